@@ -1,0 +1,6 @@
+"""`python -m umpirical`."""
+
+from umpirical.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""The command line. Sub-commands are imported when they are called, so that help is instant."""
+
+import sys
+from importlib import import_module
+
+import click
+
+from umpirical import __version__
+
+__all__ = ["main"]
+
+COMMANDS = {
+    "demo": "An offline tour: simulated judges with planted defects, measured. No key.",
+    "init": "Write a study file to start from.",
+    "check": "Check a study: config, prompts, tasks, keys. Asks nothing.",
+    "run": "Measure the judges of a study, or go on where it stopped.",
+    "report": "Read a run again and write its datasheet. Needs no key.",
+    "runs": "List the runs of a study.",
+    "schema": "Print the JSON Schema of a study file or a datasheet.",
+    "doctor": "Show versions, and which keys are set.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Knows the names of its commands, and imports one only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            from difflib import get_close_matches
+
+            near = get_close_matches(cmd_name, COMMANDS, n=1)
+            ctx.fail(f"no command {cmd_name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
+        command: click.Command = import_module(f"umpirical.cli.commands.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="umpirical")
+def cli() -> None:
+    """Measure an LLM judge as a measuring instrument, before anyone trusts its scores.
+
+    Start with:  umpirical demo
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs the command line and exits.
+
+    Exit codes: 0 done, 1 bug, 2 usage or config, 5 run incomplete and resumable, 6 spend refused, 130 interrupted.
+    """
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str] | None) -> int:
+    from umpirical.cli.terminal import complain
+    from umpirical.domain.errors import UmpiricalError
+
+    try:
+        result = cli.main(args=arguments, standalone_mode=False)
+    except UmpiricalError as error:
+        complain(str(error), error.fix)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        complain("interrupted; everything answered so far is kept", "run the same command again to go on")
+        return 130
+    except Exception as error:  # noqa: BLE001  # the last line before a traceback reaches a person
+        import os
+        import traceback
+
+        if os.environ.get("UMPIRICAL_DEBUG"):
+            traceback.print_exc()
+        complain(f"unexpected {type(error).__name__}: {error}", "this is a bug; set UMPIRICAL_DEBUG=1 for the details")
+        return 1
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,80 @@
+"""`umpirical demo`."""
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from umpirical.cli.terminal import say
+
+if TYPE_CHECKING:
+    from umpirical.study.demo import DemoResult
+
+__all__ = ["command"]
+
+
+@click.command("demo")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: a new one.")
+@click.option("--no-open", is_flag=True, help="Do not open the first datasheet in a browser.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FBT001
+    """Measure simulated judges, each with a known defect, and hold what was planted against what was found.
+
+    Needs no key and no network.
+    """
+    from umpirical.cli.progress import watch_run
+    from umpirical.study.demo import run_demo
+
+    folder = out or Path(tempfile.mkdtemp(prefix="umpirical-demo-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    results = []
+    for result in run_demo(folder, watch_run):
+        results.append(result)
+        if not as_json:
+            _show(result)
+    if as_json:
+        import json
+
+        say(json.dumps([_summary(result) for result in results], indent=1))
+        return
+    first = next(result for result in results if result.judge == "slot-locked").documents.html
+    say("\nNext:  umpirical init my-study  writes a study file;  umpirical run my-study  measures your own judge.")
+    say(f"A datasheet to look at:  {first}")
+    if not no_open:
+        click.launch(str(first))
+
+
+def _show(result: "DemoResult") -> None:
+    from umpirical.reports.numbers import measured_interval, measured_value
+
+    say(f"\n{result.judge}: {result.about}")
+    records = {(measure.name, measure.stratum): measure for measure in result.datasheet.measures}
+    for found in result.defects:
+        record = records[found.measure, found.stratum]
+        part = f" at {found.stratum}" if found.stratum else ""
+        say(
+            f"  {record.title}{part}: planted {found.planted:.3f}, measured {measured_value(record, found.estimate)} "
+            f"{measured_interval(record, found.estimate.interval)}  {'found' if found.inside else 'MISSED'}"
+        )
+    say(f"  {result.documents.html}")
+
+
+def _summary(result: "DemoResult") -> dict[str, Any]:
+    return {
+        "judge": result.judge,
+        "about": result.about,
+        "datasheet": str(result.documents.json),
+        "html": str(result.documents.html),
+        "defects": [
+            {
+                "measure": found.measure,
+                "stratum": found.stratum,
+                "planted": found.planted,
+                "measured": found.estimate.value,
+                "interval": found.estimate.interval.model_dump() if found.estimate.interval else None,
+                "inside": found.inside,
+            }
+            for found in result.defects
+        ],
+    }

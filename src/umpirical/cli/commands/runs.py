@@ -1,0 +1,31 @@
+"""`umpirical runs`."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from umpirical.cli.terminal import inert, say
+
+__all__ = ["command"]
+
+
+@click.command("runs")
+@click.argument("study", type=click.Path(path_type=Path), default=Path())
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+def command(study: Path, as_json: bool) -> None:  # noqa: FBT001
+    """List the runs of the study in the folder STUDY, and how far each is."""
+    from umpirical.study.listing import list_runs
+
+    states = list_runs(study if study.is_dir() else study.parent)
+    if as_json:
+        import json
+
+        say(json.dumps([asdict(state) for state in states], indent=1))
+        return
+    for state in states:
+        failed = f", {state.failed:,} failed" if state.failed else ""
+        done = "datasheet" if state.datasheet else "no datasheet yet"
+        say(inert(f"{state.name}  {state.created}  {state.answered:,}/{state.trials:,} answered{failed}  {done}"))
+    if not states:
+        say("no runs yet;  umpirical run  makes one")

@@ -1,0 +1,21 @@
+"""What reaches a terminal: foreign text is made inert, messages say what to do."""
+
+import sys
+
+import click
+
+from umpirical.reports.inert import inert
+
+__all__ = ["complain", "inert", "say"]
+
+
+def say(text: str = "") -> None:
+    """A line on standard output."""
+    click.echo(text)
+
+
+def complain(message: str, fix: str = "") -> None:
+    """What is wrong, and what to do about it, on standard error."""
+    click.echo(f"error: {inert(message)}", file=sys.stderr)
+    if fix:
+        click.echo(f"  fix: {inert(fix)}", file=sys.stderr)

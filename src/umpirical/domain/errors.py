@@ -1,0 +1,52 @@
+"""The error tree.
+
+    UmpiricalError
+    ├── UsageError        what the person asked for cannot be done as written      exit code 2
+    │   └── ConfigError   a study file or judge spec is wrong, with file and line  exit code 2
+    ├── SpendRefused      a call would have been paid for and nobody agreed        exit code 6
+    └── StoreError        the record on disk contradicts itself                    exit code 1
+
+What goes wrong while asking a judge is not here: it is an outcome (`Failed`), recorded and counted.
+A message says what was got, what was expected, and what to do.
+"""
+
+__all__ = ["ConfigError", "SpendRefused", "StoreError", "UmpiricalError", "UsageError"]
+
+
+class UmpiricalError(Exception):
+    """Base of every error that Umpirical raises on purpose."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, fix: str = "") -> None:
+        super().__init__(message)
+        self.fix = fix
+        """The one thing to do about it, as a command or a sentence; empty if there is none."""
+
+
+class UsageError(UmpiricalError):
+    """What was asked for cannot be done as written."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """A study file or judge spec is wrong."""
+
+    def __init__(self, message: str, *, where: str, fix: str = "") -> None:
+        super().__init__(message, fix=fix)
+        self.where = where
+        """File, and line where known: `umpirical.yaml:14`."""
+
+    def __str__(self) -> str:
+        return f"{self.where}: {super().__str__()}"
+
+
+class SpendRefused(UmpiricalError):
+    """Calls would have been sent that nobody agreed to."""
+
+    exit_code = 6
+
+
+class StoreError(UmpiricalError):
+    """The record on disk contradicts itself; nothing is reported from it."""

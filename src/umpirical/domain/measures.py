@@ -1,0 +1,70 @@
+"""Measures: a number with everything needed to believe it, or the reason why there is none."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = ["Censoring", "Estimate", "Interval", "Measure", "Result", "Undefined", "Unit"]
+
+Unit = Literal["call", "prompt", "pair", "item", "task"]
+
+Censoring = Literal["none", "left", "right"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Where the true value is, at a stated level, by a stated method."""
+
+    low: float | None
+    """None: open below, as for a threshold under the smallest step."""
+    high: float | None
+    """None: open above."""
+    method: str
+    level: float = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A measured value."""
+
+    value: float
+    numerator: float
+    denominator: int
+    unit: Unit
+    """What the denominator counts."""
+    interval: Interval | None
+    """None only for a censored value that the data bound on neither side."""
+    clusters: int
+    """Number of tasks behind it."""
+    design_effect: float | None = None
+    """Variance against that of independent units. None where it cannot be seen: at 0, at 1, for a threshold."""
+    planning_interval: Interval | None = None
+    """At 0 or 1, where the design effect cannot be seen: the interval under an assumed intra-task correlation."""
+    censoring: Censoring = "none"
+    """`left`: the true value is at most `value`; `right`: it is more than `value`."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Units that are not in the denominator, by reason."""
+    bounds: tuple[float, float] | None = None
+    """The value with every left-out unit counted the one way and the other; None if nothing was left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """There is no value, and why."""
+
+    reason: str
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
+Result = Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One named property of a judge, measured."""
+
+    name: str
+    """`dark-current`, `target-sensitivity`."""
+    result: Result
+    arm: str = "baseline"
+    stratum: str = ""
+    """The part of the design it is about: a vacuum class, a ladder step; empty for the whole."""

@@ -1,0 +1,56 @@
+"""Responses: what came back, raw, kept for good."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["FailureKind", "Response", "Usage"]
+
+FailureKind = Literal[
+    "rate-limited",
+    "server-error",
+    "rejected",
+    "timeout",
+    "connection",
+    "malformed",
+    "refused",
+    "judge-error",
+]
+"""Why there is no answer. `rejected`: the server refused the request as sent. `refused`: the model declined.
+`malformed`: the server's reply was not of its protocol. `judge-error`: the user's own judge raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the provider counted them; None where it said nothing."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The paid record of one trial. Exactly one of `text` and `failure` is set."""
+
+    trial_id: str
+    text: str | None
+    failure: FailureKind | None = None
+    failure_detail: str = ""
+    """What the server or the exception said, shortened."""
+    finish_reason: str = ""
+    usage: Usage = Usage()
+    logprobs: str = ""
+    """Token log-probabilities as the provider sent them, as JSON; empty where there are none."""
+    sent: str = ""
+    """Decoding parameters as sent, as JSON."""
+    served_by: str = ""
+    """What the server said of itself: model and system fingerprint."""
+    latency_ms: float = 0.0
+    attempts: int = 1
+    """HTTP requests made for this trial, retries included."""
+    asked_at: str = ""
+    """UTC, ISO 8601."""
+
+    def __post_init__(self) -> None:
+        if (self.text is None) == (self.failure is None):
+            raise ValueError("a response has either a text or a failure")

@@ -1,0 +1,45 @@
+"""What a judge may answer."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+__all__ = ["Choice", "GradeScale", "JudgeKind", "ScaleKind"]
+
+JudgeKind = Literal["compare", "grade"]
+
+ScaleKind = Literal["binary", "nominal", "ordinal", "interval"]
+
+
+class Choice(StrEnum):
+    """The answers of a `compare` judge, by slot. Which content sat in the slot is the trial's to know."""
+
+    SLOT_1 = "1"
+    SLOT_2 = "2"
+    TIE = "tie"
+
+
+@dataclass(frozen=True, slots=True)
+class GradeScale:
+    """The scale of a `grade` judge."""
+
+    kind: ScaleKind
+    labels: tuple[str, ...] = ()
+    """Every label, in order for an ordinal scale. Empty for an interval scale. A label is text: `yes` stays `yes`."""
+    low: float | None = None
+    """Least value of an interval scale."""
+    high: float | None = None
+    """Greatest value of an interval scale."""
+
+    def __post_init__(self) -> None:
+        if self.kind == "interval":
+            if self.low is None or self.high is None or not self.low < self.high or self.labels:
+                raise ValueError("an interval scale needs low < high and no labels")
+        elif len(self.labels) < 2 or len(set(self.labels)) != len(self.labels):
+            raise ValueError(f"a {self.kind} scale needs at least two different labels, got {self.labels!r}")
+        elif self.kind == "binary" and len(self.labels) != 2:
+            raise ValueError(f"a binary scale has two labels, got {len(self.labels)}")
+
+    def holds(self, value: float) -> bool:
+        """Whether a number lies on an interval scale."""
+        return self.low is not None and self.high is not None and self.low <= value <= self.high

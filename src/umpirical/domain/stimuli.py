@@ -1,0 +1,151 @@
+"""Items, and the stimuli made from them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from umpirical.domain.digests import Json, digest
+
+__all__ = [
+    "Expectation",
+    "FlippedVerdict",
+    "GivenLabel",
+    "GivenWinner",
+    "Item",
+    "NoPreference",
+    "SameVerdict",
+    "Stimulus",
+    "expectation_from_json",
+    "expectation_json",
+]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One seed example of the user's: a task, a response to it, and what is known about it."""
+
+    task: str
+    """The request that was answered."""
+    response: str
+    labels: tuple[str, ...] = ()
+    """Reference label(s), as text."""
+    strata: Mapping[str, str] = field(default_factory=dict)
+    """Whatever the user wants results split by."""
+
+    @cached_property
+    def id(self) -> str:
+        return digest(
+            "item",
+            {"task": self.task, "response": self.response, "labels": self.labels, "strata": dict(self.strata)},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NoPreference:
+    """The candidates are equally good: a tie is right, any preference is false."""
+
+    kind: Literal["no-preference"] = "no-preference"
+
+
+@dataclass(frozen=True, slots=True)
+class GivenWinner:
+    """One candidate is better by construction."""
+
+    candidate: int
+    """Index into the stimulus's candidates."""
+    kind: Literal["given-winner"] = "given-winner"
+
+
+@dataclass(frozen=True, slots=True)
+class GivenLabel:
+    """The right label is known."""
+
+    label: str
+    kind: Literal["given-label"] = "given-label"
+
+
+@dataclass(frozen=True, slots=True)
+class SameVerdict:
+    """The judge's verdict on the parent stimulus should not change."""
+
+    kind: Literal["same-verdict"] = "same-verdict"
+
+
+@dataclass(frozen=True, slots=True)
+class FlippedVerdict:
+    """The judge's verdict on the parent stimulus should change."""
+
+    kind: Literal["flipped-verdict"] = "flipped-verdict"
+
+
+Expectation = NoPreference | GivenWinner | GivenLabel | SameVerdict | FlippedVerdict
+
+
+def expectation_json(expectation: Expectation) -> dict[str, Json]:
+    match expectation:
+        case GivenWinner(candidate=candidate):
+            return {"kind": expectation.kind, "candidate": candidate}
+        case GivenLabel(label=label):
+            return {"kind": expectation.kind, "label": label}
+        case NoPreference() | SameVerdict() | FlippedVerdict():
+            return {"kind": expectation.kind}
+
+
+def expectation_from_json(record: Mapping[str, object]) -> Expectation:
+    match record:
+        case {"kind": "given-winner", "candidate": int(candidate)}:
+            return GivenWinner(candidate)
+        case {"kind": "given-label", "label": str(label)}:
+            return GivenLabel(label)
+        case {"kind": "no-preference"}:
+            return NoPreference()
+        case {"kind": "same-verdict"}:
+            return SameVerdict()
+        case {"kind": "flipped-verdict"}:
+            return FlippedVerdict()
+        case _:
+            raise ValueError(f"not an expectation: {record!r}")
+
+
+@dataclass(frozen=True)
+class Stimulus:
+    """Something to show a judge, how it was made, and the expectation it carries."""
+
+    task_id: str
+    """The task it belongs to: the cluster of every statistic made from it."""
+    task: str
+    """The task as the judge reads it."""
+    candidates: tuple[str, ...]
+    """Two contents, u and v in canonical order, for a `compare` judge; one for a `grade` judge."""
+    expectation: Expectation
+    maker: str
+    """What made it, with its version: `ladder/1`."""
+    family: str
+    """What it measures: `vacuum`, `delta0`, `ladder`."""
+    stratum: str = ""
+    """The part of its family it belongs to: a vacuum class, a surface transform."""
+    delta: float | None = None
+    """Quality difference between the candidates, in requirements. None where the design plants none."""
+    base: int | None = None
+    """Quality level of the lesser candidate."""
+    parent: str = ""
+    """Id of the item or stimulus it was made from; empty for a controlled stimulus."""
+
+    @cached_property
+    def id(self) -> str:
+        return digest(
+            "stimulus",
+            {
+                "task_id": self.task_id,
+                "task": self.task,
+                "candidates": self.candidates,
+                "expectation": expectation_json(self.expectation),
+                "maker": self.maker,
+                "family": self.family,
+                "stratum": self.stratum,
+                "delta": self.delta,
+                "base": self.base,
+                "parent": self.parent,
+            },
+        )

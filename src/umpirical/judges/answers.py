@@ -1,0 +1,118 @@
+"""Answer reading: by schema, then by a strict pattern. What fits neither is Unparsed, with the raw text kept."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from umpirical.domain.digests import canonical_json
+from umpirical.domain.judgments import Abstained, Outcome, Unparsed, Verdict
+from umpirical.domain.scales import Choice, GradeScale
+
+__all__ = ["ABSTAIN", "AnswerReader"]
+
+ABSTAIN = "abstain"
+
+_CODE_BLOCK = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.DOTALL)
+
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)"
+
+
+class AnswerReader:
+    """Reads answers onto one scale. Pure: the same text gives the same outcome."""
+
+    version = 1
+    """Raised with every change that could read an answer differently."""
+
+    def __init__(
+        self,
+        scale: GradeScale | None,
+        *,
+        labels: Mapping[str, str] | None = None,
+        pattern: str | None = None,
+        confidence: bool = False,
+    ) -> None:
+        """`scale` is None for a `compare` judge. `labels` maps the judge's own words to the scale's labels.
+
+        `pattern` replaces the strict pattern; its group `answer` must be found exactly once in the text.
+        """
+        self.field = "verdict" if scale is None else "grade"
+        self._scale = scale
+        own = tuple(Choice) if scale is None else scale.labels
+        self._labels: dict[str, str] = dict(labels) if labels else {str(label): str(label) for label in own}
+        self._labels.setdefault(ABSTAIN, ABSTAIN)
+        self._pattern = re.compile(pattern) if pattern else None
+        self._confidence = confidence
+
+    def schema(self) -> str:
+        """JSON Schema of an answer, to constrain the model with and to check its answer against."""
+        answer: dict[str, Any] = {"enum": list(self._labels)}
+        if self._scale is not None and self._scale.kind == "interval":
+            number = {"type": "number", "minimum": self._scale.low, "maximum": self._scale.high}
+            answer = {"anyOf": [number, {"enum": [ABSTAIN]}]}
+        fields: dict[str, Any] = {self.field: answer}
+        if self._confidence:
+            fields["confidence"] = {"type": "number", "minimum": 0, "maximum": 1}
+        return canonical_json(
+            {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+        )
+
+    def read(self, text: str) -> Outcome:
+        if self._pattern is not None:
+            return self._read_pattern(text)
+        stripped = text.strip()
+        block = _CODE_BLOCK.fullmatch(stripped)
+        try:
+            found = json.loads(block[1] if block else stripped)
+        except (ValueError, RecursionError):
+            return self._read_bare(text, stripped)
+        if isinstance(found, dict):
+            return self._read_object(text, found)
+        return self._read_bare(text, stripped)
+
+    def _read_object(self, text: str, found: Mapping[str, Any]) -> Outcome:
+        allowed = {self.field, "confidence", "reason", "reasoning"}
+        if self.field not in found:
+            return Unparsed(text, f"the JSON has no field {self.field!r}")
+        if extra := set(found) - allowed:
+            return Unparsed(text, f"the JSON has unknown fields: {', '.join(sorted(extra))[:80]}")
+        confidence = found.get("confidence")
+        if not (confidence is None or (_is_number(confidence) and 0 <= confidence <= 1)):
+            return Unparsed(text, "the confidence is not a number from 0 to 1")
+        return self._outcome(text, found[self.field], None if confidence is None else float(confidence))
+
+    def _read_bare(self, text: str, stripped: str) -> Outcome:
+        """The whole answer is a label or a number, perhaps in quotes or with a full stop."""
+        bare = stripped.removesuffix(".").strip("\"'")
+        if self._scale is not None and self._scale.kind == "interval" and re.fullmatch(_NUMBER, bare):
+            return self._outcome(text, float(bare), None)
+        for label in self._labels:
+            if bare.casefold() == label.casefold():
+                return self._outcome(text, label, None)
+        return Unparsed(text, "neither JSON of the schema nor a bare label" if stripped else "the answer is empty")
+
+    def _read_pattern(self, text: str) -> Outcome:
+        assert self._pattern is not None  # noqa: S101  # read() asks for it only then
+        found = [match.group("answer") for match in self._pattern.finditer(text)]
+        if len(found) != 1:
+            return Unparsed(text, f"the answer pattern was found {len(found)} times, expected once")
+        if self._scale is not None and self._scale.kind == "interval" and re.fullmatch(_NUMBER, found[0]):
+            return self._outcome(text, float(found[0]), None)
+        return self._outcome(text, found[0], None)
+
+    def _outcome(self, text: str, answer: Any, confidence: float | None) -> Outcome:  # noqa: ANN401  # foreign JSON
+        if self._scale is not None and self._scale.kind == "interval" and _is_number(answer):
+            if self._scale.holds(answer):
+                return Verdict(float(answer), confidence)
+            return Unparsed(text, f"{answer} is outside the scale")
+        label = self._labels.get(answer) if isinstance(answer, str) else None
+        if label is None:
+            return Unparsed(text, f"the answer is not one of {', '.join(self._labels)}")
+        if label == ABSTAIN:
+            return Abstained()
+        return Verdict(Choice(label) if self._scale is None else label, confidence)
+
+
+def _is_number(value: Any) -> bool:  # noqa: ANN401  # foreign JSON
+    """A JSON number; true and false are not, though Python would take them for 1 and 0."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value  # noqa: PLR0124  # not NaN

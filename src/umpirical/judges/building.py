@@ -1,0 +1,124 @@
+"""From a judge spec to a judge that can be asked."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+
+from umpirical.domain.digests import digest
+from umpirical.domain.errors import UsageError
+from umpirical.judges.answers import AnswerReader
+from umpirical.judges.callable_judge import CallableJudge, source_digest
+from umpirical.judges.model_judge import ModelJudge
+from umpirical.judges.port import Judge
+from umpirical.judges.prompting import builtin_prompt, placeholders
+from umpirical.judges.simulated.model import SimulatedModel
+from umpirical.judges.simulated.profiles import profile
+from umpirical.judges.spec import JudgeSpec, ModelSpec
+from umpirical.models.port import Model
+
+__all__ = ["AnswerKey", "build_judge", "build_reader", "resolve_prompts"]
+
+AnswerKey = Callable[[str], float]
+"""Quality of a candidate, known by construction. Only a simulated judge is given it."""
+
+ALLOWED = {"task", "first", "second", "fence", "scale"}
+
+
+def resolve_prompts(spec: JudgeSpec, folder: Path) -> JudgeSpec:
+    """The spec with each prompt's text in place of its name, so that it says all there is to say."""
+    if spec.callable:
+        return spec
+    named = spec.prompts or {"baseline": f"builtin:{spec.kind}"}
+    return spec.model_copy(update={"prompts": {arm: _prompt_text(name, spec, folder) for arm, name in named.items()}})
+
+
+def build_judge(spec: JudgeSpec, *, folder: Path, answer_key: AnswerKey, seed: int) -> Judge:
+    """A judge from a spec whose prompts are resolved."""
+    capabilities, reader = spec.capabilities.build(), build_reader(spec)
+    whole = {**spec.model_dump(mode="json", exclude={"name"}), "reader": reader.version}
+    if spec.callable:
+        function = _load_function(spec.callable, folder)
+        source = source_digest(function)
+        fingerprint = digest("judge", {**whole, "source": source})
+        return CallableJudge(spec.name, spec.kind, function, spec.callable, source, reader, capabilities, fingerprint)
+    assert spec.model is not None  # noqa: S101  # the spec checked it
+    return ModelJudge(
+        name=spec.name,
+        kind=spec.kind,
+        model=_open_model(spec.model, answer_key, seed),
+        model_name=spec.model.name,
+        prompts=spec.prompts,
+        reader=reader,
+        decoding=spec.decoding.build(),
+        scale=spec.scale.build() if spec.scale else None,
+        capabilities=capabilities,
+        constrained=spec.answer.constrained and spec.answer.pattern is None,
+        fingerprint=digest("judge", whole),
+    )
+
+
+def build_reader(spec: JudgeSpec) -> AnswerReader:
+    """The parser alone: enough to read a run again, with no key, no server and no function of the user's."""
+    return AnswerReader(
+        spec.scale.build() if spec.scale else None,
+        labels=spec.answer.labels,
+        pattern=spec.answer.pattern,
+        confidence=spec.capabilities.gives_confidence,
+    )
+
+
+def _open_model(spec: ModelSpec, answer_key: AnswerKey, seed: int) -> Model:
+    if spec.adapter == "simulated":
+        return SimulatedModel(profile(spec.name), answer_key=answer_key, seed=seed)
+    from umpirical.models.openai_compatible import OpenAICompatibleModel, Retrying
+
+    assert spec.base_url is not None  # noqa: S101  # the spec checked it
+    return OpenAICompatibleModel(
+        base_url=spec.base_url,
+        api_key=_key(spec.api_key_env, os.environ),
+        timeout=spec.timeout,
+        retrying=Retrying(attempts=spec.attempts),
+    )
+
+
+def _key(variable: str | None, environment: Mapping[str, str]) -> str | None:
+    if variable is None:
+        return None
+    if not environment.get(variable):
+        raise UsageError(f"the environment variable {variable} is not set", fix=f"export {variable}=...")
+    return environment[variable]
+
+
+def _prompt_text(name: str, spec: JudgeSpec, folder: Path) -> str:
+    if name.startswith("builtin:"):
+        return builtin_prompt(name.removeprefix("builtin:"))
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise UsageError(f"judge {spec.name}: prompt {name} lies outside the study folder", fix="copy it in")
+    if not path.is_file():
+        raise UsageError(f"judge {spec.name}: no prompt file {name}", fix=f"create {path}, or use builtin:{spec.kind}")
+    text = path.read_text(encoding="utf-8")
+    needed = {"task", "first", "second"} if spec.kind == "compare" else {"task", "first"}
+    if missing := needed - placeholders(text):
+        names = ", ".join(f"{{{{{name}}}}}" for name in sorted(missing))
+        raise UsageError(f"judge {spec.name}: prompt {name} lacks {names}", fix="put the placeholders in")
+    if unknown := placeholders(text) - ALLOWED:
+        raise UsageError(f"judge {spec.name}: prompt {name} has unknown placeholders: {', '.join(sorted(unknown))}")
+    return text
+
+
+def _load_function(path: str, folder: Path) -> Callable[..., object]:
+    module, _, name = path.partition(":")
+    # A judge usually lies beside the study file.
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    try:
+        found = getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"cannot import the judge {path}: {error}", fix=f"is {module}.py in {folder}?") from None
+    if not callable(found):
+        raise UsageError(f"{path} is a {type(found).__name__}, expected a function")
+    function: Callable[..., object] = found
+    return function

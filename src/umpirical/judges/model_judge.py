@@ -1,0 +1,85 @@
+"""A judge made of a model, a prompt and an answer schema."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from umpirical.domain.digests import Json, digest
+from umpirical.domain.judgments import Failed, Outcome
+from umpirical.domain.responses import Response
+from umpirical.domain.scales import GradeScale, JudgeKind
+from umpirical.domain.trials import Presented
+from umpirical.judges.answers import AnswerReader
+from umpirical.judges.port import Capabilities
+from umpirical.judges.prompting import fence, fill
+from umpirical.models.port import ChatRequest, Decoding, Message, Model
+
+__all__ = ["ModelJudge", "read_response"]
+
+
+@dataclass(frozen=True)
+class ModelJudge:
+    """Renders, asks and reads; the model is only ever asked."""
+
+    name: str
+    kind: JudgeKind
+    model: Model
+    model_name: str
+    prompts: Mapping[str, str]
+    """The prompt template of each arm."""
+    reader: AnswerReader
+    decoding: Decoding
+    scale: GradeScale | None
+    capabilities: Capabilities
+    constrained: bool
+    """The answer schema is sent along."""
+    fingerprint: str
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        return tuple(self.prompts)
+
+    @property
+    def question_fingerprint(self) -> str:
+        configuration: Json = {
+            "model": self.model_name,
+            "prompts": dict(self.prompts),
+            "decoding": dict(self.decoding.sent()),
+            "schema": self.reader.schema() if self.constrained else "",
+        }
+        return digest("questions", configuration)
+
+    def request(self, shown: Presented, *, arm: str) -> ChatRequest:
+        values = {
+            "task": shown.task,
+            "first": shown.first,
+            "second": shown.second or "",
+            "fence": fence(shown),
+            "scale": describe_scale(self.scale),
+        }
+        message = Message("user", fill(self.prompts[arm], values))
+        schema = self.reader.schema() if self.constrained else ""
+        return ChatRequest(self.model_name, (message,), self.decoding, schema)
+
+    async def ask(self, request: ChatRequest, *, trial_id: str) -> Response:
+        return await self.model.generate(request, trial_id=trial_id)
+
+    def read(self, response: Response) -> Outcome:
+        return read_response(self.reader, response)
+
+    async def close(self) -> None:
+        await self.model.close()
+
+
+def read_response(reader: AnswerReader, response: Response) -> Outcome:
+    if response.failure is not None:
+        return Failed(response.failure, response.failure_detail)
+    return reader.read(response.text or "")
+
+
+def describe_scale(scale: GradeScale | None) -> str:
+    """The scale in words, for a prompt."""
+    if scale is None:
+        return ""
+    if scale.kind == "interval":
+        return f"a number from {scale.low:g} to {scale.high:g}"
+    return ", ".join(f'"{label}"' for label in scale.labels)

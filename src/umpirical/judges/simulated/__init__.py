@@ -1,0 +1,1 @@
+"""Judges with known defects: product code, used by the demo, by tests and to check any new measure."""

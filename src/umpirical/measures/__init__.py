@@ -1,0 +1,1 @@
+"""Judgments to measures. One measure, one file; none of them knows how a judge is asked."""

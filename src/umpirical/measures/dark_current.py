@@ -1,0 +1,45 @@
+"""Dark current: preference where there is nothing to prefer."""
+
+from collections.abc import Sequence
+
+from umpirical.domain.measures import Measure, Result
+from umpirical.domain.tallies import Tallies, VacuumTally
+from umpirical.measures.rates import Counted, clustered_rate
+from umpirical.measures.spec import MeasureSpec
+
+__all__ = ["SPEC", "dark_current"]
+
+
+def dark_current(tallies: Tallies, arm: str) -> list[Measure]:
+    """Rate of named winners on true-vacuum inputs: empty, whitespace and identical candidates.
+
+    Formula: share of distinct vacuum prompts answered with slot 1 or slot 2; a tie or an abstention is no preference.
+    A prompt asked several times counts once, with the share of its repeats that named a winner: both orders of an
+    identical pair are one prompt, and repeats measure noise, not more vacuum. Pooled, and by vacuum class.
+    Level: prompt. Bounds: 0 to 1, higher is worse. Undefined without an answered vacuum prompt.
+    Interval: cluster-Wilson over tasks. Reference: the Dark Current paper, equation 1.
+    """
+    vacuum = [tally for tally in tallies.vacuum if tally.arm == arm]
+    classes = sorted({tally.stratum for tally in vacuum})
+    return [
+        Measure(SPEC.name, _rate(vacuum), arm),
+        *(Measure(SPEC.name, _rate([t for t in vacuum if t.stratum == name]), arm, name) for name in classes),
+    ]
+
+
+def _rate(tallies: Sequence[VacuumTally]) -> Result:
+    return clustered_rate(
+        [Counted(tally.task_id, tally.false_preferences, tally.prompts) for tally in tallies],
+        unit="prompt",
+        empty="no vacuum prompt was answered",
+        left_out={"without an answer": sum(tally.unanswered for tally in tallies)},
+    )
+
+
+SPEC = MeasureSpec(
+    name="dark-current",
+    title="Dark current",
+    about="How often the judge names a winner when there is nothing to compare.",
+    worse="higher",
+    compute=dark_current,
+)

@@ -1,0 +1,76 @@
+"""Detection threshold: the smallest quality difference seen three times in four."""
+
+import numpy as np
+
+from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
+from umpirical.domain.tallies import PairTally, Tallies
+from umpirical.measures.spec import MeasureSpec
+from umpirical.stats.isotonic import isotonic_fit, threshold, threshold_interval
+
+__all__ = ["SPEC", "detection_threshold"]
+
+TARGET = 0.75
+
+
+def detection_threshold(tallies: Tallies, arm: str) -> list[Measure]:
+    """Delta75: where the target-sensitivity curve first reaches .75, in requirements.
+
+    Formula: isotonic fit over the ladder steps, weighted by pairs, crossing interpolated linearly. Reached at the
+    first step already, it is left-censored; never reached, right-censored; a censored value is bounded on one side
+    at most. Level: ladder; the denominator counts pairs. Higher is worse. Undefined with fewer than two steps or two
+    tasks that have pairs on every step. Interval: inversion of the cluster-Wilson test along the interpolated curve.
+    Reference: the Dark Current paper, equation 10.
+    """
+    ladder = [tally for tally in tallies.pairs if tally.arm == arm and tally.family == "ladder"]
+    return [Measure(SPEC.name, _threshold(ladder), arm)]
+
+
+def _threshold(ladder: list[PairTally]) -> Result:
+    steps = sorted({tally.delta for tally in ladder if tally.pairs})
+    left_out = sum(tally.incomplete for tally in ladder)
+    missing = {"without an answer in both orders": left_out} if left_out else {}
+    if len(steps) < 2:
+        return Undefined("a threshold needs at least two ladder steps with answered pairs", left_out=missing)
+    correct, pairs = _by_task_and_step(ladder, steps)
+    if len(pairs) < 2:
+        return Undefined("only one task was measured: an interval needs at least two", left_out=missing)
+    weights = pairs.sum(axis=0)
+    crossing = threshold(steps, isotonic_fit(correct.sum(axis=0) / weights, weights), target=TARGET)
+    low, high = threshold_interval(steps, correct, pairs, target=TARGET)
+    if crossing.censoring == "left":
+        low = None
+    if crossing.censoring == "right":
+        high = None
+    method = "inverted cluster-Wilson test along the interpolated curve"
+    return Estimate(
+        value=crossing.value,
+        numerator=float(correct.sum()),
+        denominator=int(weights.sum()),
+        unit="pair",
+        interval=None if low is None and high is None else Interval(low, high, method),
+        clusters=len(pairs),
+        censoring=crossing.censoring,
+        left_out=missing,
+    )
+
+
+def _by_task_and_step(
+    ladder: list[PairTally], steps: list[float]
+) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float64]], np.ndarray[tuple[int, int], np.dtype[np.float64]]]:
+    tasks = sorted({tally.task_id for tally in ladder if tally.pairs})
+    correct, pairs = np.zeros((len(tasks), len(steps))), np.zeros((len(tasks), len(steps)))
+    for tally in ladder:
+        if tally.pairs:
+            cell = tasks.index(tally.task_id), steps.index(tally.delta)
+            correct[cell] += tally.correct_calls / 2
+            pairs[cell] += tally.pairs
+    return correct, pairs
+
+
+SPEC = MeasureSpec(
+    name="detection-threshold",
+    title="Detection threshold (Δ75)",
+    about="The smallest difference, in requirements met, that it sees three times in four.",
+    worse="higher",
+    compute=detection_threshold,
+)

@@ -1,0 +1,1 @@
+"""The port to language models, and its adapters."""

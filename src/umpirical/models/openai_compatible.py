@@ -1,0 +1,193 @@
+"""The adapter for servers that speak the OpenAI chat protocol (vLLM, SGLang, llama.cpp, proxies), on aiohttp."""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import stamina
+
+from umpirical.domain.digests import canonical_json
+from umpirical.domain.responses import FailureKind, Response, Usage
+from umpirical.models.port import ChatRequest
+
+if TYPE_CHECKING:
+    import aiohttp
+
+__all__ = ["OpenAICompatibleModel"]
+
+RETRIED: frozenset[FailureKind] = frozenset({"rate-limited", "server-error", "timeout", "connection", "malformed"})
+"""Worth asking again. A request the server rejects and a refusal by the model would come out the same."""
+
+MAX_RETRY_AFTER = 60.0
+"""Seconds; a server that asks for more gets a failure, and the run can be resumed later."""
+
+DETAIL_LENGTH = 300
+
+
+class CallFailed(Exception):
+    """One attempt brought no answer."""
+
+    def __init__(self, kind: FailureKind, detail: str, *, retry_after: float | None = None) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind = kind
+        self.detail = detail[:DETAIL_LENGTH]
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """How hard to try."""
+
+    attempts: int = 5
+    first_wait: float = 0.5
+    longest_wait: float = 20.0
+
+
+class OpenAICompatibleModel:
+    """One model behind one server, over kept connections."""
+
+    def __init__(
+        self, *, base_url: str, api_key: str | None = None, timeout: float = 120.0, retrying: Retrying | None = None
+    ) -> None:
+        """`timeout` is in seconds, for one attempt."""
+        self._url = f"{base_url.rstrip('/')}/chat/completions"
+        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._timeout = timeout
+        self._retrying = retrying or Retrying()
+        self._session: aiohttp.ClientSession | None = None
+
+    async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
+        body = request_body(request)
+        sent = canonical_json({name: value for name, value in body.items() if name not in ("messages", "model")})
+        asked_at, start, attempts = datetime.now(UTC).isoformat(), time.perf_counter(), 0
+        answer = Response(trial_id, None, "connection", "never asked")
+        try:
+            async for attempt in self._attempts():
+                with attempt:
+                    attempts = attempt.num
+                    answer = _read_reply(await self._post(body, trial_id), trial_id)
+        except CallFailed as failed:
+            answer = Response(trial_id, None, failed.kind, failed.detail)
+        latency = (time.perf_counter() - start) * 1000
+        return replace(answer, sent=sent, latency_ms=latency, attempts=attempts, asked_at=asked_at)
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _attempts(self) -> "stamina._core._RetryContextIterator":
+        return stamina.retry_context(
+            on=_backoff,
+            attempts=self._retrying.attempts,
+            timeout=None,
+            wait_initial=self._retrying.first_wait,
+            wait_max=self._retrying.longest_wait,
+            wait_jitter=self._retrying.first_wait,
+        )
+
+    async def _post(self, body: Mapping[str, Any], trial_id: str) -> bytes:
+        import aiohttp
+
+        try:
+            # The id lets a server's log be matched with ours; it says nothing about the stimulus.
+            headers = {"X-Client-Request-Id": trial_id}
+            async with self._open().post(self._url, json=body, headers=headers) as http:
+                raw = await http.read()
+                if http.status != 200:
+                    raise _status_failure(http.status, raw, http.headers)
+        except TimeoutError:
+            raise CallFailed("timeout", f"no answer within {self._timeout:g} s") from None
+        except aiohttp.ClientPayloadError as error:
+            raise CallFailed("malformed", f"truncated reply: {error}") from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise CallFailed("connection", f"{type(error).__name__}: {error}") from None
+        return raw
+
+    def _open(self) -> "aiohttp.ClientSession":
+        import aiohttp
+
+        if self._session is None:
+            # Concurrency is the executor's to limit; the pool must not be a second, hidden limit.
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),
+                timeout=aiohttp.ClientTimeout(total=self._timeout),
+                headers=self._headers,
+            )
+        return self._session
+
+
+def request_body(request: ChatRequest) -> dict[str, Any]:
+    """The request as it goes over the wire."""
+    body: dict[str, Any] = {
+        "model": request.model,
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+    }
+    sent = request.decoding.sent()
+    if "top_logprobs" in sent:
+        body["logprobs"] = True
+    body.update(sent)
+    if request.answer_schema:
+        schema = json.loads(request.answer_schema)
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "strict": True, "schema": schema},
+        }
+    return body
+
+
+def _read_reply(raw: bytes, trial_id: str) -> Response:
+    """A completion, or CallFailed: whatever is not of the protocol is `malformed`, never an empty answer."""
+    try:
+        reply = json.loads(raw)
+        choice = reply["choices"][0]
+        message, finish = choice["message"], choice.get("finish_reason") or ""
+        text = message.get("content")
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise CallFailed("malformed", f"not a chat completion: {raw[:200]!r}") from None
+    if message.get("refusal") or finish == "content_filter":
+        raise CallFailed("refused", str(message.get("refusal") or "stopped by the content filter"))
+    if not isinstance(text, str):
+        raise CallFailed("malformed", f"message content is {type(text).__name__}, expected text")
+    served_by = " ".join(str(reply[key]) for key in ("model", "system_fingerprint") if reply.get(key))
+    logprobs = json.dumps(choice["logprobs"]) if choice.get("logprobs") else ""
+    usage = _usage(reply.get("usage"))
+    return Response(trial_id, text, finish_reason=finish, usage=usage, logprobs=logprobs, served_by=served_by)
+
+
+def _usage(usage: Any) -> Usage:  # noqa: ANN401  # foreign JSON
+    if not isinstance(usage, dict):
+        return Usage()
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
+    return Usage(*(count if isinstance(count, int) else None for count in counts))
+
+
+def _status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallFailed:
+    detail = f"HTTP {status}: {raw[:200].decode('utf-8', 'replace')}"
+    if status == 429:
+        return CallFailed("rate-limited", detail, retry_after=_seconds(headers.get("Retry-After")))
+    if status == 408 or status >= 500:
+        return CallFailed("server-error", detail, retry_after=_seconds(headers.get("Retry-After")))
+    return CallFailed("rejected", detail)
+
+
+def _seconds(header: str | None) -> float | None:
+    """Retry-After in seconds; a date there is rare enough to fall back on our own backoff."""
+    try:
+        return None if header is None else max(0.0, float(header))
+    except ValueError:
+        return None
+
+
+def _backoff(error: Exception) -> bool | float:
+    """Whether to retry, and after how long if the server said."""
+    if not isinstance(error, CallFailed) or error.kind not in RETRIED:
+        return False
+    if error.retry_after is None:
+        return True
+    return error.retry_after if error.retry_after <= MAX_RETRY_AFTER else False

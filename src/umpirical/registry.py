@@ -1,0 +1,49 @@
+"""Name to factory: built-ins and third parties' plugins come in by the same door."""
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar
+
+from umpirical.domain.errors import UsageError
+
+__all__ = ["Registry", "load_object"]
+
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Named objects of one kind, imported only when asked for."""
+
+    def __init__(self, kind: str, builtins: Mapping[str, str]) -> None:
+        """`kind` names the entry point group, `umpirical.<kind>`; `builtins` maps a name to `module:object`."""
+        self._kind = kind
+        self._builtins = dict(builtins)
+
+    def names(self) -> list[str]:
+        """Every name, built-ins first in the order they were registered, then plugins."""
+        plugins = sorted(point.name for point in entry_points(group=f"umpirical.{self._kind}"))
+        return [*self._builtins, *(name for name in plugins if name not in self._builtins)]
+
+    def get(self, name: str) -> T:
+        if name in self._builtins:
+            found: T = load_object(self._builtins[name])
+            return found
+        for point in entry_points(group=f"umpirical.{self._kind}"):
+            if point.name == name:
+                loaded: T = point.load()
+                return loaded
+        near = get_close_matches(name, self.names(), n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(self.names()) or 'none'}"
+        raise UsageError(f"no {self._kind} entry named {name!r}", fix=hint)
+
+    def __iter__(self) -> Iterator[T]:
+        return (self.get(name) for name in self.names())
+
+
+def load_object(path: str) -> Any:  # noqa: ANN401  # the caller knows what it asked for
+    """The object at `package.module:attribute`."""
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)

@@ -1,0 +1,1 @@
+"""Measures to documents. The only place that formats numbers."""

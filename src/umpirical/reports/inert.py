@@ -1,0 +1,41 @@
+"""Text from outside, made harmless to look at: nothing in it is invisible and nothing moves what stands beside it."""
+
+from unicodedata import category
+
+__all__ = ["inert"]
+
+_SHOWN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"})
+_PLAIN = frozenset("\n\t ")
+
+# Invisible, although Unicode files them under letters, marks, symbols or nothing yet. Listed by number and not by
+# category `Cn`, which would make the same record read differently under another Python.
+_BLANK = frozenset(
+    [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2065, 0x2800, 0x3164, 0xFFA0]
+)
+_BLANK_RANGES = (range(0xFDD0, 0xFDF0), range(0xFE00, 0xFE10), range(0xFFF0, 0xFFF9), range(0xE0000, 0xE1000))
+_NONCHARACTER = 0xFFFE
+
+
+def inert(text: str) -> str:
+    r"""`text` with every control, format, odd-space, private, unpaired or blank character written as ⟦U+202E⟧.
+
+    Newline, tab and the plain space stay. The result can always be encoded, and `inert` of it is itself.
+
+    >>> inert("a\u202eb")
+    'a⟦U+202E⟧b'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(f"⟦U+{ord(char):04X}⟧" if _is_hidden(char) else char for char in text)
+
+
+def _is_hidden(char: str) -> bool:
+    if char in _PLAIN:
+        return False
+    code = ord(char)
+    return (
+        category(char) in _SHOWN
+        or code in _BLANK
+        or code & 0xFFFE == _NONCHARACTER
+        or any(code in blank for blank in _BLANK_RANGES)
+    )

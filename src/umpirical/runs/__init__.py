@@ -1,0 +1,1 @@
+"""Design (what to ask) and executors (how)."""

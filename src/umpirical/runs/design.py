@@ -1,0 +1,47 @@
+"""What to ask: which presentations of a stimulus a judge is shown."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from umpirical.domain.digests import Json
+from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.trials import Order, Presentation, Presented
+from umpirical.judges.port import Capabilities
+
+__all__ = ["Design", "presentations", "shown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How often and in which arms everything is asked."""
+
+    repeats: int = 1
+    arms: tuple[str, ...] = ("baseline",)
+
+    def as_json(self) -> Json:
+        return asdict(self)
+
+
+def presentations(stimulus: Stimulus, design: Design, capabilities: Capabilities) -> Iterator[Presentation]:
+    """Every way a stimulus is shown, both orders next to each other so that drift between them is small.
+
+    Two equal candidates have one order: the other would be the same prompt.
+    """
+    if not capabilities.accepts_empty and not any(text.strip() for text in stimulus.candidates):
+        return
+    orders: tuple[Order, ...] = (Order.UV, Order.VU)
+    if not capabilities.order_controllable or len(set(stimulus.candidates)) == 1:
+        orders = (Order.UV,)
+    for arm in design.arms:
+        for repeat in range(design.repeats):
+            for order in orders:
+                yield Presentation(order, arm, repeat)
+
+
+def shown(stimulus: Stimulus, order: Order) -> Presented:
+    """What the judge sees: the candidates in their slots, and nothing of where they come from."""
+    if len(stimulus.candidates) == 1:
+        return Presented(stimulus.task, stimulus.candidates[0], None)
+    u, v = stimulus.candidates
+    first, second = (u, v) if order is Order.UV else (v, u)
+    return Presented(stimulus.task, first, second)

@@ -1,0 +1,50 @@
+"""The seam between what is asked and how: any executor takes shards of a plan and leaves sealed responses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from umpirical.domain.errors import UmpiricalError
+from umpirical.domain.judgments import Outcome
+from umpirical.runs.call_spec import CallSpec
+from umpirical.store.runs import RunStore
+
+__all__ = ["Executor", "Receipt", "RunStopped", "Watcher"]
+
+
+class RunStopped(UmpiricalError):
+    """The run was given up before its end. All that was answered is kept, and it can be resumed."""
+
+    exit_code = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What an executor says of a shard it has sealed."""
+
+    shard: int
+    generation: int
+    answered: int
+    failed: int
+    sha256: str
+
+
+class Watcher(Protocol):
+    """Told of everything that settles, so that a person can see it."""
+
+    def resumed(self, trials: int) -> None:
+        """That many trials had been answered before."""
+        ...
+
+    def settled(self, outcome: Outcome) -> None:
+        """One more trial has its outcome."""
+        ...
+
+
+class Executor(Protocol):
+    """Asks the trials of some shards. Idempotent: what has an answer is not asked again.
+
+    A trial never raises: what goes wrong with it is recorded as its response.
+    """
+
+    def run(self, shards: Sequence[int], call: CallSpec, store: RunStore, watcher: Watcher) -> list[Receipt]: ...

@@ -1,0 +1,97 @@
+"""The recorder: one thread that alone writes responses, so that asking never waits for a disk."""
+
+import queue
+import threading
+import time
+from dataclasses import dataclass
+
+from umpirical.domain.responses import Response
+from umpirical.runs.executor import Receipt
+from umpirical.store.runs import RunStore
+
+__all__ = ["OpenShard", "Recorder"]
+
+BATCH = 100
+"""Responses per commit."""
+
+BATCH_SECONDS = 0.2
+"""No response waits longer than this to be made durable."""
+
+
+@dataclass(slots=True)
+class OpenShard:
+    """A shard being asked."""
+
+    number: int
+    generation: int
+    waiting: int
+    """Trials whose response is not committed yet."""
+
+
+class Recorder:
+    """Commits responses in batches and seals a shard when its last response is in."""
+
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+        # Opened here, before the thread: two connections that open a new journal at once lock each other out.
+        self._journal = store.open_journal()
+        self._inbox: queue.SimpleQueue[tuple[OpenShard, Response | None] | None] = queue.SimpleQueue()
+        self._receipts: list[Receipt] = []
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="umpirical-recorder")
+        self._thread.start()
+
+    def record(self, shard: OpenShard, response: Response | None) -> None:
+        """Takes a response, or None for a shard that only needs sealing. Raises what went wrong with earlier ones."""
+        if self._error is not None:
+            raise self._error
+        self._inbox.put((shard, response))
+
+    def close(self) -> list[Receipt]:
+        """Commits what is left and waits for it. Safe on any way out of a run."""
+        self._inbox.put(None)
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._receipts
+
+    def _run(self) -> None:
+        try:
+            while batch := self._next_batch():
+                self._commit(batch)
+        except BaseException as error:  # noqa: BLE001  # a thread has nobody to raise to; record() and close() do
+            self._error = error
+        finally:
+            self._journal.close()
+
+    def _commit(self, batch: list[tuple[OpenShard, Response | None]]) -> None:
+        self._journal.commit((shard.number, shard.generation, r) for shard, r in batch if r is not None)
+        for shard, response in batch:
+            shard.waiting -= response is not None
+        for shard in {shard.number: shard for shard, _ in batch}.values():
+            if shard.waiting == 0:
+                self._seal(shard, self._journal.responses(shard.number))
+                self._journal.forget(shard.number, shard.generation)
+
+    def _next_batch(self) -> list[tuple[OpenShard, Response | None]]:
+        """What has come in, up to a batch; waits for the first. Empty when closed."""
+        first = self._inbox.get()
+        if first is None:
+            return []
+        batch, deadline = [first], time.monotonic() + BATCH_SECONDS
+        while len(batch) < BATCH:
+            try:
+                entry = self._inbox.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                break
+            if entry is None:
+                # Put back, so that the next call sees the end.
+                self._inbox.put(None)
+                break
+            batch.append(entry)
+        return batch
+
+    def _seal(self, shard: OpenShard, responses: list[Response]) -> None:
+        digest = self._store.seal(shard.number, shard.generation, responses)
+        failed = sum(response.failure is not None for response in responses)
+        self._receipts.append(Receipt(shard.number, shard.generation, len(responses) - failed, failed, digest))

@@ -1,0 +1,1 @@
+"""Arrays in, numbers out. Knows numpy and scipy, and no type of the domain."""

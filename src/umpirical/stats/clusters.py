@@ -1,0 +1,97 @@
+"""Cluster-Wilson, the default interval of every rate: the unit is the pair, the cluster is the task."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
+
+from umpirical.stats.wilson import Bounds, wilson
+
+__all__ = ["ClusterRate", "cluster_wilson", "combined_wilson", "planning_wilson"]
+
+MIN_DESIGN_EFFECT = 0.25
+"""Below this, agreement within tasks is luck of a small sample and must not narrow the interval further."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRate:
+    """A rate over clustered units, with its interval."""
+
+    value: float
+    low: float
+    high: float
+    clusters: int
+    design_effect: float | None
+    """None at 0 and 1, where it cannot be seen."""
+
+
+def cluster_wilson(numerators: ArrayLike, denominators: ArrayLike, *, level: float = 0.95) -> ClusterRate:
+    """Rate and interval from per-cluster sums: Wilson on the effective sample size, with Student's t.
+
+    The variance of the ratio of sums is linearised over clusters; the design effect is that variance against
+    p(1-p)/n, not below 0.25, and 1 where the rate is 0 or 1. Units may score between 0 and 1 (a pair of which one
+    order is right scores one half). Clusters without units are ignored; at least two with units are needed.
+    """
+    y, n = _used(numerators, denominators)
+    clusters, units = len(n), float(n.sum())
+    p = float(y.sum()) / units
+    effect = None
+    if 0 < p < 1:
+        effect = max(MIN_DESIGN_EFFECT, _variance((y - p * n) / units) / (p * (1 - p) / units))
+    n_eff = units / (effect or 1.0)
+    low, high = wilson(p * n_eff, n_eff, critical=student(clusters, level))
+    return ClusterRate(p, low, high, clusters, effect)
+
+
+def combined_wilson(
+    numerators: NDArray[np.float64], denominators: NDArray[np.float64], weights: ArrayLike, *, level: float = 0.95
+) -> Bounds:
+    """Interval of a weighted mean of several rates measured on the same clusters.
+
+    Columns are rates, rows are clusters; `weights` sum to 1. What the rates share within a cluster is in the
+    variance, because the linearised residuals are added up before they are squared.
+    """
+    w = np.asarray(weights, dtype=float)
+    totals = denominators.sum(axis=0)
+    p = numerators.sum(axis=0) / totals
+    mean = float(p @ w)
+    # Units of the weighted mean: as many as independent units would give the same binomial variance.
+    units = 1.0 / float((w**2 / totals).sum())
+    if not 0 < mean < 1:
+        return wilson(mean * units, units, critical=student(len(numerators), level))
+    variance = _variance(((numerators - p * denominators) / totals) @ w)
+    effect = max(MIN_DESIGN_EFFECT, variance / (mean * (1 - mean) / units))
+    return wilson(mean * units / effect, units / effect, critical=student(len(numerators), level))
+
+
+def planning_wilson(rate: ClusterRate, denominators: ArrayLike, *, correlation: float, level: float = 0.95) -> Bounds:
+    """The interval if units of one cluster were correlated by `correlation`: for rates of 0 and 1."""
+    n = np.asarray(denominators, dtype=float)
+    n = n[n > 0]
+    # Kish's design effect for unequal cluster sizes.
+    effect = 1 + ((n**2).sum() / n.sum() - 1) * correlation
+    n_eff = float(n.sum() / effect)
+    return wilson(rate.value * n_eff, n_eff, critical=student(rate.clusters, level))
+
+
+def student(clusters: int, level: float) -> float:
+    """Student's t quantile with one degree of freedom less than there are clusters."""
+    return float(stdtrit(clusters - 1, 0.5 + level / 2))
+
+
+def _used(numerators: ArrayLike, denominators: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    y = np.asarray(numerators, dtype=float)
+    n = np.asarray(denominators, dtype=float)
+    y, n = y[n > 0], n[n > 0]
+    if len(n) < 2:
+        raise ValueError(f"a cluster-aware interval needs at least two clusters, got {len(n)}")
+    if (y < 0).any() or (y > n).any():
+        raise ValueError("a numerator lies outside 0..denominator")
+    return y, n
+
+
+def _variance(residuals: NDArray[np.float64]) -> float:
+    """Variance of a sum of independent cluster residuals."""
+    clusters = len(residuals)
+    return float(clusters / (clusters - 1) * (residuals**2).sum())

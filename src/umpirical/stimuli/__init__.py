@@ -1,0 +1,1 @@
+"""Items to stimuli, and the controlled stimuli that need no item."""

@@ -1,0 +1,1 @@
+"""Domain to disk and back. The only place that knows file formats."""

@@ -1,0 +1,83 @@
+"""The journal: responses of the shards in progress, safe the moment a batch is committed."""
+
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+
+from umpirical.domain.responses import Response
+from umpirical.store.schemas import response_from_row, response_row
+
+__all__ = ["Journal"]
+
+COLUMNS = (
+    "trial_id",
+    "text",
+    "failure",
+    "failure_detail",
+    "finish_reason",
+    "input_tokens",
+    "output_tokens",
+    "cached_tokens",
+    "logprobs",
+    "sent",
+    "served_by",
+    "latency_ms",
+    "attempts",
+    "asked_at",
+)
+
+_CREATE = """
+create table if not exists response (
+  trial_id text primary key, shard integer not null, generation integer not null,
+  text text, failure text, failure_detail text not null, finish_reason text not null,
+  input_tokens integer, output_tokens integer, cached_tokens integer,
+  logprobs text not null, sent text not null, served_by text not null,
+  latency_ms real not null, attempts integer not null, asked_at text not null
+) without rowid;
+create index if not exists response_by_shard on response (shard);
+"""
+
+# A trial is answered once. Only a failure may give way to a later response.
+_INSERT = f"""
+insert into response (shard, generation, {", ".join(COLUMNS)})
+values (:shard, :generation, {", ".join(f":{column}" for column in COLUMNS)})
+on conflict (trial_id) do update set
+  {", ".join(f"{column} = excluded.{column}" for column in COLUMNS[1:])}
+where response.failure is not null
+"""  # noqa: S608  # column names are ours
+
+
+class Journal:
+    """A SQLite database in WAL mode, written by one process at a time."""
+
+    def __init__(self, path: Path) -> None:
+        # The executor commits from a worker thread; it never has two at once.
+        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._db.row_factory = sqlite3.Row
+        self._db.execute("pragma journal_mode = wal")
+        # FULL: a committed response is paid for and must survive a power cut, not only a crash.
+        self._db.execute("pragma synchronous = full")
+        self._db.executescript(_CREATE)
+
+    def commit(self, shard_of: Iterable[tuple[int, int, Response]]) -> None:
+        """Makes (shard, generation, response) triples durable, all or none."""
+        rows = [{"shard": s, "generation": g, **response_row(response)} for s, g, response in shard_of]
+        self._db.execute("begin immediate")
+        self._db.executemany(_INSERT, rows)
+        self._db.execute("commit")
+
+    def responses(self, shard: int) -> list[Response]:
+        """What the journal holds of one shard, in order of trial id."""
+        found = self._db.execute("select * from response where shard = ? order by trial_id", (shard,))
+        return [response_from_row(row) for row in found]
+
+    def counts(self) -> dict[int, int]:
+        """Number of responses by shard."""
+        return dict(self._db.execute("select shard, count(*) from response group by shard").fetchall())
+
+    def forget(self, shard: int, generation: int) -> None:
+        """Drops what has been sealed."""
+        self._db.execute("delete from response where shard = ? and generation = ?", (shard, generation))
+
+    def close(self) -> None:
+        self._db.close()

@@ -1,0 +1,168 @@
+"""One run on disk: its manifest, its plan, and every response it was given.
+
+    run.json                     what is measured, and with what
+    plan/00003.parquet           the trials of shard 3
+    journal.sqlite               responses of shards in progress
+    responses/00003-0.parquet    the sealed responses of shard 3; -1, -2 hold answers to trials that had failed before
+    judgments/00003.parquet      read from the responses by the judge's parser; can be deleted at any time
+
+A sealed shard is immutable and named by the plan, so many workers can seal different shards of one run, and what is
+done is a listing. SIGKILL at any moment costs at most the calls in flight and one uncommitted batch.
+"""
+
+import fcntl
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from umpirical.domain.digests import Json
+from umpirical.domain.errors import StoreError, UsageError
+from umpirical.domain.responses import Response
+from umpirical.domain.trials import Trial
+from umpirical.store.files import write_text
+from umpirical.store.journal import Journal
+from umpirical.store.parquet import read_metadata, read_rows, write_rows
+from umpirical.store.schemas import (
+    plan_schema,
+    response_from_row,
+    response_row,
+    response_schema,
+    trial_from_row,
+    trial_row,
+)
+
+__all__ = ["RunStore"]
+
+_SEALED = re.compile(r"(\d+)-(\d+)\.parquet")
+
+
+class RunStore:
+    """The record of one run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
+        return found
+
+    def write_manifest(self, manifest: Json) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_text(self.folder / "run.json", json.dumps(manifest, indent=1) + "\n")
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Held while a run is asked: two processes asking the same run would pay twice."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "lock").open("w") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                message = f"run {self.folder.name} is being asked by another process"
+                raise UsageError(message, fix="wait for it to end") from None
+            yield
+
+    # The plan
+
+    def write_plan_shard(self, shard: int, trials: Sequence[tuple[Trial, int]]) -> None:
+        """Writes trials, each with the part of the stimulus set it is in."""
+        (self.folder / "plan").mkdir(parents=True, exist_ok=True)
+        rows = [trial_row(trial, part) for trial, part in trials]
+        write_rows(self._plan(shard), rows, plan_schema())
+
+    def finish_plan(self, trials: int, shards: int) -> None:
+        """Marks the plan as complete; a run killed while planning plans again."""
+        write_text(self.folder / "plan" / "plan.json", json.dumps({"trials": trials, "shards": shards}) + "\n")
+
+    def plan_size(self) -> tuple[int, int] | None:
+        """(trials, shards), or None while there is no complete plan."""
+        path = self.folder / "plan" / "plan.json"
+        if not path.exists():
+            return None
+        size = json.loads(path.read_text(encoding="utf-8"))
+        return size["trials"], size["shards"]
+
+    def plan_shard(self, shard: int) -> Iterator[tuple[Trial, int]]:
+        """The trials of a shard, each with the part of the stimulus set it is in."""
+        for row in read_rows(self._plan(shard)):
+            yield trial_from_row(row), row["stimulus_part"]
+
+    # Responses
+
+    def open_journal(self) -> Journal:
+        """The journal, after dropping what a killed run had sealed but not yet forgotten."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        journal = Journal(self.folder / "journal.sqlite")
+        for shard, generation in self.sealed():
+            journal.forget(shard, generation)
+        return journal
+
+    def sealed(self) -> list[tuple[int, int]]:
+        """(shard, generation) of every sealed file."""
+        found = (_SEALED.fullmatch(path.name) for path in (self.folder / "responses").glob("*.parquet"))
+        return sorted((int(match[1]), int(match[2])) for match in found if match)
+
+    def state(self, shard: int) -> tuple[int, int]:
+        """(next generation, failures to ask again) of a shard; (0, 0) if nothing of it is sealed.
+
+        Each generation asks again all that failed in the one before, so the last one says what is still failed.
+        """
+        generations = [generation for part, generation in self.sealed() if part == shard]
+        if not generations:
+            return 0, 0
+        last = max(generations)
+        return last + 1, int(read_metadata(self._responses(shard, last))["failed"])
+
+    def seal(self, shard: int, generation: int, responses: Sequence[Response]) -> str:
+        """Writes the responses of a shard for good and returns their digest."""
+        (self.folder / "responses").mkdir(exist_ok=True)
+        rows = [response_row(response) for response in responses]
+        digest = responses_digest(responses)
+        failed = sum(response.failure is not None for response in responses)
+        meta = {"failed": str(failed), "sha256": digest}
+        write_rows(self._responses(shard, generation), rows, response_schema(), metadata=meta)
+        return digest
+
+    def sealed_responses(self, shard: int) -> dict[str, Response]:
+        """The latest sealed response to each trial of a shard. An answer is final: two of them is an error."""
+        found: dict[str, Response] = {}
+        for part, generation in self.sealed():
+            if part != shard:
+                continue
+            for row in read_rows(self._responses(shard, generation)):
+                _take(found, response_from_row(row))
+        return found
+
+    def responses(self, shard: int, journal: Journal | None = None) -> dict[str, Response]:
+        """Every response to a trial of this shard, sealed or still in the journal."""
+        found = self.sealed_responses(shard)
+        for response in journal.responses(shard) if journal else ():
+            _take(found, response)
+        return found
+
+    def _plan(self, shard: int) -> Path:
+        return self.folder / "plan" / f"{shard:05d}.parquet"
+
+    def _responses(self, shard: int, generation: int) -> Path:
+        return self.folder / "responses" / f"{shard:05d}-{generation}.parquet"
+
+
+def responses_digest(responses: Sequence[Response]) -> str:
+    """SHA-256 over what was answered, in order of trial id."""
+    state = hashlib.sha256()
+    for response in sorted(responses, key=lambda r: r.trial_id):
+        answer = response.text if response.failure is None else f"\0{response.failure}"
+        state.update(f"{response.trial_id}\0{answer}\n".encode("utf-8", "surrogatepass"))
+    return state.hexdigest()
+
+
+def _take(found: dict[str, Response], response: Response) -> None:
+    earlier = found.get(response.trial_id)
+    if earlier is not None and earlier.failure is None:
+        raise StoreError(f"trial {response.trial_id} has two answers", fix="keep one of the two files that hold it")
+    found[response.trial_id] = response

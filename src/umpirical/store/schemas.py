@@ -1,0 +1,203 @@
+"""The columns of every Parquet file, and the records they hold."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from umpirical.domain.responses import Response, Usage
+from umpirical.domain.stimuli import Stimulus, expectation_from_json, expectation_json
+from umpirical.domain.trials import Order, Presentation, Trial
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "judgment_schema",
+    "plan_schema",
+    "response_from_row",
+    "response_row",
+    "response_schema",
+    "stimulus_from_row",
+    "stimulus_row",
+    "stimulus_schema",
+    "trial_from_row",
+    "trial_row",
+]
+
+
+def stimulus_schema() -> "pa.Schema":
+    import pyarrow as pa
+
+    text = pa.string()
+    return pa.schema(
+        [
+            ("id", text),
+            ("task_id", text),
+            ("task", text),
+            ("candidates", pa.list_(text)),
+            ("expectation", pa.struct([("kind", text), ("candidate", pa.int32()), ("label", text)])),
+            ("maker", text),
+            ("family", text),
+            ("stratum", text),
+            ("delta", pa.float64()),
+            ("base", pa.int32()),
+            ("parent", text),
+        ]
+    )
+
+
+def stimulus_row(stimulus: Stimulus) -> dict[str, Any]:
+    return {
+        "id": stimulus.id,
+        "task_id": stimulus.task_id,
+        "task": stimulus.task,
+        "candidates": list(stimulus.candidates),
+        "expectation": expectation_json(stimulus.expectation),
+        "maker": stimulus.maker,
+        "family": stimulus.family,
+        "stratum": stimulus.stratum,
+        "delta": stimulus.delta,
+        "base": stimulus.base,
+        "parent": stimulus.parent,
+    }
+
+
+def stimulus_from_row(row: Mapping[str, Any]) -> Stimulus:
+    return Stimulus(
+        task_id=row["task_id"],
+        task=row["task"],
+        candidates=tuple(row["candidates"]),
+        expectation=expectation_from_json(row["expectation"]),
+        maker=row["maker"],
+        family=row["family"],
+        stratum=row["stratum"],
+        delta=row["delta"],
+        base=row["base"],
+        parent=row["parent"],
+    )
+
+
+def plan_schema() -> "pa.Schema":
+    import pyarrow as pa
+
+    text = pa.string()
+    return pa.schema(
+        [
+            ("trial_id", text),
+            ("prompt_id", text),
+            ("stimulus_id", text),
+            ("stimulus_part", pa.int32()),
+            ("order", text),
+            ("arm", text),
+            ("repeat", pa.int32()),
+        ]
+    )
+
+
+def trial_row(trial: Trial, stimulus_part: int) -> dict[str, Any]:
+    return {
+        "trial_id": trial.id,
+        "prompt_id": trial.prompt_id,
+        "stimulus_id": trial.stimulus_id,
+        "stimulus_part": stimulus_part,
+        "order": trial.presentation.order.value,
+        "arm": trial.presentation.arm,
+        "repeat": trial.presentation.repeat,
+    }
+
+
+def trial_from_row(row: Mapping[str, Any]) -> Trial:
+    shown = Presentation(order=Order(row["order"]), arm=row["arm"], repeat=row["repeat"])
+    return Trial(row["trial_id"], row["prompt_id"], row["stimulus_id"], shown)
+
+
+def response_schema() -> "pa.Schema":
+    import pyarrow as pa
+
+    text, whole = pa.string(), pa.int64()
+    return pa.schema(
+        [
+            ("trial_id", text),
+            ("text", text),
+            ("failure", text),
+            ("failure_detail", text),
+            ("finish_reason", text),
+            ("input_tokens", whole),
+            ("output_tokens", whole),
+            ("cached_tokens", whole),
+            ("logprobs", text),
+            ("sent", text),
+            ("served_by", text),
+            ("latency_ms", pa.float64()),
+            ("attempts", pa.int32()),
+            ("asked_at", text),
+        ]
+    )
+
+
+def response_row(response: Response) -> dict[str, Any]:
+    return {
+        "trial_id": response.trial_id,
+        "text": None if response.text is None else storable(response.text),
+        "failure": response.failure,
+        "failure_detail": storable(response.failure_detail),
+        "finish_reason": response.finish_reason,
+        "input_tokens": response.usage.input_tokens,
+        "output_tokens": response.usage.output_tokens,
+        "cached_tokens": response.usage.cached_tokens,
+        "logprobs": response.logprobs,
+        "sent": response.sent,
+        "served_by": response.served_by,
+        "latency_ms": response.latency_ms,
+        "attempts": response.attempts,
+        "asked_at": response.asked_at,
+    }
+
+
+def response_from_row(row: Mapping[str, Any]) -> Response:
+    return Response(
+        trial_id=row["trial_id"],
+        text=row["text"],
+        failure=row["failure"],
+        failure_detail=row["failure_detail"],
+        finish_reason=row["finish_reason"],
+        usage=Usage(row["input_tokens"], row["output_tokens"], row["cached_tokens"]),
+        logprobs=row["logprobs"],
+        sent=row["sent"],
+        served_by=row["served_by"],
+        latency_ms=row["latency_ms"],
+        attempts=row["attempts"],
+        asked_at=row["asked_at"],
+    )
+
+
+def storable(text: str) -> str:
+    """Text without lone surrogates, each written as its escape: neither Parquet nor SQLite can keep them."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def judgment_schema() -> "pa.Schema":
+    """One row per planned trial, with all that counting needs; rebuilt from responses whenever they are read."""
+    import pyarrow as pa
+
+    text = pa.string()
+    return pa.schema(
+        [
+            ("trial_id", text),
+            ("prompt_id", text),
+            ("stimulus_id", text),
+            ("task_id", text),
+            ("family", text),
+            ("stratum", text),
+            ("delta", pa.float64()),
+            ("winner", pa.int32()),
+            ("arm", text),
+            ("order", text),
+            ("repeat", pa.int32()),
+            ("outcome", text),
+            ("choice", text),
+            ("label", text),
+            ("value", pa.float64()),
+            ("confidence", pa.float64()),
+            ("why", text),
+        ]
+    )

@@ -1,0 +1,68 @@
+"""YAML 1.2, safely: `yes` stays text, a key given twice is an error, and nothing expands."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from umpirical.domain.errors import ConfigError
+
+__all__ = ["YamlDocument", "load_yaml", "parse_yaml"]
+
+MAX_BYTES = 1_000_000
+
+
+@dataclass(frozen=True)
+class YamlDocument:
+    """A parsed document that still knows where each part of it stood."""
+
+    data: Mapping[str, Any]
+    name: str
+    text: str
+
+    def where(self, path: tuple[str | int, ...]) -> str:
+        """`file:line` of the entry at `path`, or of the nearest entry around it that has a line."""
+        from ruamel.yaml import YAML
+
+        # Parsed a second time, by the slower loader that keeps lines, only once something is wrong.
+        node: Any = YAML(typ="rt", pure=True).load(self.text)
+        line = 1
+        for key in path:
+            try:
+                spot = node.lc.item(key) if isinstance(key, int) else node.lc.key(key)
+                line = spot[0] + 1
+                node = node[key]
+            except (AttributeError, KeyError, IndexError, TypeError):
+                break
+        return f"{self.name}:{line}"
+
+
+def load_yaml(path: Path) -> YamlDocument:
+    if not path.is_file():
+        raise ConfigError("no such file", where=str(path), fix="umpirical init  writes a study file to start from")
+    if path.stat().st_size > MAX_BYTES:
+        raise ConfigError(f"larger than {MAX_BYTES:,} bytes", where=str(path), fix="move data out of the study file")
+    return parse_yaml(path.read_text(encoding="utf-8"), name=path.name)
+
+
+def parse_yaml(text: str, *, name: str) -> YamlDocument:
+    """A mapping at the top, without anchors or aliases (a few hundred bytes of them can stand for gigabytes)."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.tokens import AliasToken, AnchorToken
+
+    try:
+        # Only a document with such a sign can have an anchor; most need no second pass.
+        for token in YAML(typ="safe", pure=True).scan(text) if "&" in text or "*" in text else ():
+            if isinstance(token, AliasToken | AnchorToken):
+                line = token.start_mark.line + 1
+                raise ConfigError("anchors and aliases are not read", where=f"{name}:{line}", fix="write the value out")
+        data = YAML(typ="safe", pure=True).load(text)
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigError(str(error.problem or "not YAML"), where=f"{name}:{line}") from None
+    except YAMLError as error:
+        raise ConfigError(str(error).splitlines()[0], where=name) from None
+    if not isinstance(data, Mapping):
+        raise ConfigError(f"expected a mapping at the top, got {type(data).__name__}", where=f"{name}:1")
+    return YamlDocument(data, name, text)

@@ -1,0 +1,71 @@
+"""The demo: every simulated judge measured end to end, and what was planted held against what was found."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from umpirical.judges.simulated.profiles import PROFILES
+from umpirical.reports.record import Datasheet, EstimateRecord
+from umpirical.study.files import Study, parse_study
+from umpirical.study.preparing import prepare_run
+from umpirical.study.reporting import Documents
+from umpirical.study.running import Watch, complete_run
+
+__all__ = ["DemoResult", "Found", "demo_study", "run_demo"]
+
+SEED = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A planted defect, held against its measure."""
+
+    measure: str
+    stratum: str
+    planted: float
+    estimate: EstimateRecord
+
+    @property
+    def inside(self) -> bool:
+        """The planted value lies in the printed interval."""
+        limits = self.estimate.interval
+        return limits is not None and (
+            (limits.low is None or limits.low <= self.planted) and (limits.high is None or self.planted <= limits.high)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DemoResult:
+    """One simulated judge, measured."""
+
+    judge: str
+    about: str
+    datasheet: Datasheet
+    documents: Documents
+    defects: tuple[Found, ...]
+
+
+def demo_study(folder: Path) -> Study:
+    """All simulated judges on all built-in tasks."""
+    judges = "".join(f"  - name: {name}\n    model: {{adapter: simulated, name: {name}}}\n" for name in PROFILES)
+    return parse_study(f"study: demo\nseed: {SEED}\njudges:\n{judges}", folder)
+
+
+def run_demo(folder: Path, watch: Callable[[str, int], Watch]) -> Iterator[DemoResult]:
+    """Measures every simulated judge into a folder of its own. `watch` is told the judge and its number of trials."""
+    study = demo_study(folder)
+    for judge in study.spec.judges:
+        run = prepare_run(study, judge, folder=folder / judge.name)
+        finished = complete_run(run, study.spec.concurrency, watch)
+        defects = _defects(judge.name, finished.datasheet)
+        yield DemoResult(judge.name, PROFILES[judge.name].about, finished.datasheet, finished.documents, defects)
+
+
+def _defects(name: str, datasheet: Datasheet) -> tuple[Found, ...]:
+    measures = {(measure.name, measure.stratum): measure for measure in datasheet.measures}
+    found = []
+    for defect in PROFILES[name].defects:
+        measure = measures[defect]
+        if measure.planted is not None and isinstance(measure.result, EstimateRecord):
+            found.append(Found(*defect, measure.planted, measure.result))
+    return tuple(found)

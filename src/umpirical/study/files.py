@@ -1,0 +1,122 @@
+"""The study file."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from umpirical.domain.errors import ConfigError, UsageError
+from umpirical.judges.building import resolve_prompts
+from umpirical.judges.spec import JudgeSpec
+from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
+
+__all__ = ["STUDY_FILE", "Study", "StudySpec", "load_study", "parse_study"]
+
+STUDY_FILE = "umpirical.yaml"
+
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|xai|gsk|hf|AIza|ghp)[-_][A-Za-z0-9_-]{16,}|\bAIza[A-Za-z0-9_-]{30,}")
+
+
+class DesignSpec(BaseModel):
+    """How often everything is asked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    repeats: int = Field(default=1, ge=1, le=10_000)
+
+
+class StudySpec(BaseModel):
+    """What the user writes: which judges are measured, and how."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    study: str = Field(description="A name for the study.")
+    seed: int = Field(default=1, description="Decides every random draw.")
+    tasks: list[str] | None = Field(default=None, description="Ids of built-in tasks; all of them if left out.")
+    judges: list[JudgeSpec] = Field(min_length=1)
+    design: DesignSpec = DesignSpec()
+    concurrency: int = Field(default=16, ge=1, le=4096, description="Calls in flight at a time.")
+
+    @model_validator(mode="after")
+    def _distinct(self) -> "StudySpec":
+        names = [judge.name for judge in self.judges]
+        if doubled := {name for name in names if names.count(name) > 1}:
+            raise ValueError(f"two judges are named {', '.join(sorted(doubled))}")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A study file that has been read, and where it lies."""
+
+    folder: Path
+    spec: StudySpec
+
+    def judge(self, name: str) -> JudgeSpec:
+        for judge in self.spec.judges:
+            if judge.name == name:
+                return judge
+        raise UsageError(f"no judge {name!r} in the study", fix=f"known: {', '.join(j.name for j in self.spec.judges)}")
+
+
+def load_study(path: Path) -> Study:
+    """Reads a study file, or the study file in a folder. Prompts are resolved, so every file it names exists."""
+    file = path / STUDY_FILE if path.is_dir() else path
+    return parse_study(load_yaml(file), file.parent)
+
+
+def parse_study(document: YamlDocument | str, folder: Path) -> Study:
+    if isinstance(document, str):
+        document = parse_yaml(document, name=STUDY_FILE)
+    _refuse_keys(document)
+    try:
+        spec = StudySpec.model_validate(document.data)
+    except ValidationError as error:
+        raise _config_error(document, error) from None
+    judges = [resolve_prompts(judge, folder) for judge in spec.judges]
+    return Study(folder, spec.model_copy(update={"judges": judges}))
+
+
+def _config_error(document: YamlDocument, error: ValidationError) -> ConfigError:
+    """The first problem, with its line, and the name that was probably meant."""
+    problem = error.errors()[0]
+    path = tuple(problem["loc"])
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+    message, fix = problem["msg"].removeprefix("Value error, "), ""
+    if problem["type"] == "extra_forbidden":
+        message = "is not known here"
+        near = get_close_matches(str(path[-1]), _names(StudySpec), n=1)
+        fix = f"did you mean {near[0]!r}?" if near else "umpirical schema config  lists what there is"
+    return ConfigError(f"{place}: {message}" if place else message, where=document.where(path), fix=fix)
+
+
+def _names(model: type[BaseModel]) -> set[str]:
+    """Every key that may stand in a study file."""
+    schema: dict[str, Any] = model.model_json_schema()
+    parts = [schema, *schema.get("$defs", {}).values()]
+    return {name for part in parts for name in part.get("properties", {})}
+
+
+def _refuse_keys(document: YamlDocument) -> None:
+    for path, text in _texts(document.data, ()):
+        if _KEY_LIKE.search(text):
+            raise ConfigError(
+                "this looks like an API key; keys are read from the environment only",
+                where=document.where(path),
+                fix="put it into an environment variable and name that in api_key_env",
+            )
+
+
+def _texts(node: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:  # noqa: ANN401
+    if isinstance(node, str):
+        yield path, node
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            yield from _texts(value, (*path, key))
+    elif isinstance(node, list):
+        for place, value in enumerate(node):
+            yield from _texts(value, (*path, place))

@@ -1,0 +1,50 @@
+"""A study to start from."""
+
+from pathlib import Path
+
+from umpirical.domain.errors import UsageError
+from umpirical.store.files import write_text
+from umpirical.study.files import STUDY_FILE
+
+__all__ = ["start_study"]
+
+STUDY = """\
+# A study: which judges are measured, and how.  umpirical schema config  lists every key.
+study: {name}
+seed: 1
+
+judges:
+  # A simulated judge with a planted defect: needs no key and no network.
+  - name: rehearsal
+    model: {{adapter: simulated, name: slot-locked}}
+
+  # A model behind any OpenAI-compatible server, with the built-in prompt:
+  # - name: my-model
+  #   model:
+  #     adapter: openai-compatible
+  #     name: the-name-on-the-server
+  #     base_url: http://127.0.0.1:8000/v1
+  #     api_key_env: MY_API_KEY        # the name of a variable, never the key
+  #   prompts: {{baseline: my-prompt.md}}   # needs {{{{task}}}}, {{{{first}}}} and {{{{second}}}}
+  #   decoding: {{temperature: 0, max_tokens: 256}}
+
+  # Your own judge, as a Python function: judge(task, first, second) -> "1", "2", "tie" or "abstain"
+  # - name: mine
+  #   callable: my_judge:judge
+
+design:
+  repeats: 1
+
+concurrency: 16
+"""
+
+
+def start_study(folder: Path) -> Path:
+    """Writes a study file that runs as it is. Never overwrites one."""
+    file = folder / STUDY_FILE
+    if file.exists():
+        raise UsageError(f"{file} exists already", fix="choose another folder, or edit that file")
+    folder.mkdir(parents=True, exist_ok=True)
+    name = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in folder.resolve().name)
+    write_text(file, STUDY.format(name=name or "my-study"))
+    return file

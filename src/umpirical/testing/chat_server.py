@@ -1,0 +1,153 @@
+"""A server on loopback that speaks the OpenAI chat protocol. What it answers, and how it fails, the test says."""
+
+import asyncio
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+from aiohttp import web
+
+__all__ = ["ChatServer", "Fault"]
+
+Fault = Literal["rate-limit", "server-error", "malformed", "truncated", "hang", "reset"]
+"""429 with Retry-After, 500, a body that is not JSON, a body cut short, no answer, a closed connection."""
+
+Answer = Callable[[dict[str, Any]], str]
+"""From a request body to the text of the answer."""
+
+Misbehave = Callable[[str, int], Fault | None]
+"""From a request id and how often it has been asked (1 the first time) to how this call fails, if it does."""
+
+HANG_SECONDS = 30.0
+
+
+@dataclass
+class ChatServer:
+    """Runs in a thread of its own, as a context manager; counts what it was asked."""
+
+    answer: Answer
+    misbehave: Misbehave = lambda _id, _times: None
+    latency: float = 0.0
+    """Seconds before each answer."""
+    retry_after: float = 0.0
+    """What a 429 asks for, in seconds."""
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    """The first requests as they came in, at most `keep_bodies`."""
+    keep_bodies: int = 1000
+    asked: Counter[str] = field(default_factory=Counter)
+    """Requests by id, answered or not."""
+    answered: Counter[str] = field(default_factory=Counter)
+    """Whole answers sent, by id."""
+    faults: Counter[str] = field(default_factory=Counter)
+    most_in_flight: int = 0
+
+    def __post_init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name="chat-server", daemon=True)
+        self._ready = threading.Event()
+        self._in_flight = 0
+        self._port = 0
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._ready.wait(timeout=10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(timeout=10)
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        runner = self._loop.run_until_complete(self._start())
+        self._ready.set()
+        self._loop.run_forever()
+        self._loop.run_until_complete(runner.cleanup())
+        self._loop.close()
+
+    async def _start(self) -> web.AppRunner:
+        app = web.Application(client_max_size=64 * 1024 * 1024)
+        app.router.add_post("/v1/chat/completions", self._complete)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        assert runner.addresses  # noqa: S101  # it has just started
+        self._port = runner.addresses[0][1]
+        return runner
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        self._in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self._in_flight)
+        try:
+            body = await request.json()
+            name = request.headers.get("X-Client-Request-Id", "")
+            self.asked[name] += 1
+            if len(self.bodies) < self.keep_bodies:
+                self.bodies.append(body)
+            if self.latency:
+                await asyncio.sleep(self.latency)
+            if fault := self.misbehave(name, self.asked[name]):
+                self.faults[fault] += 1
+                return await self._fail(request, fault, body)
+            self.answered[name] += 1
+            return web.json_response(completion(body, self.answer(body)))
+        finally:
+            self._in_flight -= 1
+
+    async def _fail(self, request: web.Request, fault: Fault, body: dict[str, Any]) -> web.StreamResponse:
+        match fault:
+            case "rate-limit":
+                headers = {"Retry-After": f"{self.retry_after:g}"}
+                return web.json_response({"error": {"message": "slow down"}}, status=429, headers=headers)
+            case "server-error":
+                return web.json_response({"error": {"message": "it broke"}}, status=500)
+            case "malformed":
+                return web.Response(text='{"choices": [{"message": ', content_type="application/json")
+            case "truncated":
+                whole = json.dumps(completion(body, self.answer(body))).encode()
+                cut = web.StreamResponse(headers={"Content-Length": str(len(whole))})
+                await cut.prepare(request)
+                await cut.write(whole[: len(whole) // 2])
+                _close(request)
+                return cut
+            case "hang":
+                await asyncio.sleep(HANG_SECONDS)
+                return web.Response(status=504)
+            case "reset":
+                _close(request)
+                return web.Response()
+
+
+def completion(body: dict[str, Any], text: str) -> dict[str, Any]:
+    """A chat completion, with log-probabilities if they were asked for."""
+    choice: dict[str, Any] = {
+        "index": 0,
+        "message": {"role": "assistant", "content": text},
+        "finish_reason": "stop",
+    }
+    if body.get("logprobs"):
+        token = {"token": text, "logprob": -0.1, "bytes": None, "top_logprobs": []}
+        choice["logprobs"] = {"content": [token]}
+    words = sum(len(message["content"].split()) for message in body["messages"])
+    return {
+        "id": "chatcmpl-loopback",
+        "object": "chat.completion",
+        "model": body["model"],
+        "system_fingerprint": "fp_loopback",
+        "choices": [choice],
+        "usage": {"prompt_tokens": words, "completion_tokens": len(text.split()), "total_tokens": words},
+    }
+
+
+def _close(request: web.Request) -> None:
+    """Drops the connection under the client's feet."""
+    if request.transport is not None:
+        request.transport.abort()

@@ -1,0 +1,80 @@
+"""Text that tries to be more than text, and a way to put it into every string of a record."""
+
+from umpirical.reports.record import Datasheet
+
+PAYLOADS = [
+    "<script>alert(1)</script>",
+    "</title><script>alert(1)</script>",
+    "</style><script>alert(1)</script>",
+    "</pre></details><img src=x onerror=alert(1)>",
+    "<svg onload=alert(1)>",
+    "<svg><script>alert(1)</script></svg>",
+    "</desc></svg><iframe srcdoc='<script>alert(1)</script>'>",
+    '" onmouseover="alert(1)" x="',
+    "' onfocus='alert(1)' autofocus='",
+    '"><a href="javascript:alert(1)">x</a>',
+    "<a href='https://evil.example/'>x</a>",
+    "<img src='https://evil.example/x.png'>",
+    "<link rel=stylesheet href=https://evil.example/x.css>",
+    "<meta http-equiv=refresh content='0;url=https://evil.example'>",
+    "<base href=https://evil.example/>",
+    "<form action=https://evil.example><button>x</button></form>",
+    "<style>body{display:none}</style>",
+    "<!-- <b>",
+    "--><b>x</b>",
+    "<![CDATA[<b>x</b>]]>",
+    "&lt;b&gt; &#60;b&#62; &amp;",
+    "{{7*7}}",
+    "{% for x in [1] %}{{ x }}{% endfor %}",
+    "{# gone #}",
+    "${7*7} #{7*7} <%= 7*7 %>",
+    "safe\u202etxt.exe\u202c",
+    "\u2066isolated\u2069\u200e\u200f\u061c",
+    "zero\u200bwidth\u200c\u200d\u2060\ufeff",
+    "tags \U000e0068\U000e0069",
+    "\x1b[2J\x1b[31mred",
+    "\x1b]8;;https://evil.example\x07link\x1b]8;;\x07",
+    "\x1b]52;c;ZXZpbA==\x07",
+    "\x9b31m \x00 \x08\x08\x7f",
+    "odd\u00a0spaces\u2003\u3000 \u2028line\u2029paragraph",
+    "lone \ud800 surrogate \udc00",
+    "a | b | c\n| d | e |",
+    "x |\n\n# Heading\n\n- item",
+    "\n---\n\ninjected: true\n---\n",
+    '"\nformat: forged\nx: "',
+    "'\n- &anchor !!python/object:os.system [x]\n",
+    "judge: {a: b} # comment",
+    "``` \n</pre>\n```",
+    "`code` **bold** _em_ ~~gone~~ [x](javascript:alert(1)) ![x](https://evil.example/x.png)",
+    "[x]: https://evil.example\n\n[x]",
+    "<https://evil.example> https://evil.example www.evil.example",
+    "\n    indented code\n> quote\n1. one\n===\n",
+    "\\| \\` \\",
+    "\t\ttabs\r\nand\rreturns",
+]
+
+_CHOICES = {"format", "kind", "unit", "censoring", "outcome", "worse"}
+_STRUCTURE = {"name", "stratum", "arm", "arms"}
+
+
+def infected(datasheet, payload, *, structure):
+    """`datasheet` with `payload` for every string that is not one of a fixed choice, keys of mappings included.
+
+    Without `structure` what a measure is about stays, so that every chart is drawn.
+    """
+    kept = _CHOICES if structure else _CHOICES | _STRUCTURE
+    tree = _replaced(datasheet.model_dump(), payload, kept)
+    tree["judge"]["name"] = payload
+    return Datasheet.model_validate(tree)
+
+
+def _replaced(tree, payload, kept):
+    if isinstance(tree, dict):
+        is_record = any(key in tree for key in ("kind", "name", "id", "arm", "format", "outcome", "level"))
+        return {
+            key if is_record else f"{payload}{number}": value if key in kept else _replaced(value, payload, kept)
+            for number, (key, value) in enumerate(tree.items())
+        }
+    if isinstance(tree, list):
+        return [_replaced(value, payload, kept) for value in tree]
+    return payload if isinstance(tree, str) else tree

@@ -1,0 +1,219 @@
+"""The page: the same bytes for the same record, everything in it, and nothing that runs or is fetched."""
+
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from jinja2 import UndefinedError
+
+from umpirical.reports import html
+from umpirical.reports.html import render_html
+from umpirical.reports.record import parse_datasheet, render_json
+
+from .payloads import PAYLOADS, infected
+from .samples import SAMPLES, audit, audit_row, datasheet, estimate, incomplete, measure, nothing, simulated, two_arms
+
+VOID = {"meta", "link", "br", "img", "input", "hr", "base"}
+TEMPLATES = sorted((Path(html.__file__).parent / "templates").iterdir())
+
+
+class Page(HTMLParser):
+    """A page taken apart: its tags with their attributes' names, its attributes and its text."""
+
+    def __init__(self, source):
+        super().__init__(convert_charrefs=True)
+        self.skeleton, self.attributes, self.text, self.open = [], [], "", []
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.skeleton.append((tag, tuple(name for name, _ in attrs)))
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+        self.skeleton.append((f"/{tag}", ()))
+
+    def handle_comment(self, data):
+        self.skeleton.append(("comment", (data,)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def words(sheet):
+    return " ".join(Page(render_html(sheet)).text.split())
+
+
+@pytest.fixture(params=sorted(SAMPLES))
+def sheet(request):
+    return SAMPLES[request.param]()
+
+
+def test_the_same_record_gives_the_same_bytes(sheet):
+    first = render_html(sheet).encode()
+    html.environment.cache_clear()
+    assert render_html(parse_datasheet(render_json(sheet))).encode() == first
+
+
+def test_the_page_is_well_formed_and_its_ids_are_unique(sheet):
+    page = Page(render_html(sheet))
+    assert page.open == []
+    ids = Counter(value for _, name, value in page.attributes if name == "id")
+    assert max(ids.values()) == 1
+    named = [id_ for _, name, value in page.attributes if name == "aria-labelledby" for id_ in value.split()]
+    assert set(named) <= set(ids)
+
+
+def test_every_hatch_that_is_used_is_defined(sheet):
+    page = Page(render_html(sheet))
+    ids = {value for _, name, value in page.attributes if name == "id"}
+    assert {value[5:-1] for _, name, value in page.attributes if name == "fill"} <= ids
+
+
+def test_nothing_runs_and_nothing_is_fetched(sheet):
+    source = render_html(sheet)
+    page = Page(source)
+    assert "<script" not in source.lower()
+    assert not [name for _, name, _ in page.attributes if name.startswith("on")]
+    assert {value for _, name, value in page.attributes if name in {"src", "href", "xlink:href", "action"}} == {"data:,"}
+    assert not re.search(r"https?:|@import|url\((?!#)", source)
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert ("meta", "content", policy) in page.attributes
+
+
+def test_the_page_is_small(sheet):
+    assert len(render_html(sheet).encode()) < 300_000
+
+
+def test_every_drawing_is_named_or_hidden_and_has_a_table():
+    page = Page(render_html(two_arms()))
+    svgs = [attributes for tag, attributes in page.skeleton if tag == "svg"]
+    assert all("aria-labelledby" in names or "aria-hidden" in names for names in svgs)
+    tags = [tag for tag, _ in page.skeleton]
+    assert tags.count("figure") == 4
+    for start in (i for i, tag in enumerate(tags) if tag == "figure"):
+        figure = tags[start : tags.index("/figure", start)]
+        assert "svg" in figure
+        assert "table" in figure
+
+
+def test_the_published_counts_are_shown():
+    text = words(datasheet())
+    for expected in (
+        "0/120", "[0.000, 0.031]", "5/60", "0.083", "[0.036, 0.181]", "94/100", "0.940", "[0.875, 0.972]", "20/20",
+        "[0.839, 1.000]", "≤ 1 (left-censored)", "below 1", "30.5/117", "left out: 3 unparsed", "bounds [0.254, 0.280]",
+        "planning [0.000, 0.046]", "21 · 0.350 one-sided commit", "0 · 0.000 stable cross-sensitivity", "1.38",
+        "9f0c1b7de2a44d0c8a39b1b52f0e6c7d", "2026-01-01-qwen32b-5f2c", "10 · 540 · 1", "dark-current/1", "20260101",
+        "umpirical report studies/qwen32b", "3 unparsed", "no verdict found", "Answer 1 is <b>clearer</b>",
+    ):  # fmt: skip
+        assert expected in text
+    assert "Incomplete" not in text
+    assert "lanted" not in text
+
+
+def test_a_planted_value_is_shown_inside_or_outside_its_interval():
+    text = words(simulated())
+    assert "0.450 outside" in text
+    assert "0.667 inside" in text
+    assert "3.50 inside" in text
+
+
+def test_a_planted_value_without_an_interval_is_neither():
+    alone = measure("dark-current", estimate(1, 2, interval=None), planted=0.5)
+    assert "0.500 no interval" in words(datasheet(measures=[alone]))
+
+
+def test_what_is_missing_is_said():
+    text = words(incomplete())
+    assert "Incomplete run. 3 of 540 planned trials have no response." in text
+    assert "Undefined: no call of step 5 was answered left out: 3 unasked" in text
+    empty = words(nothing())
+    for expected in (
+        "Some planned trials have no response",
+        "Nothing was measured under this arm.",
+        "The curve is not drawn: target sensitivity was not measured.",
+        "The decomposition is not drawn: stable cross-sensitivity was not measured.",
+        "None: every response was read as a verdict or an abstention.",
+        "None of the stated rules",
+        "The record states no limits.",
+    ):
+        assert expected in empty
+
+
+def test_the_arms_are_shown_apart():
+    text = words(two_arms())
+    assert text.index("Arm: baseline") < text.index("0/120") < text.index("Arm: strict") < text.index("80/120")
+
+
+def test_an_arm_that_was_only_planned_is_shown():
+    sheet = datasheet()
+    run = sheet.run.model_copy(update={"arms": ["baseline", "strict"]})
+    assert "Arm: strict Nothing was measured under this arm." in words(sheet.model_copy(update={"run": run}))
+
+
+def test_the_audit_has_totals_and_says_when_it_does_not_add_up():
+    text = words(datasheet())
+    assert "Total 540 163 161 213 0 3 0 0" in text
+    assert "does not add up" not in text
+    wrong = audit_row("ladder", "step 1", 1, 100).model_copy(update={"failed": 7})
+    assert "The audit does not add up in 1 of 10 rows" in words(datasheet(audit=[*audit(), wrong]))
+
+
+@pytest.mark.parametrize("structure", [False, True])
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_text_from_outside_is_inert(payload, structure):
+    assert_inert(payload, structure=structure)
+
+
+def assert_inert(payload, *, structure):
+    """The page has the same tags and attributes as with harmless text, and shows the payload as it is."""
+    for sample in (datasheet(), incomplete(), simulated()):
+        source = render_html(infected(sample, payload, structure=structure))
+        source.encode()
+        page = Page(source)
+        assert page.skeleton == Page(render_html(infected(sample, "harmless", structure=structure))).skeleton
+        assert not re.search(r"[^\S\n\t ]|[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\x00-\x08\x0e-\x1f\x7f-\x9f]", source)
+        assert html.inert(payload) in page.text
+
+
+def test_without_escaping_the_test_above_fails(monkeypatch):
+    """The mutation that the test is there to catch."""
+    unescaped = html.environment().overlay(autoescape=False)
+    monkeypatch.setattr(html, "environment", lambda: unescaped)
+    for payload in ("<script>alert(1)</script>", "</pre></details><img src=x onerror=alert(1)>", "<svg onload=alert(1)>"):
+        with pytest.raises(AssertionError):
+            assert_inert(payload, structure=False)
+
+
+def test_without_finalize_the_test_above_fails(monkeypatch):
+    unfiltered = html.environment().overlay(finalize=lambda value: value)
+    monkeypatch.setattr(html, "environment", lambda: unfiltered)
+    with pytest.raises(AssertionError):
+        assert_inert("safe\u202etxt.exe", structure=False)
+
+
+@pytest.mark.parametrize("value", [0.5, None, True])
+def test_a_template_cannot_print_what_was_not_formatted(value):
+    with pytest.raises(TypeError, match="numbers"):
+        html.environment().from_string("{{ value }}").render(value=value)
+
+
+def test_a_template_cannot_print_what_is_not_there():
+    with pytest.raises(UndefinedError):
+        html.environment().from_string("{{ missing }}").render()
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_no_template_goes_around_escaping(template):
+    source = template.read_text(encoding="utf-8")
+    assert not re.search(r"\|\s*(safe|e|escape|forceescape|join|tojson|xmlattr)\b|autoescape|Markup", source)

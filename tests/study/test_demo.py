@@ -1,0 +1,73 @@
+"""The demo finds what was planted."""
+
+import json
+
+import pytest
+
+from umpirical.cli import main
+from umpirical.judges.simulated.profiles import PROFILES
+from umpirical.reports.findings import LIMIT
+from umpirical.reports.record import parse_datasheet
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.raises(SystemExit) as stop:
+        main(["demo", "--out", str(folder), "--no-open"])
+    assert stop.value.code == 0
+    return folder
+
+
+@pytest.mark.parametrize("judge", PROFILES)
+def test_each_judge_has_a_folder_with_three_documents(demo, judge):
+    for name in ("datasheet.json", "datasheet.html", "datasheet.md"):
+        assert (demo / judge / name).stat().st_size > 1000
+
+
+@pytest.mark.parametrize("judge", [name for name, profile in PROFILES.items() if profile.defects])
+def test_each_planted_defect_is_found_with_its_value_in_the_interval(demo, judge):
+    datasheet = parse_datasheet((demo / judge / "datasheet.json").read_text())
+    measures = {(measure.name, measure.stratum): measure for measure in datasheet.measures}
+    for defect in PROFILES[judge].defects:
+        measure = measures[defect]
+        low, high = measure.result.interval.low, measure.result.interval.high
+        assert (low is None or low <= measure.planted) and (high is None or measure.planted <= high), defect
+        # Found means more than covered: the interval keeps clear of what a sound judge would show.
+        match defect:
+            case ("target-sensitivity", _):
+                assert high < 0.75
+            case ("detection-threshold", _):
+                assert low > 1
+            case ("unparsed-rate" | "failure-rate", _):
+                assert low > 0.02
+            case _:
+                assert low > LIMIT
+
+
+def test_most_planted_values_of_all_judges_lie_in_their_intervals(demo):
+    inside = total = 0
+    for judge in PROFILES:
+        for measure in parse_datasheet((demo / judge / "datasheet.json").read_text()).measures:
+            if measure.planted is not None and measure.result.kind == "estimate" and measure.result.interval:
+                low, high = measure.result.interval.low, measure.result.interval.high
+                total += 1
+                inside += (low is None or low <= measure.planted) and (high is None or measure.planted <= high)
+    assert total > 140
+    # 95 % intervals, correlated within a judge: five sixths would already be a bug.
+    assert inside / total > 0.9
+
+
+def test_the_audit_columns_add_up(demo):
+    for judge in PROFILES:
+        for row in json.loads((demo / judge / "datasheet.json").read_text())["audit"]:
+            outcomes = ("slot_1", "slot_2", "tie", "abstained", "unparsed", "failed", "unasked")
+            assert row["planned"] == sum(row[name] for name in outcomes)
+
+
+def test_a_second_demo_into_the_same_folder_asks_nothing_and_writes_the_same(demo):
+    before = {judge: (demo / judge / "datasheet.json").read_bytes() for judge in PROFILES if judge != "mumbling"}
+    with pytest.raises(SystemExit) as stop:
+        main(["demo", "--out", str(demo), "--no-open"])
+    assert stop.value.code == 0
+    assert before == {judge: (demo / judge / "datasheet.json").read_bytes() for judge in before}
