@@ -1,5 +1,7 @@
 """Text that tries to be more than text, and a way to put it into every string of a record."""
 
+import re
+
 from umpirical.reports.record import Datasheet
 
 PAYLOADS = [
@@ -52,6 +54,11 @@ PAYLOADS = [
     "\\| \\` \\",
     "\t\ttabs\r\nand\rreturns",
 ]
+
+HIDDEN = re.compile(
+    r"[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
+    r"|[\ud800-\udfff\U000e0000-\U000e0fff]"
+)
 
 _CHOICES = {"format", "kind", "unit", "censoring", "outcome", "worse"}
 _STRUCTURE = {"name", "stratum", "arm", "arms"}

@@ -67,7 +67,7 @@ LLAMA8B = {
 }
 
 
-def estimate(numerator, denominator, unit="call", **more):
+def estimate(numerator, denominator, unit="call", /, **more):
     bounds = wilson(numerator, denominator)
     value = numerator / denominator
     at_edge = value in {0, 1}

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from umpirical.reports import html
 from umpirical.reports.html import render_html
 from umpirical.reports.record import parse_datasheet, render_json
 
-from .payloads import PAYLOADS, infected
+from .payloads import HIDDEN, PAYLOADS, infected
 from .samples import SAMPLES, audit, audit_row, datasheet, estimate, incomplete, measure, nothing, simulated, two_arms
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "base"}
@@ -47,7 +48,8 @@ class Page(HTMLParser):
         self.skeleton.append(("comment", (data,)))
 
     def handle_data(self, data):
-        self.text += data
+        if "style" not in self.open:
+            self.text += f"{data} "
 
 
 def words(sheet):
@@ -85,7 +87,8 @@ def test_nothing_runs_and_nothing_is_fetched(sheet):
     page = Page(source)
     assert "<script" not in source.lower()
     assert not [name for _, name, _ in page.attributes if name.startswith("on")]
-    assert {value for _, name, value in page.attributes if name in {"src", "href", "xlink:href", "action"}} == {"data:,"}
+    links = {"src", "srcset", "href", "xlink:href", "action", "data", "poster"}
+    assert {value for _, name, value in page.attributes if name in links} == {"data:,"}
     assert not re.search(r"https?:|@import|url\((?!#)", source)
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     assert ("meta", "content", policy) in page.attributes
@@ -111,7 +114,8 @@ def test_the_published_counts_are_shown():
     text = words(datasheet())
     for expected in (
         "0/120", "[0.000, 0.031]", "5/60", "0.083", "[0.036, 0.181]", "94/100", "0.940", "[0.875, 0.972]", "20/20",
-        "[0.839, 1.000]", "≤ 1 (left-censored)", "below 1", "30.5/117", "left out: 3 unparsed", "bounds [0.254, 0.280]",
+        "[0.839, 1.000]", "≤ 1 (left-censored)", "below 1", "30.5/117", "left out: 3 unparsed",
+        "bounds [0.254, 0.280]",
         "planning [0.000, 0.046]", "21 · 0.350 one-sided commit", "0 · 0.000 stable cross-sensitivity", "1.38",
         "9f0c1b7de2a44d0c8a39b1b52f0e6c7d", "2026-01-01-qwen32b-5f2c", "10 · 540 · 1", "dark-current/1", "20260101",
         "umpirical report studies/qwen32b", "3 unparsed", "no verdict found", "Answer 1 is <b>clearer</b>",
@@ -136,7 +140,7 @@ def test_a_planted_value_without_an_interval_is_neither():
 def test_what_is_missing_is_said():
     text = words(incomplete())
     assert "Incomplete run. 3 of 540 planned trials have no response." in text
-    assert "Undefined: no call of step 5 was answered left out: 3 unasked" in text
+    assert "Undefined : no call of step 5 was answered left out: 3 unasked" in text
     empty = words(nothing())
     for expected in (
         "Some planned trials have no response",
@@ -177,20 +181,25 @@ def test_text_from_outside_is_inert(payload, structure):
 
 def assert_inert(payload, *, structure):
     """The page has the same tags and attributes as with harmless text, and shows the payload as it is."""
-    for sample in (datasheet(), incomplete(), simulated()):
-        source = render_html(infected(sample, payload, structure=structure))
+    for name in ("datasheet", "incomplete", "simulated"):
+        source = render_html(infected(SAMPLES[name](), payload, structure=structure))
         source.encode()
         page = Page(source)
-        assert page.skeleton == Page(render_html(infected(sample, "harmless", structure=structure))).skeleton
-        assert not re.search(r"[^\S\n\t ]|[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\x00-\x08\x0e-\x1f\x7f-\x9f]", source)
+        assert page.skeleton == harmless_skeleton(name, structure=structure)
+        assert not HIDDEN.search(source)
         assert html.inert(payload) in page.text
+
+
+@cache
+def harmless_skeleton(name, *, structure):
+    return Page(render_html(infected(SAMPLES[name](), "harmless", structure=structure))).skeleton
 
 
 def test_without_escaping_the_test_above_fails(monkeypatch):
     """The mutation that the test is there to catch."""
     unescaped = html.environment().overlay(autoescape=False)
     monkeypatch.setattr(html, "environment", lambda: unescaped)
-    for payload in ("<script>alert(1)</script>", "</pre></details><img src=x onerror=alert(1)>", "<svg onload=alert(1)>"):
+    for payload in ("<script>alert(1)</script>", "<svg onload=alert(1)>", "</style><script>alert(1)</script>"):
         with pytest.raises(AssertionError):
             assert_inert(payload, structure=False)
 
@@ -217,3 +226,31 @@ def test_a_template_cannot_print_what_is_not_there():
 def test_no_template_goes_around_escaping(template):
     source = template.read_text(encoding="utf-8")
     assert not re.search(r"\|\s*(safe|e|escape|forceescape|join|tojson|xmlattr)\b|autoescape|Markup", source)
+
+
+def luminance(colour):
+    digits = colour[1:] if len(colour) == 7 else "".join(digit * 2 for digit in colour[1:])
+    shares = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    red, green, blue = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("front", "back", "least"),
+    [
+        ("ink", "paper", 7),
+        ("quiet", "paper", 4.5),
+        ("ink", "tint", 7),
+        ("ink", "warn", 7),
+        ("mark", "paper", 3),
+        ("planted", "paper", 3),
+    ],
+)
+def test_the_colours_can_be_told_apart(front, back, least, scheme):
+    css = next(path for path in TEMPLATES if path.suffix == ".css").read_text(encoding="utf-8")
+    pairs = {name: found for name, *found in re.findall(r"--(\w+): light-dark\((#\w+), (#\w+)\)", css)}
+    plain = dict(re.findall(r"--(\w+): (#\w+)", css))
+    assert plain == {name: light for name, (light, _) in pairs.items()}
+    dark, light = sorted(luminance(pairs[name][scheme]) for name in (front, back))
+    assert (light + 0.05) / (dark + 0.05) >= least

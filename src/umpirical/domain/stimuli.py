@@ -144,7 +144,7 @@ class Stimulus:
                 "maker": self.maker,
                 "family": self.family,
                 "stratum": self.stratum,
-                "delta": self.delta,
+                "delta": None if self.delta is None else float(self.delta),
                 "base": self.base,
                 "parent": self.parent,
             },

@@ -46,10 +46,11 @@ class AnswerReader:
 
     def schema(self) -> str:
         """JSON Schema of an answer, to constrain the model with and to check its answer against."""
-        answer: dict[str, Any] = {"enum": list(self._labels)}
+        # Servers that hold a model strictly to a schema refuse one without a type.
+        answer: dict[str, Any] = {"type": "string", "enum": list(self._labels)}
         if self._scale is not None and self._scale.kind == "interval":
             number = {"type": "number", "minimum": self._scale.low, "maximum": self._scale.high}
-            answer = {"anyOf": [number, {"enum": [ABSTAIN]}]}
+            answer = {"anyOf": [number, {"type": "string", "enum": [ABSTAIN]}]}
         fields: dict[str, Any] = {self.field: answer}
         if self._confidence:
             fields["confidence"] = {"type": "number", "minimum": 0, "maximum": 1}
@@ -63,7 +64,7 @@ class AnswerReader:
         stripped = text.strip()
         block = _CODE_BLOCK.fullmatch(stripped)
         try:
-            found = json.loads(block[1] if block else stripped)
+            found = json.loads(block[1] if block else stripped, object_pairs_hook=_without_doubles)
         except (ValueError, RecursionError):
             return self._read_bare(text, stripped)
         if isinstance(found, dict):
@@ -86,14 +87,14 @@ class AnswerReader:
         bare = stripped.removesuffix(".").strip("\"'")
         if self._scale is not None and self._scale.kind == "interval" and re.fullmatch(_NUMBER, bare):
             return self._outcome(text, float(bare), None)
-        for label in self._labels:
-            if bare.casefold() == label.casefold():
-                return self._outcome(text, label, None)
+        alike = [label for label in self._labels if bare.casefold() == label.casefold()]
+        if bare in alike or len(alike) == 1:
+            return self._outcome(text, bare if bare in alike else alike[0], None)
         return Unparsed(text, "neither JSON of the schema nor a bare label" if stripped else "the answer is empty")
 
     def _read_pattern(self, text: str) -> Outcome:
         assert self._pattern is not None  # noqa: S101  # read() asks for it only then
-        found = [match.group("answer") for match in self._pattern.finditer(text)]
+        found = [answer for match in self._pattern.finditer(text) if (answer := match["answer"]) is not None]
         if len(found) != 1:
             return Unparsed(text, f"the answer pattern was found {len(found)} times, expected once")
         if self._scale is not None and self._scale.kind == "interval" and re.fullmatch(_NUMBER, found[0]):
@@ -111,6 +112,14 @@ class AnswerReader:
         if label == ABSTAIN:
             return Abstained()
         return Verdict(Choice(label) if self._scale is None else label, confidence)
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; one that says a thing twice may say two things, and is no answer."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a field is there twice")
+    return found
 
 
 def _is_number(value: Any) -> bool:  # noqa: ANN401  # foreign JSON

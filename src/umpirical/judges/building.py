@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 
 from umpirical.domain.digests import digest
@@ -13,7 +14,7 @@ from umpirical.judges.callable_judge import CallableJudge, source_digest
 from umpirical.judges.model_judge import ModelJudge
 from umpirical.judges.port import Judge
 from umpirical.judges.prompting import builtin_prompt, placeholders
-from umpirical.judges.simulated.model import SimulatedModel
+from umpirical.judges.simulated.model import SimulatedModel, can_read
 from umpirical.judges.simulated.profiles import profile
 from umpirical.judges.spec import JudgeSpec, ModelSpec
 from umpirical.models.port import Model
@@ -31,7 +32,10 @@ def resolve_prompts(spec: JudgeSpec, folder: Path) -> JudgeSpec:
     if spec.callable:
         return spec
     named = spec.prompts or {"baseline": f"builtin:{spec.kind}"}
-    return spec.model_copy(update={"prompts": {arm: _prompt_text(name, spec, folder) for arm, name in named.items()}})
+    prompts = {arm: _prompt_text(name, spec, folder) for arm, name in named.items()}
+    if len(set(prompts.values())) != len(prompts):
+        raise UsageError(f"judge {spec.name}: two arms have the same prompt", fix="leave one of them out")
+    return spec.model_copy(update={"prompts": prompts})
 
 
 def build_judge(spec: JudgeSpec, *, folder: Path, answer_key: AnswerKey, seed: int) -> Judge:
@@ -44,11 +48,14 @@ def build_judge(spec: JudgeSpec, *, folder: Path, answer_key: AnswerKey, seed: i
         fingerprint = digest("judge", {**whole, "source": source})
         return CallableJudge(spec.name, spec.kind, function, spec.callable, source, reader, capabilities, fingerprint)
     assert spec.model is not None  # noqa: S101  # the spec checked it
+    if spec.model.adapter == "simulated" and not all(map(can_read, spec.prompts.values())):
+        raise UsageError(f"judge {spec.name}: a simulated judge reads the built-in compare prompt only")
     return ModelJudge(
         name=spec.name,
         kind=spec.kind,
         model=_open_model(spec.model, answer_key, seed),
         model_name=spec.model.name,
+        endpoint=f"{spec.model.adapter} {spec.model.base_url or ''}",
         prompts=spec.prompts,
         reader=reader,
         decoding=spec.decoding.build(),
@@ -86,20 +93,15 @@ def _open_model(spec: ModelSpec, answer_key: AnswerKey, seed: int) -> Model:
 def _key(variable: str | None, environment: Mapping[str, str]) -> str | None:
     if variable is None:
         return None
-    if not environment.get(variable):
+    # A key read from a file often ends in a newline, which no header can hold.
+    if not (key := environment.get(variable, "").strip()):
         raise UsageError(f"the environment variable {variable} is not set", fix=f"export {variable}=...")
-    return environment[variable]
+    return key
 
 
 def _prompt_text(name: str, spec: JudgeSpec, folder: Path) -> str:
-    if name.startswith("builtin:"):
-        return builtin_prompt(name.removeprefix("builtin:"))
-    path = (folder / name).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        raise UsageError(f"judge {spec.name}: prompt {name} lies outside the study folder", fix="copy it in")
-    if not path.is_file():
-        raise UsageError(f"judge {spec.name}: no prompt file {name}", fix=f"create {path}, or use builtin:{spec.kind}")
-    text = path.read_text(encoding="utf-8")
+    builtin = name.startswith("builtin:")
+    text = builtin_prompt(name.removeprefix("builtin:")) if builtin else _read_prompt(name, spec, folder)
     needed = {"task", "first", "second"} if spec.kind == "compare" else {"task", "first"}
     if missing := needed - placeholders(text):
         names = ", ".join(f"{{{{{name}}}}}" for name in sorted(missing))
@@ -109,15 +111,28 @@ def _prompt_text(name: str, spec: JudgeSpec, folder: Path) -> str:
     return text
 
 
+def _read_prompt(name: str, spec: JudgeSpec, folder: Path) -> str:
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise UsageError(f"judge {spec.name}: prompt {name} lies outside the study folder", fix="copy it in")
+    if not path.is_file():
+        raise UsageError(f"judge {spec.name}: no prompt file {name}", fix=f"create {path}, or use builtin:{spec.kind}")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"judge {spec.name}: prompt {name} is not UTF-8 text", fix="save it as UTF-8") from None
+
+
 def _load_function(path: str, folder: Path) -> Callable[..., object]:
     module, _, name = path.partition(":")
     # A judge usually lies beside the study file.
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     try:
-        found = getattr(import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise UsageError(f"cannot import the judge {path}: {error}", fix=f"is {module}.py in {folder}?") from None
+        found = attrgetter(name)(import_module(module))
+    except Exception as error:  # noqa: BLE001  # the user's own module: whatever it raises, it cannot be imported
+        message = f"cannot import the judge {path}: {type(error).__name__}: {error}"
+        raise UsageError(message, fix=f"is {module}.py in {folder}, and does it run?") from None
     if not callable(found):
         raise UsageError(f"{path} is a {type(found).__name__}, expected a function")
     function: Callable[..., object] = found

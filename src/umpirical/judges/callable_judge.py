@@ -77,7 +77,16 @@ class CallableJudge:
         arguments = (shown.task, shown.first) if shown.second is None else (shown.task, shown.first, shown.second)
         if inspect.iscoroutinefunction(self.function):
             return await self.function(*arguments)
-        return await asyncio.to_thread(self.function, *arguments)
+        answer = await asyncio.to_thread(self._call_in_thread, *arguments)
+        # An object whose __call__ is async does not look like a coroutine function.
+        return await answer if inspect.isawaitable(answer) else answer
+
+    def _call_in_thread(self, *arguments: str) -> object:
+        try:
+            return self.function(*arguments)
+        except StopIteration as error:
+            # A future cannot carry one: whoever awaits it would wait for ever.
+            raise RuntimeError(f"StopIteration: {error}") from error
 
 
 def source_digest(function: Callable[..., object]) -> str:

@@ -24,6 +24,8 @@ class ModelJudge:
     kind: JudgeKind
     model: Model
     model_name: str
+    endpoint: str
+    """Where the model is served. Not part of a trial's id, but a run is never resumed on another server."""
     prompts: Mapping[str, str]
     """The prompt template of each arm."""
     reader: AnswerReader
@@ -42,6 +44,7 @@ class ModelJudge:
     def question_fingerprint(self) -> str:
         configuration: Json = {
             "model": self.model_name,
+            "endpoint": self.endpoint,
             "prompts": dict(self.prompts),
             "decoding": dict(self.decoding.sent()),
             "schema": self.reader.schema() if self.constrained else "",

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from umpirical.domain.scales import GradeScale, JudgeKind, ScaleKind
+from umpirical.domain.scales import Choice, GradeScale, JudgeKind, ScaleKind
 from umpirical.judges.port import Capabilities
 from umpirical.models.port import Decoding
 
@@ -75,7 +75,11 @@ class AnswerSpec(_Spec):
     @field_validator("pattern")
     @classmethod
     def _compiles(cls, pattern: str | None) -> str | None:
-        if pattern is not None and "answer" not in re.compile(pattern).groupindex:
+        try:
+            named = pattern is None or "answer" in re.compile(pattern).groupindex
+        except re.error as error:
+            raise ValueError(f"not a regular expression: {error}") from None
+        if not named:
             raise ValueError("the pattern needs a group named answer: (?P<answer>1|2|tie)")
         return pattern
 
@@ -115,4 +119,7 @@ class JudgeSpec(_Spec):
             raise ValueError("a callable renders its own prompt: leave prompts out")
         if (self.kind == "grade") != (self.scale is not None):
             raise ValueError("a grade judge needs a scale, and a compare judge has none")
+        on_scale = (*(self.scale.labels if self.scale else Choice), "abstain")
+        if unknown := [label for label in self.answer.labels.values() if label not in on_scale]:
+            raise ValueError(f"answer.labels: {unknown[0]!r} is not one of {', '.join(on_scale)}")
         return self

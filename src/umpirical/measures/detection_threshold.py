@@ -37,10 +37,9 @@ def _threshold(ladder: list[PairTally]) -> Result:
     weights = pairs.sum(axis=0)
     crossing = threshold(steps, isotonic_fit(correct.sum(axis=0) / weights, weights), target=TARGET)
     low, high = threshold_interval(steps, correct, pairs, target=TARGET)
-    if crossing.censoring == "left":
-        low = None
-    if crossing.censoring == "right":
-        high = None
+    # A curve that falls steeply somewhere is no psychometric curve; the interval then still holds the estimate.
+    low = None if low is None or crossing.censoring == "left" else min(low, crossing.value)
+    high = None if high is None or crossing.censoring == "right" else max(high, crossing.value)
     method = "inverted cluster-Wilson test along the interpolated curve"
     return Estimate(
         value=crossing.value,

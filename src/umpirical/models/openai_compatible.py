@@ -1,6 +1,7 @@
 """The adapter for servers that speak the OpenAI chat protocol (vLLM, SGLang, llama.cpp, proxies), on aiohttp."""
 
 import json
+import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     import aiohttp
 
 __all__ = ["OpenAICompatibleModel"]
+
+# A retry is recorded with its response and shown as progress; a line on standard error for each would drown both.
+logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 RETRIED: frozenset[FailureKind] = frozenset({"rate-limited", "server-error", "timeout", "connection", "malformed"})
 """Worth asking again. A request the server rejects and a refusal by the model would come out the same."""
@@ -144,9 +148,9 @@ def _read_reply(raw: bytes, trial_id: str) -> Response:
     try:
         reply = json.loads(raw)
         choice = reply["choices"][0]
-        message, finish = choice["message"], choice.get("finish_reason") or ""
+        message, finish = choice["message"], str(choice.get("finish_reason") or "")
         text = message.get("content")
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise CallFailed("malformed", f"not a chat completion: {raw[:200]!r}") from None
     if message.get("refusal") or finish == "content_filter":
         raise CallFailed("refused", str(message.get("refusal") or "stopped by the content filter"))
@@ -164,7 +168,8 @@ def _usage(usage: Any) -> Usage:  # noqa: ANN401  # foreign JSON
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
     counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
-    return Usage(*(count if isinstance(count, int) else None for count in counts))
+    # A count no disk format holds is no count.
+    return Usage(*(count if isinstance(count, int) and 0 <= count < 2**63 else None for count in counts))
 
 
 def _status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallFailed:

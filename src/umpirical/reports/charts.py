@@ -185,7 +185,7 @@ def decomposition(measures: Sequence[MeasureRecord]) -> Stack | NotDrawn:
         parts.append((name, words, found.result.numerator))
         totals.add(found.result.denominator)
     total = max(totals)
-    rest = total - sum(size for _, _, size in parts)
+    rest = round(total - sum(size for _, _, size in parts), 6)
     if len(totals) > 1 or total <= 0 or not rest >= 0 or any(size < 0 for _, _, size in parts):
         return NotDrawn("The decomposition is not drawn: its parts do not add up to one number of pairs.")
     if rest > 0:
@@ -213,17 +213,23 @@ def _stack(parts: Sequence[tuple[str, str, float]], total: int) -> Stack:
 
 def _segment(part: str, start: float, width: float, *, label: str, row: int) -> Segment:
     middle = start + width / 2 if width else BAR_LEFT - 5
-    fits = middle + 5 + CHAR_WIDTH * len(label) <= BAR_RIGHT
+    length = CHAR_WIDTH * len(label)
+    label_x, anchor = middle + 5, "start"
+    if label_x + length > BAR_RIGHT:
+        label_x, anchor = middle - 5, "end"
+        if label_x < length:
+            # Too long for either side of its leader, so below it.
+            label_x, anchor = _clip(middle, BAR_LEFT + length / 2, BAR_RIGHT - length / 2), "middle"
     return Segment(
         part=part,
         x=_text(start),
         width=_text(width) if width else None,
         middle=_text(middle),
         label=label,
-        label_x=_text(middle + 5 if fits else middle - 5),
+        label_x=_text(label_x),
         label_y=_text(BAR_BOTTOM + 20 + ROW_HEIGHT * row),
-        leader_end=_text(BAR_BOTTOM + 16 + ROW_HEIGHT * row),
-        anchor="start" if fits else "end",
+        leader_end=_text(BAR_BOTTOM + (9 if anchor == "middle" else 16) + ROW_HEIGHT * row),
+        anchor=anchor,
     )
 
 
@@ -249,7 +255,7 @@ def _threshold_mark(measure: MeasureRecord | None) -> ThresholdMark | None:
     to_left = x > (PLOT_LEFT + PLOT_RIGHT) / 2
     return ThresholdMark(
         x=_text(x),
-        label=f"Δ75 {'=' if estimate.censoring == 'none' else ''} {numbers.measured_value(measure, estimate)}",
+        label=f"Δ75 {'= ' if estimate.censoring == 'none' else ''}{numbers.measured_value(measure, estimate)}",
         label_x=_text(x - 8 if to_left else x + 8),
         anchor="end" if to_left else "start",
         censoring=estimate.censoring,

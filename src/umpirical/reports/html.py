@@ -69,7 +69,14 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    templates.globals.update(numbers=numbers, dot_cell=charts.dot_cell, planted_words=_planted_words, OUTCOMES=OUTCOMES)
+    templates.globals.update(
+        numbers=numbers,
+        dot_cell=charts.dot_cell,
+        has_notes=_has_notes,
+        row_count=lambda group: len(group) + sum(map(_has_notes, group)),
+        planted_words=_planted_words,
+        OUTCOMES=OUTCOMES,
+    )
     return templates
 
 
@@ -115,6 +122,14 @@ def _methods(measures: Sequence[MeasureRecord], which: str) -> dict[tuple[float,
     intervals: list[IntervalRecord | None] = [getattr(estimate, which) for estimate in estimates]
     ways = Counter((interval.level, interval.method) for interval in intervals if interval)
     return {way: number for number, (way, _) in enumerate(ways.most_common())}
+
+
+def _has_notes(measure: MeasureRecord) -> bool:
+    """Whether there is more to say of an estimate than fits beside it."""
+    estimate = measure.result
+    return isinstance(estimate, EstimateRecord) and bool(
+        estimate.planning_interval or estimate.left_out or estimate.bounds
+    )
 
 
 def _planted_words(measure: MeasureRecord) -> str:

@@ -14,12 +14,12 @@ __all__ = ["render_markdown"]
 
 # With the usual 23 measures these keep the card within 60 lines.
 MAX_FINDINGS = 8
-MAX_TROUBLE = 6
+MAX_TROUBLE = 5
 
 _PUNCTUATION = re.compile(r"[\\`*_\[\]|~#!$]")
 _BLOCK_START = re.compile(r"^(\d*)([-+=:.)])(?=\s|$)")
 _AUTOLINK = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
-_FRONT_MATTER = re.compile(r"[<>&\[\]`|]|:(?=//)")
+_FRONT_MATTER = re.compile(rf"[<>&\[\]`|]|{_AUTOLINK.pattern}", re.IGNORECASE)
 
 
 def render_markdown(datasheet: Datasheet) -> str:

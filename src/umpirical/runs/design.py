@@ -27,7 +27,7 @@ def presentations(stimulus: Stimulus, design: Design, capabilities: Capabilities
 
     Two equal candidates have one order: the other would be the same prompt.
     """
-    if not capabilities.accepts_empty and not any(text.strip() for text in stimulus.candidates):
+    if not capabilities.accepts_empty and not all(text.strip() for text in stimulus.candidates):
         return
     orders: tuple[Order, ...] = (Order.UV, Order.VU)
     if not capabilities.order_controllable or len(set(stimulus.candidates)) == 1:

@@ -19,7 +19,7 @@ __all__ = ["LocalExecutor"]
 
 
 class LocalExecutor:
-    """Asks in this process. Killed at any moment, it has lost at most the calls in flight and one batch."""
+    """Asks in this process. Killed at any moment, it has lost at most the calls in flight and the commit under way."""
 
     def __init__(self, *, concurrency: int = 16, give_up_after: int = 50) -> None:
         """`give_up_after` failures in a row stop the run: a server that is down is not asked ten thousand times."""
@@ -35,7 +35,8 @@ class LocalExecutor:
         workers = 1 if judge.capabilities.stateful else self._concurrency
         to_ask: _Questions = asyncio.Queue(maxsize=2 * workers)
         recorder = Recorder(store)
-        asking = _Asking(judge, recorder, watcher, self._give_up_after)
+        # Failures settle later than answers, so a sound run may end with all its failures in a row: as many as fly.
+        asking = _Asking(judge, recorder, watcher, self._give_up_after + 2 * workers)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(workers):

@@ -2,7 +2,6 @@
 
 import queue
 import threading
-import time
 from dataclasses import dataclass
 
 from umpirical.domain.responses import Response
@@ -11,11 +10,8 @@ from umpirical.store.runs import RunStore
 
 __all__ = ["OpenShard", "Recorder"]
 
-BATCH = 100
-"""Responses per commit."""
-
-BATCH_SECONDS = 0.2
-"""No response waits longer than this to be made durable."""
+BATCH = 1000
+"""Responses per commit, at most."""
 
 
 @dataclass(slots=True)
@@ -74,21 +70,19 @@ class Recorder:
                 self._journal.forget(shard.number, shard.generation)
 
     def _next_batch(self) -> list[tuple[OpenShard, Response | None]]:
-        """What has come in, up to a batch; waits for the first. Empty when closed."""
-        first = self._inbox.get()
-        if first is None:
-            return []
-        batch, deadline = [first], time.monotonic() + BATCH_SECONDS
-        while len(batch) < BATCH:
-            try:
-                entry = self._inbox.get(timeout=max(0.0, deadline - time.monotonic()))
-            except queue.Empty:
-                break
-            if entry is None:
-                # Put back, so that the next call sees the end.
-                self._inbox.put(None)
-                break
+        """What has come in while the last batch was committed; waits for the first. Empty when closed.
+
+        Nothing waits for a batch to fill: a response is durable one commit after it came in.
+        """
+        entry, batch = self._inbox.get(), []
+        while entry is not None:
             batch.append(entry)
+            if len(batch) == BATCH or self._inbox.empty():
+                return batch
+            entry = self._inbox.get()
+        if batch:
+            # Put back, so that the next call sees the end.
+            self._inbox.put(None)
         return batch
 
     def _seal(self, shard: OpenShard, responses: list[Response]) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
+from scipy.special import betaincinv, stdtrit
 
 from umpirical.stats.wilson import Bounds, wilson
 
@@ -12,6 +12,10 @@ __all__ = ["ClusterRate", "cluster_wilson", "combined_wilson", "planning_wilson"
 
 MIN_DESIGN_EFFECT = 0.25
 """Below this, agreement within tasks is luck of a small sample and must not narrow the interval further."""
+
+
+FEW_EVENTS = 5
+"""Effective events (or misses) below which Wilson's limit on that side is checked against Clopper-Pearson's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +34,10 @@ def cluster_wilson(numerators: ArrayLike, denominators: ArrayLike, *, level: flo
     """Rate and interval from per-cluster sums: Wilson on the effective sample size, with Student's t.
 
     The variance of the ratio of sums is linearised over clusters; the design effect is that variance against
-    p(1-p)/n, not below 0.25, and 1 where the rate is 0 or 1. Units may score between 0 and 1 (a pair of which one
-    order is right scores one half). Clusters without units are ignored; at least two with units are needed.
+    p(1-p)/n, not below 0.25, and 1 where the rate is 0 or 1. Where fewer than five effective events were seen, the
+    limit on that side is the more cautious of Wilson's and Clopper-Pearson's: plain Wilson covers .87 there.
+    Units may score between 0 and 1 (a pair of which one order is right scores one half). Clusters without units are
+    ignored; at least two with units are needed.
     """
     y, n = _used(numerators, denominators)
     clusters, units = len(n), float(n.sum())
@@ -39,8 +45,7 @@ def cluster_wilson(numerators: ArrayLike, denominators: ArrayLike, *, level: flo
     effect = None
     if 0 < p < 1:
         effect = max(MIN_DESIGN_EFFECT, _variance((y - p * n) / units) / (p * (1 - p) / units))
-    n_eff = units / (effect or 1.0)
-    low, high = wilson(p * n_eff, n_eff, critical=student(clusters, level))
+    low, high = _cautious(p, units / (effect or 1.0), clusters, level)
     return ClusterRate(p, low, high, clusters, effect)
 
 
@@ -59,10 +64,10 @@ def combined_wilson(
     # Units of the weighted mean: as many as independent units would give the same binomial variance.
     units = 1.0 / float((w**2 / totals).sum())
     if not 0 < mean < 1:
-        return wilson(mean * units, units, critical=student(len(numerators), level))
+        return _cautious(mean, units, len(numerators), level)
     variance = _variance(((numerators - p * denominators) / totals) @ w)
     effect = max(MIN_DESIGN_EFFECT, variance / (mean * (1 - mean) / units))
-    return wilson(mean * units / effect, units / effect, critical=student(len(numerators), level))
+    return _cautious(mean, units / effect, len(numerators), level)
 
 
 def planning_wilson(rate: ClusterRate, denominators: ArrayLike, *, correlation: float, level: float = 0.95) -> Bounds:
@@ -71,8 +76,18 @@ def planning_wilson(rate: ClusterRate, denominators: ArrayLike, *, correlation: 
     n = n[n > 0]
     # Kish's design effect for unequal cluster sizes.
     effect = 1 + ((n**2).sum() / n.sum() - 1) * correlation
-    n_eff = float(n.sum() / effect)
-    return wilson(rate.value * n_eff, n_eff, critical=student(rate.clusters, level))
+    return _cautious(rate.value, float(n.sum() / effect), rate.clusters, level)
+
+
+def _cautious(p: float, n_eff: float, clusters: int, level: float) -> Bounds:
+    """Wilson with Student's t; towards 0 and 1, where a rare event lifts Wilson's limit too far, Clopper-Pearson's."""
+    hits, misses, tail = p * n_eff, (1 - p) * n_eff, (1 - level) / 2
+    low, high = wilson(hits, n_eff, critical=student(clusters, level))
+    if 0 < hits < FEW_EVENTS:
+        low = min(low, float(betaincinv(hits, misses + 1, tail)))
+    if 0 < misses < FEW_EVENTS:
+        high = max(high, float(betaincinv(hits + 1, misses, 1 - tail)))
+    return Bounds(low, high)
 
 
 def student(clusters: int, level: float) -> float:

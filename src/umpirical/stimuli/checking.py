@@ -29,6 +29,8 @@ def check_task(task: Task) -> Iterator[str]:
             for stated in facts
             if stated.stated_in(text)
         )
+        if min(len(set(fact.forms)), len(set(fact.fillers))) < 2:
+            yield f"task {task.id}: {fact.check} needs at least two forms and two fillers"
         if len(lengths := _word_counts(fact)) > 1:
             yield f"task {task.id}: sentences for {fact.check} differ in length: {sorted(lengths)} words"
         if fact.stated_in(task.prompt):

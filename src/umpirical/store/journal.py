@@ -63,7 +63,11 @@ class Journal:
         """Makes (shard, generation, response) triples durable, all or none."""
         rows = [{"shard": s, "generation": g, **response_row(response)} for s, g, response in shard_of]
         self._db.execute("begin immediate")
-        self._db.executemany(_INSERT, rows)
+        try:
+            self._db.executemany(_INSERT, rows)
+        except BaseException:
+            self._db.execute("rollback")
+            raise
         self._db.execute("commit")
 
     def responses(self, shard: int) -> list[Response]:

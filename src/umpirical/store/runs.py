@@ -7,7 +7,7 @@
     judgments/00003.parquet      read from the responses by the judge's parser; can be deleted at any time
 
 A sealed shard is immutable and named by the plan, so many workers can seal different shards of one run, and what is
-done is a listing. SIGKILL at any moment costs at most the calls in flight and one uncommitted batch.
+done is a listing. SIGKILL at any moment costs at most the calls in flight and the commit under way.
 """
 
 import fcntl
@@ -140,9 +140,12 @@ class RunStore:
 
     def responses(self, shard: int, journal: Journal | None = None) -> dict[str, Response]:
         """Every response to a trial of this shard, sealed or still in the journal."""
+        # The journal first: what is sealed meanwhile by another process is then seen twice, and not missed.
+        unsealed = journal.responses(shard) if journal else []
         found = self.sealed_responses(shard)
-        for response in journal.responses(shard) if journal else ():
-            _take(found, response)
+        for response in unsealed:
+            if found.get(response.trial_id) != response:
+                _take(found, response)
         return found
 
     def _plan(self, shard: int) -> Path:

@@ -3,6 +3,7 @@
 A slot answer is mapped back to content before any pair is classified: `content` is u or v, `slot` is 1 or 2.
 """
 
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,8 @@ def tally_judgments(folder: Path, *, memory: str = "1GB") -> Tallies:
 
     db = duckdb.connect(config={"memory_limit": memory, "autoinstall_known_extensions": "false"})
     try:
-        # A view takes no parameters, and a path may hold a quote.
-        db.execute(_CALLS.replace("?", _quoted(f"{folder}/*.parquet")))
+        # A view takes no parameters, and a path may hold a quote or a sign that means something in a pattern.
+        db.execute(_CALLS.replace("?", _quoted(f"{escape(str(folder))}/*.parquet")))
         _refuse_doubles(db)
         return Tallies(
             vacuum=tuple(VacuumTally(*row) for row in db.execute(_VACUUM_TALLIES).fetchall()),

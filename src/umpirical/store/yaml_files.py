@@ -42,27 +42,38 @@ def load_yaml(path: Path) -> YamlDocument:
         raise ConfigError("no such file", where=str(path), fix="umpirical init  writes a study file to start from")
     if path.stat().st_size > MAX_BYTES:
         raise ConfigError(f"larger than {MAX_BYTES:,} bytes", where=str(path), fix="move data out of the study file")
-    return parse_yaml(path.read_text(encoding="utf-8"), name=path.name)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ConfigError("not UTF-8 text", where=str(path), fix="save it as UTF-8") from None
+    return parse_yaml(text, name=path.name)
 
 
 def parse_yaml(text: str, *, name: str) -> YamlDocument:
     """A mapping at the top, without anchors or aliases (a few hundred bytes of them can stand for gigabytes)."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
-    from ruamel.yaml.tokens import AliasToken, AnchorToken
+    from ruamel.yaml.tokens import AliasToken, AnchorToken, DirectiveToken
 
     try:
-        # Only a document with such a sign can have an anchor; most need no second pass.
-        for token in YAML(typ="safe", pure=True).scan(text) if "&" in text or "*" in text else ():
+        # Only a document with such a sign can have an anchor or a directive; most need no second pass.
+        for token in YAML(typ="safe", pure=True).scan(text) if any(sign in text for sign in "&*%") else ():
+            where = f"{name}:{token.start_mark.line + 1}"
             if isinstance(token, AliasToken | AnchorToken):
-                line = token.start_mark.line + 1
-                raise ConfigError("anchors and aliases are not read", where=f"{name}:{line}", fix="write the value out")
+                raise ConfigError("anchors and aliases are not read", where=where, fix="write the value out")
+            if isinstance(token, DirectiveToken):
+                # `%YAML 1.1` would make booleans of labels.
+                raise ConfigError("directives are not read", where=where, fix="delete the line that starts with %")
         data = YAML(typ="safe", pure=True).load(text)
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ConfigError(str(error.problem or "not YAML"), where=f"{name}:{line}") from None
     except YAMLError as error:
         raise ConfigError(str(error).splitlines()[0], where=name) from None
+    except (ValueError, LookupError) as error:
+        raise ConfigError(f"a value is not what it is written as: {error}", where=name) from None
+    except RecursionError:
+        raise ConfigError("nested too deeply", where=name) from None
     if not isinstance(data, Mapping):
         raise ConfigError(f"expected a mapping at the top, got {type(data).__name__}", where=f"{name}:1")
     return YamlDocument(data, name, text)

@@ -46,6 +46,8 @@ class StudySpec(BaseModel):
         names = [judge.name for judge in self.judges]
         if doubled := {name for name in names if names.count(name) > 1}:
             raise ValueError(f"two judges are named {', '.join(sorted(doubled))}")
+        if self.tasks is not None and len(set(self.tasks)) != len(self.tasks):
+            raise ValueError("a task is named twice")
         return self
 
 

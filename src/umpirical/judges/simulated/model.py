@@ -14,7 +14,7 @@ from umpirical.judges.simulated.profiles import Profile
 from umpirical.models.port import ChatRequest
 from umpirical.stats.seeds import normal, uniform
 
-__all__ = ["SimulatedModel"]
+__all__ = ["SimulatedModel", "can_read"]
 
 _SHOWN = re.compile(
     r"\A(?P<task>.*?)\[candidate 1, (?P<fence>[0-9a-f]+)\]\n(?P<first>.*?)\n\[end of candidate 1, (?P=fence)\]\n\n"
@@ -69,11 +69,17 @@ class SimulatedModel:
         latent = self._profile.latent
         shift = self._profile.criterion_spread * normal(self._seed, "criterion", task)
         if first == second or not (first.strip() or second.strip()):
-            return 0.0, latent.vacuum_criterion + shift
+            return 0.0, max(0.0, latent.vacuum_criterion + shift)
         low, high = sorted([first, second])
         surface = latent.surface * normal(self._seed, "surface", low, high) * (1 if first == low else -1)
         spread = self._profile.resolution_spread
         resolution = latent.resolution * math.exp(spread * normal(self._seed, "resolution", task))
         quality = resolution * (self._answer_key(first) - self._answer_key(second))
         length = latent.length_weight * math.log((len(first) or 1) / (len(second) or 1))
-        return quality + surface + length, latent.criterion + shift
+        # Below zero both slots would win at once.
+        return quality + surface + length, max(0.0, latent.criterion + shift)
+
+
+def can_read(prompt: str) -> bool:
+    """Whether a simulated judge finds its way in a prompt template: it needs the built-in marks."""
+    return _SHOWN.match(re.sub(r"\{\{ *fence *\}\}", "0", prompt)) is not None

@@ -1,0 +1,216 @@
+"""The commands, as a person uses them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.runs.loopback import swayed_answer, write_study
+
+from umpirical.cli import COMMANDS, main
+from umpirical.testing import ChatServer
+
+
+@pytest.fixture
+def umpirical(capsys):
+    """Runs a command in this process; returns exit code, standard output, standard error."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return stop.value.code or 0, captured.out, captured.err
+
+    return run
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(umpirical, command):
+    code, out, _ = umpirical(command, "--help")
+    assert code == 0
+    assert "Usage:" in out
+
+
+def test_a_misspelt_command_is_met_with_the_right_one(umpirical):
+    code, _, err = umpirical("rapport")
+    assert code == 2
+    assert "did you mean 'report'" in err
+
+
+def test_init_check_run_report_runs_in_that_order(umpirical, tmp_path):
+    study = tmp_path / "mine"
+    assert umpirical("init", study)[0] == 0
+    code, out, _ = umpirical("check", study)
+    assert (code, out.splitlines()[-1]) == (0, "ok")
+    code, out, _ = umpirical("run", study)
+    assert code == 0
+    assert "Its preference follows the slot" in out
+    code, out, _ = umpirical("runs", study, "--json")
+    state = json.loads(out)[0]
+    assert (state["trials"], state["answered"], state["datasheet"]) == (576, 576, True)
+    run = study / "runs" / state["name"]
+    (run / "datasheet.html").unlink()
+    code, out, _ = umpirical("report", run)
+    assert code == 0
+    assert str(run / "datasheet.html") in out
+    assert (run / "datasheet.html").exists()
+    code, out, _ = umpirical("report", run, "--json")
+    assert json.loads(out)["format"] == "judge-datasheet/1"
+
+
+def test_init_never_overwrites(umpirical, tmp_path):
+    umpirical("init", tmp_path)
+    code, _, err = umpirical("init", tmp_path)
+    assert code == 2
+    assert "exists already" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("study: s\njudges:\n  - name: a\n    modle: {}\n", 4, "did you mean 'model'"),
+        ("study: s\njudges:\n  - name: a\n    model: {adapter: simulated, name: careful}\n    kind: rank\n", 5, "kind"),
+        ("study: s\nstudy: t\n", 2, "duplicate"),
+        ("study: s\njudges: [*a]\n", 2, "aliases"),
+        ("study: s\njudges:\n  - name: a\n    callable: 'sk-abcdefghijklmnopqrstuvwx'\n", 4, "API key"),
+        ("study: s\njudges: []\n", 2, "judges"),
+        ("- 1\n", 1, "mapping"),
+    ],
+)
+def test_a_wrong_study_file_is_answered_with_its_line_and_a_fix(umpirical, tmp_path, text, line, words):
+    (tmp_path / "umpirical.yaml").write_text(text)
+    code, _, err = umpirical("check", tmp_path)
+    assert code == 2
+    assert f"umpirical.yaml:{line}" in err
+    assert words in err
+    assert "Traceback" not in err
+
+
+def test_a_missing_study_is_answered_with_what_to_do(umpirical, tmp_path):
+    code, _, err = umpirical("run", tmp_path)
+    assert code == 2
+    assert "umpirical init" in err
+
+
+def test_an_unknown_simulated_judge_is_named(umpirical, tmp_path):
+    (tmp_path / "umpirical.yaml").write_text("study: s\njudges:\n  - {name: a, model: {adapter: simulated, name: x}}\n")
+    code, _, err = umpirical("run", tmp_path)
+    assert code == 2
+    assert "no simulated judge 'x'" in err
+
+
+def test_nothing_is_sent_before_somebody_agrees(umpirical, tmp_path):
+    with ChatServer(swayed_answer) as server:
+        code, _, err = umpirical("run", write_study(tmp_path, server.base_url))
+    assert code == 6
+    assert "576 calls to send" in err
+    assert "--yes" in err
+    assert server.asked.total() == 0
+
+
+def test_a_finished_run_asks_nothing_when_run_again(umpirical, tmp_path):
+    with ChatServer(swayed_answer) as server:
+        study = write_study(tmp_path, server.base_url)
+        assert umpirical("run", study, "--yes")[0] == 0
+        asked = server.asked.total()
+        assert umpirical("run", study)[0] == 0
+        assert server.asked.total() == asked == 576
+
+
+def test_a_report_needs_no_key(umpirical, tmp_path, monkeypatch):
+    monkeypatch.setenv("LOOPBACK_KEY", "canary-key-value")
+    with ChatServer(swayed_answer) as server:
+        study = write_study(tmp_path, server.base_url)
+        text = study.read_text().replace("      timeout:", "      api_key_env: LOOPBACK_KEY\n      timeout:")
+        study.write_text(text)
+        assert umpirical("run", study, "--yes")[0] == 0
+    monkeypatch.delenv("LOOPBACK_KEY")
+    run = next((tmp_path / "runs").iterdir())
+    assert umpirical("report", run)[0] == 0
+    code, _, err = umpirical("run", study, "--yes")
+    assert code == 2
+    assert "LOOPBACK_KEY" in err
+    # The key is in nothing that was written.
+    for path in tmp_path.rglob("*"):
+        assert path.is_dir() or b"canary-key-value" not in path.read_bytes()
+
+
+def test_check_says_which_key_is_missing(umpirical, tmp_path):
+    study = write_study(tmp_path, "http://127.0.0.1:9/v1")
+    study.write_text(study.read_text().replace("      timeout:", "      api_key_env: NO_SUCH_KEY\n      timeout:"))
+    code, out, _ = umpirical("check", study)
+    assert code == 2
+    assert "NO_SUCH_KEY is not set" in out
+
+
+def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tmp_path):
+    with ChatServer(swayed_answer, latency=0.02) as server:
+        study = write_study(tmp_path, server.base_url, concurrency=8)
+        command = [sys.executable, "-m", "umpirical", "run", str(study), "--yes", "--json"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while server.answered.total() < 100 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "Traceback" not in err
+        assert "run the same command again" in err
+        before = server.asked.total()
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout)[0]["complete"]
+        # Only what was in flight when it stopped is asked again.
+        assert server.asked.total() <= 576 + 8
+        assert before >= 100
+
+
+def test_progress_goes_to_standard_error_and_results_to_standard_output(umpirical, tmp_path):
+    umpirical("init", tmp_path)
+    _, out, err = umpirical("run", tmp_path, "--json")
+    assert json.loads(out)[0]["trials"] == 576
+    assert "576/576" in err
+
+
+@pytest.mark.parametrize("what", ["config", "datasheet"])
+def test_schemas_are_json_schemas(umpirical, what):
+    code, out, _ = umpirical("schema", what)
+    assert code == 0
+    assert json.loads(out)["type"] == "object"
+
+
+def test_doctor_shows_that_a_key_is_set_and_never_the_key(umpirical, tmp_path, monkeypatch):
+    monkeypatch.setenv("LOOPBACK_KEY", "canary-key-value")
+    study = write_study(tmp_path, "http://127.0.0.1:9/v1")
+    study.write_text(study.read_text().replace("      timeout:", "      api_key_env: LOOPBACK_KEY\n      timeout:"))
+    code, out, _ = umpirical("doctor", tmp_path)
+    assert code == 0
+    assert "LOOPBACK_KEY" in out
+    assert "canary" not in out
+
+
+def test_foreign_text_cannot_drive_the_terminal(umpirical, tmp_path):
+    (tmp_path / "umpirical.yaml").write_text('study: s\njudges:\n  - {name: "a\\e]52;c;x\\a", callable: "m:f"}\n')
+    code, out, err = umpirical("check", tmp_path)
+    assert code == 2
+    assert "\x1b" not in out + err
+
+
+def test_a_bug_is_called_a_bug_without_a_traceback(umpirical, monkeypatch):
+    import umpirical.cli.commands.init as module
+
+    monkeypatch.setattr("umpirical.study.starting.start_study", lambda _: 1 / 0)
+    code, _, err = umpirical("init")
+    assert module.command.name == "init"
+    assert code == 1
+    assert "this is a bug" in err
+    assert "Traceback" not in err
+
+
+def test_the_module_runs_as_a_program():
+    done = subprocess.run(
+        [sys.executable, "-m", "umpirical", "--version"], capture_output=True, text=True, check=True, env=os.environ
+    )
+    assert done.stdout.startswith("umpirical, version")

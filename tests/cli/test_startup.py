@@ -1,0 +1,45 @@
+"""Help is instant, and nothing heavy is imported for it."""
+
+import resource
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = [
+    "numpy",
+    "scipy",
+    "pyarrow",
+    "duckdb",
+    "aiohttp",
+    "pydantic",
+    "jinja2",
+    "ruamel",
+    "stamina",
+    "openai",
+    "inspect_ai",
+]
+
+
+def cpu_seconds(arguments: list[str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "umpirical", *arguments], check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"]], ids=" ".join)
+def test_help_takes_at_most_0_3_seconds_of_cpu(arguments):
+    # CPU time and not wall time; the best of five, because a busy machine only ever adds.
+    assert min(cpu_seconds(arguments) for _ in range(5)) <= 0.3
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["demo", "--help"]], ids=" ".join)
+def test_help_imports_nothing_heavy(arguments):
+    code = (
+        "import sys\nfrom umpirical.cli import main\n"
+        f"try: main({arguments!r})\nexcept SystemExit: pass\n"
+        f"print('IMPORTED', sorted(set({HEAVY!r}) & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert "IMPORTED []" in done.stdout

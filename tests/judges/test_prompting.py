@@ -1,0 +1,61 @@
+"""Prompt filling: what is filled in is never looked at again."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from umpirical.domain.errors import UsageError
+from umpirical.domain.trials import Presented
+from umpirical.judges.prompting import builtin_prompt, fence, fill, placeholders
+
+TRAPS = [
+    "{{task}}",
+    "{{first}}",
+    "{{ second }}",
+    "{{fence}}",
+    "{{",
+    "}}",
+    "{",
+    "}",
+    "\\1",
+    "\\g<0>",
+    "\\",
+    "{task}",
+    "%s",
+]
+
+VALUES = st.lists(st.sampled_from(TRAPS) | st.text(max_size=5), max_size=6).map("".join)
+
+
+@given(VALUES, VALUES, VALUES)
+def test_every_value_comes_out_verbatim_and_is_not_filled_again(task, first, second):
+    values = {"task": task, "first": first, "second": second, "fence": "f"}
+    filled = fill("T:{{task}}|{{ first }}|{{second}}|{{first}}|{{fence}}|\\1", values)
+    assert filled == f"T:{task}|{first}|{second}|{first}|f|\\1"
+
+
+@given(VALUES, VALUES, VALUES)
+def test_the_fence_is_the_same_in_both_orders(task, first, second):
+    assert fence(Presented(task, first, second)) == fence(Presented(task, second, first))
+
+
+@given(st.lists(st.tuples(VALUES, VALUES, VALUES), min_size=2, max_size=8))
+def test_other_texts_have_another_fence(texts):
+    different = {(task, *sorted(pair)) for task, *pair in texts}
+    # 32 bits: among a handful of texts, two alike would be one run in a hundred million.
+    assert len({fence(Presented(*shown)) for shown in texts}) == len(different)
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [("compare", {"task", "first", "second", "fence"}), ("grade", {"task", "first", "fence", "scale"})],
+)
+def test_a_built_in_prompt_has_exactly_the_placeholders_of_its_kind(name, needed):
+    assert placeholders(builtin_prompt(name)) == needed
+
+
+@pytest.mark.parametrize("name", ["nothing", "", "../prompting", "compare.md", "COMPARE"])
+def test_an_unknown_built_in_prompt_is_refused_with_those_there_are(name):
+    with pytest.raises(UsageError) as refused:
+        builtin_prompt(name)
+    assert "compare, grade" in refused.value.fix

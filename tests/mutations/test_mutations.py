@@ -1,0 +1,99 @@
+"""The checks can fail: each classic mistake, made on purpose in a copy of the source, is caught by a named test."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+MUTATIONS = {
+    "slot taken for content": (
+        "store/tallying.py",
+        """count(*) filter (complete and commits = 2 and contents = 1),
+  count(*) filter (complete and commits = 2 and slots = 1),""",
+        """count(*) filter (complete and commits = 2 and slots = 1),
+  count(*) filter (complete and commits = 2 and contents = 1),""",
+        ["tests/study/test_known_judges.py"],
+    ),
+    "slots mapped back to the wrong content": (
+        "store/tallying.py",
+        """when choice = '1' then case "order" when 'uv' then 'u' else 'v' end
+    when choice = '2' then case "order" when 'uv' then 'v' else 'u' end""",
+        """when choice = '1' then case "order" when 'uv' then 'v' else 'u' end
+    when choice = '2' then case "order" when 'uv' then 'u' else 'v' end""",
+        ["tests/study/test_known_judges.py"],
+    ),
+    "candidates shown in the wrong slots": (
+        "runs/design.py",
+        "(u, v) if order is Order.UV else (v, u)",
+        "(v, u) if order is Order.UV else (u, v)",
+        ["tests/study/test_known_judges.py"],
+    ),
+    "the half on one-sided commits dropped": (
+        "measures/raw_false_preference.py",
+        "tally.one_sided / 2",
+        "tally.one_sided",
+        ["tests/golden/test_dark_current.py"],
+    ),
+    "ties counted correct": (
+        "measures/target_sensitivity.py",
+        "tally.correct_calls / 2",
+        "(tally.correct_calls + tally.tie_calls) / 2",
+        ["tests/study/test_known_judges.py"],
+    ),
+    "ties counted correct when counting": (
+        "store/tallying.py",
+        "count(*) filter (content = better) as correct",
+        "count(*) filter (content = better or slot is null) as correct",
+        ["tests/study/test_known_judges.py"],
+    ),
+    "calls resampled instead of tasks": (
+        "stats/bootstrap.py",
+        "statistic(rng.multinomial(clusters, even, size=min(block, replicates - start)) @ sums)",
+        "statistic(rng.binomial(60, sums.sum(axis=0) / 60, size=(replicates, sums.shape[1])) * 1.0)",
+        ["tests/stats/test_bootstrap.py"],
+    ),
+    "pairs taken for independent": (
+        "stats/clusters.py",
+        "low, high = _cautious(p, units / (effect or 1.0), clusters, level)",
+        "low, high = wilson(p * units, units, level=level)",
+        ["tests/recovery/test_recovery.py::test_cluster_wilson_covers_with_intra_task_correlation"],
+    ),
+    "an unparsed answer becomes a tie": (
+        "runs/reading.py",
+        'return {"outcome": "unparsed", "why": why}',
+        'return {"outcome": "verdict", "choice": "tie"}',
+        ["tests/study/test_known_judges.py"],
+    ),
+}
+
+
+def run_tests(source: Path, tests: list[str]) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_each_mistake_is_caught(name, tmp_path):
+    file, right, wrong, tests = MUTATIONS[name]
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    mutated = tmp_path / "src" / "umpirical" / file
+    text = mutated.read_text()
+    assert text.count(right) == 1, "the mutation no longer fits the source"
+    mutated.write_text(text.replace(right, wrong))
+    result = run_tests(tmp_path / "src", tests)
+    assert result.returncode == 1, result.stdout[-2000:]
+    assert " failed" in result.stdout
+
+
+def test_without_a_mistake_the_same_tests_pass(tmp_path):
+    """The harness itself: an unchanged copy passes, so it is the mutation that fails."""
+    shutil.copytree(ROOT / "src", tmp_path / "src")
+    tests = sorted({test for *_, tests in MUTATIONS.values() for test in tests if "recovery" not in test})
+    result = run_tests(tmp_path / "src", tests)
+    assert result.returncode == 0, result.stdout[-2000:]

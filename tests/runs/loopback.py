@@ -1,0 +1,50 @@
+"""A study whose judge is a model on the loopback server."""
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+from umpirical.store.parquet import read_rows
+
+__all__ = ["judgments", "swayed_answer", "write_study"]
+
+STUDY = """\
+study: loopback
+judges:
+  - name: loopback
+    model:
+      adapter: openai-compatible
+      name: swayed
+      base_url: {base_url}
+      timeout: {timeout}
+      attempts: {attempts}
+design: {{repeats: {repeats}}}
+concurrency: {concurrency}
+"""
+
+CANDIDATE = re.compile(r"\[candidate ([12]), [0-9a-f]+\]\n(.*?)\n\[end of candidate", re.DOTALL)
+
+
+def swayed_answer(body: dict[str, Any]) -> str:
+    """A verdict that depends on the text alone, with some of every kind of answer."""
+    first, second = (text for _, text in CANDIDATE.findall(body["messages"][-1]["content"]))
+    digest = hashlib.sha256(f"{first}\0{second}".encode()).digest()
+    choices = ["1", "1", "1", "2", "2", "tie", "tie", "abstain"]
+    return f'{{"verdict": "{choices[digest[0] % 8]}"}}' if digest[1] % 16 else "Hard to say."
+
+
+def write_study(folder: Path, base_url: str, *, repeats=1, concurrency=32, timeout=30.0, attempts=5) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "umpirical.yaml"
+    settings = {"repeats": repeats, "concurrency": concurrency, "timeout": timeout, "attempts": attempts}
+    file.write_text(STUDY.format(base_url=base_url, **settings))
+    return file
+
+
+def judgments(run: Path) -> dict[str, tuple[str, str | None]]:
+    """Trial id to (outcome, choice), for every planned trial; fails if one is there twice."""
+    rows = [row for path in sorted((run / "judgments").glob("*.parquet")) for row in read_rows(path)]
+    found = {row["trial_id"]: (row["outcome"], row["choice"]) for row in rows}
+    assert len(found) == len(rows)
+    return found

@@ -1,0 +1,77 @@
+"""What to ask: orders, arms and repeats."""
+
+from dataclasses import fields, replace
+
+import pytest
+
+from umpirical.domain.stimuli import GivenLabel, GivenWinner, NoPreference, Stimulus
+from umpirical.domain.trials import Order, Presentation, Presented
+from umpirical.judges.port import Capabilities
+from umpirical.runs.design import Design, presentations, shown
+
+PAIR = Stimulus("t", "task", ("u", "v"), NoPreference(), "m/1", "delta0", delta=0.0)
+ABLE = Capabilities()
+
+
+def ways(stimulus, *, design=None, capabilities=ABLE):
+    return list(presentations(stimulus, design or Design(), capabilities))
+
+
+def test_unequal_candidates_are_shown_in_both_orders_next_to_each_other():
+    found = ways(PAIR, design=Design(repeats=2, arms=("baseline", "strict")))
+    assert [way.order for way in found] == [Order.UV, Order.VU] * 4
+    assert len(set(found)) == 8
+    assert {(way.arm, way.repeat) for way in found} == {
+        (arm, repeat) for arm in ("baseline", "strict") for repeat in (0, 1)
+    }
+
+
+def test_equal_candidates_are_shown_in_one_order():
+    assert ways(replace(PAIR, candidates=("same", "same"))) == [Presentation()]
+    assert ways(replace(PAIR, candidates=("", ""))) == [Presentation()]
+
+
+def test_candidates_that_differ_in_blanks_only_are_not_equal():
+    assert len(ways(replace(PAIR, candidates=(" ", "\n")))) == 2
+
+
+@pytest.mark.parametrize("candidates", [("", ""), (" ", "\n\t")])
+def test_a_judge_that_takes_no_empty_input_is_shown_no_blank_pair(candidates):
+    blank = replace(PAIR, candidates=candidates)
+    unable = Capabilities(accepts_empty=False)
+    assert ways(blank)
+    assert ways(blank, capabilities=unable) == []
+    assert ways(PAIR, capabilities=unable) == ways(PAIR)
+
+
+def test_a_judge_whose_order_cannot_be_set_is_asked_in_one():
+    found = ways(PAIR, design=Design(repeats=3), capabilities=Capabilities(order_controllable=False))
+    assert found == [Presentation(Order.UV, "baseline", repeat) for repeat in range(3)]
+
+
+def test_the_order_says_which_content_sits_in_slot_1():
+    assert shown(PAIR, Order.UV) == Presented("task", "u", "v")
+    assert shown(PAIR, Order.VU) == Presented("task", "v", "u")
+
+
+def test_a_single_candidate_is_shown_alone():
+    graded = replace(PAIR, candidates=("only",), expectation=GivenLabel("yes"))
+    assert ways(graded) == [Presentation()]
+    assert shown(graded, Order.UV) == Presented("task", "only", None)
+
+
+def test_nothing_but_task_and_candidates_decides_what_is_shown():
+    changed = replace(
+        PAIR,
+        task_id="other",
+        expectation=GivenWinner(1),
+        maker="ladder/9",
+        family="ladder",
+        stratum="s",
+        delta=5.0,
+        base=0,
+        parent="p",
+    )
+    kept = {"task", "candidates"}
+    assert all(getattr(changed, f.name) != getattr(PAIR, f.name) for f in fields(PAIR) if f.name not in kept)
+    assert shown(changed, Order.VU) == shown(PAIR, Order.VU)

@@ -1,0 +1,82 @@
+"""SIGKILL at random moments, ten times over: nothing is lost, nothing is counted twice."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.runs.loopback import judgments, swayed_answer, write_study
+
+from umpirical.testing import ChatServer
+
+KILLS = 10
+CONCURRENCY = 32
+REPEATS = 9
+UNDER_COMMIT = 64
+"""Responses that may have come in while a commit was under way, at most, on a slow disk."""
+
+
+def run_command(study: Path) -> list[str]:
+    return [sys.executable, "-m", "umpirical", "run", str(study), "--yes", "--json"]
+
+
+def start(study: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(run_command(study), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(study: Path) -> dict:
+    done = subprocess.run(run_command(study), capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)[0]
+
+
+def kill_at_a_random_moment(process: subprocess.Popen[str], server: ChatServer, rng: random.Random) -> bool:
+    """By a number of calls, or by time, which may be before the first call; False if the run ended before."""
+    calls = server.asked.total() + rng.randrange(50, 450) if rng.random() < 0.7 else None
+    deadline = time.monotonic() + (60 if calls else rng.uniform(0.2, 3.0))
+    while process.poll() is None and time.monotonic() < deadline:
+        if calls is not None and server.asked.total() >= calls:
+            break
+        time.sleep(0.002)
+    killed = process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    return killed
+
+
+def datasheet(result: dict) -> dict:
+    return json.loads(Path(result["datasheet"]).read_text())
+
+
+def test_a_run_killed_ten_times_ends_as_an_undisturbed_one(tmp_path):
+    rng = random.Random(20)  # noqa: S311  # moments, not secrets
+    with ChatServer(swayed_answer) as calm:
+        undisturbed = finish(write_study(tmp_path / "calm", calm.base_url, repeats=REPEATS, concurrency=CONCURRENCY))
+    with ChatServer(swayed_answer, latency=0.005) as server:
+        study = write_study(tmp_path / "killed", server.base_url, repeats=REPEATS, concurrency=CONCURRENCY)
+        kills = sum(kill_at_a_random_moment(start(study), server, rng) for _ in range(KILLS))
+        answered_before = len(server.answered)
+        resumed = finish(study)
+        asked_twice = server.asked.total() - len(server.asked)
+
+    assert kills == KILLS
+    assert 0 < answered_before < resumed["trials"]
+    assert resumed["trials"] >= 5000
+
+    # Every trial judged exactly once, with the verdict it would have had.
+    killed_run, calm_run = Path(resumed["datasheet"]).parent, Path(undisturbed["datasheet"]).parent
+    assert judgments(killed_run) == judgments(calm_run)
+    assert len(judgments(killed_run)) == resumed["trials"]
+    assert not any(outcome in ("unasked", "failed") for outcome, _ in judgments(killed_run).values())
+
+    # At most the calls in flight, and those being committed, were asked twice.
+    print(f"asked twice per kill: {asked_twice / kills:.1f}")  # noqa: T201  # a figure worth reading with -s
+    assert asked_twice <= kills * (CONCURRENCY + UNDER_COMMIT)
+
+    one, other = datasheet(resumed), datasheet(undisturbed)
+    assert one["measures"] == other["measures"]
+    assert one["audit"] == other["audit"]
+    assert one["run"]["responses_sha256"] == other["run"]["responses_sha256"]

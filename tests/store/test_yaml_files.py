@@ -1,0 +1,92 @@
+"""YAML 1.2, safely."""
+
+import pytest
+
+from umpirical.domain.errors import ConfigError
+from umpirical.store.yaml_files import MAX_BYTES, load_yaml, parse_yaml
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[yes, no]", ["yes", "no"]),
+        ("[on, off, y, n]", ["on", "off", "y", "n"]),
+        ("[true, false, null]", [True, False, None]),
+        ("12:30:00", "12:30:00"),
+        ("1:30", "1:30"),
+        ("017", 17),
+        ("'1'", "1"),
+        ("1", 1),
+    ],
+)
+def test_plain_values_are_those_of_yaml_1_2(text, value):
+    assert parse_yaml(f"a: {text}\n", name="x.yaml").data == {"a": value}
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "message"),
+    [
+        ("a: 1\nb: 2\na: 3\n", "x.yaml:3", 'duplicate key "a"'),
+        ("a: 1\nb: &anchor {c: 1}\n", "x.yaml:2", "anchors and aliases are not read"),
+        ("a: 1\n\nb: *a\n", "x.yaml:3", "anchors and aliases are not read"),
+        ("# first\n%YAML 1.1\n---\na: yes\n", "x.yaml:2", "directives are not read"),
+        ("a: 1\nb: [\n", "x.yaml:3", ""),
+        ("a: 1\n---\nb: 2\n", "x.yaml:2", "another document"),
+        ("a: !!python/object/apply:os.system [ls]\n", "x.yaml:1", "could not determine a constructor"),
+        ("- a\n- b\n", "x.yaml:1", "expected a mapping at the top, got list"),
+        ("just text\n", "x.yaml:1", "got str"),
+        ("", "x.yaml:1", "got NoneType"),
+        ("a: 2024-13-45\n", "x.yaml", "month must be in 1..12"),
+        ("a: !!int abc\n", "x.yaml", "not what it is written as"),
+        ("a: !!bool maybe\n", "x.yaml", "not what it is written as"),
+        ("a: \0\n", "x.yaml", "special characters"),
+        ("a: " + "[" * 1_000, "x.yaml", "nested too deeply"),
+    ],
+)
+def test_what_cannot_be_read_says_where_and_why(text, where, message):
+    with pytest.raises(ConfigError) as refused:
+        parse_yaml(text, name="x.yaml")
+    assert refused.value.where == where
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["a: 'R&D * 100 %'\n", "a: |\n  *bold* & 5 %\n"])
+def test_signs_inside_a_text_are_no_anchors(text):
+    assert "&" in parse_yaml(text, name="x.yaml").data["a"]
+
+
+def test_a_large_file_is_refused_and_one_of_the_allowed_size_is_read(tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_text("a: ".ljust(MAX_BYTES, "b"))
+    assert len(load_yaml(path).data["a"]) == MAX_BYTES - 3
+    path.write_text("a: ".ljust(MAX_BYTES + 1, "b"))
+    with pytest.raises(ConfigError, match="larger than 1,000,000 bytes"):
+        load_yaml(path)
+
+
+def test_a_missing_file_and_one_that_is_not_utf_8_are_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"x\.yaml: no such file"):
+        load_yaml(tmp_path / "x.yaml")
+    (tmp_path / "latin.yaml").write_bytes("a: é".encode("latin-1"))
+    with pytest.raises(ConfigError, match=r"latin\.yaml: not UTF-8"):
+        load_yaml(tmp_path / "latin.yaml")
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ((), 1),
+        (("study",), 2),
+        (("judges",), 3),
+        (("judges", 0), 4),
+        (("judges", 0, "model", "adapter"), 6),
+        (("judges", 1), 7),
+        (("judges", 1, "name"), 7),
+        (("judges", 1, "missing"), 7),
+        (("judges", 7, "name"), 3),
+        (("missing", "name"), 1),
+    ],
+)
+def test_where_gives_the_line_of_an_entry_or_of_what_is_around_it(path, line):
+    text = "# a study\nstudy: s\njudges:\n  - name: a\n    model:\n      adapter: x\n  - {name: b}\n"
+    assert parse_yaml(text, name="s.yaml").where(path) == f"s.yaml:{line}"

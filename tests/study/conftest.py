@@ -1,0 +1,40 @@
+from pathlib import Path
+
+import pytest
+
+from umpirical.study.files import parse_study
+from umpirical.study.preparing import prepare_run
+from umpirical.study.running import complete_run
+
+JUDGES = Path(__file__).parent / "judges" / "known_judges.py"
+
+
+class Silent:
+    """A watcher that shows nothing."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def resumed(self, trials):
+        pass
+
+    def settled(self, outcome):
+        pass
+
+
+@pytest.fixture
+def measure_known(tmp_path):
+    """Measures one of the known judges, end to end, and returns its datasheet."""
+
+    def measure(name: str, **extra: str):
+        (tmp_path / "known_judges.py").write_text(JUDGES.read_text())
+        lines = "".join(f"    {key}: {value}\n" for key, value in extra.items())
+        text = f"study: known\njudges:\n  - name: {name}\n    callable: known_judges:{name}\n{lines}"
+        study = parse_study(text, tmp_path)
+        run = prepare_run(study, study.spec.judges[0])
+        return complete_run(run, 4, lambda *_: Silent()).datasheet
+
+    return measure

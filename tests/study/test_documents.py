@@ -1,0 +1,102 @@
+"""The record, and what is made of it."""
+
+import json
+
+import jsonschema
+import pytest
+
+from umpirical.reports.html import render_html
+from umpirical.reports.markdown import render_markdown
+from umpirical.reports.record import parse_datasheet, render_json
+from umpirical.reports.schema import datasheet_schema, generated_schema
+from umpirical.study.files import parse_study
+from umpirical.study.preparing import prepare_run
+from umpirical.study.reporting import datasheet_of, write_documents
+from umpirical.study.running import complete_run
+
+from .conftest import Silent
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    study = parse_study(
+        "study: s\njudges:\n  - {name: j, model: {adapter: simulated, name: mumbling}}\n", tmp_path_factory.mktemp("s")
+    )
+    run = prepare_run(study, study.spec.judges[0])
+    return run, complete_run(run, 8, lambda *_: Silent())
+
+
+def test_the_shipped_schema_is_the_one_the_code_follows():
+    assert datasheet_schema() == generated_schema()
+
+
+def test_a_datasheet_meets_the_shipped_schema(finished):
+    record = json.loads(finished[1].documents.json.read_text())
+    jsonschema.Draft202012Validator(json.loads(datasheet_schema())).validate(record)
+
+
+def test_a_wrong_record_does_not(finished):
+    record = json.loads(finished[1].documents.json.read_text())
+    record["measures"][0]["result"]["value"] = "high"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft202012Validator(json.loads(datasheet_schema())).validate(record)
+
+
+def test_page_and_card_follow_from_the_json_alone(finished):
+    documents = finished[1].documents
+    datasheet = parse_datasheet(documents.json.read_text())
+    assert render_json(datasheet) == documents.json.read_text()
+    assert render_html(datasheet) == documents.html.read_text()
+    assert render_markdown(datasheet) == documents.markdown.read_text()
+
+
+def test_reporting_again_gives_the_same_bytes(finished, tmp_path):
+    run, result = finished
+    again = write_documents(datasheet_of(run.store.folder), tmp_path)
+    for one, other in zip(
+        (again.json, again.html, again.markdown),
+        (result.documents.json, result.documents.html, result.documents.markdown),
+        strict=True,
+    ):
+        assert one.read_bytes() == other.read_bytes()
+
+
+def test_every_estimate_has_numerator_denominator_interval_and_method(finished):
+    datasheet = finished[1].datasheet
+    estimates = [m for m in datasheet.measures if m.result.kind == "estimate"]
+    assert len(estimates) >= 20
+    for measure in estimates:
+        result = measure.result
+        assert result.denominator > 0
+        assert result.clusters >= 2
+        if result.censoring == "none":
+            assert result.interval is not None
+        if result.interval:
+            assert result.interval.method
+            assert result.interval.low is None or result.interval.low <= result.value
+            assert result.interval.high is None or result.value <= result.interval.high
+        if measure.name != "detection-threshold":
+            assert result.value == pytest.approx(result.numerator / result.denominator)
+
+
+def test_a_moved_study_can_still_be_reported(finished, tmp_path):
+    import shutil
+
+    run, result = finished
+    moved = shutil.copytree(run.store.folder.parents[1], tmp_path / "moved")
+    assert render_json(datasheet_of(moved / "runs" / run.store.folder.name)) == result.documents.json.read_text()
+
+
+def test_an_incomplete_run_says_so(finished, tmp_path):
+    import shutil
+
+    run, _ = finished
+    moved = shutil.copytree(run.store.folder.parents[1], tmp_path / "cut")
+    folder = moved / "runs" / run.store.folder.name
+    for sealed in (folder / "responses").glob("*"):
+        sealed.unlink()
+    datasheet = datasheet_of(folder)
+    assert not datasheet.complete
+    assert sum(row.unasked for row in datasheet.audit) == datasheet.run.trials
+    assert all(measure.result.kind == "undefined" for measure in datasheet.measures)
+    assert "incomplete" in render_html(datasheet).lower()
