@@ -20,7 +20,7 @@ def judge_in(folder, **changes):
     (folder / "strict.md").write_text("Strictly: {{task}} {{first}} {{second}}")
     spec = {
         "name": "j",
-        "model": {"adapter": "simulated", "name": "careful"},
+        "model": {"adapter": "openai-compatible", "name": "m", "base_url": "http://127.0.0.1:9/v1"},
         "prompts": {"baseline": "builtin:compare", "strict": "strict.md"},
     }
     spec = resolve_prompts(JudgeSpec.model_validate(spec | changes), folder)
