@@ -20,6 +20,10 @@ test *arguments:
 recovery:
     pytest -m slow tests/recovery
 
+# One million judgments on one machine, with the memory it takes
+million:
+    python benchmarks/million.py --trials 1000000
+
 # Mend what can be mended by program
 format:
     ruff check --fix .

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tests.browsing import visit
 
 from umpirical.cli import main
 from umpirical.judges.simulated.profiles import PROFILES
@@ -72,3 +73,14 @@ def test_a_second_demo_into_the_same_folder_asks_nothing_and_writes_the_same(dem
         main(["demo", "--out", str(demo), "--no-open"])
     assert stop.value.code == 0
     assert before == {judge: (demo / judge / "datasheet.json").read_bytes() for judge in before}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("judge", PROFILES)
+def test_the_page_opened_in_a_browser_asks_for_nothing_and_runs_no_script(demo, browser, judge):
+    path = demo / judge / "datasheet.html"
+    requests, complaints, _, scripts = visit(browser, path, 1200)
+    assert requests == [path.as_uri()] or {r.split(":")[0] for r in requests[1:]} == {"data"}
+    assert complaints == []
+    assert scripts == 0
+    assert path.stat().st_size < 300_000

@@ -1,0 +1,23 @@
+"""Memory does not grow with the number of judgments; `benchmarks/million.py` runs the full size."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "million.py"
+
+
+def measured(trials: int) -> dict:
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARK), "--trials", str(trials)], capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
+
+
+def test_five_times_the_judgments_take_little_more_memory():
+    small, large = measured(8_000), measured(40_000)
+    assert large["complete"]
+    assert large["in_the_audit"] == large["trials"] > 4.9 * small["trials"]
+    assert large["asked_and_recorded_peak_mb"] - small["asked_and_recorded_peak_mb"] <= 50
+    assert large["read_counted_and_measured_peak_mb"] - small["read_counted_and_measured_peak_mb"] <= 60
