@@ -13,6 +13,7 @@ from tests.models.scripted_server import Reply, completion, serve
 
 from umpirical.domain.responses import Usage
 from umpirical.models.openai_compatible import OpenAICompatibleModel, Retrying
+from umpirical.models.pacing import Pace
 from umpirical.models.port import ChatRequest, Decoding, Message
 from umpirical.testing import ChatServer, Fault
 
@@ -300,9 +301,9 @@ async def test_connections_are_kept_and_used_again():
     assert len(asked.headers) == 15
 
 
-async def test_as_many_calls_are_in_flight_as_are_made():
+async def test_as_many_calls_are_in_flight_as_the_pace_allows():
     with ChatServer(tie, latency=1.0) as server:
-        async with opened(server.base_url, timeout=30) as model:
+        async with opened(server.base_url, timeout=30, pace=Pace(150, first=150)) as model:
             await asyncio.gather(*(model.generate(request(), trial_id=str(n)) for n in range(150)))
     # An aiohttp pool would stop at 100 by default.
     assert server.most_in_flight > 100

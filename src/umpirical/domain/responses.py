@@ -1,6 +1,7 @@
 """Responses: what came back, raw, kept for good."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
 __all__ = ["FailureKind", "Response", "Usage"]
@@ -21,11 +22,20 @@ FailureKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the provider counted them; None where it said nothing."""
+    """Tokens as the provider counted them, over all attempts; None where it said nothing."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
+    """Of the input: read from the provider's cache."""
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Both together; what neither counted stays unknown."""
+        return Usage(
+            _sum(self.input_tokens, other.input_tokens),
+            _sum(self.output_tokens, other.output_tokens),
+            _sum(self.cached_tokens, other.cached_tokens),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +57,20 @@ class Response:
     """What the server said of itself: model and system fingerprint."""
     latency_ms: float = 0.0
     attempts: int = 1
-    """HTTP requests made for this trial, retries included."""
+    """Requests made for this trial, retries included."""
+    rate_limited: int = 0
+    """How many of them the server answered with "too many"."""
+    cost: Decimal | None = None
+    """US dollars billed for all attempts; None where the provider did not count."""
+    price_table: str = ""
+    """Where the price is from, with version."""
     asked_at: str = ""
     """UTC, ISO 8601."""
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.failure is None):
             raise ValueError("a response has either a text or a failure")
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None and other is None else (one or 0) + (other or 0)

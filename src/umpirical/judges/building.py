@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
@@ -17,9 +18,11 @@ from umpirical.judges.prompting import builtin_prompt, placeholders
 from umpirical.judges.simulated.model import SimulatedModel, can_read
 from umpirical.judges.simulated.profiles import profile
 from umpirical.judges.spec import JudgeSpec, ModelSpec
+from umpirical.models.pacing import Pace
 from umpirical.models.port import Model
+from umpirical.models.spending import FREE, Ledger, Meter
 
-__all__ = ["AnswerKey", "build_judge", "build_reader", "resolve_prompts"]
+__all__ = ["AnswerKey", "Calling", "build_judge", "build_reader", "resolve_prompts"]
 
 AnswerKey = Callable[[str], float]
 """Quality of a candidate, known by construction. Only a simulated judge is given it."""
@@ -38,8 +41,18 @@ def resolve_prompts(spec: JudgeSpec, folder: Path) -> JudgeSpec:
     return spec.model_copy(update={"prompts": prompts})
 
 
-def build_judge(spec: JudgeSpec, *, folder: Path, answer_key: AnswerKey, seed: int) -> Judge:
-    """A judge from a spec whose prompts are resolved."""
+@dataclass(frozen=True)
+class Calling:
+    """How a judge is to be asked: how many calls at a time, and what they are booked in."""
+
+    concurrency: int = 1
+    meter: Meter = field(default_factory=lambda: Meter(FREE, Ledger()))
+
+
+def build_judge(
+    spec: JudgeSpec, *, folder: Path, answer_key: AnswerKey, seed: int, calling: Calling | None = None
+) -> Judge:
+    """A judge from a spec whose prompts are resolved. Without `calling` it is good for rendering and reading."""
     capabilities, reader = spec.capabilities.build(), build_reader(spec)
     whole = {**spec.model_dump(mode="json", exclude={"name"}), "reader": reader.version}
     if spec.callable:
@@ -53,7 +66,7 @@ def build_judge(spec: JudgeSpec, *, folder: Path, answer_key: AnswerKey, seed: i
     return ModelJudge(
         name=spec.name,
         kind=spec.kind,
-        model=_open_model(spec.model, answer_key, seed),
+        model=_open_model(spec.model, answer_key, seed, calling or Calling()),
         model_name=spec.model.name,
         endpoint=f"{spec.model.adapter} {spec.model.base_url or ''}",
         prompts=spec.prompts,
@@ -76,7 +89,7 @@ def build_reader(spec: JudgeSpec) -> AnswerReader:
     )
 
 
-def _open_model(spec: ModelSpec, answer_key: AnswerKey, seed: int) -> Model:
+def _open_model(spec: ModelSpec, answer_key: AnswerKey, seed: int, calling: Calling) -> Model:
     if spec.adapter == "simulated":
         return SimulatedModel(profile(spec.name), answer_key=answer_key, seed=seed)
     from umpirical.models.openai_compatible import OpenAICompatibleModel, Retrying
@@ -87,6 +100,8 @@ def _open_model(spec: ModelSpec, answer_key: AnswerKey, seed: int) -> Model:
         api_key=_key(spec.api_key_env, os.environ),
         timeout=spec.timeout,
         retrying=Retrying(attempts=spec.attempts),
+        pace=Pace(calling.concurrency),
+        meter=calling.meter,
     )
 
 

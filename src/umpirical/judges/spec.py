@@ -1,6 +1,7 @@
 """The judge spec: what the user writes about a judge, and nothing that does work."""
 
 import re
+from decimal import Decimal
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -16,6 +17,13 @@ class _Spec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class PriceSpec(_Spec):
+    """US dollars per million tokens."""
+
+    input: Decimal = Field(ge=0)
+    output: Decimal = Field(ge=0)
+
+
 class ModelSpec(_Spec):
     """Which model, and where it is."""
 
@@ -23,6 +31,9 @@ class ModelSpec(_Spec):
     name: str = Field(description="The model's name on its server, or a simulated judge's profile.")
     base_url: str | None = Field(default=None, description="Of an OpenAI-compatible server: http://127.0.0.1:8000/v1")
     api_key_env: str | None = Field(default=None, description="Environment variable that holds the key.")
+    price: Literal["free"] | PriceSpec | None = Field(
+        default=None, description="Only where no price is known: free for a server of your own, or dollars per million."
+    )
     timeout: float = Field(default=120, gt=0, description="Seconds for one attempt.")
     attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call, the first included.")
 

@@ -4,26 +4,33 @@ import json
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import stamina
 
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import FailureKind, Response, Usage
-from umpirical.models.port import ChatRequest
+from umpirical.models.pacing import Pace
+from umpirical.models.port import ChatRequest, Decoding
+from umpirical.models.spending import FREE, Ledger, Meter, Reservation
 
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["OpenAICompatibleModel"]
+__all__ = ["OpenAICompatibleModel", "Retrying", "request_body"]
 
 # A retry is recorded with its response and shown as progress; a line on standard error for each would drown both.
 logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 RETRIED: frozenset[FailureKind] = frozenset({"rate-limited", "server-error", "timeout", "connection", "malformed"})
 """Worth asking again. A request the server rejects and a refusal by the model would come out the same."""
+
+TURNED_DOWN: frozenset[FailureKind] = frozenset({"rate-limited", "server-error", "rejected"})
+"""The server answered that it did not do the work, so it is not billed."""
 
 MAX_RETRY_AFTER = 60.0
 """Seconds; a server that asks for more gets a failure, and the run can be resumed later."""
@@ -34,11 +41,13 @@ DETAIL_LENGTH = 300
 class CallFailed(Exception):
     """One attempt brought no answer."""
 
-    def __init__(self, kind: FailureKind, detail: str, *, retry_after: float | None = None) -> None:
+    def __init__(self, kind: FailureKind, detail: str, *, retry_after: float | None = None, busy: bool = False) -> None:
         super().__init__(f"{kind}: {detail}")
         self.kind = kind
         self.detail = detail[:DETAIL_LENGTH]
         self.retry_after = retry_after
+        self.busy = busy
+        """The server asked for fewer calls at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,33 +59,59 @@ class Retrying:
     longest_wait: float = 20.0
 
 
-class OpenAICompatibleModel:
-    """One model behind one server, over kept connections."""
+@dataclass(slots=True)
+class _Call:
+    """What the attempts at one question add up to."""
 
-    def __init__(
-        self, *, base_url: str, api_key: str | None = None, timeout: float = 120.0, retrying: Retrying | None = None
+    attempts: int = 0
+    rate_limited: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: Decimal | None = Decimal(0)
+
+
+class OpenAICompatibleModel:
+    """One model behind one server, over kept connections, at the pace the server can keep."""
+
+    def __init__(  # noqa: PLR0913  # each by its name
+        self,
+        *,
+        base_url: str,
+        api_key: str | None = None,
+        timeout: float = 120.0,
+        retrying: Retrying | None = None,
+        pace: Pace | None = None,
+        meter: Meter | None = None,
     ) -> None:
         """`timeout` is in seconds, for one attempt."""
         self._url = f"{base_url.rstrip('/')}/chat/completions"
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._timeout = timeout
         self._retrying = retrying or Retrying()
+        self._pace = pace or Pace(16)
+        self._meter = meter or Meter(FREE, Ledger())
         self._session: aiohttp.ClientSession | None = None
 
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
-        body = request_body(request)
-        sent = canonical_json({name: value for name, value in body.items() if name not in ("messages", "model")})
-        asked_at, start, attempts = datetime.now(UTC).isoformat(), time.perf_counter(), 0
+        call, asked_at, start = _Call(), datetime.now(UTC).isoformat(), time.perf_counter()
         answer = Response(trial_id, None, "connection", "never asked")
         try:
             async for attempt in self._attempts():
                 with attempt:
-                    attempts = attempt.num
-                    answer = _read_reply(await self._post(body, trial_id), trial_id)
+                    call.attempts = attempt.num
+                    answer = await self._attempt(request, trial_id, call)
         except CallFailed as failed:
             answer = Response(trial_id, None, failed.kind, failed.detail)
-        latency = (time.perf_counter() - start) * 1000
-        return replace(answer, sent=sent, latency_ms=latency, attempts=attempts, asked_at=asked_at)
+        return replace(
+            answer,
+            sent=_parameters(request.decoding, request.answer_schema)[1],
+            usage=call.usage,
+            latency_ms=(time.perf_counter() - start) * 1000,
+            attempts=call.attempts,
+            rate_limited=call.rate_limited,
+            cost=call.cost,
+            price_table=self._meter.pricer.table,
+            asked_at=asked_at,
+        )
 
     async def close(self) -> None:
         if self._session is not None:
@@ -92,6 +127,37 @@ class OpenAICompatibleModel:
             wait_max=self._retrying.longest_wait,
             wait_jitter=self._retrying.first_wait,
         )
+
+    async def _attempt(self, request: ChatRequest, trial_id: str, call: _Call) -> Response:
+        """One request: in its turn, under the cap, and booked whatever becomes of it."""
+        mark = await self._pace.enter()
+        start, latency, reservation = time.perf_counter(), None, None
+        try:
+            reservation = await self._meter.reserve(request)
+            start = time.perf_counter()
+            reply = _read_body(await self._post(request_body(request), trial_id))
+            latency = time.perf_counter() - start
+            self._book(reservation, reply, call)
+            return _read_completion(reply, trial_id)
+        except CallFailed as failed:
+            if failed.busy:
+                call.rate_limited += failed.kind == "rate-limited"
+                wait = failed.retry_after if (failed.retry_after or 0) <= MAX_RETRY_AFTER else None
+                self._pace.push_back(mark, retry_after=wait)
+            if reservation is not None and failed.kind in TURNED_DOWN:
+                reservation.not_billed()
+            raise
+        finally:
+            if reservation is not None and reservation.open:
+                reservation.perhaps_billed()
+                call.cost = None
+            self._pace.leave(latency=latency)
+
+    def _book(self, reservation: Reservation, reply: Mapping[str, Any], call: _Call) -> None:
+        usage = _usage(reply.get("usage"))
+        cost = reservation.billed(usage)
+        call.usage = call.usage.plus(usage)
+        call.cost = None if cost is None or call.cost is None else call.cost + cost
 
     async def _post(self, body: Mapping[str, Any], trial_id: str) -> bytes:
         import aiohttp
@@ -115,7 +181,7 @@ class OpenAICompatibleModel:
         import aiohttp
 
         if self._session is None:
-            # Concurrency is the executor's to limit; the pool must not be a second, hidden limit.
+            # Concurrency is the pace's to limit; the pool must not be a second, hidden limit.
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0),
                 timeout=aiohttp.ClientTimeout(total=self._timeout),
@@ -126,40 +192,50 @@ class OpenAICompatibleModel:
 
 def request_body(request: ChatRequest) -> dict[str, Any]:
     """The request as it goes over the wire."""
-    body: dict[str, Any] = {
-        "model": request.model,
-        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
-    }
-    sent = request.decoding.sent()
+    messages = [{"role": message.role, "content": message.content} for message in request.messages]
+    return {"model": request.model, "messages": messages, **_parameters(request.decoding, request.answer_schema)[0]}
+
+
+@lru_cache(maxsize=64)
+def _parameters(decoding: Decoding, answer_schema: str) -> tuple[dict[str, Any], str]:
+    """Everything but model and messages, as a dictionary and as the JSON that is recorded. Never to be changed."""
+    sent: dict[str, Any] = dict(decoding.sent())
     if "top_logprobs" in sent:
-        body["logprobs"] = True
-    body.update(sent)
-    if request.answer_schema:
-        schema = json.loads(request.answer_schema)
-        body["response_format"] = {
+        sent["logprobs"] = True
+    if answer_schema:
+        schema = json.loads(answer_schema)
+        sent["response_format"] = {
             "type": "json_schema",
             "json_schema": {"name": "answer", "strict": True, "schema": schema},
         }
-    return body
+    return sent, canonical_json(sent)
 
 
-def _read_reply(raw: bytes, trial_id: str) -> Response:
-    """A completion, or CallFailed: whatever is not of the protocol is `malformed`, never an empty answer."""
+def _read_body(raw: bytes) -> dict[str, Any]:
     try:
         reply = json.loads(raw)
+    except (ValueError, RecursionError):
+        reply = None
+    if not isinstance(reply, dict):
+        raise CallFailed("malformed", f"not a chat completion: {raw[:200]!r}")
+    return reply
+
+
+def _read_completion(reply: Mapping[str, Any], trial_id: str) -> Response:
+    """A completion, or CallFailed: whatever is not of the protocol is `malformed`, never an empty answer."""
+    try:
         choice = reply["choices"][0]
         message, finish = choice["message"], str(choice.get("finish_reason") or "")
         text = message.get("content")
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise CallFailed("malformed", f"not a chat completion: {raw[:200]!r}") from None
+    except (LookupError, TypeError, AttributeError):
+        raise CallFailed("malformed", f"not a chat completion: {str(reply)[:200]}") from None
     if message.get("refusal") or finish == "content_filter":
         raise CallFailed("refused", str(message.get("refusal") or "stopped by the content filter"))
     if not isinstance(text, str):
         raise CallFailed("malformed", f"message content is {type(text).__name__}, expected text")
     served_by = " ".join(str(reply[key]) for key in ("model", "system_fingerprint") if reply.get(key))
     logprobs = json.dumps(choice["logprobs"]) if choice.get("logprobs") else ""
-    usage = _usage(reply.get("usage"))
-    return Response(trial_id, text, finish_reason=finish, usage=usage, logprobs=logprobs, served_by=served_by)
+    return Response(trial_id, text, finish_reason=finish, logprobs=logprobs, served_by=served_by)
 
 
 def _usage(usage: Any) -> Usage:  # noqa: ANN401  # foreign JSON
@@ -174,10 +250,11 @@ def _usage(usage: Any) -> Usage:  # noqa: ANN401  # foreign JSON
 
 def _status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallFailed:
     detail = f"HTTP {status}: {raw[:200].decode('utf-8', 'replace')}"
+    retry_after = _seconds(headers.get("Retry-After"))
     if status == 429:
-        return CallFailed("rate-limited", detail, retry_after=_seconds(headers.get("Retry-After")))
+        return CallFailed("rate-limited", detail, retry_after=retry_after, busy=True)
     if status == 408 or status >= 500:
-        return CallFailed("server-error", detail, retry_after=_seconds(headers.get("Retry-After")))
+        return CallFailed("server-error", detail, retry_after=retry_after, busy=status in (503, 529))
     return CallFailed("rejected", detail)
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from umpirical.domain.stimuli import Stimulus
-from umpirical.judges.building import build_judge
+from umpirical.judges.building import Calling, build_judge
 from umpirical.judges.port import Judge
 from umpirical.judges.spec import JudgeSpec
 from umpirical.stimuli.datasheet_set import candidate_levels
@@ -29,8 +29,8 @@ class CallSpec:
     def open_stimuli(self) -> StimulusSet:
         return StimulusSet(self.stimuli)
 
-    def open_judge(self) -> Judge:
-        return build_judge(self.judge, folder=self.folder, answer_key=self._key, seed=self.seed)
+    def open_judge(self, calling: Calling | None = None) -> Judge:
+        return build_judge(self.judge, folder=self.folder, answer_key=self._key, seed=self.seed, calling=calling)
 
     @cached_property
     def _key(self) -> Callable[[str], float]:

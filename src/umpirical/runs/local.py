@@ -7,7 +7,9 @@ from umpirical.domain.errors import StoreError
 from umpirical.domain.judgments import Failed, Outcome
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Trial
+from umpirical.judges.building import Calling
 from umpirical.judges.port import Judge, prompt_id
+from umpirical.models.spending import FREE, Ledger, Meter
 from umpirical.runs.call_spec import CallSpec
 from umpirical.runs.design import shown
 from umpirical.runs.executor import Receipt, RunStopped, Watcher
@@ -21,9 +23,10 @@ __all__ = ["LocalExecutor"]
 class LocalExecutor:
     """Asks in this process. Killed at any moment, it has lost at most the calls in flight and the commit under way."""
 
-    def __init__(self, *, concurrency: int = 16, give_up_after: int = 50) -> None:
+    def __init__(self, *, concurrency: int = 16, meter: Meter | None = None, give_up_after: int = 50) -> None:
         """`give_up_after` failures in a row stop the run: a server that is down is not asked ten thousand times."""
         self._concurrency = concurrency
+        self._meter = meter or Meter(FREE, Ledger())
         self._give_up_after = give_up_after
 
     def run(self, shards: Sequence[int], call: CallSpec, store: RunStore, watcher: Watcher) -> list[Receipt]:
@@ -31,7 +34,7 @@ class LocalExecutor:
             return asyncio.run(self._run(shards, call, store, watcher))
 
     async def _run(self, shards: Sequence[int], call: CallSpec, store: RunStore, watcher: Watcher) -> list[Receipt]:
-        judge = call.open_judge()
+        judge = call.open_judge(Calling(self._concurrency, self._meter))
         workers = 1 if judge.capabilities.stateful else self._concurrency
         to_ask: _Questions = asyncio.Queue(maxsize=2 * workers)
         recorder = Recorder(store)

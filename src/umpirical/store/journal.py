@@ -23,6 +23,9 @@ COLUMNS = (
     "served_by",
     "latency_ms",
     "attempts",
+    "rate_limited",
+    "cost",
+    "price_table",
     "asked_at",
 )
 
@@ -32,7 +35,8 @@ create table if not exists response (
   text text, failure text, failure_detail text not null, finish_reason text not null,
   input_tokens integer, output_tokens integer, cached_tokens integer,
   logprobs text not null, sent text not null, served_by text not null,
-  latency_ms real not null, attempts integer not null, asked_at text not null
+  latency_ms real not null, attempts integer not null,
+  rate_limited integer not null, cost text, price_table text not null, asked_at text not null
 ) without rowid;
 create index if not exists response_by_shard on response (shard);
 """

@@ -1,6 +1,7 @@
 """The columns of every Parquet file, and the records they hold."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.responses import Response, Usage
@@ -129,6 +130,9 @@ def response_schema() -> "pa.Schema":
             ("served_by", text),
             ("latency_ms", pa.float64()),
             ("attempts", pa.int32()),
+            ("rate_limited", pa.int32()),
+            ("cost", text),
+            ("price_table", text),
             ("asked_at", text),
         ]
     )
@@ -149,6 +153,10 @@ def response_row(response: Response) -> dict[str, Any]:
         "served_by": storable(response.served_by),
         "latency_ms": response.latency_ms,
         "attempts": response.attempts,
+        "rate_limited": response.rate_limited,
+        # As text: exact, and the same in SQLite and Parquet.
+        "cost": None if response.cost is None else str(response.cost),
+        "price_table": storable(response.price_table),
         "asked_at": response.asked_at,
     }
 
@@ -166,6 +174,9 @@ def response_from_row(row: Mapping[str, Any]) -> Response:
         served_by=row["served_by"],
         latency_ms=row["latency_ms"],
         attempts=row["attempts"],
+        rate_limited=row["rate_limited"],
+        cost=None if row["cost"] is None else Decimal(row["cost"]),
+        price_table=row["price_table"],
         asked_at=row["asked_at"],
     )
 

@@ -1,0 +1,93 @@
+"""Pace: how many calls are in flight. Starts low, grows while the server keeps up, shrinks when it says so."""
+
+import asyncio
+import time
+from collections import deque
+
+__all__ = ["Pace"]
+
+SHRINK = 0.7
+"""What is left of the limit after the server pushed back."""
+
+SLOW = 4.0
+"""Latency may rise to this multiple of the best before growth stops: more in flight would only wait in a queue."""
+
+NEVER_SLOW = 0.25
+"""Seconds; a server this quick is not asked to be quicker."""
+
+SMOOTHING = 0.1
+
+
+class Pace:
+    """A limit on calls in flight that finds its own value, up to `most`. For one event loop."""
+
+    def __init__(self, most: int, *, first: int = 8) -> None:
+        self.most = most
+        self.limit = float(min(first, most))
+        self.in_flight = 0
+        self.pushed_back = 0
+        """How often the server asked for less: 429s and 503s."""
+        self._doubling = True
+        self._since_change = 0
+        self._changes = 0
+        self._latency = 0.0
+        self._best = float("inf")
+        self._resume_at = 0.0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def enter(self) -> int:
+        """Waits for a place; returns a mark of the limit it was given under."""
+        while self.in_flight >= int(self.limit) or time.monotonic() < self._resume_at:
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            try:
+                await waiter
+            except asyncio.CancelledError:
+                self._wake()
+                raise
+        self.in_flight += 1
+        return self._changes
+
+    def leave(self, *, latency: float | None = None) -> None:
+        """Gives a place back. `latency` is that of an answer; None where none came."""
+        self.in_flight -= 1
+        if latency is not None:
+            self._answered(latency)
+        self._wake()
+
+    def push_back(self, mark: int, *, retry_after: float | None) -> None:
+        """The server asked for less. Of the calls that were sent at the same limit, one is enough to lower it."""
+        self.pushed_back += 1
+        if retry_after:
+            self._pause(retry_after)
+        if mark == self._changes:
+            self._doubling = False
+            self._change(max(1.0, self.limit * SHRINK))
+
+    def _answered(self, latency: float) -> None:
+        self._latency += SMOOTHING * (latency - self._latency) if self._latency else latency
+        self._best = min(self._best, self._latency)
+        self._since_change += 1
+        keeps_up = self._latency <= max(NEVER_SLOW, SLOW * self._best)
+        if self._since_change >= self.limit and self.limit < self.most and keeps_up:
+            self._change(min(float(self.most), self.limit * 2 if self._doubling else self.limit + 1))
+
+    def _change(self, limit: float) -> None:
+        self.limit = limit
+        self._since_change = 0
+        self._changes += 1
+
+    def _pause(self, seconds: float) -> None:
+        """Nobody starts before the time the server named."""
+        until = time.monotonic() + seconds
+        if until > self._resume_at:
+            self._resume_at = until
+            asyncio.get_running_loop().call_later(seconds + 0.001, self._wake)
+
+    def _wake(self) -> None:
+        free = int(self.limit) - self.in_flight
+        while self._waiting and free > 0:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                free -= 1
