@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 from umpirical.domain.judgments import Outcome
+from umpirical.domain.responses import Response
 from umpirical.runs.local import LocalExecutor
 from umpirical.study.files import parse_study
 from umpirical.study.preparing import prepare_run
@@ -38,7 +39,7 @@ class Watcher:
     def resumed(self, trials: int) -> None:
         self.done += trials
 
-    def settled(self, outcome: Outcome) -> None:  # noqa: ARG002
+    def settled(self, outcome: Outcome, response: Response) -> None:  # noqa: ARG002
         self.done += 1
         if self.done % 100_000 == 0:
             print(f"{self.done:,} asked, {peak_mb():.0f} MB", file=sys.stderr)

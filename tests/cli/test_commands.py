@@ -8,8 +8,8 @@ import sys
 import time
 
 import pytest
-from tests.runs.loopback import swayed_answer, write_study
 
+from tests.runs.loopback import swayed_answer, write_study
 from umpirical.cli import COMMANDS, main
 from umpirical.testing import ChatServer
 
@@ -104,11 +104,18 @@ def test_an_unknown_simulated_judge_is_named(umpirical, tmp_path):
 
 def test_nothing_is_sent_before_somebody_agrees(umpirical, tmp_path):
     with ChatServer(swayed_answer) as server:
-        code, _, err = umpirical("run", write_study(tmp_path, server.base_url))
+        code, _, err = umpirical("run", write_study(tmp_path, server.base_url, price="{input: 1, output: 1}"))
     assert code == 6
-    assert "576 calls to send" in err
-    assert "--yes" in err
+    assert "576 calls" in err
+    assert "add --yes --max-cost" in err
     assert server.asked.total() == 0
+
+
+def test_a_server_declared_free_is_asked_without_a_question(umpirical, tmp_path):
+    with ChatServer(swayed_answer) as server:
+        code, _, err = umpirical("run", write_study(tmp_path, server.base_url))
+    assert (code, server.asked.total()) == (0, 576)
+    assert "$0.0000" in err
 
 
 def test_a_finished_run_asks_nothing_when_run_again(umpirical, tmp_path):

@@ -16,6 +16,8 @@ HEAVY = [
     "jinja2",
     "ruamel",
     "stamina",
+    "genai_prices",
+    "rich",
     "openai",
     "inspect_ai",
 ]

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests.models.scripted_server import Reply, completion, serve
 
+from tests.models.scripted_server import Reply, completion, serve
 from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Verdict
 from umpirical.domain.scales import Choice

@@ -7,6 +7,7 @@ from umpirical.judges.spec import JudgeSpec
 
 MODEL = {"adapter": "simulated", "name": "careful"}
 REMOTE = {"adapter": "openai-compatible", "name": "m", "base_url": "http://127.0.0.1:1/v1"}
+INSPECT = {"adapter": "inspect", "name": "openai/gpt-4o"}
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,14 @@ REMOTE = {"adapter": "openai-compatible", "name": "m", "base_url": "http://127.0
         ({"model": REMOTE | {"attempts": 0}}, "greater than or equal to 1"),
         ({"model": REMOTE | {"timeout": 0}}, "greater than 0"),
         ({"model": MODEL | {"api_key": "secret"}}, "Extra inputs"),
+        ({"model": INSPECT | {"name": "gpt-4o"}}, "named by provider and model"),
+        ({"model": INSPECT | {"name": "openai/"}}, "named by provider and model"),
+        ({"model": INSPECT | {"model_args": {"api_key": "secret"}}}, "a key goes into api_key_env"),
+        ({"model": INSPECT | {"model_args": {"memoize": True}}}, "memoize is not for here"),
+        ({"model": INSPECT | {"model_args": {"http_client": {"a": 1}}}}, "model_args"),
+        ({"model": REMOTE | {"batch": True}}, "for the inspect adapter"),
+        ({"model": REMOTE | {"model_args": {"max_retries": 1}}}, "for the inspect adapter"),
+        ({"model": MODEL | {"batch": True}}, "for the inspect adapter"),
         ({"decoding": {"temperature": -0.1}}, "greater than or equal to 0"),
         ({"decoding": {"temprature": 0}}, "Extra inputs"),
         ({"answer": {"pattern": "(1|2|tie)"}}, "group named answer"),
@@ -63,3 +72,12 @@ def test_a_spec_survives_json():
     )
     assert JudgeSpec.model_validate_json(spec.model_dump_json()) == spec
     assert JudgeSpec.model_validate(spec.model_dump(mode="json")) == spec
+
+
+def test_an_inspect_model_keeps_its_arguments_as_they_were_written():
+    arguments = {"responses_api": False, "max_retries": 1, "ratio": 0.5, "service_tier": "flex"}
+    spec = JudgeSpec.model_validate({"name": "j", "model": INSPECT | {"batch": True, "model_args": arguments}})
+    assert {name: type(value) for name, value in spec.model.model_args.items()} == {
+        name: type(value) for name, value in arguments.items()
+    }
+    assert JudgeSpec.model_validate_json(spec.model_dump_json()) == spec

@@ -5,8 +5,8 @@ import re
 
 import numpy as np
 import pytest
-from tests.recovery.sampling import sample_tallies
 
+from tests.recovery.sampling import sample_tallies
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.tallies import CallTally, PairTally, Tallies, VacuumTally
 from umpirical.measures.spec import MEASURES, MeasureSpec

@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 from typing import get_args
 
 import pytest
-from tests.models.scripted_server import Reply, completion, serve
 
+from tests.models.scripted_server import Reply, completion, serve
 from umpirical.domain.responses import Usage
-from umpirical.models.openai_compatible import OpenAICompatibleModel, Retrying
+from umpirical.models.attempts import Retrying
+from umpirical.models.openai_compatible import OpenAICompatibleModel
 from umpirical.models.pacing import Pace
 from umpirical.models.port import ChatRequest, Decoding, Message
 from umpirical.testing import ChatServer, Fault

@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.stats import beta
-from tests.recovery.sampling import STEPS, sample_tallies
 
+from tests.recovery.sampling import STEPS, sample_tallies
 from umpirical.domain.measures import Estimate
 from umpirical.judges.simulated.planted import planted_values
 from umpirical.judges.simulated.profiles import Profile

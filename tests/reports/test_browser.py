@@ -1,8 +1,8 @@
 """The page in a real browser."""
 
 import pytest
-from tests.browsing import visit
 
+from tests.browsing import visit
 from umpirical.reports.html import render_html
 
 from .payloads import PAYLOADS, infected

@@ -17,6 +17,7 @@ judges:
       adapter: openai-compatible
       name: swayed
       base_url: {base_url}
+      price: {price}
       timeout: {timeout}
       attempts: {attempts}
 design: {{repeats: {repeats}}}
@@ -34,10 +35,18 @@ def swayed_answer(body: dict[str, Any]) -> str:
     return f'{{"verdict": "{choices[digest[0] % 8]}"}}' if digest[1] % 16 else "Hard to say."
 
 
-def write_study(folder: Path, base_url: str, *, repeats=1, concurrency=32, timeout=30.0, attempts=5) -> Path:
+def write_study(
+    folder: Path, base_url: str, *, repeats=1, concurrency=32, timeout=30.0, attempts=5, price="free"
+) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "umpirical.yaml"
-    settings = {"repeats": repeats, "concurrency": concurrency, "timeout": timeout, "attempts": attempts}
+    settings = {
+        "repeats": repeats,
+        "concurrency": concurrency,
+        "timeout": timeout,
+        "attempts": attempts,
+        "price": price,
+    }
     file.write_text(STUDY.format(base_url=base_url, **settings))
     return file
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from tests.runs.loopback import judgments, swayed_answer, write_study
 
+from tests.runs.loopback import judgments, swayed_answer, write_study
 from umpirical.cli import main
 from umpirical.testing import ChatServer, Fault
 

@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 from tests.runs.loopback import judgments, swayed_answer, write_study
-
 from umpirical.testing import ChatServer
 
 KILLS = 10

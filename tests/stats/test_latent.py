@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.recovery.sampling import sample_choices
 
+from tests.recovery.sampling import sample_choices
 from umpirical.stats.latent import LatentJudge, correct_rate, dark_current, decomposition, tie_rate
 
 JUDGES = {

@@ -114,7 +114,7 @@ def test_what_was_sealed_but_not_forgotten_is_forgotten_when_the_run_is_opened_a
     # Killed here, before forget().
     journal.close()
     again = store.open_journal()
-    assert again.counts() == {1: 1}
+    assert [len(again.rows(shard)) for shard in (0, 1)] == [0, 1]
     assert list(store.responses(0, again).values()) == ANSWERS
     assert set(store.responses(1, again)) == {"d"}
     again.close()

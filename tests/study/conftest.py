@@ -21,7 +21,7 @@ class Silent:
     def resumed(self, trials):
         pass
 
-    def settled(self, outcome):
+    def settled(self, outcome, response):
         pass
 
 

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from tests.browsing import visit
 
+from tests.browsing import visit
 from umpirical.cli import main
 from umpirical.judges.simulated.profiles import PROFILES
 from umpirical.reports.findings import LIMIT

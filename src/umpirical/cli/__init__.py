@@ -13,9 +13,11 @@ COMMANDS = {
     "demo": "An offline tour: simulated judges with planted defects, measured. No key.",
     "init": "Write a study file to start from.",
     "check": "Check a study: config, prompts, tasks, keys. Asks nothing.",
+    "plan": "Show what a run would take: calls, tokens, price, time, precision. Asks nothing.",
     "run": "Measure the judges of a study, or go on where it stopped.",
     "report": "Read a run again and write its datasheet. Needs no key.",
     "runs": "List the runs of a study.",
+    "prices": "Show what is known of a model's price, and where from.",
     "schema": "Print the JSON Schema of a study file or a datasheet.",
     "doctor": "Show versions, and which keys are set.",
 }
@@ -53,7 +55,8 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command line and exits.
 
-    Exit codes: 0 done, 1 bug, 2 usage or config, 5 run incomplete and resumable, 6 spend refused, 130 interrupted.
+    Exit codes: 0 done, 1 bug, 2 usage or config, 5 run incomplete and resumable, 6 spend refused or
+    cap reached (resumable), 130 interrupted.
     """
     sys.exit(_run(arguments))
 

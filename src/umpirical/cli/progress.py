@@ -1,10 +1,18 @@
-"""Progress a person can trust: a live line on a terminal, a plain one now and then elsewhere."""
+"""Progress a person can trust: a live line on a terminal, a plain one now and then elsewhere.
+
+Standard error only: standard output belongs to results.
+"""
 
 import sys
 import time
-from typing import Self
+from decimal import Decimal
+from typing import TYPE_CHECKING, Self
 
 from umpirical.domain.judgments import Failed, Outcome, Unparsed
+from umpirical.domain.responses import Response
+
+if TYPE_CHECKING:
+    from umpirical.models.spending import Ledger
 
 __all__ = ["Progress", "watch_run"]
 
@@ -12,11 +20,13 @@ SECONDS_BETWEEN_LINES = 30.0
 
 
 class Progress:
-    """Counts what settles. Standard error only: standard output belongs to results."""
+    """Counts what settles, and says so now and then."""
 
-    def __init__(self, name: str, total: int) -> None:
+    def __init__(self, name: str, total: int, ledger: "Ledger | None" = None) -> None:
         self.name, self.total = name, total
-        self.done = self.before = self.failed = self.unparsed = 0
+        self.done = self.before = self.failed = self.unparsed = self.rate_limited = 0
+        self._ledger = ledger
+        self._spent_before = ledger.spent if ledger else Decimal(0)
         self._start = time.monotonic()
         self._last_line = self._start
 
@@ -25,10 +35,11 @@ class Progress:
         self.before += trials
         self.show()
 
-    def settled(self, outcome: Outcome) -> None:
+    def settled(self, outcome: Outcome, response: Response) -> None:
         self.done += 1
         self.failed += isinstance(outcome, Failed)
         self.unparsed += isinstance(outcome, Unparsed)
+        self.rate_limited += response.rate_limited
         self.show()
 
     def show(self) -> None:
@@ -38,45 +49,67 @@ class Progress:
             print(self.line(), file=sys.stderr, flush=True)  # noqa: T201  # progress is printed
 
     def line(self) -> str:
-        asked, elapsed = self.done - self.before, time.monotonic() - self._start
-        left = f"{(self.total - self.done) * elapsed / asked:.0f} s left" if asked else "starting"
-        if self.done == self.total:
-            left = f"{elapsed:.0f} s"
+        """All of it in one line."""
         share = self.done / self.total if self.total else 1.0
-        return (
-            f"{self.name}  {self.done:,}/{self.total:,}  {share:.0%}  {left}  "
-            f"failed {self.failed}  unparsed {self.unparsed}"
+        parts = [
+            self.name,
+            f"{self.done:,}/{self.total:,}",
+            f"{share:.0%}",
+            self.money(),
+            self.time_left(),
+            self.trouble(),
+        ]
+        return "  ".join(part for part in parts if part)
+
+    def time_left(self) -> str:
+        asked, elapsed = self.done - self.before, time.monotonic() - self._start
+        if self.done == self.total:
+            return f"{elapsed:.0f} s"
+        return f"{(self.total - self.done) * elapsed / asked:.0f} s left" if asked else "starting"
+
+    def money(self) -> str:
+        """What is spent, of how much, and what it will come to at this rate. Empty where nothing costs anything."""
+        if self._ledger is None or not (self._ledger.spent or self._ledger.cap):
+            return ""
+        spent, asked = self._ledger.spent, self.done - self.before
+        cap = f" of ${self._ledger.cap:.2f}" if self._ledger.cap is not None else ""
+        whole = (
+            self._spent_before + (spent - self._spent_before) * (self.total - self.before) / asked if asked else spent
         )
+        return f"${spent:.4f}{cap} (on the way to ${whole:.4f})"
+
+    def trouble(self) -> str:
+        return f"429s {self.rate_limited}  failed {self.failed}  unparsed {self.unparsed}"
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.done > self.before:
-            print(self.line(), file=sys.stderr, flush=True)  # noqa: T201
+            print(self.line(), file=sys.stderr, flush=True)  # noqa: T201  # the last word
 
 
 class _LiveProgress(Progress):
     """A bar that moves."""
 
-    def __init__(self, name: str, total: int) -> None:
-        super().__init__(name, total)
+    def __init__(self, name: str, total: int, ledger: "Ledger | None" = None) -> None:
+        super().__init__(name, total, ledger)
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
         from rich.progress import Progress as RichProgress
 
         self._bar = RichProgress(
             TextColumn("{task.description}", markup=False),
-            BarColumn(),
+            BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            TextColumn("failed {task.fields[failed]}  unparsed {task.fields[unparsed]}"),
+            TextColumn("{task.fields[state]}", markup=False),
             console=Console(stderr=True),
         )
-        self._task = self._bar.add_task(name, total=total, failed=0, unparsed=0)
+        self._task = self._bar.add_task(name, total=total, state="")
 
     def show(self) -> None:
-        self._bar.update(self._task, completed=self.done, failed=self.failed, unparsed=self.unparsed)
+        state = "  ".join(part for part in (self.money(), self.time_left(), self.trouble()) if part)
+        self._bar.update(self._task, completed=self.done, state=state)
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -86,6 +119,6 @@ class _LiveProgress(Progress):
         self._bar.stop()
 
 
-def watch_run(name: str, total: int) -> Progress:
+def watch_run(name: str, total: int, ledger: "Ledger | None" = None) -> Progress:
     """The progress that fits where standard error goes."""
-    return (_LiveProgress if sys.stderr.isatty() else Progress)(name, total)
+    return (_LiveProgress if sys.stderr.isatty() else Progress)(name, total, ledger)

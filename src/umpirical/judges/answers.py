@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from umpirical.domain.digests import canonical_json
@@ -43,9 +44,14 @@ class AnswerReader:
         self._labels.setdefault(ABSTAIN, ABSTAIN)
         self._pattern = re.compile(pattern) if pattern else None
         self._confidence = confidence
+        self._read = lru_cache(maxsize=1024)(self._read_text)
+        self._schema = self._make_schema()
 
     def schema(self) -> str:
         """JSON Schema of an answer, to constrain the model with and to check its answer against."""
+        return self._schema
+
+    def _make_schema(self) -> str:
         # Servers that hold a model strictly to a schema refuse one without a type.
         answer: dict[str, Any] = {"type": "string", "enum": list(self._labels)}
         if self._scale is not None and self._scale.kind == "interval":
@@ -59,6 +65,10 @@ class AnswerReader:
         )
 
     def read(self, text: str) -> Outcome:
+        """What a text says. Answers come in few spellings, so a text read before is not read again."""
+        return self._read(text)
+
+    def _read_text(self, text: str) -> Outcome:
         if self._pattern is not None:
             return self._read_pattern(text)
         stripped = text.strip()

@@ -8,7 +8,7 @@ from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
 
-from umpirical.domain.digests import digest
+from umpirical.domain.digests import canonical_json, digest
 from umpirical.domain.errors import UsageError
 from umpirical.judges.answers import AnswerReader
 from umpirical.judges.callable_judge import CallableJudge, source_digest
@@ -54,7 +54,9 @@ def build_judge(
 ) -> Judge:
     """A judge from a spec whose prompts are resolved. Without `calling` it is good for rendering and reading."""
     capabilities, reader = spec.capabilities.build(), build_reader(spec)
-    whole = {**spec.model_dump(mode="json", exclude={"name"}), "reader": reader.version}
+    # What a call costs and how long it is waited for changes no answer.
+    apart: dict[str, bool | set[str]] = {"name": True, "model": {"price", "timeout", "attempts"}}
+    whole = {**spec.model_dump(mode="json", exclude=apart), "reader": reader.version}
     if spec.callable:
         function = _load_function(spec.callable, folder)
         source = source_digest(function)
@@ -68,7 +70,9 @@ def build_judge(
         kind=spec.kind,
         model=_open_model(spec.model, answer_key, seed, calling or Calling()),
         model_name=spec.model.name,
-        endpoint=f"{spec.model.adapter} {spec.model.base_url or ''}",
+        endpoint=canonical_json(
+            spec.model.model_dump(mode="json", include={"adapter", "base_url", "batch", "model_args"})
+        ),
         prompts=spec.prompts,
         reader=reader,
         decoding=spec.decoding.build(),
@@ -92,7 +96,10 @@ def build_reader(spec: JudgeSpec) -> AnswerReader:
 def _open_model(spec: ModelSpec, answer_key: AnswerKey, seed: int, calling: Calling) -> Model:
     if spec.adapter == "simulated":
         return SimulatedModel(profile(spec.name), answer_key=answer_key, seed=seed)
-    from umpirical.models.openai_compatible import OpenAICompatibleModel, Retrying
+    if spec.adapter == "inspect":
+        return _open_inspect(spec, calling)
+    from umpirical.models.attempts import Retrying
+    from umpirical.models.openai_compatible import OpenAICompatibleModel
 
     assert spec.base_url is not None  # noqa: S101  # the spec checked it
     return OpenAICompatibleModel(
@@ -101,6 +108,20 @@ def _open_model(spec: ModelSpec, answer_key: AnswerKey, seed: int, calling: Call
         timeout=spec.timeout,
         retrying=Retrying(attempts=spec.attempts),
         pace=Pace(calling.concurrency),
+        meter=calling.meter,
+    )
+
+
+def _open_inspect(spec: ModelSpec, calling: Calling) -> Model:
+    from umpirical.models.attempts import Retrying
+    from umpirical.models.inspect_adapter import Provider, open_inspect_model
+
+    key = _key(spec.api_key_env, os.environ)
+    return open_inspect_model(
+        Provider(spec.name, base_url=spec.base_url, api_key=key, model_args=spec.model_args, batch=spec.batch),
+        timeout=spec.timeout,
+        retrying=Retrying(attempts=spec.attempts),
+        concurrency=calling.concurrency,
         meter=calling.meter,
     )
 

@@ -13,6 +13,10 @@ from umpirical.models.port import Decoding
 __all__ = ["JudgeSpec", "ModelSpec"]
 
 
+OWN_ARGUMENTS = {"api_key", "base_url", "config", "default", "memoize", "model", "required", "role"}
+"""Of Inspect's `get_model`, and said elsewhere in the spec or not at all."""
+
+
 class _Spec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -27,8 +31,10 @@ class PriceSpec(_Spec):
 class ModelSpec(_Spec):
     """Which model, and where it is."""
 
-    adapter: Literal["openai-compatible", "simulated"]
-    name: str = Field(description="The model's name on its server, or a simulated judge's profile.")
+    adapter: Literal["openai-compatible", "inspect", "simulated"]
+    name: str = Field(
+        description="The model's name on its server; provider and model for inspect; or a simulated judge's profile."
+    )
     base_url: str | None = Field(default=None, description="Of an OpenAI-compatible server: http://127.0.0.1:8000/v1")
     api_key_env: str | None = Field(default=None, description="Environment variable that holds the key.")
     price: Literal["free"] | PriceSpec | None = Field(
@@ -36,6 +42,22 @@ class ModelSpec(_Spec):
     )
     timeout: float = Field(default=120, gt=0, description="Seconds for one attempt.")
     attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call, the first included.")
+    batch: bool = Field(default=False, description="Through inspect only: ask by the provider's batch interface.")
+    model_args: dict[str, str | int | float | bool] = Field(
+        default={}, description="Through inspect only: arguments for the provider, such as {responses_api: false}."
+    )
+
+    @model_validator(mode="after")
+    def _inspected(self) -> "ModelSpec":
+        if self.adapter != "inspect":
+            if self.batch or self.model_args:
+                raise ValueError("batch and model_args are for the inspect adapter")
+            return self
+        if not re.fullmatch(r"[\w.-]+/.+", self.name):
+            raise ValueError("an inspect model is named by provider and model, such as openai/gpt-4o")
+        if taken := OWN_ARGUMENTS & self.model_args.keys():
+            raise ValueError(f"model_args: {min(taken)} is not for here; a key goes into api_key_env")
+        return self
 
     @model_validator(mode="after")
     def _located(self) -> "ModelSpec":

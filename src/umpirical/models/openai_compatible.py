@@ -1,72 +1,26 @@
 """The adapter for servers that speak the OpenAI chat protocol (vLLM, SGLang, llama.cpp, proxies), on aiohttp."""
 
 import json
-import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from decimal import Decimal
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import stamina
-
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import FailureKind, Response, Usage
+from umpirical.models.attempts import CallFailed, CallRecord, Retrying, persist
 from umpirical.models.pacing import Pace
 from umpirical.models.port import ChatRequest, Decoding
-from umpirical.models.spending import FREE, Ledger, Meter, Reservation
+from umpirical.models.spending import FREE, Ledger, Meter
 
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["OpenAICompatibleModel", "Retrying", "request_body"]
-
-# A retry is recorded with its response and shown as progress; a line on standard error for each would drown both.
-logging.getLogger("stamina").addHandler(logging.NullHandler())
-
-RETRIED: frozenset[FailureKind] = frozenset({"rate-limited", "server-error", "timeout", "connection", "malformed"})
-"""Worth asking again. A request the server rejects and a refusal by the model would come out the same."""
+__all__ = ["OpenAICompatibleModel", "request_body"]
 
 TURNED_DOWN: frozenset[FailureKind] = frozenset({"rate-limited", "server-error", "rejected"})
 """The server answered that it did not do the work, so it is not billed."""
-
-MAX_RETRY_AFTER = 60.0
-"""Seconds; a server that asks for more gets a failure, and the run can be resumed later."""
-
-DETAIL_LENGTH = 300
-
-
-class CallFailed(Exception):
-    """One attempt brought no answer."""
-
-    def __init__(self, kind: FailureKind, detail: str, *, retry_after: float | None = None, busy: bool = False) -> None:
-        super().__init__(f"{kind}: {detail}")
-        self.kind = kind
-        self.detail = detail[:DETAIL_LENGTH]
-        self.retry_after = retry_after
-        self.busy = busy
-        """The server asked for fewer calls at a time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Retrying:
-    """How hard to try."""
-
-    attempts: int = 5
-    first_wait: float = 0.5
-    longest_wait: float = 20.0
-
-
-@dataclass(slots=True)
-class _Call:
-    """What the attempts at one question add up to."""
-
-    attempts: int = 0
-    rate_limited: int = 0
-    usage: Usage = field(default_factory=Usage)
-    cost: Decimal | None = Decimal(0)
 
 
 class OpenAICompatibleModel:
@@ -92,72 +46,38 @@ class OpenAICompatibleModel:
         self._session: aiohttp.ClientSession | None = None
 
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
-        call, asked_at, start = _Call(), datetime.now(UTC).isoformat(), time.perf_counter()
-        answer = Response(trial_id, None, "connection", "never asked")
-        try:
-            async for attempt in self._attempts():
-                with attempt:
-                    call.attempts = attempt.num
-                    answer = await self._attempt(request, trial_id, call)
-        except CallFailed as failed:
-            answer = Response(trial_id, None, failed.kind, failed.detail)
-        return replace(
-            answer,
-            sent=_parameters(request.decoding, request.answer_schema)[1],
-            usage=call.usage,
-            latency_ms=(time.perf_counter() - start) * 1000,
-            attempts=call.attempts,
-            rate_limited=call.rate_limited,
-            cost=call.cost,
-            price_table=self._meter.pricer.table,
-            asked_at=asked_at,
-        )
+        call = CallRecord()
+        answer = await persist(lambda: self._attempt(request, trial_id, call), self._retrying, trial_id)
+        sent = _parameters(request.decoding, request.answer_schema)[1]
+        return replace(call.complete(answer, self._meter), sent=sent)
 
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
             self._session = None
 
-    def _attempts(self) -> "stamina._core._RetryContextIterator":
-        return stamina.retry_context(
-            on=_backoff,
-            attempts=self._retrying.attempts,
-            timeout=None,
-            wait_initial=self._retrying.first_wait,
-            wait_max=self._retrying.longest_wait,
-            wait_jitter=self._retrying.first_wait,
-        )
-
-    async def _attempt(self, request: ChatRequest, trial_id: str, call: _Call) -> Response:
+    async def _attempt(self, request: ChatRequest, trial_id: str, call: CallRecord) -> Response:
         """One request: in its turn, under the cap, and booked whatever becomes of it."""
+        call.attempts += 1
         mark = await self._pace.enter()
-        start, latency, reservation = time.perf_counter(), None, None
+        latency, reservation = None, None
         try:
             reservation = await self._meter.reserve(request)
             start = time.perf_counter()
             reply = _read_body(await self._post(request_body(request), trial_id))
             latency = time.perf_counter() - start
-            self._book(reservation, reply, call)
+            call.book(reservation, _usage(reply.get("usage")))
             return _read_completion(reply, trial_id)
         except CallFailed as failed:
+            call.rate_limited += failed.kind == "rate-limited"
             if failed.busy:
-                call.rate_limited += failed.kind == "rate-limited"
-                wait = failed.retry_after if (failed.retry_after or 0) <= MAX_RETRY_AFTER else None
-                self._pace.push_back(mark, retry_after=wait)
+                failed.slow_down(self._pace, mark)
             if reservation is not None and failed.kind in TURNED_DOWN:
                 reservation.not_billed()
             raise
         finally:
-            if reservation is not None and reservation.open:
-                reservation.perhaps_billed()
-                call.cost = None
+            call.let_go(reservation)
             self._pace.leave(latency=latency)
-
-    def _book(self, reservation: Reservation, reply: Mapping[str, Any], call: _Call) -> None:
-        usage = _usage(reply.get("usage"))
-        cost = reservation.billed(usage)
-        call.usage = call.usage.plus(usage)
-        call.cost = None if cost is None or call.cost is None else call.cost + cost
 
     async def _post(self, body: Mapping[str, Any], trial_id: str) -> bytes:
         import aiohttp
@@ -264,12 +184,3 @@ def _seconds(header: str | None) -> float | None:
         return None if header is None else max(0.0, float(header))
     except ValueError:
         return None
-
-
-def _backoff(error: Exception) -> bool | float:
-    """Whether to retry, and after how long if the server said."""
-    if not isinstance(error, CallFailed) or error.kind not in RETRIED:
-        return False
-    if error.retry_after is None:
-        return True
-    return error.retry_after if error.retry_after <= MAX_RETRY_AFTER else False

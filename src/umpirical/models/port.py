@@ -1,7 +1,7 @@
 """What Umpirical asks of a language model, whoever serves it."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from umpirical.domain.digests import Json
@@ -31,7 +31,8 @@ class Decoding:
 
     def sent(self) -> dict[str, float | int]:
         """The parameters that go out."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        values = {name: getattr(self, name) for name in self.__slots__}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

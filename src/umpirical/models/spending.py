@@ -67,12 +67,18 @@ class Ledger:
         self.reserved = Decimal(0)
         """The worst case of everything in flight."""
         self._in_flight = 0
+        self._reached = False
         self._waiting: set[asyncio.Future[None]] = set()
 
     async def reserve(self, worst: Decimal) -> None:
-        """Waits until `worst` fits under the cap. Raises CapReached once nothing in flight could make room."""
-        while self.cap is not None and self.spent + self.reserved + worst > self.cap:
-            if not self._in_flight:
+        """Waits until `worst` fits under the cap. Raises CapReached once nothing in flight could make room.
+
+        From then on it raises for every call: the run is being stopped, and a cheaper call that still fits would be
+        cancelled in flight and paid for nothing.
+        """
+        while self._reached or (self.cap is not None and self.spent + self.reserved + worst > self.cap):
+            if self._reached or not self._in_flight:
+                self._reached = True
                 raise CapReached(
                     f"the next call may cost up to ${worst:.6f}, ${self.spent:.6f} of ${self.cap} is spent",
                     fix="run the same command with a higher --max-cost to go on",

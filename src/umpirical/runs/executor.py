@@ -6,6 +6,7 @@ from typing import Protocol
 
 from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.judgments import Outcome
+from umpirical.domain.responses import Response
 from umpirical.runs.call_spec import CallSpec
 from umpirical.store.runs import RunStore
 
@@ -36,8 +37,8 @@ class Watcher(Protocol):
         """That many trials had been answered before."""
         ...
 
-    def settled(self, outcome: Outcome) -> None:
-        """One more trial has its outcome."""
+    def settled(self, outcome: Outcome, response: Response) -> None:
+        """One more trial has its outcome, read from this response."""
         ...
 
 

@@ -1,20 +1,21 @@
 """The local executor: one process, one event loop, as many calls in flight as asked for."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 from umpirical.domain.errors import StoreError
 from umpirical.domain.judgments import Failed, Outcome
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Trial
 from umpirical.judges.building import Calling
-from umpirical.judges.port import Judge, prompt_id
+from umpirical.judges.port import Judge, Request, prompt_id
 from umpirical.models.spending import FREE, Ledger, Meter
 from umpirical.runs.call_spec import CallSpec
 from umpirical.runs.design import shown
 from umpirical.runs.executor import Receipt, RunStopped, Watcher
 from umpirical.runs.recorder import OpenShard, Recorder
 from umpirical.store.journal import Journal
+from umpirical.store.reuse import reused_answers
 from umpirical.store.runs import RunStore
 
 __all__ = ["LocalExecutor"]
@@ -36,44 +37,42 @@ class LocalExecutor:
     async def _run(self, shards: Sequence[int], call: CallSpec, store: RunStore, watcher: Watcher) -> list[Receipt]:
         judge = call.open_judge(Calling(self._concurrency, self._meter))
         workers = 1 if judge.capabilities.stateful else self._concurrency
-        to_ask: _Questions = asyncio.Queue(maxsize=2 * workers)
         recorder = Recorder(store)
         # Failures settle later than answers, so a sound run may end with all its failures in a row: as many as fly.
-        asking = _Asking(judge, recorder, watcher, self._give_up_after + 2 * workers)
+        asking = _Asking(judge, recorder, watcher, workers=workers, give_up_after=self._give_up_after + 2 * workers)
+        questions = _questions(shards, call, store, recorder, watcher)
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(workers):
-                    group.create_task(asking.work(to_ask))
-                await _feed(shards, call, store, recorder, watcher, to_ask)
-                for _ in range(workers):
-                    await to_ask.put(None)
+                    group.create_task(asking.work(questions))
         except BaseExceptionGroup as several:
             # Every task fails for the same reason; the person needs it once.
             raise several.exceptions[0] from None
         finally:
+            questions.close()
             # Also on Ctrl-C: what was answered is paid for, and is kept.
             receipts = recorder.close()
             await judge.close()
         return receipts
 
 
-_Questions = asyncio.Queue[tuple[OpenShard, Trial, Stimulus] | None]
-"""What is to be asked next; None ends a worker."""
+_Question = tuple[OpenShard, Trial, Stimulus]
 
 
-async def _feed(  # noqa: PLR0913, PLR0917  # the parts of a run, each once
-    shards: Sequence[int], call: CallSpec, store: RunStore, recorder: Recorder, watcher: Watcher, to_ask: _Questions
-) -> None:
-    """Puts every trial that has no answer on the queue, in the order of the plan."""
+def _questions(
+    shards: Sequence[int], call: CallSpec, store: RunStore, recorder: Recorder, watcher: Watcher
+) -> Generator[_Question, None, None]:
+    """Every trial that has no answer, in the order of the plan. All workers draw from this one generator."""
     stimuli, journal = call.open_stimuli(), store.open_journal()
     try:
         for number in shards:
             shard, pending = _open_shard(number, store, journal, watcher)
-            if shard is not None and not pending:
+            if shard is None:
+                continue
+            if not pending:
                 recorder.record(shard, None)
             for trial, part in pending:
-                assert shard is not None  # noqa: S101  # there is something to ask
-                await to_ask.put((shard, trial, stimuli.part(part)[trial.stimulus_id]))
+                yield shard, trial, stimuli.part(part)[trial.stimulus_id]
     finally:
         journal.close()
 
@@ -87,6 +86,9 @@ def _open_shard(
     if generation and not failed:
         watcher.resumed(len(plan))
         return None, []
+    if generation == 0 and (reused := reused_answers(store, number)):
+        # Into the journal, where they are sealed with the rest; what is there already stays as it is.
+        journal.commit((number, 0, response) for response in reused)
     answers = store.responses(number, journal)
     answered = {trial_id for trial_id, response in answers.items() if response.failure is None}
     pending = [(trial, part) for trial, part in plan if trial.id not in answered]
@@ -97,22 +99,30 @@ def _open_shard(
 class _Asking:
     """What the workers share."""
 
-    def __init__(self, judge: Judge, recorder: Recorder, watcher: Watcher, give_up_after: int) -> None:
-        self._judge, self._recorder, self._watcher = judge, recorder, watcher
+    def __init__(self, judge: Judge, recorder: Recorder, watcher: Watcher, *, workers: int, give_up_after: int) -> None:
+        self._judge, self._recorder, self._watcher, self._workers = judge, recorder, watcher, workers
         self._give_up_after = give_up_after
         self._failed_in_a_row = 0
+        self._checked: set[int] = set()
 
-    async def work(self, to_ask: _Questions) -> None:
-        while (question := await to_ask.get()) is not None:
-            shard, trial, stimulus = question
+    async def work(self, questions: Iterator[_Question]) -> None:
+        for shard, trial, stimulus in questions:
             request = self._judge.request(shown(stimulus, trial.presentation.order), arm=trial.presentation.arm)
-            if prompt_id(request) != trial.prompt_id:
-                raise StoreError("the judge or its stimuli have changed since the run was planned", fix="run it anew")
+            self._check_plan(shard, trial, request)
             response = await self._judge.ask(request, trial_id=trial.id)
             self._recorder.record(shard, response)
             outcome = self._judge.read(response)
-            self._watcher.settled(outcome)
+            self._watcher.settled(outcome, response)
+            await self._recorder.keep_up(self._workers)
             self._give_up_if_hopeless(outcome)
+
+    def _check_plan(self, shard: OpenShard, trial: Trial, request: Request) -> None:
+        """What is sent is what was planned: checked once a shard, since all that decides it is in the run's id."""
+        if shard.number in self._checked:
+            return
+        self._checked.add(shard.number)
+        if prompt_id(request) != trial.prompt_id:
+            raise StoreError("the judge or its stimuli have changed since the run was planned", fix="run it anew")
 
     def _give_up_if_hopeless(self, outcome: Outcome) -> None:
         if not isinstance(outcome, Failed):

@@ -53,7 +53,7 @@ def read_judgments(store: RunStore, read: Reader, stimuli: StimulusSet) -> Readi
     try:
         for shard in range(size[1] if size else 0):
             responses = store.responses(shard, journal)
-            state.update(responses_digest(list(responses.values())).encode())
+            state.update(responses_digest((r.trial_id, r.text, r.failure) for r in responses.values()).encode())
             rows = [
                 _row(trial, stimuli.part(part)[trial.stimulus_id], _outcome(trial, responses, read, reading))
                 for trial, part in store.plan_shard(shard)

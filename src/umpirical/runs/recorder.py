@@ -1,5 +1,6 @@
 """The recorder: one thread that alone writes responses, so that asking never waits for a disk."""
 
+import asyncio
 import queue
 import threading
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ class OpenShard:
 
 
 class Recorder:
-    """Commits responses in batches and seals a shard when its last response is in."""
+    """Commits responses in batches and seals a shard when its last response is in. For one event loop."""
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
@@ -33,6 +34,8 @@ class Recorder:
         self._journal = store.open_journal()
         self._inbox: queue.SimpleQueue[tuple[OpenShard, Response | None] | None] = queue.SimpleQueue()
         self._receipts: list[Receipt] = []
+        self._taken = self._committed = 0
+        self._loop, self._saved = asyncio.get_running_loop(), asyncio.Event()
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="umpirical-recorder")
         self._thread.start()
@@ -41,7 +44,14 @@ class Recorder:
         """Takes a response, or None for a shard that only needs sealing. Raises what went wrong with earlier ones."""
         if self._error is not None:
             raise self._error
+        self._taken += 1
         self._inbox.put((shard, response))
+
+    async def keep_up(self, most: int) -> None:
+        """Waits until at most `most` responses are taken and not yet durable: a killed process loses them."""
+        while self._taken - self._committed > most and self._error is None:
+            self._saved.clear()
+            await self._saved.wait()
 
     def close(self) -> list[Receipt]:
         """Commits what is left and waits for it. Safe on any way out of a run."""
@@ -59,14 +69,17 @@ class Recorder:
             self._error = error
         finally:
             self._journal.close()
+            self._loop.call_soon_threadsafe(self._saved.set)
 
     def _commit(self, batch: list[tuple[OpenShard, Response | None]]) -> None:
         self._journal.commit((shard.number, shard.generation, r) for shard, r in batch if r is not None)
+        self._committed += len(batch)
+        self._loop.call_soon_threadsafe(self._saved.set)
         for shard, response in batch:
             shard.waiting -= response is not None
         for shard in {shard.number: shard for shard, _ in batch}.values():
             if shard.waiting == 0:
-                self._seal(shard, self._journal.responses(shard.number))
+                self._seal(shard)
                 self._journal.forget(shard.number, shard.generation)
 
     def _next_batch(self) -> list[tuple[OpenShard, Response | None]]:
@@ -85,7 +98,8 @@ class Recorder:
             self._inbox.put(None)
         return batch
 
-    def _seal(self, shard: OpenShard, responses: list[Response]) -> None:
-        digest = self._store.seal(shard.number, shard.generation, responses)
-        failed = sum(response.failure is not None for response in responses)
-        self._receipts.append(Receipt(shard.number, shard.generation, len(responses) - failed, failed, digest))
+    def _seal(self, shard: OpenShard) -> None:
+        rows = self._journal.rows(shard.number)
+        digest = self._store.seal_rows(shard.number, shard.generation, rows)
+        failed = sum(row["failure"] is not None for row in rows)
+        self._receipts.append(Receipt(shard.number, shard.generation, len(rows) - failed, failed, digest))

@@ -2,7 +2,9 @@
 
 import sqlite3
 from collections.abc import Iterable
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from umpirical.domain.responses import Response
 from umpirical.store.schemas import response_from_row, response_row
@@ -44,11 +46,19 @@ create index if not exists response_by_shard on response (shard);
 # A trial is answered once. Only a failure may give way to a later response.
 _INSERT = f"""
 insert into response (shard, generation, {", ".join(COLUMNS)})
-values (:shard, :generation, {", ".join(f":{column}" for column in COLUMNS)})
+values {{rows}}
 on conflict (trial_id) do update set
   {", ".join(f"{column} = excluded.{column}" for column in COLUMNS[1:])}
 where response.failure is not null
 """  # noqa: S608  # column names are ours
+
+
+_ROW = f"({', '.join('?' * (len(COLUMNS) + 2))})"
+
+ROWS_PER_STATEMENT = 500
+"""SQLite takes 32,766 values in one statement."""
+
+_values = itemgetter(*COLUMNS)
 
 
 class Journal:
@@ -65,10 +75,13 @@ class Journal:
 
     def commit(self, shard_of: Iterable[tuple[int, int, Response]]) -> None:
         """Makes (shard, generation, response) triples durable, all or none."""
-        rows = [{"shard": s, "generation": g, **response_row(response)} for s, g, response in shard_of]
+        rows = [(s, g, *_values(response_row(response))) for s, g, response in shard_of]
         self._db.execute("begin immediate")
         try:
-            self._db.executemany(_INSERT, rows)
+            # One statement for many rows: each statement gives up Python's lock, and waits to have it back.
+            for start in range(0, len(rows), ROWS_PER_STATEMENT):
+                some = rows[start : start + ROWS_PER_STATEMENT]
+                self._db.execute(_INSERT.format(rows=", ".join([_ROW] * len(some))), [v for row in some for v in row])
         except BaseException:
             self._db.execute("rollback")
             raise
@@ -79,9 +92,14 @@ class Journal:
         found = self._db.execute("select * from response where shard = ? order by trial_id", (shard,))
         return [response_from_row(row) for row in found]
 
-    def counts(self) -> dict[int, int]:
-        """Number of responses by shard."""
-        return dict(self._db.execute("select shard, count(*) from response group by shard").fetchall())
+    def rows(self, shard: int) -> list[dict[str, Any]]:
+        """What the journal holds of one shard, as rows to be sealed."""
+        columns = ", ".join(COLUMNS)
+        found = self._db.execute(f"select {columns} from response where shard = ? order by trial_id", (shard,))  # noqa: S608
+        return [dict(row) for row in found]
+
+    def holds_any(self) -> bool:
+        return self._db.execute("select 1 from response limit 1").fetchone() is not None
 
     def forget(self, shard: int, generation: int) -> None:
         """Drops what has been sealed."""

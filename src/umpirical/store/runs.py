@@ -14,8 +14,9 @@ import fcntl
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,18 @@ class RunStore:
             journal.forget(shard, generation)
         return journal
 
+    def started(self) -> bool:
+        """Whether anything was ever answered."""
+        if self.sealed():
+            return True
+        if not (self.folder / "journal.sqlite").exists():
+            return False
+        journal = self.open_journal()
+        try:
+            return journal.holds_any()
+        finally:
+            journal.close()
+
     def sealed(self) -> list[tuple[int, int]]:
         """(shard, generation) of every sealed file."""
         found = (_SEALED.fullmatch(path.name) for path in (self.folder / "responses").glob("*.parquet"))
@@ -120,10 +133,13 @@ class RunStore:
 
     def seal(self, shard: int, generation: int, responses: Sequence[Response]) -> str:
         """Writes the responses of a shard for good and returns their digest."""
+        return self.seal_rows(shard, generation, [response_row(response) for response in responses])
+
+    def seal_rows(self, shard: int, generation: int, rows: Sequence[Mapping[str, Any]]) -> str:
+        """The same for responses that are rows already, as the journal has them."""
         (self.folder / "responses").mkdir(exist_ok=True)
-        rows = [response_row(response) for response in responses]
-        digest = responses_digest(responses)
-        failed = sum(response.failure is not None for response in responses)
+        digest = responses_digest((row["trial_id"], row["text"], row["failure"]) for row in rows)
+        failed = sum(row["failure"] is not None for row in rows)
         meta = {"failed": str(failed), "sha256": digest}
         write_rows(self._responses(shard, generation), rows, response_schema(), metadata=meta)
         return digest
@@ -155,12 +171,12 @@ class RunStore:
         return self.folder / "responses" / f"{shard:05d}-{generation}.parquet"
 
 
-def responses_digest(responses: Sequence[Response]) -> str:
-    """SHA-256 over what was answered, in order of trial id."""
+def responses_digest(answers: Iterable[tuple[str, str | None, str | None]]) -> str:
+    """SHA-256 over (trial id, text, failure) of every response, in order of trial id."""
     state = hashlib.sha256()
-    for response in sorted(responses, key=lambda r: r.trial_id):
-        answer = response.text if response.failure is None else f"\0{response.failure}"
-        state.update(f"{response.trial_id}\0{answer}\n".encode("utf-8", "surrogatepass"))
+    for trial_id, text, failure in sorted(answers, key=itemgetter(0)):
+        answer = text if failure is None else f"\0{failure}"
+        state.update(f"{trial_id}\0{answer}\n".encode("utf-8", "surrogatepass"))
     return state.hexdigest()
 
 

@@ -183,6 +183,8 @@ def response_from_row(row: Mapping[str, Any]) -> Response:
 
 def storable(text: str) -> str:
     """Text without lone surrogates, each written as its escape: neither Parquet nor SQLite can keep them."""
+    if text.isascii():
+        return text
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -3,12 +3,15 @@
 A slot answer is mapped back to content before any pair is classified: `content` is u or v, `slot` is 1 or 2.
 """
 
-from glob import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from umpirical.domain.errors import StoreError
 from umpirical.domain.tallies import CallTally, PairTally, Tallies, VacuumTally
+from umpirical.store.sql import open_duckdb, quoted_glob
+
+if TYPE_CHECKING:
+    import duckdb
 
 __all__ = ["tally_judgments"]
 
@@ -73,29 +76,20 @@ from pair group by all order by all
 """
 
 
-def tally_judgments(folder: Path, *, memory: str = "1GB") -> Tallies:
+def tally_judgments(folder: Path) -> Tallies:
     """Counts every judgment in `folder`, per task. Refuses if a trial is there twice."""
-    import duckdb
-
-    db = duckdb.connect(config={"memory_limit": memory, "autoinstall_known_extensions": "false"})
-    try:
-        # A view takes no parameters, and a path may hold a quote or a sign that means something in a pattern.
-        db.execute(_CALLS.replace("?", _quoted(f"{escape(str(folder))}/*.parquet")))
+    with open_duckdb(spill=folder / "spill") as db:
+        # A view takes no parameters, so the path is put into its text.
+        db.execute(_CALLS.replace("?", quoted_glob(folder, "*.parquet")))
         _refuse_doubles(db)
         return Tallies(
             vacuum=tuple(VacuumTally(*row) for row in db.execute(_VACUUM_TALLIES).fetchall()),
             pairs=tuple(PairTally(*row) for row in db.execute(_PAIR_TALLIES).fetchall()),
             calls=tuple(CallTally(*row) for row in db.execute(_CALL_TALLIES).fetchall()),
         )
-    finally:
-        db.close()
 
 
-def _refuse_doubles(db: Any) -> None:  # noqa: ANN401  # duckdb is imported lazily
-    rows, distinct = db.execute("select count(*), count(distinct trial_id) from call").fetchone()
-    if rows != distinct:
-        raise StoreError(f"{rows - distinct} trials are counted twice", fix="delete judgments/ and report again")
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+def _refuse_doubles(db: "duckdb.DuckDBPyConnection") -> None:
+    [(doubled,)] = db.execute("select count(*) - count(distinct trial_id) from call").fetchall()
+    if doubled:
+        raise StoreError(f"{doubled} trials are counted twice", fix="delete judgments/ and report again")

@@ -1,12 +1,14 @@
 """From a judge in a study to a planned run on disk. Nothing is asked here."""
 
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from umpirical import __version__
-from umpirical.domain.digests import digest
+from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import UsageError
 from umpirical.judges.spec import JudgeSpec
 from umpirical.runs.call_spec import CallSpec
@@ -14,6 +16,7 @@ from umpirical.runs.design import Design
 from umpirical.runs.planning import write_plan
 from umpirical.stimuli.datasheet_set import datasheet_stimuli
 from umpirical.stimuli.tasks import Task, builtin_tasks
+from umpirical.store.reuse import find_answers
 from umpirical.store.runs import RunStore
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 from umpirical.study.files import Study
@@ -38,10 +41,12 @@ class PlannedRun:
         return self.call.judge.model is not None and self.call.judge.model.adapter == "simulated"
 
 
-def prepare_run(study: Study, judge: JudgeSpec, *, folder: Path | None = None) -> PlannedRun:
+def prepare_run(study: Study, judge: JudgeSpec, *, folder: Path | None = None, fresh: bool = False) -> PlannedRun:
     """Plans the run of one judge. The same judge, stimuli and design always lead to the same run, so this resumes.
 
-    `folder` is where the run goes; by default `runs/NAME-ID` in the study.
+    Trials that another run of the study has an answer to are not asked again, unless `fresh`: then a new run is
+    planned, everything in it is asked, and it is the one that is resumed from then on. `folder` is where the run goes;
+    by default `runs/NAME-ID` in the study.
     """
     if judge.kind != "compare":
         raise UsageError(f"judge {judge.name} is a grade judge", fix="the datasheet measures compare judges so far")
@@ -59,29 +64,72 @@ def prepare_run(study: Study, judge: JudgeSpec, *, folder: Path | None = None) -
             "protocol": PROTOCOL,
         },
     )[:12]
-    store = RunStore(folder or study.folder / "runs" / f"{judge.name}-{run_id}")
-    if store.plan_size() is None:
-        store.write_manifest(
-            {
-                "id": run_id,
-                "protocol": PROTOCOL,
-                "created": datetime.now(UTC).isoformat(timespec="seconds"),
-                "umpirical": __version__,
-                "python": platform.python_version(),
-                "study": study.spec.study,
-                "judge": judge.model_dump(mode="json"),
-                "fingerprint": asked.fingerprint,
-                "stimuli": stimuli.digest,
-                "stimuli_folder": stimuli.folder.name,
-                "seed": study.spec.seed,
-                "repeats": design.repeats,
-                "arms": list(design.arms),
-            }
-        )
+    store = RunStore(folder or _run_folder(study.folder / "runs", f"{judge.name}-{run_id}", fresh=fresh))
+    planned = store.plan_size() is not None
+    _describe(
+        store,
+        judge,
+        asked.fingerprint,
+        {
+            "id": run_id,
+            "study": study.spec.study,
+            "stimuli": stimuli.digest,
+            "stimuli_folder": stimuli.folder.name,
+            "seed": study.spec.seed,
+            "repeats": design.repeats,
+            "arms": list(design.arms),
+        },
+    )
+    if not planned:
         write_plan(store, asked, stimuli, design)
+    if not fresh and not asked.capabilities.stateful and not store.started():
+        find_answers(store, _comparable_runs(store, judge, study.spec.seed))
     size = store.plan_size()
     assert size is not None  # noqa: S101  # just written
     return PlannedRun(store, call, *size)
+
+
+def _describe(store: RunStore, judge: JudgeSpec, fingerprint: str, design: dict[str, Json]) -> None:
+    """Writes the manifest. When a run is resumed only its judge may have changed, by another way to read answers."""
+    begun = {
+        "protocol": PROTOCOL,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "umpirical": __version__,
+        "python": platform.python_version(),
+    }
+    if store.plan_size() is not None:
+        begun = {name: store.manifest[name] for name in begun}
+    store.write_manifest({**begun, **design, "judge": judge.model_dump(mode="json"), "fingerprint": fingerprint})
+
+
+def _run_folder(runs: Path, name: str, *, fresh: bool) -> Path:
+    """`NAME-ID`, or the newest of its fresh successors, `NAME-ID.2`, `NAME-ID.3`; if `fresh`, the next of them.
+
+    A successor that nothing was asked of, because somebody thought better of it, is not resumed: it would ask anew
+    what its predecessor knows.
+    """
+    newest, number = runs / name, 2
+    while RunStore(after := runs / f"{name}.{number}").started():
+        newest, number = after, number + 1
+    return after if fresh and newest.exists() else newest
+
+
+def _comparable_runs(store: RunStore, judge: JudgeSpec, seed: int) -> list[RunStore]:
+    """Other runs whose answers would be answers here: given by the same server, or by the same simulation."""
+    mine, found = _origin(judge.model_dump(mode="json"), seed), []
+    for manifest in sorted(store.folder.parent.glob("*/run.json")):
+        other = RunStore(manifest.parent)
+        if other.folder != store.folder and _origin(other.manifest["judge"], other.manifest["seed"]) == mine:
+            found.append(other)
+    return found
+
+
+def _origin(judge: Mapping[str, Any], seed: int) -> tuple[object, ...]:
+    """Who answers. A function is known by its source, which is in the trial's id; a simulation answers by its seed."""
+    model = judge["model"]
+    if model is None:
+        return ("function",)
+    return model["adapter"], model["base_url"], seed if model["adapter"] == "simulated" else None
 
 
 def open_run(folder: Path) -> tuple[RunStore, JudgeSpec, StimulusSet]:

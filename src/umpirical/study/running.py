@@ -5,9 +5,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from umpirical.models.spending import Meter
 from umpirical.reports.record import Datasheet
 from umpirical.runs.executor import Watcher
 from umpirical.runs.local import LocalExecutor
+from umpirical.store.reuse import reused_answers
 from umpirical.study.files import Study
 from umpirical.study.preparing import PlannedRun, prepare_run
 from umpirical.study.reporting import Documents, datasheet_of, write_documents
@@ -50,28 +52,32 @@ class FinishedRun:
         }
 
 
-def plan_runs(study: Study, judges: Sequence[str]) -> list[PlannedRun]:
-    """The runs of the judges named, or of all."""
+def plan_runs(study: Study, judges: Sequence[str], *, fresh: bool = False) -> list[PlannedRun]:
+    """The runs of the judges named, or of all; if `fresh`, new ones that take over no answer from earlier runs."""
     chosen = [study.judge(name) for name in judges] if judges else study.spec.judges
-    return [prepare_run(study, judge) for judge in chosen]
+    return [prepare_run(study, judge, fresh=fresh) for judge in chosen]
 
 
 def calls_left(run: PlannedRun) -> int:
-    """Trials without an answer."""
+    """Trials that have no answer yet, here or taken over from another run."""
     journal = run.store.open_journal()
     try:
-        answered = sum(
-            sum(response.failure is None for response in run.store.responses(shard, journal).values())
-            for shard in range(run.shards)
-        )
+        answered = 0
+        for shard in range(run.shards):
+            found = {r.trial_id for r in run.store.responses(shard, journal).values() if r.failure is None}
+            found.update(response.trial_id for response in reused_answers(run.store, shard))
+            answered += len(found)
     finally:
         journal.close()
     return run.trials - answered
 
 
-def complete_run(run: PlannedRun, concurrency: int, watch: Callable[[str, int], Watch]) -> FinishedRun:
-    """Asks what is left, then measures and writes the datasheet."""
+def complete_run(
+    run: PlannedRun, concurrency: int, watch: Callable[[str, int], Watch], *, meter: Meter | None = None
+) -> FinishedRun:
+    """Asks what is left, then measures and writes the datasheet. Calls are booked in `meter`, and stop at its cap."""
+    executor = LocalExecutor(concurrency=concurrency, meter=meter)
     with watch(run.call.judge.name, run.trials) as watcher:
-        LocalExecutor(concurrency=concurrency).run(range(run.shards), run.call, run.store, watcher)
+        executor.run(range(run.shards), run.call, run.store, watcher)
     datasheet = datasheet_of(run.store.folder)
     return FinishedRun(run.store.folder.name, datasheet, write_documents(datasheet, run.store.folder))

@@ -1,0 +1,56 @@
+"""A server for benchmarks: answers chat completions with next to no work, after the delay named in the path.
+
+`http://127.0.0.1:PORT/20/v1/chat/completions` answers after 20 ms. Prints its port, and serves until it is ended.
+"""
+
+import asyncio
+import json
+
+ANSWER = json.dumps(
+    {
+        "id": "chatcmpl-stub",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "stub",
+        "choices": [
+            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": '{"verdict": "tie"}'}}
+        ],
+        "usage": {"prompt_tokens": 300, "completion_tokens": 6, "total_tokens": 306},
+    }
+).encode()
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(ANSWER), ANSWER)
+
+
+class Stub(asyncio.Protocol):
+    """HTTP/1.1 with keep-alive, one request at a time on a connection, as clients do it."""
+
+    def __init__(self) -> None:
+        self.buffer = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101  # a TCP server makes no other
+        self.transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        while (end := self.buffer.find(b"\r\n\r\n")) >= 0:
+            head = self.buffer[:end]
+            length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+            if len(self.buffer) < end + 4 + length:
+                return
+            self.buffer = self.buffer[end + 4 + length :]
+            delay = float(head.split(b"/", 2)[1]) / 1000
+            if delay:
+                asyncio.get_running_loop().call_later(delay, self.transport.write, REPLY)
+            else:
+                self.transport.write(REPLY)
+
+
+async def main() -> None:
+    server = await asyncio.get_running_loop().create_server(Stub, "127.0.0.1", 0, backlog=1024)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,234 @@
+"""`umpirical plan`, and the table that `umpirical run` shows before it asks."""
+
+import sys
+from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from umpirical.cli.terminal import inert, say
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from umpirical.study.estimating import PlanEstimate, RunEstimate, Tokens
+    from umpirical.study.precision import Precision
+
+__all__ = ["bound", "command", "price_option", "show_plan"]
+
+WIDE = 140
+"""Columns where nobody says how many there are: a table in a log must not be cut."""
+
+NOT_PRICED = {"unpriced": "not priced", "unknown": "no price", "own-function": "your own"}
+
+price_option = click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="NAME=IN,OUT",
+    help="Price of the model NAME, in dollars per million tokens; can be given several times.",
+)
+
+
+@click.command("plan")
+@click.argument("study", type=click.Path(path_type=Path), default=Path())
+@click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
+@price_option
+@click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
+def command(study: Path, judges: tuple[str, ...], prices: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+    """Show what  umpirical run  would take: calls, tokens, price, time, and how precise each measure will be.
+
+    Asks nothing. What has an answer already is not counted again.
+    """
+    from umpirical.models.prices import parse_price
+    from umpirical.study.estimating import PlanEstimate, estimate_run, pricers_of
+    from umpirical.study.files import load_study
+    from umpirical.study.running import plan_runs
+
+    loaded = load_study(study)
+    planned = plan_runs(loaded, judges)
+    pricers = pricers_of(planned, dict(map(parse_price, prices)))
+    runs = [
+        estimate_run(run, pricer, concurrency=loaded.spec.concurrency)
+        for run, pricer in zip(planned, pricers, strict=True)
+    ]
+    estimate = PlanEstimate(tuple(runs))
+    if as_json:
+        import json
+
+        say(json.dumps(_as_json(estimate), indent=1, default=str))
+        return
+    show_plan(estimate, sys.stdout)
+    _show_precision(estimate, sys.stdout)
+
+
+def show_plan(estimate: "PlanEstimate", file: IO[str]) -> None:
+    """The table of what every judge takes, the total, and what the numbers assume."""
+    answered = sum(run.answered for run in estimate.runs)
+    console = _console(file)
+    table = _table(
+        f"Plan: {estimate.calls:,} calls, {answered:,} answered already",
+        ["judge"],
+        ["calls", "in tok", "out/call", "expected", "at most", "time"],
+    )
+    unit = _unit(estimate)
+    for run in estimate.runs:
+        table.add_row(*_cells(_row(run, unit)))
+    if len(estimate.runs) > 1:
+        total = ("total", f"{estimate.calls:,}", "", "", *_totals(estimate, unit), _time(estimate.seconds))
+        table.add_row(*_cells(total), style="bold")
+    console.print(table)
+    for note in _notes(estimate):
+        console.print(inert(note), soft_wrap=True)
+
+
+def bound(estimate: "PlanEstimate") -> Decimal:
+    """The total of `at most` as shown: each judge's, rounded up."""
+    unit = _unit(estimate)
+    rows = (run.at_most.quantize(unit, ROUND_CEILING) for run in estimate.runs if run.at_most is not None)
+    return sum(rows, Decimal(0))
+
+
+def _row(run: "RunEstimate", unit: Decimal) -> tuple[str, ...]:
+    priced = run.pricing not in NOT_PRICED
+    missing = NOT_PRICED.get(run.pricing, "no bound")
+    return (
+        run.judge,
+        f"{run.calls:,}",
+        _span(run.input_tokens),
+        _span(run.output_tokens),
+        _money(run.expected, unit, ROUND_HALF_UP) if priced and run.expected is not None else missing,
+        _money(run.at_most, unit, ROUND_CEILING) if priced and run.at_most is not None else missing,
+        _time(run.seconds),
+    )
+
+
+def _totals(estimate: "PlanEstimate", unit: Decimal) -> tuple[str, str]:
+    """What stands in the columns, added up; `+` where a judge has no number."""
+    expected = [run.expected for run in estimate.runs]
+    total = sum((cost.quantize(unit, ROUND_HALF_UP) for cost in expected if cost is not None), Decimal(0))
+    open_end = " +" if None in [run.at_most for run in estimate.runs] else ""
+    return (
+        f"{_money(total, unit, ROUND_HALF_UP)}{' +' if None in expected else ''}",
+        f"{_money(bound(estimate), unit, ROUND_CEILING)}{open_end}",
+    )
+
+
+def _notes(estimate: "PlanEstimate") -> list[str]:
+    """What the numbers assume; what holds for several judges is said once."""
+    told: dict[str, list[str]] = {}
+    for run in estimate.runs:
+        for note in _notes_on(run):
+            told.setdefault(note, []).append(run.judge)
+    notes = ["Expected: an input token is 4 bytes. At most: it is one byte, and an answer is as long as max_tokens."]
+    if any(run.pricing == "priced" for run in estimate.runs):
+        notes.append("Both are for one attempt at each call. Retries may be billed too, and count under the cap.")
+    return notes + [f"{', '.join(judges)}: {note}" for note, judges in told.items()]
+
+
+def _notes_on(run: "RunEstimate") -> list[str]:
+    because = {
+        "recorded": "the mean of answers recorded here",
+        "constrained": "assumed, since the answer schema is sent",
+        "max-tokens": "max_tokens, since nothing constrains it",
+    }
+    notes = [f"prices of {run.model} from {run.price_table}"] if run.pricing == "priced" else []
+    if run.output_tokens is not None and run.output_basis in because:
+        notes.append(f"{run.output_tokens.expected} output tokens per call are expected: {because[run.output_basis]}")
+    if run.seconds_basis != "none":
+        how = "as recorded" if run.seconds_basis == "recorded" else "1 s per call is assumed"
+        notes.append(f"time: {how}, {run.concurrency} at a time")
+    if run.pricing == "own-function":
+        notes.append("what your function spends is not seen here, and no cap holds it")
+    if run.pricing == "unpriced":
+        notes.append("no price is known, so no cap holds it")
+    if run.refusal:
+        notes.append(f"{run.refusal}\n  fix: {run.fix}")
+    return notes
+
+
+def _show_precision(estimate: "PlanEstimate", file: IO[str]) -> None:
+    """Half-widths to expect, once for all judges that are measured alike."""
+    from umpirical.study.precision import RATES
+
+    alike: dict[tuple[Precision, ...], list[str]] = {}
+    for run in estimate.runs:
+        alike.setdefault(run.precision, []).append(run.judge)
+    for measures, judges in alike.items():
+        columns = [f"± at {rate:g}" for rate in RATES]
+        title = f"95 % intervals to expect, if everything is answered: {', '.join(judges)}"
+        table = _table(title, ["measure", "part"], ["units", "tasks", *columns])
+        for part in measures:
+            widths = (f"{width:.3f}" for width in part.half_widths)
+            where = " ".join(filter(None, [part.stratum, "" if part.arm == "baseline" else part.arm]))
+            table.add_row(*_cells((part.title, where, f"{part.units:,} {part.unit}s", f"{part.tasks:,}", *widths)))
+        console = _console(file)
+        console.print(table)
+    say("Units of one task are taken to be correlated by .05. More tasks narrow an interval; more repeats hardly do.")
+
+
+def _as_json(estimate: "PlanEstimate") -> dict[str, Any]:
+    from dataclasses import asdict
+
+    totals = {"expected": estimate.expected, "at_most": estimate.at_most, "seconds": estimate.seconds}
+    return {"calls": estimate.calls, **totals, "runs": [asdict(run) for run in estimate.runs]}
+
+
+def _console(file: IO[str]) -> "Console":
+    from rich.console import Console
+
+    return Console(file=file, width=None if file.isatty() else WIDE, markup=False, highlight=False, emoji=False)
+
+
+def _table(title: str, left: list[str], right: list[str]) -> "Table":
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(inert(title)), title_justify="left", box=SIMPLE_HEAD)
+    for name in left:
+        table.add_column(name, overflow="fold")
+    for name in right:
+        table.add_column(name, justify="right", overflow="fold")
+    return table
+
+
+def _cells(texts: tuple[str, ...]) -> list[Any]:
+    from rich.text import Text
+
+    return [Text(inert(text)) for text in texts]
+
+
+def _unit(estimate: "PlanEstimate") -> Decimal:
+    """Cents, or hundredths of them where a dollar is not at stake."""
+    known = sum((run.at_most for run in estimate.runs if run.at_most is not None), Decimal(0))
+    return Decimal("0.01") if known >= 1 else Decimal("0.0001")
+
+
+def _money(amount: Decimal, unit: Decimal, rounding: str) -> str:
+    return f"${amount.quantize(unit, rounding):,}"
+
+
+def _span(tokens: "Tokens | None") -> str:
+    if tokens is None:
+        return ""
+    if tokens.expected == tokens.at_most:
+        return _count(tokens.at_most)
+    return f"{_count(tokens.expected)}–{_count(tokens.at_most)}"
+
+
+def _count(number: int | None) -> str:
+    if number is None:
+        return "?"
+    for size, letter in ((1_000_000, "M"), (10_000, "k")):
+        if number >= size:
+            return f"{number / (1000 if letter == 'k' else size):,.{1 if letter == 'M' else 0}f}{letter}"
+    return f"{number:,}"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

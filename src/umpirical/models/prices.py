@@ -1,0 +1,400 @@
+"""What a model's tokens cost, and where the price is from.
+
+The first of these that applies:
+
+    --price NAME=IN,OUT
+    the price in the study file
+    nothing, for a simulated judge
+    genai-prices, if the model's provider is known: by its prefix (openai/gpt-4o), or by the host that serves it
+
+A price that is not known is None and never a guess: the same model costs something else on another server.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
+
+from umpirical.domain.errors import SpendRefused, UsageError
+from umpirical.domain.responses import Usage
+from umpirical.models.port import ChatRequest
+from umpirical.models.spending import FREE, Pricer
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices
+
+__all__ = [
+    "UNPRICED",
+    "KnownPrice",
+    "PricedModel",
+    "Rate",
+    "RatePricer",
+    "TablePricer",
+    "TokenPrices",
+    "UnpricedPricer",
+    "known_prices",
+    "most_input_tokens",
+    "near_names",
+    "no_price",
+    "parse_price",
+    "pricer_for",
+]
+
+MILLION = Decimal(1_000_000)
+
+MESSAGE_OVERHEAD = 32
+"""Tokens a chat template may put around one message, a default system prompt included."""
+
+SCHEMA_OVERHEAD = 512
+"""Tokens a provider may put around an answer schema: Anthropic's instructions for tools are 346."""
+
+PROVIDERS = {
+    "anthropic": "anthropic",
+    "azureai": "azure",
+    "bedrock": "aws",
+    "cf": "cloudflare",
+    "deepseek": "deepseek",
+    "fireworks": "fireworks",
+    "google": "google",
+    "grok": "x-ai",
+    "groq": "groq",
+    "mistral": "mistral",
+    "openai": "openai",
+    "openrouter": "openrouter",
+    "perplexity": "perplexity",
+    "together": "together",
+}
+"""A provider's name as Inspect spells it, to its name in genai-prices."""
+
+RESOLD = {
+    ("anthropic", "bedrock"): "aws",
+    ("anthropic", "vertex"): "google",
+    ("google", "vertex"): "google",
+    ("mistral", "azure"): "azure",
+    ("openai", "azure"): "azure",
+}
+"""One company's models on another's cloud, as in anthropic/bedrock/NAME: the cloud sends the bill."""
+
+MOCK = "mockllm"
+"""Inspect's own simulated models."""
+
+INPUT = ("input_mtok", "cache_read_mtok")
+OUTPUT = ("output_mtok", "output_reasoning_mtok", "output_citation_mtok")
+"""Prices in genai-prices that a token of text can be billed at."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPrices:
+    """US dollars per million tokens."""
+
+    input: Decimal
+    output: Decimal
+    call: Decimal = Decimal(0)
+    """Dollars per call, whatever its tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class PricedModel:
+    """What of a model decides its price."""
+
+    adapter: str
+    name: str
+    base_url: str | None = None
+    declared: Literal["free"] | TokenPrices | None = None
+    """What the study file says."""
+
+
+def pricer_for(model: PricedModel, overrides: Mapping[str, TokenPrices]) -> Pricer | None:
+    """The price of a model; None if it is not known. `overrides` are by model name."""
+    if model.name in overrides:
+        return RatePricer(overrides[model.name], "--price")
+    if isinstance(model.declared, TokenPrices):
+        return RatePricer(model.declared, "study file")
+    simulated = model.adapter == "simulated" or _prefix(model) == MOCK
+    if model.declared == "free" or simulated:
+        return FREE
+    place = _place(model)
+    return _look_up(*place) if place else None
+
+
+@dataclass(frozen=True, slots=True)
+class RatePricer:
+    """One price for input and one for output, as somebody said."""
+
+    prices: TokenPrices
+    said_by: str
+
+    @property
+    def table(self) -> str:
+        return f"{self.said_by} {self.prices.input:f},{self.prices.output:f}"
+
+    def cost(self, usage: Usage) -> Decimal | None:
+        if usage.input_tokens is None or usage.output_tokens is None:
+            return None
+        return _total(self.prices, usage.input_tokens, usage.output_tokens)
+
+    def worst(self, request: ChatRequest) -> Decimal:
+        return _most(self.prices, request)
+
+
+@dataclass(frozen=True, slots=True)
+class TablePricer:
+    """A model in genai-prices. Every call is priced by itself: long inputs may be dearer by the token."""
+
+    provider: str
+    model: str
+    table: str
+    dearest: tuple[tuple[int, TokenPrices], ...]
+    """(input tokens above which it holds, the most a token costs up to there at any hour), in rising order from -1."""
+
+    def cost(self, usage: Usage) -> Decimal | None:
+        from genai_prices import Usage as Counted
+        from genai_prices import calc_price
+
+        if usage.input_tokens is None or usage.output_tokens is None:
+            return None
+        # A server that counts more cached than read is taken to have cached all it read.
+        cached = min(usage.cached_tokens or 0, usage.input_tokens)
+        counted = Counted(
+            input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cache_read_tokens=cached or None
+        )
+        return calc_price(counted, self.model, provider_id=self.provider).total_price
+
+    def worst(self, request: ChatRequest) -> Decimal:
+        tokens = most_input_tokens(request)
+        return _most([prices for start, prices in self.dearest if start < tokens][-1], request)
+
+
+@dataclass(frozen=True, slots=True)
+class UnpricedPricer:
+    """The price is not known, and somebody agreed to that. No cap can hold."""
+
+    table: str = "unpriced"
+
+    def cost(self, usage: Usage) -> Decimal | None:  # noqa: ARG002
+        return None
+
+    def worst(self, request: ChatRequest) -> Decimal:  # noqa: ARG002
+        return Decimal(0)
+
+
+UNPRICED = UnpricedPricer()
+
+
+def most_input_tokens(request: ChatRequest) -> int:
+    """More tokens than a request can have: a tokenizer that knows every byte never makes more tokens than bytes."""
+    texts = [*(message.content for message in request.messages), request.answer_schema]
+    overhead = MESSAGE_OVERHEAD * len(request.messages) + (SCHEMA_OVERHEAD if request.answer_schema else 0)
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) + overhead
+
+
+def parse_price(text: str) -> tuple[str, TokenPrices]:
+    """`NAME=IN,OUT`, in dollars per million tokens."""
+    name, _, numbers = text.rpartition("=")
+    try:
+        prices = [Decimal(number) for number in numbers.split(",")]
+    except InvalidOperation:
+        prices = []
+    if not name or len(prices) != 2 or not all(price.is_finite() and price >= 0 for price in prices):
+        raise UsageError(
+            f"--price {text}: expected NAME=IN,OUT in dollars per million tokens", fix="--price openai/gpt-4o=2.50,10"
+        )
+    return name, TokenPrices(*prices)
+
+
+def no_price(model: PricedModel) -> SpendRefused:
+    """What to tell a person whose model has no known price."""
+    place = _place(model)
+    host = urlsplit(model.base_url).hostname if model.base_url else None
+    where = f" at {host}" if host else ""
+    ways = [f"--price {model.name}=IN,OUT in dollars per million tokens"]
+    if place is None:
+        ways.append("price: free in the study file for a server of your own")
+    elif near := near_names(model):
+        ways.insert(0, f"use a known id: {', '.join(near)}")
+    ways.append("--allow-unpriced to go on without a cap")
+    return SpendRefused(f"no price is known for {model.name}{where}", fix=", or ".join(ways))
+
+
+def near_names(model: PricedModel) -> list[str]:
+    """Ids of the same provider that look like the model's, as the study file would spell them; at most three."""
+    place = _place(model)
+    provider = _providers().get(place[0]) if place else None
+    if place is None or provider is None:
+        return []
+    ids = {_bare(known.id): known.id for known in provider.models}
+    sought = _bare(place[1])
+    held = [bare for bare in ids if len(sought) > 2 and sought in bare]
+    near = [ids[bare] for bare in (held or get_close_matches(sought, ids, n=6)) if _look_up(place[0], ids[bare])]
+    return [f"{model.name.removesuffix(place[1])}{known}" for known in near[:3]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """The price of one kind of thing."""
+
+    key: str
+    """As in genai-prices: input_mtok, output_mtok, cache_read_mtok, requests_kcount."""
+    base: Decimal
+    tiers: tuple[tuple[int, Decimal], ...] = ()
+    """(input tokens above which it holds, price), for models that are dearer when a call's input is long."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPrice:
+    """What genai-prices says of a model, at this hour."""
+
+    provider: str
+    model: str
+    table: str
+    rates: tuple[Rate, ...]
+    comment: str
+    urls: tuple[str, ...]
+    """Where the provider publishes its prices."""
+
+
+def known_prices(name: str) -> list[KnownPrice]:
+    """The price of PROVIDER/NAME, or of a bare NAME wherever it is known."""
+    place = _place(PricedModel("", name))
+    if place is not None:
+        provider = _providers().get(place[0])
+        return list(_known([provider], place[1])) if provider else []
+    return list(_known(list(_providers().values()), name))
+
+
+def _known(providers: "list[Provider]", name: str) -> Iterator[KnownPrice]:
+    now, everyone = datetime.now(UTC), list(_providers().values())
+    for provider in providers:
+        found = provider.find_model(name, all_providers=everyone if len(providers) == 1 else None)
+        if found is None:
+            continue
+        shown = ("input_mtok", "output_mtok", "cache_read_mtok", "requests_kcount")
+        prices = found.get_prices(now)
+        rates = [_rate(key, value) for key in shown if (value := getattr(prices, key)) is not None]
+        comment = found.price_comments or provider.price_comments or ""
+        yield KnownPrice(
+            provider.id, found.id, _table(), tuple(rates), comment.strip(), tuple(provider.pricing_urls or ())
+        )
+
+
+def _rate(key: str, price: "Decimal | TieredPrices") -> Rate:
+    if isinstance(price, Decimal):
+        return Rate(key, price)
+    return Rate(key, price.base, tuple((tier.start, tier.price) for tier in price.tiers))
+
+
+def _place(model: PricedModel) -> tuple[str, str] | None:
+    """(provider, model) as genai-prices names them; None for a provider or a server it does not know."""
+    prefix, _, rest = model.name.partition("/")
+    if model.base_url:
+        provider = _provider_at(model.base_url)
+        name = model.name if model.adapter == "openai-compatible" else rest
+    else:
+        cloud, _, inner = rest.partition("/")
+        provider = RESOLD.get((prefix, cloud)) or PROVIDERS.get(prefix)
+        name = inner if (prefix, cloud) in RESOLD else rest
+    return (provider, name) if provider and name else None
+
+
+def _prefix(model: PricedModel) -> str:
+    return "" if model.adapter == "openai-compatible" else model.name.partition("/")[0]
+
+
+def _provider_at(base_url: str) -> str | None:
+    """Whose server this is. The pattern must cover the whole host: api.openai.com.example.org is not OpenAI's."""
+    parts = urlsplit(base_url)
+    host = f"{parts.scheme}://{parts.hostname}"
+    url = f"{host}{parts.path}"
+    for provider in _providers().values():
+        match = re.match(provider.api_pattern, url)
+        if match is None or match.end() < len(host):
+            continue
+        # A pattern that begins with anything at all may have found its host further on, in the path.
+        if "." not in url[len(host) : match.end()]:
+            return provider.id
+    return None
+
+
+def _look_up(provider: str, name: str) -> TablePricer | None:
+    known = _providers().get(provider)
+    found = known.find_model(name, all_providers=list(_providers().values())) if known else None
+    if found is None:
+        return None
+    possible = list(_possible(found))
+    # Without a price for its output a model is not one that chats, and genai-prices would count its output as free.
+    if any(price.input_mtok is None or price.output_mtok is None for price in possible):
+        return None
+    starts = {start for price in possible for key in (*INPUT, *OUTPUT) for start, _ in _tiers(price, key)}
+    dearest = [
+        TokenPrices(
+            _dearest(possible, INPUT, start),
+            _dearest(possible, OUTPUT, start),
+            _dearest(possible, ("requests_kcount",), start) / 1000,
+        )
+        for start in sorted(starts)
+    ]
+    return TablePricer(provider, name, _table(), tuple(zip(sorted(starts), dearest, strict=True)))
+
+
+def _possible(model: "ModelInfo") -> "Iterator[ModelPrice]":
+    """Every price that holds now, or at another hour, or from a day that is still to come."""
+    from genai_prices.types import ModelPrice, StartDateConstraint
+
+    if isinstance(model.prices, ModelPrice):
+        yield model.prices
+        return
+    now = datetime.now(UTC)
+    # Later entries go first; one that holds from now on for good hides all before it.
+    for entry in reversed(model.prices):
+        yield entry.prices
+        begun = isinstance(entry.constraint, StartDateConstraint) and entry.constraint.active(now)
+        if entry.constraint is None or begun:
+            return
+
+
+def _tiers(prices: "ModelPrice", key: str) -> list[tuple[int, Decimal]]:
+    """(input tokens above which it holds, price); none if there is no such price."""
+    price = getattr(prices, key)
+    if price is None:
+        return []
+    rate = _rate(key, price)
+    return [(-1, rate.base), *rate.tiers]
+
+
+def _dearest(possible: "list[ModelPrice]", keys: tuple[str, ...], reached: int) -> Decimal:
+    """The highest price of any tier that starts at `reached` or before."""
+    tiers = [tier for prices in possible for key in keys for tier in _tiers(prices, key)]
+    return max((price for start, price in tiers if start <= reached), default=Decimal(0))
+
+
+def _most(prices: TokenPrices, request: ChatRequest) -> Decimal:
+    if request.decoding.max_tokens is None and prices.output:
+        raise SpendRefused(
+            f"no max_tokens is set for {request.model}, so there is no telling what a call may cost",
+            fix="set decoding: {max_tokens: 256} in the study file",
+        )
+    return _total(prices, most_input_tokens(request), request.decoding.max_tokens or 0)
+
+
+def _total(prices: TokenPrices, input_tokens: int, output_tokens: int) -> Decimal:
+    return (prices.input * input_tokens + prices.output * output_tokens) / MILLION + prices.call
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _providers() -> "dict[str, Provider]":
+    from genai_prices.data import providers
+
+    return {provider.id: provider for provider in providers}
+
+
+def _table() -> str:
+    from genai_prices import __version__
+
+    return f"genai-prices {__version__}"

@@ -1,0 +1,30 @@
+"""What every page has to keep."""
+
+import pytest
+
+from tests.docs.reading import PAGES, ROOT, links, table
+from umpirical.registry import load_object
+
+GLOSSARY = table(ROOT / "docs" / "glossary.md", "word")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_and_image_is_there_and_inside_the_project(page):
+    for link in links(page):
+        target = (page.parent / link.partition("#")[0]).resolve()
+        assert target.exists(), link
+        assert target.is_relative_to(ROOT), link
+
+
+def test_the_glossary_has_every_word_once_in_order():
+    words = [word.casefold() for word, *_ in GLOSSARY]
+    assert len(words) >= 40
+    assert words == sorted(set(words))
+
+
+@pytest.mark.parametrize("row", GLOSSARY, ids=lambda row: row[0])
+def test_a_word_of_the_glossary_is_in_the_code(row):
+    _, meaning, place = row
+    module, _, name = place.strip("`").rpartition(".")
+    assert meaning
+    assert load_object(f"{module}:{name}") is not None

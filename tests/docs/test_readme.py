@@ -1,0 +1,104 @@
+"""The README does what it says: its commands are run, its examples are measured, its tables are compared."""
+
+import json
+import shlex
+
+import pytest
+
+from tests.docs.reading import ROOT, blocks, table
+from tests.runs.loopback import swayed_answer
+from umpirical.cli import main
+from umpirical.measures.spec import MEASURES
+from umpirical.reports.assembling import NON_CLAIMS
+from umpirical.study.files import parse_study
+from umpirical.testing import ChatServer
+
+README = ROOT / "README.md"
+TEXT = README.read_text(encoding="utf-8")
+DEMO, STUDY = blocks(README, "sh")
+MODEL_STUDY, CALLABLE_STUDY = blocks(README, "yaml")
+(JUDGE,) = blocks(README, "python")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Runs a line of the README in an empty folder; returns standard output."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_line(line: str) -> str:
+        program, *arguments = shlex.split(line)
+        assert program == "umpirical"
+        if arguments == ["demo"]:
+            arguments += ["--out", "demo", "--no-open"]
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        shown = capsys.readouterr()
+        assert not stop.value.code, shown.err
+        return shown.out
+
+    return run_line
+
+
+def one_datasheet(folder) -> dict:
+    (path,) = folder.glob("runs/*/datasheet.json")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def test_it_is_short():
+    assert len(TEXT.splitlines()) < 150
+
+
+def test_the_demo_prints_what_the_readme_shows(run):
+    out = run(DEMO.strip())
+    (shown,) = blocks(README, "text")
+    assert shown in out
+    assert "MISSED" not in out
+
+
+def test_the_quick_start_leads_to_a_datasheet(run, tmp_path):
+    for line in STUDY.splitlines():
+        run(line)
+    assert one_datasheet(tmp_path / "my-study")["complete"]
+
+
+def test_the_model_example_measures_a_model_on_a_server(run, tmp_path, monkeypatch):
+    assert parse_study(MODEL_STUDY, tmp_path).spec.judges[0].model.adapter == "openai-compatible"
+    monkeypatch.setenv("MY_API_KEY", "any")
+    with ChatServer(swayed_answer) as server:
+        text = MODEL_STUDY.replace("http://127.0.0.1:8000/v1", server.base_url)
+        (tmp_path / "umpirical.yaml").write_text(text)
+        run("umpirical run . --yes")
+        assert server.asked.total() == 576
+    assert server.bodies[0]["model"] == "the-name-on-the-server"
+    assert one_datasheet(tmp_path)["complete"]
+
+
+def test_the_callable_example_is_measured_and_found_out(run, tmp_path):
+    assert parse_study(CALLABLE_STUDY, tmp_path).spec.judges[0].callable == "my_judge:judge"
+    (tmp_path / "my_judge.py").write_text(JUDGE)
+    (tmp_path / "umpirical.yaml").write_text(CALLABLE_STUDY)
+    run("umpirical run . --yes")
+    found = [finding for finding in one_datasheet(tmp_path)["findings"] if finding in TEXT]
+    assert len(found) == 1
+
+
+def test_the_table_of_measures_is_the_registry():
+    built_in = [spec for spec in MEASURES if spec.compute.__module__.startswith("umpirical.")]
+    assert table(README, "measure") == [[f"`{spec.name}`", spec.about, spec.worse] for spec in built_in]
+
+
+@pytest.mark.parametrize("claim", NON_CLAIMS)
+def test_what_a_datasheet_does_not_claim_the_readme_does_not_either(claim):
+    # The README may take two sentences where the datasheet has a semicolon.
+    assert claim.replace("; it is", ". It is") in TEXT
+
+
+def test_the_folders_it_names_are_there():
+    for cell, _ in table(README, "folder"):
+        first, *rest = [part.strip("[]`").partition("]")[0].strip("`") for part in cell.partition("(")[0].split(", ")]
+        parent = (ROOT / first).parent
+        assert all((parent / name).exists() for name in (first.rpartition("/")[2], *rest)), cell
+
+
+def test_the_picture_is_small():
+    assert (ROOT / "docs" / "images" / "datasheet.png").stat().st_size < 300_000

@@ -1,0 +1,53 @@
+"""Makes many calls through the Inspect adapter, in a process of its own: `inspect_memory.py FIRST MORE`.
+
+Prints by how many MB the process grew over the later calls, and how many of Inspect's records of calls are still there.
+"""
+
+import asyncio
+import gc
+import json
+import os
+import sys
+from pathlib import Path
+
+from umpirical.models.inspect_adapter import Provider, open_inspect_model
+from umpirical.models.port import ChatRequest, Decoding, Message
+from umpirical.testing import ChatServer
+
+PROMPT = "Which of the two answers is better, and by how much? " * 20
+
+
+async def main(first, more):
+    with ChatServer(lambda _: '{"verdict": "tie"}', keep_bodies=0) as server:
+        provider = Provider("openai-api/local/judge", base_url=server.base_url, api_key="k")
+        model = open_inspect_model(provider, concurrency=16)
+        await ask(model, first)
+        before = megabytes()
+        await ask(model, more)
+        grown = megabytes() - before
+        await model.close()
+    from inspect_ai.event import ModelEvent
+
+    kept = sum(isinstance(each, ModelEvent) for each in gc.get_objects())
+    sys.stdout.write(json.dumps({"grown": grown, "kept": kept}))
+
+
+async def ask(model, calls):
+    numbers = iter(range(calls))
+
+    async def worker():
+        for number in numbers:
+            request = ChatRequest("judge", (Message("user", f"{number} {PROMPT}"),), Decoding())
+            response = await model.generate(request, trial_id="same")
+            assert response.text, response
+
+    await asyncio.gather(*(worker() for _ in range(16)))
+
+
+def megabytes():
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+if __name__ == "__main__":
+    asyncio.run(main(int(sys.argv[1]), int(sys.argv[2])))

@@ -1,0 +1,31 @@
+"""Inspect keeps a record of every call in the context it was made in; ours must all be gone."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("inspect_memory.py")
+
+
+def measured(first, more):
+    command = [sys.executable, str(SCRIPT), str(first), str(more)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=600).stdout)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads memory from /proc")
+def test_eight_hundred_calls_take_no_more_memory_than_two_hundred():
+    found = measured(200, 600)
+    assert found["kept"] == 0
+    # Kept records would be 6.5 MB at 10.8 KB each.
+    assert found["grown"] < 5
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads memory from /proc")
+def test_memory_is_flat_over_five_thousand_calls():
+    found = measured(500, 5000)
+    assert found["kept"] == 0
+    assert found["grown"] <= 50

@@ -1,0 +1,114 @@
+"""No overspend: whatever the server bills for stays under the cap, with 64 workers, retries and cancellations."""
+
+import asyncio
+import hashlib
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from tests.runs.loopback import judgments, swayed_answer, write_study
+from tests.study.conftest import Silent
+from umpirical.domain.responses import Usage
+from umpirical.models.spending import CapReached, Ledger, Meter
+from umpirical.runs.local import LocalExecutor
+from umpirical.study.files import load_study
+from umpirical.study.preparing import prepare_run
+from umpirical.study.reporting import datasheet_of
+from umpirical.study.running import calls_left
+from umpirical.testing import ChatServer, Fault
+
+ACTUAL = Decimal("0.001")
+WORST = Decimal("0.004")
+WORKED: tuple[Fault, ...] = ("truncated", "hang", "malformed")
+"""Faults after which the provider has done the work, and may bill it."""
+
+
+class FlatPricer:
+    """Every answer costs the same; the worst case is four times that."""
+
+    table = "flat"
+
+    def cost(self, usage: Usage) -> Decimal | None:
+        return None if usage.output_tokens is None else ACTUAL
+
+    def worst(self, request) -> Decimal:  # noqa: ARG002
+        return WORST
+
+
+def faulty(seed: int):
+    kinds: tuple[Fault, ...] = ("rate-limit", "server-error", "reset", *WORKED)
+
+    def misbehave(name: str, times: int) -> Fault | None:
+        digest = hashlib.sha256(f"{seed} {name} {times}".encode()).digest()
+        return kinds[digest[1] % len(kinds)] if digest[0] < 70 else None
+
+    return misbehave
+
+
+def billed(server: ChatServer) -> Decimal:
+    """The most the provider could charge: for every answer it made, delivered or not."""
+    return ACTUAL * (server.answered.total() + sum(server.faults[kind] for kind in WORKED))
+
+
+@pytest.fixture
+def planned(tmp_path):
+    def plan(server: ChatServer):
+        study = load_study(write_study(tmp_path, server.base_url, timeout=0.3, attempts=3, concurrency=64))
+        return prepare_run(study, study.spec.judges[0])
+
+    return plan
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("cap", ["0.05", "0.2"])
+def test_what_the_server_bills_never_exceeds_the_cap(planned, seed, cap):
+    with ChatServer(swayed_answer, misbehave=faulty(seed)) as server:
+        run = planned(server)
+        ledger = Ledger(Decimal(cap))
+        executor = LocalExecutor(concurrency=64, meter=Meter(FlatPricer(), ledger))
+        with pytest.raises(CapReached):
+            executor.run(range(run.shards), run.call, run.store, Silent())
+        # A hanging answer may still be on its way when the client has gone.
+        assert billed(server) <= ledger.spent <= ledger.cap
+        assert ledger.reserved == 0
+        assert server.answered.total() > 0
+
+
+def test_resumed_with_a_higher_cap_it_goes_on_without_asking_again(planned):
+    with ChatServer(swayed_answer) as server:
+        run = planned(server)
+        for cap in ("0.15", "0.25"):
+            with pytest.raises(CapReached):
+                LocalExecutor(concurrency=64, meter=Meter(FlatPricer(), Ledger(Decimal(cap)))).run(
+                    range(run.shards), run.call, run.store, Silent()
+                )
+        assert 0 < calls_left(run) == run.trials - len(server.answered)
+        ledger = Ledger(Decimal(100))
+        LocalExecutor(concurrency=64, meter=Meter(FlatPricer(), ledger)).run(
+            range(run.shards), run.call, run.store, Silent()
+        )
+        assert max(server.asked.values()) == 1
+        assert len(server.answered) == run.trials
+    datasheet = datasheet_of(run.store.folder)
+    assert datasheet.complete
+    assert not any(outcome in ("failed", "unasked") for outcome, _ in judgments(Path(run.store.folder)).values())
+
+
+async def test_a_call_cancelled_in_flight_counts_as_spent_at_its_worst():
+    from umpirical.models.openai_compatible import OpenAICompatibleModel
+    from umpirical.models.port import ChatRequest, Decoding, Message
+
+    with ChatServer(swayed_answer, misbehave=lambda _n, _t: "hang") as server:
+        ledger = Ledger(Decimal(1))
+        model = OpenAICompatibleModel(base_url=server.base_url, meter=Meter(FlatPricer(), ledger))
+        request = ChatRequest("m", (Message("user", "x"),), Decoding())
+        call = asyncio.create_task(model.generate(request, trial_id="a"))
+        while not server.asked:  # noqa: ASYNC110  # the server lives in a thread of its own
+            await asyncio.sleep(0.01)
+        assert ledger.reserved == WORST
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        await model.close()
+    assert (ledger.reserved, ledger.spent) == (0, WORST)

@@ -1,0 +1,136 @@
+"""The same question is never paid twice; another one is always asked."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.runs.loopback import judgments, swayed_answer, write_study
+from umpirical.cli import main
+from umpirical.testing import ChatServer
+
+
+@pytest.fixture
+def run(capsys):
+    def run(study: Path, *options: str) -> dict:
+        with pytest.raises(SystemExit) as stop:
+            main(["run", str(study), "--yes", "--json", *options])
+        out = capsys.readouterr()
+        assert stop.value.code == 0, out.err
+        return json.loads(out.out)[0]
+
+    return run
+
+
+def edit(study: Path, old: str, new: str) -> None:
+    text = study.read_text()
+    assert old in text
+    study.write_text(text.replace(old, new))
+
+
+def test_more_repeats_ask_only_the_new_ones(tmp_path, run):
+    with ChatServer(swayed_answer) as server:
+        study = write_study(tmp_path, server.base_url)
+        run(study)
+        edit(study, "repeats: 1", "repeats: 3")
+        result = run(study)
+        assert result["trials"] == 3 * 576
+        assert server.asked.total() == 3 * 576
+        assert max(server.asked.values()) == 1
+    assert len(judgments(Path(result["datasheet"]).parent)) == 3 * 576
+
+
+def test_what_was_taken_over_says_so_and_costs_nothing_again(tmp_path, run):
+    from umpirical.store.runs import RunStore
+
+    with ChatServer(swayed_answer) as server:
+        study = write_study(tmp_path, server.base_url)
+        first = run(study)
+        edit(study, "repeats: 1", "repeats: 2")
+        second = run(study)
+    responses = RunStore(Path(second["datasheet"]).parent).responses(0).values()
+    reused = [response for response in responses if response.price_table.startswith("reused")]
+    assert len(reused) == 576
+    assert {response.price_table for response in reused} == {f"reused from {first['run']}"}
+    assert {(response.cost, response.attempts) for response in reused} == {(0, 0)}
+
+
+def test_a_changed_reader_reads_again_and_asks_nothing(tmp_path, run):
+    with ChatServer(swayed_answer) as server:
+        study = write_study(tmp_path, server.base_url)
+        edit(study, "    model:\n", "    answer: {constrained: false}\n    model:\n")
+        before = run(study)
+        asked = server.asked.total()
+        pattern = r"""answer: {constrained: false, pattern: '"verdict": "(?P<answer>1|2|tie)"'}"""
+        edit(study, "answer: {constrained: false}", pattern)
+        after = run(study)
+        assert server.asked.total() == asked
+    assert after["unparsed"] > before["unparsed"], "the new pattern does not read abstentions"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("name: swayed", "name: other-model"),
+        ("    model:\n", "    decoding: {temperature: 0.7}\n    model:\n"),
+        ("    model:\n", "    prompts: {baseline: own.md}\n    model:\n"),
+    ],
+    ids=["model", "parameter", "prompt"],
+)
+def test_another_model_parameter_or_prompt_is_another_question(tmp_path, run, old, new):
+    template = "{{task}}\n[candidate 1, {{fence}}]\n{{first}}\n[end of candidate 1, {{fence}}]\n"
+    template += "\n[candidate 2, {{fence}}]\n{{second}}\n[end of candidate 2, {{fence}}]"
+    (tmp_path / "own.md").write_text(template)
+    with ChatServer(swayed_answer) as server:
+        study = write_study(tmp_path, server.base_url)
+        run(study)
+        edit(study, old, new)
+        run(study)
+        assert server.asked.total() == 2 * 576
+        assert max(server.asked.values()) == 1
+
+
+def test_another_server_is_asked_anew_though_the_model_has_the_same_name(tmp_path, run):
+    with ChatServer(swayed_answer) as one, ChatServer(swayed_answer) as other:
+        study = write_study(tmp_path, one.base_url)
+        run(study)
+        edit(study, one.base_url, other.base_url)
+        run(study)
+        assert other.asked.total() == 576
+
+
+def test_failures_are_never_taken_over(tmp_path, run):
+    with ChatServer(swayed_answer, misbehave=lambda name, _: "malformed" if name < "0f" else None) as server:
+        study = write_study(tmp_path, server.base_url, attempts=1)
+        failed = run(study)["failed"]
+        assert failed > 10
+        server.misbehave = lambda _name, _times: None
+        edit(study, "repeats: 1", "repeats: 2")
+        result = run(study)
+        assert result["failed"] == 0
+        assert server.asked.total() == 576 + 576 + failed
+
+
+def test_fresh_asks_everything_again_and_is_then_the_run_that_is_resumed(tmp_path, run):
+    with ChatServer(swayed_answer) as server:
+        study = write_study(tmp_path, server.base_url)
+        first = run(study)
+        second = run(study, "--fresh")
+        assert server.asked.total() == 2 * 576
+        assert second["run"] == f"{first['run']}.2"
+        assert run(study)["run"] == second["run"]
+        assert server.asked.total() == 2 * 576
+
+
+def test_a_fresh_run_that_was_thought_better_of_is_not_resumed(tmp_path, run, capsys):
+    with ChatServer(swayed_answer) as server:
+        study = write_study(tmp_path, server.base_url)
+        first = run(study)
+        edit(study, "price: free", "price: {input: 1, output: 1}")
+        with pytest.raises(SystemExit) as stop:
+            main(["run", str(study), "--fresh"])
+        assert stop.value.code == 6
+        capsys.readouterr()
+        assert run(study, "--max-cost", "5")["run"] == first["run"]
+        assert server.asked.total() == 576
+        assert run(study, "--fresh", "--max-cost", "50")["run"] == f"{first['run']}.2"
