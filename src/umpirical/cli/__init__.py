@@ -74,7 +74,10 @@ def _run(arguments: list[str] | None) -> int:
         error.show()
         return 2
     except (click.Abort, KeyboardInterrupt):
-        complain("interrupted; everything answered so far is kept", "run the same command again to go on")
+        import shlex
+
+        command = shlex.join(["umpirical", *(sys.argv[1:] if arguments is None else arguments)])
+        complain("interrupted; everything answered so far is kept", f"run the same command again to go on:  {command}")
         return 130
     except Exception as error:  # noqa: BLE001  # the last line before a traceback reaches a person
         import os
