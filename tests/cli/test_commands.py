@@ -221,3 +221,14 @@ def test_the_module_runs_as_a_program():
         [sys.executable, "-m", "umpirical", "--version"], capture_output=True, text=True, check=True, env=os.environ
     )
     assert done.stdout.startswith("umpirical, version")
+
+
+def test_a_judge_that_prints_does_not_spoil_the_result(umpirical, tmp_path):
+    (tmp_path / "chatty_judge.py").write_text(
+        "def judge(task, first, second):\n    print('thinking')\n    return 'tie'\n"
+    )
+    (tmp_path / "umpirical.yaml").write_text("study: s\njudges:\n  - {name: a, callable: 'chatty_judge:judge'}\n")
+    code, out, err = umpirical("run", tmp_path, "--yes", "--json")
+    assert code == 0
+    assert json.loads(out)[0]["trials"] == 576
+    assert "thinking" in err

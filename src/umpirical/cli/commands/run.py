@@ -1,6 +1,7 @@
 """`umpirical run`."""
 
 import sys
+from contextlib import redirect_stdout
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from pathlib import Path
@@ -72,7 +73,9 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     watch = partial(watch_run, ledger=ledger)
     results, code = [], 0
     for run, pricer in priced:
-        result = complete_run(run, concurrency, watch, meter=Meter(pricer or FREE, ledger))
+        # A judge of the user's own may print, and so does Inspect about batches; standard output is for results.
+        with redirect_stdout(sys.stderr):
+            result = complete_run(run, concurrency, watch, meter=Meter(pricer or FREE, ledger))
         results.append(result)
         code = max(code, 0 if result.enough else 5)
         if not as_json:
