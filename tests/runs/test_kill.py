@@ -13,7 +13,7 @@ from umpirical.testing import ChatServer
 
 KILLS = 10
 CONCURRENCY = 32
-REPEATS = 9
+REPEATS = 12
 UNDER_COMMIT = 64
 """Responses that may have come in while a commit was under way, at most, on a slow disk."""
 
@@ -34,8 +34,8 @@ def finish(study: Path) -> dict:
 
 def kill_at_a_random_moment(process: subprocess.Popen[str], server: ChatServer, rng: random.Random) -> bool:
     """By a number of calls, or by time, which may be before the first call; False if the run ended before."""
-    calls = server.asked.total() + rng.randrange(50, 450) if rng.random() < 0.7 else None
-    deadline = time.monotonic() + (60 if calls else rng.uniform(0.2, 3.0))
+    calls = server.asked.total() + rng.randrange(50, 250) if rng.random() < 0.7 else None
+    deadline = time.monotonic() + (60 if calls else rng.uniform(0.2, 1.2))
     while process.poll() is None and time.monotonic() < deadline:
         if calls is not None and server.asked.total() >= calls:
             break
