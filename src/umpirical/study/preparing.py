@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from umpirical import __version__
-from umpirical.domain.digests import Json, digest
+from umpirical.domain.digests import Json, canonical_json, digest
 from umpirical.domain.errors import UsageError
 from umpirical.judges.spec import JudgeSpec
 from umpirical.runs.call_spec import CallSpec
@@ -129,7 +129,9 @@ def _origin(judge: Mapping[str, Any], seed: int) -> tuple[object, ...]:
     model = judge["model"]
     if model is None:
         return ("function",)
-    return model["adapter"], model["base_url"], seed if model["adapter"] == "simulated" else None
+    # What a provider's client is opened with may change its answers, and is in no trial's id.
+    client = canonical_json(model.get("model_args") or {})
+    return model["adapter"], model["base_url"], client, seed if model["adapter"] == "simulated" else None
 
 
 def open_run(folder: Path) -> tuple[RunStore, JudgeSpec, StimulusSet]:
