@@ -11,14 +11,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
 
-TRIALS_PER_REPEAT = 576
+TRIALS_PER_REPEAT = 720
+"""Of the standard size."""
 
 STUDY = """\
 study: calling
 judges:
   - name: stub
     model: {{adapter: openai-compatible, name: stub, base_url: "{url}"}}
-design: {{repeats: {repeats}}}
+design: {{size: standard, repeats: {repeats}}}
 concurrency: {in_flight}
 """
 
@@ -37,7 +38,8 @@ def fast_path(url: str, calls: int, in_flight: int) -> dict[str, float]:
     from umpirical.runs.local import LocalExecutor
     from umpirical.runs.reading import read_judgments
     from umpirical.study.files import parse_study
-    from umpirical.study.preparing import prepare_run, write_stimulus_set
+    from umpirical.study.preparing import prepare_run
+    from umpirical.study.stimuli import write_stimulus_set
 
     class Watcher:
         def resumed(self, trials: int) -> None: ...
@@ -57,7 +59,7 @@ def fast_path(url: str, calls: int, in_flight: int) -> dict[str, float]:
             run = prepare_run(study, judge)
             executor = LocalExecutor(concurrency=in_flight, meter=meter)
             executor.run(range(run.shards), run.call, run.store, Watcher())
-            reading = read_judgments(run.store, lambda r: read_response(reader, r), run.call.open_stimuli())
+            reading = read_judgments(run.store, lambda r: read_response(reader, r), run.call.open_stimuli(), scale=None)
         assert reading.planned == run.trials  # noqa: S101
         assert reading.unasked == 0  # noqa: S101
         assert not reading.trouble  # noqa: S101

@@ -16,18 +16,20 @@ from pathlib import Path
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
 from umpirical.runs.local import LocalExecutor
+from umpirical.stimuli.recipes import RECIPES
 from umpirical.study.files import parse_study
 from umpirical.study.preparing import prepare_run
 from umpirical.study.reporting import datasheet_of, write_documents
+from umpirical.study.stimuli import write_stimulus_set
 
 STUDY = """\
 study: million
 judges:
   - {{name: careful, model: {{adapter: simulated, name: careful}}}}
-design: {{repeats: {repeats}}}
+design: {{size: standard, repeats: {repeats}}}
 """
 
-TRIALS_PER_REPEAT = 576
+TRIALS_PER_REPEAT = RECIPES["standard"].calls
 
 
 class Watcher:
@@ -70,6 +72,8 @@ def main() -> None:
 
 def measure(folder: Path, repeats: int) -> dict[str, object]:
     study = parse_study(STUDY.format(repeats=repeats), folder)
+    # Made once, however many judgments there are to be.
+    write_stimulus_set(study)
     stages = Stages(TRIALS_PER_REPEAT * repeats)
     run = prepare_run(study, study.spec.judges[0])
     stages.ended("planned")

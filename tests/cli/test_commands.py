@@ -9,9 +9,14 @@ import time
 
 import pytest
 
-from tests.runs.loopback import swayed_answer, write_study
+from tests.runs.loopback import CALLS, swayed_answer, write_study
+from tests.stimuli.built import lend_stimuli
 from umpirical.cli import COMMANDS, main
+from umpirical.stimuli.recipes import RECIPES
 from umpirical.testing import ChatServer
+
+STANDARD = RECIPES["standard"].calls
+"""Of a study that says nothing of its size."""
 
 
 @pytest.fixture
@@ -43,6 +48,7 @@ def test_a_misspelt_command_is_met_with_the_right_one(umpirical):
 def test_init_check_run_report_runs_in_that_order(umpirical, tmp_path):
     study = tmp_path / "mine"
     assert umpirical("init", study)[0] == 0
+    lend_stimuli(study, size="standard")
     code, out, _ = umpirical("check", study)
     assert (code, out.splitlines()[-1]) == (0, "ok")
     code, out, _ = umpirical("run", study)
@@ -50,7 +56,7 @@ def test_init_check_run_report_runs_in_that_order(umpirical, tmp_path):
     assert "Its preference follows the slot" in out
     code, out, _ = umpirical("runs", study, "--json")
     state = json.loads(out)[0]
-    assert (state["trials"], state["answered"], state["datasheet"]) == (576, 576, True)
+    assert (state["trials"], state["answered"], state["datasheet"]) == (STANDARD, STANDARD, True)
     run = study / "runs" / state["name"]
     (run / "datasheet.html").unlink()
     code, out, _ = umpirical("report", run)
@@ -97,6 +103,7 @@ def test_a_missing_study_is_answered_with_what_to_do(umpirical, tmp_path):
 
 def test_an_unknown_simulated_judge_is_named(umpirical, tmp_path):
     (tmp_path / "umpirical.yaml").write_text("study: s\njudges:\n  - {name: a, model: {adapter: simulated, name: x}}\n")
+    lend_stimuli(tmp_path, size="standard")
     code, _, err = umpirical("run", tmp_path)
     assert code == 2
     assert "no simulated judge 'x'" in err
@@ -106,7 +113,7 @@ def test_nothing_is_sent_before_somebody_agrees(umpirical, tmp_path):
     with ChatServer(swayed_answer) as server:
         code, _, err = umpirical("run", write_study(tmp_path, server.base_url, price="{input: 1, output: 1}"))
     assert code == 6
-    assert "576 calls" in err
+    assert f"{CALLS} calls" in err
     assert "add --yes --max-cost" in err
     assert server.asked.total() == 0
 
@@ -114,7 +121,7 @@ def test_nothing_is_sent_before_somebody_agrees(umpirical, tmp_path):
 def test_a_server_declared_free_is_asked_without_a_question(umpirical, tmp_path):
     with ChatServer(swayed_answer) as server:
         code, _, err = umpirical("run", write_study(tmp_path, server.base_url))
-    assert (code, server.asked.total()) == (0, 576)
+    assert (code, server.asked.total()) == (0, CALLS)
     assert "$0.0000" in err
 
 
@@ -124,7 +131,7 @@ def test_a_finished_run_asks_nothing_when_run_again(umpirical, tmp_path):
         assert umpirical("run", study, "--yes")[0] == 0
         asked = server.asked.total()
         assert umpirical("run", study)[0] == 0
-        assert server.asked.total() == asked == 576
+        assert server.asked.total() == asked == CALLS
 
 
 def test_a_report_needs_no_key(umpirical, tmp_path, monkeypatch):
@@ -170,15 +177,16 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tmp_path):
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         assert json.loads(done.stdout)[0]["complete"]
         # Only what was in flight when it stopped is asked again.
-        assert server.asked.total() <= 576 + 8
+        assert server.asked.total() <= CALLS + 8
         assert before >= 100
 
 
 def test_progress_goes_to_standard_error_and_results_to_standard_output(umpirical, tmp_path):
     umpirical("init", tmp_path)
+    lend_stimuli(tmp_path, size="standard")
     _, out, err = umpirical("run", tmp_path, "--json")
-    assert json.loads(out)[0]["trials"] == 576
-    assert "576/576" in err
+    assert json.loads(out)[0]["trials"] == STANDARD
+    assert f"{STANDARD}/{STANDARD}" in err
 
 
 @pytest.mark.parametrize("what", ["config", "datasheet"])
@@ -228,7 +236,8 @@ def test_a_judge_that_prints_does_not_spoil_the_result(umpirical, tmp_path):
         "def judge(task, first, second):\n    print('thinking')\n    return 'tie'\n"
     )
     (tmp_path / "umpirical.yaml").write_text("study: s\njudges:\n  - {name: a, callable: 'chatty_judge:judge'}\n")
+    lend_stimuli(tmp_path, size="standard")
     code, out, err = umpirical("run", tmp_path, "--yes", "--json")
     assert code == 0
-    assert json.loads(out)[0]["trials"] == 576
+    assert json.loads(out)[0]["trials"] == STANDARD
     assert "thinking" in err

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.loopback import judgments, swayed_answer, write_study
+from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
+from tests.stimuli.built import lend_stimuli
 from umpirical.cli import main
 from umpirical.models.prices import RatePricer, TokenPrices
 from umpirical.testing import ChatServer
@@ -33,6 +34,7 @@ judges:
     model: {adapter: openai-compatible, name: qwen, base_url: "http://127.0.0.1:9/v1", price: free}
   - name: rehearsal
     model: {adapter: simulated, name: careful}
+design: {size: screen}
 """
 
 
@@ -52,6 +54,7 @@ def umpirical(capsys):
 @pytest.fixture
 def several(tmp_path):
     (tmp_path / "umpirical.yaml").write_text(STUDY)
+    lend_stimuli(tmp_path)
     return tmp_path
 
 
@@ -79,14 +82,14 @@ def billed(server: ChatServer, *, per_input=1000, per_output=1000) -> Decimal:
 def test_the_table_has_a_row_for_each_judge_and_its_totals_add_up(umpirical, several):
     code, out, _ = umpirical("plan", several)
     assert code == 0
-    assert "2,304 calls, 0 answered already" in out
+    assert f"{4 * CALLS:,} calls, 0 answered already" in out
     found = rows(out)
     assert found["judge"] == ["judge", "calls", "in tok", "out/call", "expected", "at most", "time"]
     gpt, sonnet, own, total = (found[name] for name in ("gpt", "sonnet", "own", "total"))
-    assert gpt[1] == "576"
+    assert gpt[1] == f"{CALLS}"
     assert gpt[3] == "15–256"
     assert own[4:6] == ["$0.00", "$0.00"]
-    assert total[1] == "2,304"
+    assert total[1] == f"{4 * CALLS:,}"
     for column, in_total in ((4, 2), (5, 3)):
         parts = [dollars(row[column]) for row in (gpt, sonnet, own)]
         assert sum(parts) == dollars(total[in_total])
@@ -99,13 +102,13 @@ def test_the_plan_as_json_has_everything(umpirical, several):
     assert code == 0
     runs = {run["judge"]: run for run in plan["runs"]}
     assert list(runs) == ["gpt", "sonnet", "own", "rehearsal"]
-    assert plan["calls"] == sum(run["calls"] for run in plan["runs"]) == 2304
+    assert plan["calls"] == sum(run["calls"] for run in plan["runs"]) == 4 * CALLS
     assert Decimal(plan["at_most"]) == sum(Decimal(run["at_most"]) for run in plan["runs"])
     assert Decimal(plan["expected"]) == sum(Decimal(run["expected"]) for run in plan["runs"])
     gpt = runs["gpt"]
     tokens = gpt["input_tokens"]
-    assert Decimal(gpt["expected"]) == (tokens["expected"] * Decimal("2.5") + 576 * 15 * 10) / 10**6
-    assert Decimal(gpt["at_most"]) == (tokens["at_most"] * Decimal("2.5") + 576 * 256 * 10) / 10**6
+    assert Decimal(gpt["expected"]) == (tokens["expected"] * Decimal("2.5") + CALLS * 15 * 10) / 10**6
+    assert Decimal(gpt["at_most"]) == (tokens["at_most"] * Decimal("2.5") + CALLS * 256 * 10) / 10**6
     assert (gpt["output_basis"], gpt["seconds_basis"]) == ("constrained", "assumed")
     assert {part["measure"] for part in gpt["precision"]} > {"dark-current", "target-sensitivity"}
 
@@ -126,7 +129,7 @@ def test_the_plan_says_what_it_assumes(umpirical, several):
 
 def test_the_plan_shows_how_precise_each_measure_will_be(umpirical, several):
     _, out, _ = umpirical("plan", several, "--judge", "gpt")
-    assert re.search(r"Positional false preference\s+72 pairs\s+12\s+0\.087\s+0\.145", out)
+    assert re.search(r"Positional false preference\s+60 pairs\s+20\s+0\.085\s+0\.142", out)
 
 
 def test_one_judge_of_several(umpirical, several):
@@ -221,7 +224,7 @@ def test_an_unknown_price_can_be_allowed_but_not_without_a_word(umpirical, tmp_p
         assert (code, server.asked.total()) == (6, 0)
         assert "add --yes\n" in err
         code, _, err = umpirical("run", study, "--allow-unpriced", "--yes")
-    assert (code, server.asked.total()) == (0, 576)
+    assert (code, server.asked.total()) == (0, CALLS)
     assert "no cap holds it" in err
 
 
@@ -229,7 +232,7 @@ def test_a_price_can_be_given_where_none_is_known(umpirical, tmp_path):
     with ChatServer(swayed_answer) as server:
         study = write_study(tmp_path, server.base_url, price="null")
         code, _, _ = umpirical("run", study, "--price", "swayed=0,0")
-    assert (code, server.asked.total()) == (0, 576)
+    assert (code, server.asked.total()) == (0, CALLS)
 
 
 def test_without_max_tokens_a_priced_model_is_refused(umpirical, tmp_path):
@@ -248,17 +251,21 @@ def test_a_function_of_the_users_is_not_called_without_a_word(umpirical, tmp_pat
         "from pathlib import Path\n\n\ndef judge(task, first, second):\n"
         "    with (Path(__file__).parent / 'called').open('a') as log:\n        log.write('x')\n    return 'tie'\n"
     )
-    (tmp_path / "umpirical.yaml").write_text("study: s\njudges:\n  - {name: mine, callable: 'counted_judge:judge'}\n")
+    (tmp_path / "umpirical.yaml").write_text(
+        "study: s\ndesign: {size: screen}\njudges:\n  - {name: mine, callable: 'counted_judge:judge'}\n"
+    )
+    lend_stimuli(tmp_path)
     code, _, err = umpirical("run", tmp_path)
     assert (code, (tmp_path / "called").exists()) == (6, False)
     assert "add --yes\n" in err
     code, _, err = umpirical("run", tmp_path, "--yes")
-    assert (code, (tmp_path / "called").stat().st_size) == (0, 576)
+    assert (code, (tmp_path / "called").stat().st_size) == (0, CALLS)
     assert "not seen here" in err
 
 
 def test_simulated_judges_are_run_without_a_question_and_without_a_table(umpirical, tmp_path):
     umpirical("init", tmp_path)
+    lend_stimuli(tmp_path, size="standard")
     code, _, err = umpirical("run", tmp_path)
     assert code == 0
     assert "Plan:" not in err
@@ -288,7 +295,7 @@ def test_the_cap_holds_and_a_higher_one_goes_on_without_asking_again(umpirical, 
         assert "is below that: the run may stop there" in err
         assert "higher --max-cost to go on" in err
         first, calls = spent(), server.asked.total()
-        assert 0 < calls < 576
+        assert 0 < calls < CALLS
         assert Decimal(caps[0]) / 2 < first <= Decimal(caps[0]), "what was left under the cap was used"
 
         code, _, err = umpirical("run", study, "--yes", "--max-cost", caps[1])
@@ -298,10 +305,10 @@ def test_the_cap_holds_and_a_higher_one_goes_on_without_asking_again(umpirical, 
 
         code, out, err = umpirical("run", study, "--yes", "--max-cost", caps[2], "--json")
         assert code == 0
-    assert server.asked.total() == 576
+    assert server.asked.total() == CALLS
     assert max(server.asked.values()) == 1
     assert json.loads(out)[0]["complete"]
-    assert len(judgments(Path(json.loads(out)[0]["datasheet"]).parent)) == 576
+    assert len(judgments(Path(json.loads(out)[0]["datasheet"]).parent)) == CALLS
 
 
 def test_a_cap_of_nothing_sends_nothing(umpirical, tmp_path):
@@ -330,7 +337,7 @@ def test_judges_of_one_command_share_the_cap(umpirical, tmp_path):
         code, out, err = umpirical("run", study, "--yes", "--max-cost", "25")
         # The first judge costs some 17 dollars, so the second is stopped by what the first has left.
         assert code == 6
-        assert 576 < server.asked.total() < 1152
+        assert CALLS < server.asked.total() < 2 * CALLS
         assert "second" in err
         assert "datasheet.html" in out
     assert billed(server, per_input=100, per_output=100) <= 25
@@ -374,7 +381,7 @@ def on_a_terminal(command: list[str], answer: str) -> tuple[int, str]:
         os.close(leader)
 
 
-@pytest.mark.parametrize(("answer", "code", "calls"), [("n", 6, 0), ("", 6, 0), ("y", 0, 576)])
+@pytest.mark.parametrize(("answer", "code", "calls"), [("n", 6, 0), ("", 6, 0), ("y", 0, CALLS)])
 def test_on_a_terminal_the_question_is_asked_and_no_is_the_default(tmp_path, answer, code, calls):
     with ChatServer(swayed_answer) as server:
         study = write_study(tmp_path, server.base_url, price="{input: 1, output: 1}")

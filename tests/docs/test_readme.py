@@ -15,8 +15,8 @@ from umpirical.testing import ChatServer
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
-DEMO, STUDY = blocks(README, "sh")
-MODEL_STUDY, CALLABLE_STUDY = blocks(README, "yaml")
+DEMO, ONE_JUDGE, STUDY = blocks(README, "sh")
+MODEL_STUDY, CALLABLE_STUDY, GRADE_STUDY = blocks(README, "yaml")
 (JUDGE,) = blocks(README, "python")
 
 
@@ -45,7 +45,7 @@ def one_datasheet(folder) -> dict:
 
 
 def test_it_is_short():
-    assert len(TEXT.splitlines()) < 150
+    assert len(TEXT.splitlines()) < 170
 
 
 def test_the_demo_prints_what_the_readme_shows(run):
@@ -61,6 +61,19 @@ def test_the_quick_start_leads_to_a_datasheet(run, tmp_path):
     assert one_datasheet(tmp_path / "my-study")["complete"]
 
 
+def test_one_judge_in_one_command_leads_to_a_datasheet_and_two_to_a_comparison(run, tmp_path):
+    for line in ONE_JUDGE.splitlines():
+        run(line)
+    assert len(list(tmp_path.glob("runs/*/datasheet.html"))) == 2
+    assert len(list(tmp_path.glob("comparisons/*/comparison.html"))) == 1
+
+
+def test_the_grade_example_is_measured(run, tmp_path):
+    (tmp_path / "umpirical.yaml").write_text(GRADE_STUDY)
+    run("umpirical run .")
+    assert one_datasheet(tmp_path)["judge"]["kind"] == "grade"
+
+
 def test_the_model_example_measures_a_model_on_a_server(run, tmp_path, monkeypatch):
     assert parse_study(MODEL_STUDY, tmp_path).spec.judges[0].model.adapter == "openai-compatible"
     monkeypatch.setenv("MY_API_KEY", "any")
@@ -68,7 +81,7 @@ def test_the_model_example_measures_a_model_on_a_server(run, tmp_path, monkeypat
         text = MODEL_STUDY.replace("http://127.0.0.1:8000/v1", server.base_url)
         (tmp_path / "umpirical.yaml").write_text(text)
         run("umpirical run . --yes")
-        assert server.asked.total() == 576
+        assert server.asked.total() == 720
     assert server.bodies[0]["model"] == "the-name-on-the-server"
     assert one_datasheet(tmp_path)["complete"]
 
@@ -82,9 +95,20 @@ def test_the_callable_example_is_measured_and_found_out(run, tmp_path):
     assert len(found) == 1
 
 
+BUILT_IN = [spec for spec in MEASURES if spec.compute.__module__.startswith("umpirical.")]
+
+
 def test_the_table_of_measures_is_the_registry():
-    built_in = [spec for spec in MEASURES if spec.compute.__module__.startswith("umpirical.")]
-    assert table(README, "measure") == [[f"`{spec.name}`", spec.about, spec.worse] for spec in built_in]
+    assert table(ROOT / "docs" / "measures.md", "measure") == [
+        [f"`{spec.name}`", spec.about, spec.worse, spec.scale, ", ".join(spec.kinds)] for spec in BUILT_IN
+    ]
+
+
+def test_the_measures_that_the_readme_names_are_in_the_registry():
+    rows = [[f"`{spec.name}`", spec.about, spec.worse] for spec in BUILT_IN]
+    shown = table(README, "measure")
+    assert len(shown) >= 8
+    assert [row for row in rows if row in shown] == shown
 
 
 @pytest.mark.parametrize("claim", NON_CLAIMS)

@@ -1,6 +1,7 @@
 """The published figures of the Dark Current paper, reproduced from counts to the printed digits."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -130,3 +131,109 @@ def test_a_threshold_reached_at_the_first_step_is_left_censored(judge):
     result = measured("detection-threshold", Tallies(pairs=tuple(pairs)))
     assert (result.value, result.censoring) == (1.0, "left")
     assert result.interval is None or result.interval.low is None
+
+
+def spread_over_tasks(calls: int, tasks: int = 10) -> list[int]:
+    """As evenly as whole calls allow."""
+    return [calls // tasks + (task < calls % tasks) for task in range(tasks)]
+
+
+def row_counts(judge: str, metric: str) -> int:
+    return next(row for row in ROWS if row["id"] == f"{judge}.{metric}")["numerator"]
+
+
+def published_steps(judge: str, arm: str) -> list[PairTally]:
+    """Tie calls at equal quality, and correct, tie and wrong calls at steps 1 and 5, ten tasks each."""
+    ties = spread_over_tasks(row_counts(judge, "delta0_tie_rate"))
+    tallies = [PairTally(f"t{n}", arm, "delta0", 0.0, 6, tie_calls=count) for n, count in enumerate(ties)]
+    for step, pairs in ((1, 5), (5, 1)):
+        correct = spread_over_tasks(row_counts(judge, f"target_sensitivity_delta{step}"))
+        # Dealt from the other end, so that a task's calls do not come to more than it has.
+        tie = spread_over_tasks(row_counts(judge, f"delta{step}_tie_rate"))[::-1]
+        tallies += [
+            PairTally(
+                f"t{n}", arm, "ladder", float(step), pairs, correct_calls=c, tie_calls=t, wrong_calls=2 * pairs - c - t
+            )
+            for n, (c, t) in enumerate(zip(correct, tie, strict=True))
+        ]
+    return tallies
+
+
+@pytest.mark.parametrize(
+    ("judge", "wrong", "miss_by_tie", "non_tie"),
+    [
+        ("Llama8B", 39, 0.0, 0.61),
+        ("Qwen14B", 0, 0.0, 1.0),
+        ("Qwen32B", 0, 0.06, 1.0),
+        ("Qwen32B_strict", 0, 0.5, 1.0),
+    ],
+)
+def test_what_is_not_correct_at_step_1(judge, wrong, miss_by_tie, non_tie):
+    """Equations 9 and 12: wrong 0.0000 and non-tie accuracy 1.0000 of the strict arm are stated in the paper."""
+    tallies = Tallies(pairs=tuple(published_steps(judge, "baseline")))
+    assert 2 * measured("wrong-choice-rate", tallies, "1").numerator == wrong
+    assert printed(measured("tie-rate", tallies, "1").value) == miss_by_tie
+    assert printed(measured("committed-accuracy", tallies, "1").value) == non_tie
+    assert measured("wrong-choice-rate", tallies, "5").value == 0
+
+
+def test_the_criterion_shift_of_the_strict_arm():
+    """Equation 11: 89 to 120 ties of 120 at equal quality, 6 to 50 of 100 at step 1, none of 20 at step 5."""
+    pairs = published_steps("Qwen32B", "baseline") + published_steps("Qwen32B_strict", "strict")
+
+    def shift(name: str, step: str):
+        found = MEASURES.get(name).compute(Tallies(pairs=tuple(pairs)), "strict")
+        return next(measure.result for measure in found if measure.stratum == step)
+
+    assert shift("criterion-shift", "0").value == pytest.approx(31 / 120)
+    assert shift("criterion-shift", "1").value == pytest.approx(44 / 100)
+    assert shift("sensitivity-shift", "1").value == pytest.approx(-44 / 100)
+    for step in ("0", "1"):
+        assert shift("criterion-shift", step).interval.low > 0
+        assert shift("criterion-shift-test", step).value < 0.01
+    # "Step 5 is preserved" rests on 20 of 20: a loss of a tenth and more is not excluded.
+    preserved = shift("sensitivity-shift", "5")
+    assert preserved.value == 0
+    assert preserved.interval.low < -0.1
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_the_four_classes_are_everything(judge):
+    tallies = published_tallies(judge)
+    names = ("stable-cross-sensitivity", "positional-false-preference", "one-sided-commit", "no-preference")
+    parts = [measured(name, tallies) for name in names]
+    assert sum(part.numerator for part in parts) == 60
+    stable, positional, one_sided, _ = (part.value for part in parts)
+    assert measured("raw-false-preference", tallies).value == pytest.approx(stable + positional + one_sided / 2)
+
+
+def test_stable_pairs_of_qwen14b_are_what_chance_makes():
+    """27 stable and 32 positional of 60: a judge that names either slot at random would give 30 and 30.
+
+    How often it named each slot is not published; that no slot was favoured is our reading.
+    """
+    plain = published_tallies("Qwen14B").pairs
+    calls = [2 * tally.pairs - tally.tie_calls for tally in plain]
+    pairs = tuple(
+        replace(tally, slot_1_calls=n // 2 + n % 2, slot_2_calls=n // 2) for tally, n in zip(plain, calls, strict=True)
+    )
+    excess = measured("excess-stable", Tallies(pairs=pairs))
+    assert excess.value == pytest.approx(27 / 60 - 0.5, abs=0.01)
+    assert excess.interval.low < 0 < excess.interval.high
+
+
+def test_one_sided_commits_of_qwen32b_hide_what_a_lean_to_a_slot_would_show():
+    """5 positional, 21 one-sided, 34 neither: a judge that names one slot in 26 % of calls, and else ties."""
+    rate = GOLDEN["decomposition"]["Qwen32B"]["raw_calls"] / 120
+    expected = [60 * rate**2, 60 * 2 * rate * (1 - rate), 60 * (1 - rate) ** 2]
+    assert [round(value) for value in expected] == [4, 23, 33]
+    leaning = Tallies(
+        pairs=tuple(
+            replace(tally, one_sided_slot_1=tally.one_sided, slot_1_calls=2 * tally.positional + tally.one_sided)
+            for tally in published_tallies("Qwen32B").pairs
+        )
+    )
+    assert measured("one-sided-slot", leaning).value == 1
+    assert measured("slot-1-rate", leaning).value == pytest.approx(31 / 120)
+    excess = measured("excess-positional", leaning)
+    assert excess.interval.low < 0 < excess.interval.high

@@ -2,6 +2,8 @@
 
 import re
 
+from pydantic import BaseModel
+
 from umpirical.reports.record import Datasheet
 
 PAYLOADS = [
@@ -60,28 +62,31 @@ HIDDEN = re.compile(
     r"|[\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 
-_CHOICES = {"format", "kind", "unit", "censoring", "outcome", "worse"}
-_STRUCTURE = {"name", "stratum", "arm", "arms"}
+_STRUCTURE = {"name", "stratum", "arm", "arms", "measure"}
 
 
-def infected(datasheet, payload, *, structure):
-    """`datasheet` with `payload` for every string that is not one of a fixed choice, keys of mappings included.
+def infected(record, payload, *, structure):
+    """`record` with `payload` for every string that is not one of a fixed choice, keys of mappings included.
 
     Without `structure` what a measure is about stays, so that every chart is drawn.
     """
-    kept = _CHOICES if structure else _CHOICES | _STRUCTURE
-    tree = _replaced(datasheet.model_dump(), payload, kept)
-    tree["judge"]["name"] = payload
-    return Datasheet.model_validate(tree)
+    tree = _replaced(record, payload, set() if structure else _STRUCTURE)
+    if isinstance(record, Datasheet):
+        tree["judge"]["name"] = payload
+    return type(record).model_validate(tree)
 
 
-def _replaced(tree, payload, kept):
-    if isinstance(tree, dict):
-        is_record = any(key in tree for key in ("kind", "name", "id", "arm", "format", "outcome", "level"))
+def _replaced(value, payload, kept):
+    if isinstance(value, BaseModel):
         return {
-            key if is_record else f"{payload}{number}": value if key in kept else _replaced(value, payload, kept)
-            for number, (key, value) in enumerate(tree.items())
+            name: getattr(value, name)
+            if name in kept or "Literal" in repr(field.annotation)
+            else _replaced(getattr(value, name), payload, kept)
+            for name, field in type(value).model_fields.items()
         }
-    if isinstance(tree, list):
-        return [_replaced(value, payload, kept) for value in tree]
-    return payload if isinstance(tree, str) else tree
+    if isinstance(value, dict):
+        pairs = enumerate(value.items())
+        return {f"{payload}{number}": _replaced(item, payload, kept) for number, (_, item) in pairs}
+    if isinstance(value, list):
+        return [_replaced(item, payload, kept) for item in value]
+    return payload if isinstance(value, str) else value

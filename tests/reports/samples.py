@@ -1,5 +1,11 @@
 """Datasheets to render: the published counts of a real judge, a simulated one, and one with everything missing."""
 
+from decimal import Decimal
+
+from umpirical.reports.decision import decide
+from umpirical.reports.limits import hold_limits
+from umpirical.reports.policy import POLICIES
+from umpirical.reports.profile import sketch
 from umpirical.reports.record import (
     AuditRow,
     Datasheet,
@@ -10,6 +16,15 @@ from umpirical.reports.record import (
     RunRecord,
     TroubleRecord,
     UndefinedRecord,
+)
+from umpirical.reports.record_sources import (
+    AnswerRecord,
+    ExampleRecord,
+    GateRecord,
+    GradeRow,
+    RevisionRecord,
+    SpendRecord,
+    StimuliRecord,
 )
 from umpirical.stats.wilson import wilson
 
@@ -25,7 +40,30 @@ TITLES = {
     "detection-threshold": ("Detection threshold Δ75", "The difference seen three times in four.", "higher"),
     "unparsed-rate": ("Unparsed answers", "Answers in which no verdict could be read.", "higher"),
     "failure-rate": ("Failed calls", "Calls that brought no answer.", "higher"),
+    "wrong-choice-rate": ("Wrong choice rate", "How often the lesser candidate wins.", "higher"),
+    "excess-stable": ("Excess stable", "Stable cross-sensitivity above chance.", "higher"),
+    "criterion-shift": ("Criterion shift", "How much more often it ties than under its own prompt.", "depends"),
+    "resolution": ("Resolution", "How far one requirement moves it.", "lower"),
+    "criterion": ("Criterion", "How far it has to be moved to name a winner.", "depends"),
+    "slot-bias": ("Slot bias", "How far slot 1 moves it.", "depends"),
+    "lapse": ("Lapse rate", "How often it answers at random.", "higher"),
+    "goodness-of-fit": ("Goodness of fit", "How likely counts like these are if the model holds.", "lower"),
+    "grade-spread": ("Same-quality spread", "How far apart the grades of equal answers are.", "higher"),
+    "grade-concordance": ("Grade concordance", "How often the better answer gets more.", "lower"),
+    "grade-slope": ("Grade slope", "What one requirement more is worth.", "lower"),
 }  # fmt: skip
+
+SCALES = {
+    "detection-threshold": "requirements",
+    "excess-stable": "difference",
+    "criterion-shift": "difference",
+    "resolution": "latent",
+    "criterion": "latent",
+    "slot-bias": "latent",
+    "goodness-of-fit": "p-value",
+    "grade-spread": "steps",
+    "grade-slope": "steps",
+}
 
 # Qwen32B as published (golden_dark_current.json); the counts at Δ2 to Δ4 and by vacuum class are ours.
 QWEN32B = [
@@ -102,7 +140,17 @@ def undefined(reason="no pair of this step was asked", **left_out):
 def measure(name, result, stratum="", arm="baseline", planted=None):
     title, about, worse = TITLES.get(name, (name, "", "depends"))
     return MeasureRecord(
-        name=name, title=title, about=about, worse=worse, arm=arm, stratum=stratum, result=result, planted=planted
+        name=name, title=title, about=about, worse=worse, arm=arm, stratum=stratum, result=result, planted=planted,
+        scale=SCALES.get(name, "rate"),
+    )  # fmt: skip
+
+
+def fitted(value, low, high, unit="pair", n=270, **more):
+    """An estimate that is no share."""
+    limits = IntervalRecord(low=low, high=high, level=0.95, method="jackknife over tasks")
+    return EstimateRecord(
+        **{"value": value, "numerator": value * n, "denominator": n, "unit": unit, "interval": limits, "clusters": 10}
+        | more
     )
 
 
@@ -190,9 +238,19 @@ def audit(unasked=0):
     ]
 
 
+def held(sheet):
+    """With what follows from its measures by the default policy, as `assemble` does it."""
+    policy = POLICIES[sheet.judge.kind]
+    arms = dict.fromkeys([*sheet.run.arms, *(m.arm for m in sheet.measures)])
+    limits = hold_limits(policy, sheet.measures, arms)
+    gates = sheet.stimuli.gates if sheet.stimuli else ()
+    decision = decide(policy, limits, complete=sheet.complete, gates=gates, not_measured=["Agreement with people."])
+    return sheet.model_copy(update={"limits": limits, "decision": decision, "profile": sketch(sheet.measures)})
+
+
 def datasheet(**more):
     """Qwen32B with the counts of the paper."""
-    return Datasheet(
+    sheet = Datasheet(
         **{
             "judge": judge(),
             "run": run(),
@@ -219,6 +277,7 @@ def datasheet(**more):
         }
         | more
     )  # fmt: skip
+    return held(sheet)
 
 
 def simulated():
@@ -251,4 +310,165 @@ def nothing():
     return datasheet(measures=[], audit=[], trouble=[], findings=[], non_claims=[], complete=False)
 
 
-SAMPLES = {f.__name__: f for f in (datasheet, simulated, two_arms, incomplete, nothing)}
+def paper_measures(arm="baseline"):
+    """The counts of the paper as they are."""
+    return [measure(name, estimate(k, n, unit), stratum, arm) for name, stratum, k, n, unit in QWEN32B]
+
+
+STRICT = [
+    ("raw-false-preference", "", 0, 120, "call"),
+    ("stable-cross-sensitivity", "", 0, 60, "pair"),
+    ("positional-false-preference", "", 0, 60, "pair"),
+    ("one-sided-commit", "", 0, 60, "pair"),
+    ("no-preference", "", 60, 60, "pair"),
+    ("tie-rate", "0", 120, 120, "call"),
+    ("tie-rate", "1", 50, 100, "call"),
+    ("target-sensitivity", "1", 50, 100, "call"),
+    ("target-sensitivity", "5", 20, 20, "call"),
+    ("wrong-choice-rate", "1", 0, 100, "call"),
+    ("unparsed-rate", "", 0, 240, "call"),
+    ("failure-rate", "", 0, 240, "call"),
+]
+"""Qwen32B under the strict prompt, as published."""
+
+TRANSFORMS = {
+    "whitespace": (0, 10),
+    "sentence order": (1, 10),
+    "list": (3, 10),
+    "synonyms": (0, 15),
+    "register": (2, 15),
+}
+
+
+def stimuli(**more):
+    return StimuliRecord(
+        **{
+            "tiers": ["T1 templates"],
+            "tasks": 10,
+            "task_families": {"procedure": 6, "explanation": 4},
+            "domains": {"how-to": 5, "science": 3, "finance": 2},
+            "counts": {"vacuum": 120, "delta0": 60, "ladder": 150},
+            "makers": ["vacuum/1", "delta0/2", "ladder/2"],
+            "gates": [
+                GateRecord(name="checkers agree", passed=True, found="100 %", allowed="100 %", blocks=True),
+                GateRecord(name="length gap, tokens", passed=True, found=1.0, allowed=2.0, blocks=True),
+                GateRecord(name="trivial: longer", passed=True, found=0.4813, allowed="0.45 to 0.55", blocks=True),
+                GateRecord(name="trivial judge: prompt overlap", passed=False, found=0.61, allowed="0.45 to 0.55",
+                           blocks=False),
+            ],
+        }
+        | more
+    )  # fmt: skip
+
+
+def spend(**more):
+    return SpendRecord(
+        **{
+            "calls": 780, "cost": Decimal("0.412345"), "cost_per_1000": Decimal("0.528647"),
+            "price_table": "genai-prices 0.2.1, 2026-01-01", "latency_p50_ms": 312.4, "latency_p95_ms": 1204.9,
+            "input_tokens": 512_345, "output_tokens": 11_700,
+        }
+        | more
+    )  # fmt: skip
+
+
+def example(**more):
+    return ExampleRecord(
+        **{
+            "measure": "positional-false-preference",
+            "arm": "baseline",
+            "family": "delta0",
+            "stratum": "sentence order",
+            "delta": 0.0,
+            "task_id": "bike-puncture",
+            "task": "My bicycle has a slow puncture. Write short instructions.",
+            "candidate_u": "Use tyre levers when lifting the tyre. Hold the tube in a bowl of water.",
+            "candidate_v": "Hold the tube in a bowl of water. Use tyre levers when lifting the tyre.",
+            "expectation": "no preference: both answers state the same facts",
+            "answers": [
+                AnswerRecord(order="uv", said="u", words="Answer 1 is <b>better organised</b>.\nIgnore the rubric."),
+                AnswerRecord(order="vu", said="v", words='{"verdict": "1"}'),
+            ],
+        }
+        | more
+    )
+
+
+def paper():
+    """Everything a datasheet can hold: the paper's two prompts, and around them what it does not give."""
+    baseline = paper_measures()
+    baseline[20:20] = [
+        measure("target-sensitivity", estimate(41, 100), "0.25"),
+        measure("target-sensitivity", estimate(66, 100), "0.5"),
+        measure("target-sensitivity", estimate(83, 100), "0.75"),
+        measure("wrong-choice-rate", estimate(0, 100), "1"),
+        measure("detection-threshold", fitted(0.63, 0.51, 0.74, "call", 700)),
+        *(measure("stable-cross-sensitivity", estimate(k, n, "pair"), name) for name, (k, n) in TRANSFORMS.items()),
+        *(measure("positional-false-preference", estimate(1, n, "pair"), name) for name, (_, n) in TRANSFORMS.items()),
+        measure("excess-stable", fitted(-0.021, -0.06, 0.018)),
+        measure("resolution", fitted(2.78, 2.41, 3.2)),
+        measure("criterion", fitted(1.15, 0.94, 1.4)),
+        measure("slot-bias", fitted(0.12, -0.05, 0.3)),
+        measure("lapse", estimate(4, 400, "call")),
+        measure("goodness-of-fit", fitted(0.2312, None, None, interval=None)),
+    ]
+    strict = [measure(name, estimate(k, n, unit), stratum, "strict") for name, stratum, k, n, unit in STRICT]
+    strict += [
+        measure("criterion-shift", fitted(0.44, 0.33, 0.55, "call", 100), "1", "strict"),
+        measure("resolution", fitted(2.71, 2.3, 3.1), "", "strict"),
+        measure("criterion", fitted(2.81, 2.4, 3.3), "", "strict"),
+        measure("goodness-of-fit", fitted(0.00004, None, None, interval=None), "", "strict"),
+    ]
+    prompts = {"baseline": "Which answer is better?\n{{first}}\n{{second}}", "strict": "Say tie unless it is plain.\n…"}
+    return datasheet(
+        judge=judge(prompts=prompts),
+        run=run(
+            arms=["baseline", "strict"],
+            python="3.11.7",
+            packages={"numpy": "2.3.1", "scipy": "1.16.0"},
+            revisions=[RevisionRecord(date="2026-01-02", what="Parser reads fenced JSON.", kind="measurement")],
+        ),
+        measures=[*baseline, *strict],
+        stimuli=stimuli(),
+        spend=spend(),
+        examples=[example(), example(measure="dark-current", family="vacuum", stratum="empty", delta=None,
+                                     candidate_u="", candidate_v="")],
+    )  # fmt: skip
+
+
+GRADED = [
+    (0, {0: 9, 1: 1}),
+    (1, {0: 2, 1: 6, 2: 2}),
+    (2, {1: 2, 2: 7, 3: 1}),
+    (3, {2: 2, 3: 7, 4: 1}),
+    (4, {3: 3, 4: 7}),
+    (5, {3: 1, 4: 9}),
+]
+"""Requirements met, and how many answers got which grade."""
+
+
+def grading():
+    """A judge that grades one answer at a time."""
+    kept = ("dark-current", "raw-false-preference", "tie-rate", "target-sensitivity", "unparsed-rate", "failure-rate")
+    measures = [m for m in paper_measures() if m.name in kept]
+    measures += [
+        measure("grade-spread", fitted(0.21, 0.12, 0.33, "pair", 60)),
+        measure("grade-concordance", estimate(291, 300, "pair")),
+        measure("grade-slope", fitted(0.78, 0.71, 0.85, "item", 300)),
+    ]
+    rows = [
+        GradeRow(arm="baseline", family="ladder", level=level, score=score, answers=answers)
+        for level, grades in GRADED
+        for score, answers in grades.items()
+    ]
+    graded = [row.model_copy(update={"slot_1": 0, "slot_2": 0, "tie": 0, "graded": row.planned - row.unparsed})
+              for row in audit()]  # fmt: skip
+    return datasheet(
+        judge=judge(name="Qwen grader", kind="grade", scale="1 poor\n2\n3\n4\n5 excellent"),
+        measures=measures,
+        audit=graded,
+        grades=rows,
+    )
+
+
+SAMPLES = {f.__name__: f for f in (datasheet, simulated, two_arms, incomplete, nothing, paper, grading)}

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from functools import cache
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,29 @@ from jinja2 import UndefinedError
 
 from umpirical.reports import html
 from umpirical.reports.html import render_html
+from umpirical.reports.inert import inert
 from umpirical.reports.record import parse_datasheet, render_json
 
 from .payloads import HIDDEN, PAYLOADS, infected
-from .samples import SAMPLES, audit, audit_row, datasheet, estimate, incomplete, measure, nothing, simulated, two_arms
+from .samples import (
+    SAMPLES,
+    audit,
+    audit_row,
+    datasheet,
+    estimate,
+    grading,
+    incomplete,
+    judge,
+    measure,
+    nothing,
+    paper,
+    run,
+    simulated,
+    two_arms,
+)
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "base"}
-TEMPLATES = sorted((Path(html.__file__).parent / "templates").iterdir())
+TEMPLATES = sorted(path for path in (Path(html.__file__).parent / "templates").rglob("*") if path.is_file())
 
 
 class Page(HTMLParser):
@@ -79,7 +96,7 @@ def test_the_page_is_well_formed_and_its_ids_are_unique(sheet):
 def test_every_hatch_that_is_used_is_defined(sheet):
     page = Page(render_html(sheet))
     ids = {value for _, name, value in page.attributes if name == "id"}
-    assert {value[5:-1] for _, name, value in page.attributes if name == "fill"} <= ids
+    assert {value[5:-1] for _, name, value in page.attributes if name in {"fill", "marker-end"}} <= ids
 
 
 def test_nothing_runs_and_nothing_is_fetched(sheet):
@@ -100,10 +117,10 @@ def test_the_page_is_small(sheet):
 
 def test_every_drawing_is_named_or_hidden_and_has_a_table():
     page = Page(render_html(two_arms()))
-    svgs = [attributes for tag, attributes in page.skeleton if tag == "svg"]
-    assert all("aria-labelledby" in names or "aria-hidden" in names for names in svgs)
+    drawings = [(names, after) for (tag, names), (after, _) in pairwise(page.skeleton) if tag == "svg"]
+    assert all(after == "title" or "aria-hidden" in names for names, after in drawings)
     tags = [tag for tag, _ in page.skeleton]
-    assert tags.count("figure") == 4
+    assert tags.count("figure") == 5
     for start in (i for i, tag in enumerate(tags) if tag == "figure"):
         figure = tags[start : tags.index("/figure", start)]
         assert "svg" in figure
@@ -144,7 +161,11 @@ def test_what_is_missing_is_said():
     empty = words(nothing())
     for expected in (
         "Some planned trials have no response",
-        "Nothing was measured under this arm.",
+        "Not measured. ≤ 0.05 essential N/A",
+        "The record does not say how the stimuli were made",
+        "The record does not say what the run took.",
+        "No failure is quoted in this record.",
+        "Not enough data",
         "The curve is not drawn: target sensitivity was not measured.",
         "The decomposition is not drawn: stable cross-sensitivity was not measured.",
         "None: every response was read as a verdict or an abstention.",
@@ -160,17 +181,112 @@ def test_the_arms_are_shown_apart():
 
 
 def test_an_arm_that_was_only_planned_is_shown():
-    sheet = datasheet()
-    run = sheet.run.model_copy(update={"arms": ["baseline", "strict"]})
-    assert "Arm: strict Nothing was measured under this arm." in words(sheet.model_copy(update={"run": run}))
+    sheet = datasheet(run=run(arms=["baseline", "strict"]))
+    assert "Arm: strict" in words(sheet)
+    old = sheet.model_copy(update={"limits": []})
+    assert "Arm: strict Nothing was measured under this arm." in words(old)
+
+
+def test_a_record_without_the_newer_parts_still_has_a_page():
+    sheet = datasheet().model_copy(update={"limits": [], "decision": None, "profile": None})
+    text = words(sheet)
+    assert "This record holds no decision" in text
+    assert "REPORT" in text
+    assert "PASS" not in text
+
+
+def test_the_mock_of_the_paper_is_judged_as_it_should_be():
+    text = words(paper())
+    for expected in (
+        "Use with limits",
+        "0/120 prompts 0.000 [0.000, 0.031]",
+        "≤ 0.05 essential PASS",
+        "31/120 calls 0.258 [0.188, 0.343]",
+        "≤ 0.10 essential FAIL",
+        "5/60 pairs 0.083 [0.036, 0.181]",
+        "≤ 0.10 essential INCONCLUSIVE about 1,190 more pairs",
+        "94/100 calls 0.940 [0.875, 0.972]",
+        "≥ 0.80 essential PASS",
+        "20/20 calls 1.000 [0.839, 1.000]",
+        "≥ 0.95 INCONCLUSIVE about 53 more calls",
+        "Ask both orders",
+        "vacuum-clean and target-sensitive",
+        "Cost of 1,000 calls $0.53",
+    ):
+        assert expected in text, expected
+
+
+def test_every_part_of_a_full_record_is_on_the_page():
+    text = words(paper())
+    for expected in (
+        "Prompt of arm strict",
+        "Say tie unless it is plain.",
+        "By surface transform",
+        "Where each prompt puts the judge",
+        "Criterion shift Δ1 n = 100 +0.440 [+0.330, +0.550]",
+        "p < 0.001",
+        "2.78 [2.41, 3.20]",
+        "trivial judge: prompt overlap 0.610 0.45 to 0.55 reported REPORT",
+        "Positional false preference : bike-puncture, delta0 sentence order , Δ0",
+        "Answer 1 is <b>better organised</b>",
+        "(blank)",
+        "312 ms · 1,205 ms",
+        "512,345 · 11,700",
+        "What would change the verdict",
+        "at the same rate about 1,250 pairs would settle it as a pass",
+        "A limit passes only if the whole interval lies inside it",
+        "numpy 2.3.1, scipy 1.16.0",
+        "Parser reads fenced JSON.",
+        "Python 3.11.7",
+    ):
+        assert expected.replace(" :", ":").replace(" ,", ",") in text.replace(" :", ":").replace(" ,", ","), expected
+
+
+def test_the_page_of_a_grader_speaks_of_grades_and_not_of_slots():
+    text = words(grading())
+    assert "Grades by quality" in text
+    assert "5 10 3.90 3: 0.100 · 4: 0.900" in text
+    assert "1 poor 2 3 4 5 excellent" in text
+    assert "Δ0 decomposition" not in text
+    assert "Slot 1" not in text
+    assert "Total 540 537 0 3 0 0" in text
+
+
+def test_of_a_probe_only_what_has_a_limit_is_rated():
+    rated = words(paper()).partition("Arm: strict")[2].partition("Drawn: dot")[0]
+    assert "Raw false preference" in rated
+    assert "Dark current Not measured. ≤ 0.05 essential N/A" in rated
+    assert "One-sided commit" not in rated
+
+
+def test_a_measure_nobody_knows_is_shown_like_any_other():
+    unknown = measure("moon-phase", estimate(3, 40), "", "baseline")
+    stratum = measure("moon-phase", estimate(1, 20), "full")
+    text = words(datasheet(measures=[unknown, stratum]))
+    assert "moon-phase 3/40 calls 0.075" in text
+    assert "full 1/20" in text
+
+
+def test_the_prompt_of_a_record_without_prompts_is_its_instruction():
+    assert "Instruction, as sent" in words(datasheet())
+    assert "Instruction, as sent" not in words(datasheet(judge=judge(prompts={"baseline": "x"})))
 
 
 def test_the_audit_has_totals_and_says_when_it_does_not_add_up():
     text = words(datasheet())
     assert "Total 540 163 161 213 0 3 0 0" in text
+    assert "Graded" not in text
     assert "does not add up" not in text
     wrong = audit_row("ladder", "step 1", 1, 100).model_copy(update={"failed": 7})
-    assert "The audit does not add up in 1 of 10 rows" in words(datasheet(audit=[*audit(), wrong]))
+    assert "The audit does not add up in 1 row of the record" in words(datasheet(audit=[*audit(), wrong]))
+
+
+def test_the_steps_of_a_ladder_are_shown_with_their_parts_together():
+    rows = [audit_row("ladder", part, step, 10, 4, 3) for step in (1, 2) for part in ("list", "order", "spelling")]
+    text = words(datasheet(audit=[*rows, audit_row("delta0", "list", 0, 8), audit_row("delta0", "order", 0, 6)]))
+    assert "baseline ladder all 1 30 12 9 9" in text
+    assert "baseline delta0 list 0 8" in text
+    assert "Total 74 24 18 32" in text
 
 
 @pytest.mark.parametrize("structure", [False, True])
@@ -179,15 +295,21 @@ def test_text_from_outside_is_inert(payload, structure):
     assert_inert(payload, structure=structure)
 
 
-def assert_inert(payload, *, structure):
+@pytest.mark.parametrize("structure", [False, True])
+@pytest.mark.parametrize("name", ["incomplete", "simulated", "grading"])
+def test_text_from_outside_is_inert_wherever_it_stands(name, structure):
+    assert_inert("\n".join(PAYLOADS), name, structure=structure)
+
+
+def assert_inert(payload, *names, structure):
     """The page has the same tags and attributes as with harmless text, and shows the payload as it is."""
-    for name in ("datasheet", "incomplete", "simulated"):
+    for name in names or ["paper"]:
         source = render_html(infected(SAMPLES[name](), payload, structure=structure))
         source.encode()
         page = Page(source)
         assert page.skeleton == harmless_skeleton(name, structure=structure)
         assert not HIDDEN.search(source)
-        assert html.inert(payload) in page.text
+        assert inert(payload) in page.text
 
 
 @cache
@@ -245,6 +367,11 @@ def luminance(colour):
         ("ink", "warn", 7),
         ("mark", "paper", 3),
         ("planted", "paper", 3),
+        ("pass", "paper", 4.5),
+        ("fail", "paper", 4.5),
+        ("open", "paper", 4.5),
+        ("mark", "band", 3),
+        ("mark", "allowed", 3),
     ],
 )
 def test_the_colours_can_be_told_apart(front, back, least, scheme):

@@ -1,12 +1,18 @@
 """Numbers as people read them."""
 
 import doctest
+from decimal import Decimal
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umpirical.reports import inert, numbers
+from umpirical.measures import spec
+from umpirical.reports import inert, numbers, settling
+from umpirical.reports.record import Scale
+
+from .samples import measure, threshold
 
 
 @pytest.mark.parametrize(
@@ -80,30 +86,71 @@ def test_interval(low, high, written):
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "written"),
+    ("scale", "value", "written", "interval"),
     [
-        (None, 1.0, "below 1"),
-        (5.0, None, "above 5"),
-        (2.714286, 4.0, "[2.71, 4]"),
-        (2.5, 3.005, "[2.50, 3.01]"),
-        (None, None, "open on both sides"),
+        ("rate", 0.25, "0.250", "[0.250, 0.500]"),
+        ("difference", 0.25, "+0.250", "[+0.250, +0.500]"),
+        ("requirements", 4.0, "4", "[4, 4.25]"),
+        ("requirements", 2.714286, "2.71", "[2.71, 2.96]"),
+        ("latent", 1.155, "1.16", "[1.16, 1.41]"),
+        ("steps", 0.2, "0.20", "[0.20, 0.45]"),
+        ("ratio", 2.0, "2.00", "[2.00, 2.25]"),
+        ("p-value", 0.04, "p = 0.040", "[p = 0.040, p = 0.290]"),
     ],
 )
-def test_step_interval(low, high, written):
-    assert numbers.step_interval(low, high) == written
+def test_a_value_is_written_on_the_scale_of_its_measure(scale, value, written, interval):
+    assert numbers.scaled(value, scale) == written
+    assert numbers.scaled_interval(value, value + 0.25, scale) == interval
+
+
+@pytest.mark.parametrize("scale", get_args(Scale))
+def test_every_scale_has_a_way_to_be_written(scale):
+    assert numbers.scaled(0.5, scale)
+    assert numbers.scaled_interval(None, 0.5, scale).startswith("below")
+    assert isinstance(numbers.unit_of_scale(scale), str)
+
+
+def test_the_scales_are_those_of_the_measures():
+    assert set(get_args(Scale)) == set(get_args(spec.Scale))
 
 
 @pytest.mark.parametrize(
-    ("value", "censoring", "written"),
+    ("value", "written"),
+    [(0.0, "0.000"), (-0.0833, "-0.083"), (0.0004, "0.000"), (0.0005, "+0.001"), (-0.0004, "0.000"), (1.0, "+1.000")],
+)
+def test_a_difference_has_its_sign_and_zero_has_none(value, written):
+    assert numbers.difference(value) == written
+
+
+@pytest.mark.parametrize(
+    ("result", "written"),
     [
-        (1.0, "left", "≤ 1 (left-censored)"),
-        (5.0, "right", "> 5 (right-censored)"),
-        (4.0, "none", "4"),
-        (2.714286, "none", "2.71"),
+        (threshold(), "≤ 1 (left-censored)"),
+        (threshold(5.0, "right", 5.0, None), "> 5 (right-censored)"),
+        (threshold(2.714286, "none", 2.0, 3.5), "2.71"),
     ],
 )
-def test_threshold(value, censoring, written):
-    assert numbers.threshold(value, censoring) == written
+def test_a_censored_value_says_on_which_side_the_truth_lies(result, written):
+    assert numbers.measured_value(measure("detection-threshold", result), result) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("0", "$0"), ("0.000123", "$0.00012"), ("0.0999", "$0.100"), ("0.1", "$0.10"), ("1234.567", "$1,234.57"),
+        ("NaN", "not finite"), ("Infinity", "not finite"), ("1E+20", "$100,000,000,000,000,000,000.00"),
+    ],
+)  # fmt: skip
+def test_dollars(value, written):
+    assert numbers.dollars(Decimal(value)) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [("words as they are", "words as they are"), (0.5, "0.500"), (2.0, "2"), (float("nan"), "not finite")],
+)
+def test_what_a_gate_found(value, written):
+    assert numbers.checked(value) == written
 
 
 @pytest.mark.parametrize(
@@ -128,6 +175,6 @@ def test_a_number_keeps_its_value_and_never_is_a_negative_zero(value):
     assert float(written.replace(",", "")) == pytest.approx(value, abs=0.000501)
 
 
-@pytest.mark.parametrize("module", [numbers, inert])
+@pytest.mark.parametrize("module", [numbers, inert, settling])
 def test_the_examples_of_the_docstrings_hold(module):
     assert doctest.testmod(module).failed == 0

@@ -5,9 +5,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+from tests.stimuli.built import lend_stimuli
 from umpirical.store.parquet import read_rows
 
-__all__ = ["judgments", "swayed_answer", "write_study"]
+__all__ = ["CALLS", "judgments", "swayed_answer", "write_study"]
+
+CALLS = 300
+"""Of the study, with one repeat."""
 
 STUDY = """\
 study: loopback
@@ -20,7 +24,7 @@ judges:
       price: {price}
       timeout: {timeout}
       attempts: {attempts}
-design: {{repeats: {repeats}}}
+design: {{size: screen, repeats: {repeats}}}
 concurrency: {concurrency}
 """
 
@@ -39,6 +43,7 @@ def write_study(
     folder: Path, base_url: str, *, repeats=1, concurrency=32, timeout=30.0, attempts=5, price="free"
 ) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
+    lend_stimuli(folder)
     file = folder / "umpirical.yaml"
     settings = {
         "repeats": repeats,

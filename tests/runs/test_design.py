@@ -13,8 +13,8 @@ PAIR = Stimulus("t", "task", ("u", "v"), NoPreference(), "m/1", "delta0", delta=
 ABLE = Capabilities()
 
 
-def ways(stimulus, *, design=None, capabilities=ABLE):
-    return list(presentations(stimulus, design or Design(), capabilities))
+def ways(stimulus, *, design=None, capabilities=ABLE, kind="compare"):
+    return list(presentations(stimulus, design or Design(), capabilities, kind))
 
 
 def test_unequal_candidates_are_shown_in_both_orders_next_to_each_other():
@@ -56,8 +56,35 @@ def test_the_order_says_which_content_sits_in_slot_1():
 
 def test_a_single_candidate_is_shown_alone():
     graded = replace(PAIR, candidates=("only",), expectation=GivenLabel("yes"))
-    assert ways(graded) == [Presentation()]
-    assert shown(graded, Order.UV) == Presented("task", "only", None)
+    assert ways(graded, kind="grade") == [Presentation()]
+    assert shown(graded, Order.UV, "grade") == Presented("task", "only", None)
+
+
+# A judge that grades.
+
+
+def test_a_judge_that_grades_is_shown_one_candidate_at_a_time():
+    assert [way.order for way in ways(PAIR, kind="grade")] == [Order.UV, Order.VU]
+    assert shown(PAIR, Order.UV, "grade") == Presented("task", "u", None)
+    assert shown(PAIR, Order.VU, "grade") == Presented("task", "v", None)
+
+
+def test_two_identical_answers_are_nothing_to_a_judge_that_grades():
+    identical = replace(PAIR, candidates=("same", "same"), family="vacuum", stratum="identical")
+    assert ways(identical, kind="grade") == []
+    assert len(ways(identical)) == 1
+
+
+def test_two_empty_answers_are_graded_once_and_two_different_blanks_each():
+    empty = replace(PAIR, candidates=("", ""), family="vacuum", stratum="empty")
+    blank = replace(PAIR, candidates=(" ", "\n"), family="vacuum", stratum="whitespace")
+    assert ways(empty, kind="grade") == [Presentation()]
+    assert len(ways(blank, kind="grade")) == 2
+
+
+def test_a_judge_that_grades_has_no_order_to_be_set():
+    fixed = Capabilities(order_controllable=False)
+    assert len(ways(PAIR, capabilities=fixed, kind="grade")) == 2
 
 
 def test_nothing_but_task_and_candidates_decides_what_is_shown():

@@ -13,7 +13,7 @@ from umpirical.testing import ChatServer
 
 KILLS = 10
 CONCURRENCY = 32
-REPEATS = 12
+REPEATS = 18
 UNDER_COMMIT = 64
 """Responses that may have come in while a commit was under way, at most, on a slow disk."""
 

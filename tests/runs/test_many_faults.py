@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from tests.runs.loopback import judgments, swayed_answer, write_study
+from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
 from tests.study.conftest import Silent
 from umpirical.study.files import load_study
 from umpirical.study.preparing import prepare_run
@@ -28,7 +28,7 @@ def faulty(trial_id: str, times: int) -> Fault | None:
 
 
 @pytest.mark.parametrize(
-    "repeats", [pytest.param(3, id="1,728"), pytest.param(174, id="100,224", marks=pytest.mark.slow)]
+    "repeats", [pytest.param(6, id="1,800"), pytest.param(334, id="100,200", marks=pytest.mark.slow)]
 )
 def test_none_lost_none_doubled_and_failures_are_those_beyond_the_retries(tmp_path, repeats):
     with ChatServer(swayed_answer, misbehave=faulty, keep_bodies=0) as server:
@@ -38,7 +38,7 @@ def test_none_lost_none_doubled_and_failures_are_those_beyond_the_retries(tmp_pa
         run = prepare_run(study, study.spec.judges[0])
         result = complete_run(run, 128, lambda *_: Silent())
     found = judgments(run.store.folder)
-    assert len(found) == run.trials == 576 * repeats
+    assert len(found) == run.trials == CALLS * repeats
     assert all(outcome in ("verdict", "abstained", "unparsed", "failed") for outcome, _ in found.values())
     injected = {trial for trial in found if all(faulty(trial, times) for times in range(1, ATTEMPTS + 1))}
     failed = {trial for trial, (outcome, _) in found.items() if outcome == "failed"}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.stimuli.built import built
 from umpirical.domain.stimuli import NoPreference, Stimulus
 from umpirical.domain.trials import Order
 from umpirical.judges.building import build_judge, resolve_prompts
@@ -10,8 +11,6 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.runs import planning
 from umpirical.runs.design import Design, presentations, shown
 from umpirical.runs.planning import write_plan
-from umpirical.stimuli.datasheet_set import datasheet_stimuli
-from umpirical.stimuli.tasks import builtin_tasks
 from umpirical.store.runs import RunStore
 from umpirical.store.stimulus_sets import write_stimuli
 
@@ -32,7 +31,7 @@ def planned(tmp_path_factory):
     """The whole datasheet of one judge, two arms, two repeats."""
     folder = tmp_path_factory.mktemp("study")
     judge = judge_in(folder)
-    stimuli = write_stimuli(folder / "stimuli", datasheet_stimuli(builtin_tasks(), seed=1))
+    stimuli = write_stimuli(folder / "stimuli", built("standard"))
     design = Design(repeats=2, arms=judge.arms)
     store = RunStore(folder / "run")
     count = write_plan(store, judge, stimuli, design)
@@ -121,11 +120,12 @@ def test_a_trial_knows_the_part_its_stimulus_is_in(tmp_path, monkeypatch):
 )
 def test_the_plan_leaves_out_what_the_judge_cannot_be_asked(tmp_path, capabilities, orders):
     judge = judge_in(tmp_path, capabilities=capabilities | {"accepts_empty": False})
-    tasks = builtin_tasks()[:2]
-    stimuli = write_stimuli(tmp_path / "stimuli", datasheet_stimuli(tasks, seed=1))
+    stimuli = write_stimuli(tmp_path / "stimuli", built("screen"))
     store = RunStore(tmp_path / "run")
     write_plan(store, judge, stimuli, Design())
     trials = trials_of(store)
     by_id = {stimulus.id: stimulus for stimulus in stimuli}
     assert {trial.presentation.order for trial in trials} == orders
-    assert {by_id[trial.stimulus_id].stratum for trial in trials} == {"", "identical"}
+    asked = [by_id[trial.stimulus_id] for trial in trials]
+    assert {stimulus.stratum for stimulus in asked if stimulus.family == "vacuum"} == {"identical"}
+    assert {stimulus.family for stimulus in asked} == {"vacuum", "delta0", "ladder"}

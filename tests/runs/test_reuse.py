@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.loopback import judgments, swayed_answer, write_study
+from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
 from umpirical.cli import main
 from umpirical.testing import ChatServer
 
@@ -34,10 +34,10 @@ def test_more_repeats_ask_only_the_new_ones(tmp_path, run):
         run(study)
         edit(study, "repeats: 1", "repeats: 3")
         result = run(study)
-        assert result["trials"] == 3 * 576
-        assert server.asked.total() == 3 * 576
+        assert result["trials"] == 3 * CALLS
+        assert server.asked.total() == 3 * CALLS
         assert max(server.asked.values()) == 1
-    assert len(judgments(Path(result["datasheet"]).parent)) == 3 * 576
+    assert len(judgments(Path(result["datasheet"]).parent)) == 3 * CALLS
 
 
 def test_what_was_taken_over_says_so_and_costs_nothing_again(tmp_path, run):
@@ -50,7 +50,7 @@ def test_what_was_taken_over_says_so_and_costs_nothing_again(tmp_path, run):
         second = run(study)
     responses = RunStore(Path(second["datasheet"]).parent).responses(0).values()
     reused = [response for response in responses if response.price_table.startswith("reused")]
-    assert len(reused) == 576
+    assert len(reused) == CALLS
     assert {response.price_table for response in reused} == {f"reused from {first['run']}"}
     assert {(response.cost, response.attempts) for response in reused} == {(0, 0)}
 
@@ -86,7 +86,7 @@ def test_another_model_parameter_or_prompt_is_another_question(tmp_path, run, ol
         run(study)
         edit(study, old, new)
         run(study)
-        assert server.asked.total() == 2 * 576
+        assert server.asked.total() == 2 * CALLS
         assert max(server.asked.values()) == 1
 
 
@@ -96,7 +96,7 @@ def test_another_server_is_asked_anew_though_the_model_has_the_same_name(tmp_pat
         run(study)
         edit(study, one.base_url, other.base_url)
         run(study)
-        assert other.asked.total() == 576
+        assert other.asked.total() == CALLS
 
 
 def test_failures_are_never_taken_over(tmp_path, run):
@@ -108,7 +108,7 @@ def test_failures_are_never_taken_over(tmp_path, run):
         edit(study, "repeats: 1", "repeats: 2")
         result = run(study)
         assert result["failed"] == 0
-        assert server.asked.total() == 576 + 576 + failed
+        assert server.asked.total() == CALLS + CALLS + failed
 
 
 def test_fresh_asks_everything_again_and_is_then_the_run_that_is_resumed(tmp_path, run):
@@ -116,10 +116,10 @@ def test_fresh_asks_everything_again_and_is_then_the_run_that_is_resumed(tmp_pat
         study = write_study(tmp_path, server.base_url)
         first = run(study)
         second = run(study, "--fresh")
-        assert server.asked.total() == 2 * 576
+        assert server.asked.total() == 2 * CALLS
         assert second["run"] == f"{first['run']}.2"
         assert run(study)["run"] == second["run"]
-        assert server.asked.total() == 2 * 576
+        assert server.asked.total() == 2 * CALLS
 
 
 def test_a_fresh_run_that_was_thought_better_of_is_not_resumed(tmp_path, run, capsys):
@@ -132,5 +132,5 @@ def test_a_fresh_run_that_was_thought_better_of_is_not_resumed(tmp_path, run, ca
         assert stop.value.code == 6
         capsys.readouterr()
         assert run(study, "--max-cost", "5")["run"] == first["run"]
-        assert server.asked.total() == 576
+        assert server.asked.total() == CALLS
         assert run(study, "--fresh", "--max-cost", "50")["run"] == f"{first['run']}.2"

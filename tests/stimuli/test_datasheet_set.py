@@ -1,185 +1,317 @@
-"""The stimulus set of the datasheet is what the method asks for."""
+"""The stimulus set of each size is what the method asks for."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 
 import pytest
+from scipy.stats import chi2_contingency
 
+from tests.stimuli.built import built, tasks_of
+from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import GivenWinner, NoPreference
-from umpirical.domain.trials import Order
-from umpirical.judges.prompting import fence
-from umpirical.runs.design import shown
-from umpirical.stimuli.checking import check_stimuli
-from umpirical.stimuli.datasheet_set import candidate_levels, datasheet_stimuli
+from umpirical.judges.port import Capabilities
+from umpirical.runs.design import Design, presentations, shown
+from umpirical.stimuli.datasheet_set import candidate_levels, datasheet_stimuli, spread_over_families
 from umpirical.stimuli.ladder.answers import chain
-from umpirical.stimuli.tasks import builtin_tasks
+from umpirical.stimuli.ladder.pairs import bases
+from umpirical.stimuli.ladder.transforms import TRANSFORMS, canonical
+from umpirical.stimuli.lengths import equally_long
+from umpirical.stimuli.recipes import RECIPES, recipe
+from umpirical.stimuli.tasks import builtin_tasks, sentences
 
-TASKS = builtin_tasks()
-STIMULI = list(datasheet_stimuli(TASKS, seed=1))
-BY_ID = {task.id: task for task in TASKS}
-
-
-def of(family):
-    return [stimulus for stimulus in STIMULI if stimulus.family == family]
-
-
-def sentences(task, text):
-    """An answer taken apart into the sentences of its task."""
-    facts = [fact for requirement in task.requirements for fact in requirement.facts]
-    known = sorted((s for fact in facts for s in (*fact.forms, *fact.fillers)), key=len, reverse=True)
-    found = []
-    while text:
-        found.append(next(sentence for sentence in known if text.startswith(sentence)))
-        text = text.removeprefix(found[-1]).removeprefix(" ")
-    return found
+SIZES = list(RECIPES)
+TASKS = {task.id: task for task in builtin_tasks()}
+PAIRS = ("delta0", "ladder", "delta0-subset")
 
 
-# Counts.
+def of(size, *families):
+    return [stimulus for stimulus in built(size) if stimulus.family in families]
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
-def test_every_task_has_the_whole_ladder(task):
-    mine = [stimulus for stimulus in STIMULI if stimulus.task_id == task.id]
-    steps = Counter(stimulus.delta for stimulus in mine if stimulus.family == "ladder")
-    assert steps == {1: 5, 2: 4, 3: 3, 4: 2, 5: 1}
-    assert sorted(stimulus.base for stimulus in mine if stimulus.family == "delta0") == [0, 1, 2, 3, 4, 5]
-    for delta in range(1, 6):
-        bases = [s.base for s in mine if s.family == "ladder" and s.delta == delta]
-        assert sorted(bases) == list(range(6 - delta))
+def calls(stimuli):
+    """Every call of a judge that can be asked anything: the stimulus, and what is shown."""
+    ways = ((stimulus, presentations(stimulus, Design(), Capabilities())) for stimulus in stimuli)
+    return [(stimulus, shown(stimulus, way.order)) for stimulus, found in ways for way in found]
 
 
-def test_every_stimulus_is_there_once():
-    assert len({stimulus.id for stimulus in STIMULI}) == len(STIMULI)
+# How much.
 
 
-def test_there_are_enough_distinct_vacuum_prompts_in_three_classes():
-    prompts = {
-        (stimulus.stratum, shown(stimulus, order)) for stimulus in of("vacuum") for order in (Order.UV, Order.VU)
-    }
-    count = Counter(stratum for stratum, _ in prompts)
-    assert len(prompts) >= 60
-    assert set(count) == {"empty", "whitespace", "identical"}
-    assert len({fence(prompt) for _, prompt in prompts}) >= 48
+@pytest.mark.parametrize(
+    ("size", "most", "least"), [("screen", 310, 290), ("paper", 540, 540), ("standard", 750, 650), ("full", 2050, 1950)]
+)
+def test_a_size_takes_as_many_calls_as_it_says(size, most, least):
+    found = len(calls(built(size)))
+    assert found == RECIPES[size].calls
+    assert least <= found <= most
+    assert len({stimulus.task_id for stimulus in built(size)}) == RECIPES[size].tasks
 
 
-def test_vacuum_candidates_leave_nothing_to_compare():
-    for stimulus in of("vacuum"):
+def test_the_papers_design_is_the_papers_call_by_call():
+    asked = [stimulus for stimulus, _ in calls(built("paper"))]
+    assert Counter(stimulus.family for stimulus in asked) == {"vacuum": 120, "delta0": 120, "ladder": 300}
+    steps = Counter(stimulus.delta for stimulus in asked if stimulus.family == "ladder")
+    assert steps == {1: 100, 2: 80, 3: 60, 4: 40, 5: 20}
+
+
+def test_in_the_papers_design_every_task_has_every_pair_of_levels_and_an_equal_pair_at_each():
+    for task in tasks_of("paper"):
+        mine = [stimulus for stimulus in built("paper") if stimulus.task_id == task.id]
+        ladder = sorted((s.base, s.base + s.delta) for s in mine if s.family == "ladder")
+        assert ladder == [(low, high) for low in range(6) for high in range(low + 1, 6)]
+        assert sorted(s.base for s in mine if s.family == "delta0") == [0, 1, 2, 3, 4, 5]
+
+
+def test_only_the_full_size_varies_length_and_requirements():
+    families = {size: {stimulus.family for stimulus in built(size)} for size in SIZES}
+    assert families["full"] == {"vacuum", "delta0", "ladder", "delta0-subset", "length", "conflict"}
+    assert all(families[size] == {"vacuum", "delta0", "ladder"} for size in SIZES if size != "full")
+
+
+@pytest.mark.parametrize("size", ["screen", "standard", "full"])
+def test_one_requirement_is_asked_about_most_and_every_other_step_alike_quarters_among_them(size):
+    steps = Counter(stimulus.delta for stimulus in of(size, "ladder"))
+    assert set(steps) == {0.25, 0.5, 0.75, 1, 2, 3, 4, 5}
+    others = [count for step, count in steps.items() if step != 1]
+    assert max(others) - min(others) <= 1
+    assert steps[1] >= 3 * min(others)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_stimulus_is_there_once(size):
+    assert len({stimulus.id for stimulus in built(size)}) == len(built(size))
+
+
+def test_a_size_that_is_not_known_is_answered_with_those_that_are():
+    with pytest.raises(UsageError, match="no size 'huge'") as refused:
+        recipe("huge")
+    assert refused.value.fix == "known: screen, paper, standard, full"
+
+
+# Vacuum.
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_there_are_sixty_distinct_vacuum_prompts_or_more_in_three_classes(size):
+    asked = [(stimulus.stratum, prompt) for stimulus, prompt in calls(of(size, "vacuum"))]
+    assert len(asked) == len({prompt for _, prompt in asked}) == RECIPES[size].tasks * RECIPES[size].vacuum >= 60
+    classes = Counter(stratum for stratum, _ in asked)
+    assert set(classes) == {"empty", "whitespace", "identical"}
+    assert min(classes.values()) >= 10
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_vacuum_candidates_leave_nothing_to_compare(size):
+    for stimulus in of(size, "vacuum"):
         u, v = stimulus.candidates
         match stimulus.stratum:
             case "empty":
                 assert u == v == ""
             case "whitespace":
                 assert u != v
-                assert not u.strip()
-                assert not v.strip()
+                assert not (u + v).strip()
             case "identical":
                 assert u == v
                 assert u.strip()
         assert stimulus.expectation == NoPreference()
 
 
-def test_identical_answers_come_in_every_quality():
-    assert {stimulus.base for stimulus in of("vacuum") if stimulus.stratum == "identical"} == set(range(6))
+@pytest.mark.parametrize("size", SIZES)
+def test_identical_answers_come_in_every_quality(size):
+    assert {s.base for s in of(size, "vacuum") if s.stratum == "identical"} == {0, 1, 2, 3, 4, 5}
 
 
-# Candidates.
+# What the candidates state.
 
 
-def test_the_programmatic_checkers_agree_with_every_planned_level():
-    assert list(check_stimuli(TASKS, STIMULI)) == []
+@pytest.mark.parametrize("size", SIZES)
+def test_the_checkers_find_every_planned_level(size):
+    for stimulus in built(size):
+        found = tuple(TASKS[stimulus.task_id].level(text) for text in stimulus.candidates)
+        assert found == candidate_levels(stimulus)
 
 
-@pytest.mark.parametrize("family", ["delta0", "ladder"])
-def test_the_candidates_of_a_pair_differ_in_every_sentence(family):
-    for stimulus in of(family):
-        u, v = (sentences(BY_ID[stimulus.task_id], text) for text in stimulus.candidates)
-        assert len(u) == len(v) >= 5
-        assert not set(u) & set(v)
-
-
-def test_the_candidates_of_every_pair_have_equally_many_words():
-    for stimulus in of("delta0") + of("ladder"):
-        u, v = stimulus.candidates
-        assert len(u.split()) == len(v.split())
-
-
-def test_the_expected_winner_is_the_better_candidate_by_the_planned_difference():
-    for stimulus in of("ladder"):
-        task = BY_ID[stimulus.task_id]
-        levels = [task.level(text) for text in stimulus.candidates]
+@pytest.mark.parametrize("size", SIZES)
+def test_the_better_candidate_states_all_that_the_lesser_one_states(size):
+    for stimulus in of(size, "ladder", "conflict"):
+        states = [TASKS[stimulus.task_id].stated(text) for text in stimulus.candidates]
         winner = stimulus.expectation.candidate
-        assert (levels[1 - winner], levels[winner]) == (stimulus.base, stimulus.base + stimulus.delta)
+        assert states[1 - winner] < states[winner]
 
 
-def test_the_better_content_is_u_about_as_often_as_v():
-    winners = Counter(stimulus.expectation.candidate for stimulus in of("ladder"))
-    assert 0.35 <= winners[0] / winners.total() <= 0.65
+@pytest.mark.parametrize("size", SIZES)
+def test_equal_candidates_state_the_same(size):
+    for stimulus in of(size, "delta0", "length"):
+        one, other = map(TASKS[stimulus.task_id].stated, stimulus.candidates)
+        assert one == other
+        assert stimulus.expectation == NoPreference()
+
+
+def test_the_levels_of_the_candidates_follow_from_the_expectation():
+    ladder = next(s for s in of("paper", "ladder") if s.base == 1 and s.delta == 3)
+    assert candidate_levels(replace(ladder, expectation=GivenWinner(0))) == (4.0, 1.0)
+    assert candidate_levels(replace(ladder, expectation=GivenWinner(1))) == (1.0, 4.0)
+    assert candidate_levels(of("paper", "vacuum")[0]) == (0.0, 0.0)
+
+
+# What the design rotates.
 
 
 @pytest.mark.parametrize("start", range(7))
 def test_over_any_five_tasks_each_requirement_stands_at_each_rank_once(start):
-    rows = [chain(TASKS[0], index) for index in range(start, start + 5)]
+    task = builtin_tasks()[0]
+    rows = [[place // task.grain for place in chain(task, index)[:: task.grain]] for index in range(start, start + 5)]
     for rank in range(5):
         assert sorted(row[rank] for row in rows) == [0, 1, 2, 3, 4]
 
 
-def test_no_requirement_is_always_the_one_that_makes_the_difference():
-    marginal = Counter()
-    for stimulus in of("ladder"):
-        if stimulus.delta == 1:
-            task = BY_ID[stimulus.task_id]
-            met = [{r.name for r in task.requirements if r.met_in(text)} for text in stimulus.candidates]
-            [name] = met[0] ^ met[1]
-            marginal[task.id, name] += 1
-    assert len(marginal) == 5 * len(TASKS)
-    assert set(marginal.values()) == {1}
+@pytest.mark.parametrize("index", range(20))
+def test_a_chain_takes_in_one_requirement_after_the_other_and_every_fact_once(index):
+    task = builtin_tasks()[0]
+    places = chain(task, index)
+    assert sorted(places) == list(range(20))
+    assert all(len({place // 4 for place in places[start : start + 4]}) == 1 for start in range(0, 20, 4))
 
 
-# Seeds.
+def test_the_first_fact_of_a_requirement_is_not_always_the_same_one():
+    task = builtin_tasks()[0]
+    assert {chain(task, index)[0] % task.grain for index in range(0, 20, 5)} == {0, 1, 2, 3}
 
 
-def test_the_same_seed_rebuilds_the_same_set_and_another_seed_another():
-    again = [stimulus.id for stimulus in datasheet_stimuli(TASKS, seed=1)]
-    assert again == [stimulus.id for stimulus in STIMULI]
-    other = list(datasheet_stimuli(TASKS, seed=2))
-    assert list(check_stimuli(TASKS, other)) == []
-    pairs = {stimulus.candidates for stimulus in of("delta0") + of("ladder")}
-    same = sum(stimulus.candidates in pairs for stimulus in other)
-    assert same < len(pairs) / 20
+def marginal_requirement(stimulus):
+    task = TASKS[stimulus.task_id]
+    one, other = map(task.stated, stimulus.candidates)
+    [requirement] = {place // task.grain for place in one ^ other}
+    return requirement
 
 
-# Planted mistakes.
+def test_in_the_papers_design_each_requirement_makes_the_difference_once_in_every_task():
+    found = Counter((s.task_id, marginal_requirement(s)) for s in of("paper", "ladder") if s.delta == 1)
+    assert len(found) == 5 * RECIPES["paper"].tasks
+    assert set(found.values()) == {1}
 
 
-def planted(stimulus, **changes):
-    return list(check_stimuli(TASKS, [replace(stimulus, **changes)]))
+@pytest.mark.parametrize("size", ["standard", "full"])
+def test_no_requirement_is_mostly_the_one_that_makes_the_difference(size):
+    found = Counter(marginal_requirement(s) for s in of(size, "ladder") if s.delta == 1)
+    assert set(found) == {0, 1, 2, 3, 4}
+    assert max(found.values()) <= 0.4 * found.total()
 
 
-def test_swapped_candidates_are_found():
-    stimulus = of("ladder")[0]
-    [problem] = planted(stimulus, candidates=stimulus.candidates[::-1])
-    assert "planned levels" in problem
+@pytest.mark.parametrize("size", SIZES)
+def test_every_step_starts_from_low_and_high_levels_alike(size):
+    started = defaultdict(Counter)
+    for stimulus in of(size, "ladder"):
+        started[stimulus.delta][stimulus.base] += 1
+    for delta, found in started.items():
+        allowed = bases(builtin_tasks()[0], delta)
+        assert set(found) <= set(allowed)
+        # As many levels as there can be with so few pairs, and no level more often than it has to be.
+        assert len(found) == min(len(allowed), found.total())
+        assert max(found.values()) <= -(-found.total() // len(allowed)) + 1
+        assert min(found) <= 1
+        assert max(found) >= max(allowed) - 1
 
 
-def test_a_wrong_winner_a_wrong_step_and_a_wrong_base_are_found():
-    stimulus = next(s for s in of("ladder") if s.delta == 2)
-    assert planted(stimulus, expectation=GivenWinner(1 - stimulus.expectation.candidate))
-    assert planted(stimulus, delta=1.0)
-    assert planted(stimulus, base=stimulus.base + 1)
-    assert planted(of("delta0")[0], base=3)
+@pytest.mark.parametrize("size", SIZES)
+def test_the_better_content_is_u_about_as_often_as_v(size):
+    winners = Counter(stimulus.expectation.candidate for stimulus in of(size, "ladder"))
+    spread = 3 * (0.25 / winners.total()) ** 0.5
+    assert winners[0] / winners.total() == pytest.approx(0.5, abs=spread)
 
 
-def test_an_answer_that_is_better_in_one_thing_and_worse_in_another_is_found():
-    task = TASKS[0]
-    one, two, three = (r.facts[0].forms[0] for r in task.requirements[:3])
-    stimulus = next(s for s in of("ladder") if s.task_id == task.id)
-    mixed = replace(stimulus, candidates=(one, f"{two} {three}"), expectation=GivenWinner(1), base=1, delta=1.0)
-    [problem] = check_stimuli(TASKS, [mixed])
-    assert "does not meet all that the lesser one meets" in problem
+# What differs between the candidates.
 
 
-def test_the_levels_of_the_candidates_follow_from_the_expectation():
-    ladder = next(s for s in of("ladder") if s.base == 1 and s.delta == 3)
-    assert candidate_levels(replace(ladder, expectation=GivenWinner(0))) == (4.0, 1.0)
-    assert candidate_levels(replace(ladder, expectation=GivenWinner(1))) == (1.0, 4.0)
-    assert candidate_levels(of("vacuum")[0]) == (0.0, 0.0)
+@pytest.mark.parametrize("size", SIZES)
+def test_the_candidates_of_a_pair_differ_in_every_sentence(size):
+    for stimulus in of(size, *PAIRS):
+        u, v = ([canonical(sentence) for sentence in sentences(text)] for text in stimulus.candidates)
+        assert len(u) == len(v) == 20
+        assert not set(u) & set(v)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_candidates_of_a_pair_are_equally_long(size):
+    assert all(equally_long(*stimulus.candidates) for stimulus in of(size, *PAIRS))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_transforms_are_as_frequent_at_equal_quality_as_on_the_ladder(size):
+    equal, ladder = (Counter(stimulus.stratum for stimulus in of(size, family)) for family in ("delta0", "ladder"))
+    assert set(equal) == set(ladder) == set(TRANSFORMS)
+    table = [[found[name] for name in TRANSFORMS] for found in (equal, ladder)]
+    assert chi2_contingency(table).pvalue > 0.2
+    # None of them is rare: what one finds nothing to work on passes to its neighbour.
+    assert min(map(min, table)) >= sum(map(sum, table)) / 2 / len(TRANSFORMS) / 3
+
+
+def test_transforms_are_as_frequent_at_small_steps_as_at_large_ones():
+    found = defaultdict(Counter)
+    for stimulus in of("full", "ladder"):
+        found[stimulus.delta][stimulus.stratum] += 1
+    assert chi2_contingency([[row[name] for name in TRANSFORMS] for row in found.values()]).pvalue > 0.01
+
+
+# Length and requirements set against each other.
+
+
+def test_a_subset_pair_meets_one_requirement_each_and_not_the_same_one():
+    pairs = of("full", "delta0-subset")
+    for stimulus in pairs:
+        met = [{place // 4 for place in TASKS[stimulus.task_id].stated(text)} for text in stimulus.candidates]
+        one, other = (int(number) - 1 for number in stimulus.stratum.split("-"))
+        assert met == [{one}, {other}]
+        assert (stimulus.delta, stimulus.base, stimulus.expectation) == (0.0, 1.0, NoPreference())
+    assert len({stimulus.stratum for stimulus in pairs}) == 10
+    assert set(Counter(stimulus.stratum for stimulus in pairs).values()) == {10}
+
+
+def extra_sentences(long, short):
+    return len(sentences(long)) / len(sentences(short)) - 1
+
+
+def test_a_length_pair_states_the_same_and_u_is_longer_by_fillers():
+    pairs = of("full", "length")
+    for stimulus in pairs:
+        long, short = stimulus.candidates
+        assert f"+{extra_sentences(long, short):.0%}" == stimulus.stratum
+        assert len(set(sentences(long))) == len(sentences(long))
+    strata = Counter(stimulus.stratum for stimulus in pairs)
+    assert set(strata) == {"+25%", "+50%", "+100%"}
+    assert max(strata.values()) - min(strata.values()) <= 1
+    assert {stimulus.base for stimulus in pairs} == {1, 2, 3, 4}
+
+
+def test_in_a_conflict_pair_u_is_better_by_one_requirement_and_v_is_longer():
+    pairs = of("full", "conflict")
+    for stimulus in pairs:
+        short, long = stimulus.candidates
+        assert f"+{extra_sentences(long, short):.0%}" == stimulus.stratum
+        assert (stimulus.delta, stimulus.expectation) == (1.0, GivenWinner(0))
+    strata = Counter(stimulus.stratum for stimulus in pairs)
+    assert set(strata) == {"+50%", "+100%"}
+    assert max(strata.values()) - min(strata.values()) <= 1
+    assert {stimulus.base for stimulus in pairs} == {0, 1, 2, 3, 4}
+
+
+# Seeds and tasks.
+
+
+def test_the_same_seed_gives_the_same_ids_and_another_seed_other_texts():
+    tasks, size = tasks_of("screen"), RECIPES["screen"]
+    assert [s.id for s in datasheet_stimuli(tasks, size, seed=1)] == [s.id for s in built("screen")]
+    texts = {text for stimulus in of("screen", "delta0", "ladder") for text in stimulus.candidates}
+    other = {text for s in built("screen", 2) if s.family in ("delta0", "ladder") for text in s.candidates}
+    assert len(other & texts) < len(texts) / 100
+
+
+def test_tasks_are_taken_from_every_family_before_a_second_one_is_taken_from_any():
+    families = len({task.family for task in builtin_tasks()})
+    for count in (10, families, families + 5, 100):
+        chosen = spread_over_families(builtin_tasks(), count)
+        taken = Counter(task.family for task in chosen)
+        assert len(chosen) == len({task.id for task in chosen}) == count
+        assert len(taken) == min(count, families)
+        assert max(taken.values()) - min(taken.values()) <= 1 or count > 3 * families
+    assert len(spread_over_families(builtin_tasks(), 10_000)) == len(builtin_tasks())

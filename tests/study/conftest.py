@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.stimuli.built import lend_stimuli
 from umpirical.study.files import parse_study
 from umpirical.study.preparing import prepare_run
 from umpirical.study.running import complete_run
@@ -32,7 +33,9 @@ def measure_known(tmp_path):
     def measure(name: str, **extra: str):
         (tmp_path / "known_judges.py").write_text(JUDGES.read_text())
         lines = "".join(f"    {key}: {value}\n" for key, value in extra.items())
-        text = f"study: known\njudges:\n  - name: {name}\n    callable: known_judges:{name}\n{lines}"
+        lend_stimuli(tmp_path, size="paper")
+        judge = f"  - name: {name}\n    callable: known_judges:{name}\n{lines}"
+        text = f"study: known\ndesign: {{size: paper}}\njudges:\n{judge}"
         study = parse_study(text, tmp_path)
         run = prepare_run(study, study.spec.judges[0])
         return complete_run(run, 4, lambda *_: Silent()).datasheet

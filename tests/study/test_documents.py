@@ -5,8 +5,11 @@ import json
 import jsonschema
 import pytest
 
+from umpirical.reports.decision import decide
 from umpirical.reports.html import render_html
+from umpirical.reports.limits import hold_limits
 from umpirical.reports.markdown import render_markdown
+from umpirical.reports.policy import POLICIES
 from umpirical.reports.record import parse_datasheet, render_json
 from umpirical.reports.schema import datasheet_schema, generated_schema
 from umpirical.study.files import parse_study
@@ -69,14 +72,36 @@ def test_every_estimate_has_numerator_denominator_interval_and_method(finished):
         result = measure.result
         assert result.denominator > 0
         assert result.clusters >= 2
-        if result.censoring == "none":
+        if result.censoring == "none" and measure.scale != "p-value":
             assert result.interval is not None
         if result.interval:
             assert result.interval.method
             assert result.interval.low is None or result.interval.low <= result.value
             assert result.interval.high is None or result.value <= result.interval.high
-        if measure.name != "detection-threshold":
+        if measure.scale == "rate":
             assert result.value == pytest.approx(result.numerator / result.denominator)
+
+
+def test_the_decision_follows_from_the_limits_and_these_from_the_measures(finished):
+    datasheet = finished[1].datasheet
+    policy = POLICIES["compare"]
+    assert hold_limits(policy, datasheet.measures, datasheet.run.arms) == datasheet.limits
+    gates = datasheet.stimuli.gates if datasheet.stimuli else ()
+    again = decide(policy, datasheet.limits, complete=datasheet.complete, gates=gates)
+    assert datasheet.decision.verdict == again.verdict
+    assert datasheet.decision.sentences == again.sentences
+
+
+def test_the_audit_columns_add_up(finished):
+    outcomes = ("slot_1", "slot_2", "tie", "graded", "abstained", "unparsed", "failed", "unasked")
+    for row in finished[1].datasheet.audit:
+        assert row.planned == sum(getattr(row, outcome) for outcome in outcomes)
+
+
+def test_page_and_card_keep_their_size(finished):
+    documents = finished[1].documents
+    assert documents.html.stat().st_size < 300_000
+    assert len(documents.markdown.read_text().splitlines()) <= 60
 
 
 def test_a_moved_study_can_still_be_reported(finished, tmp_path):

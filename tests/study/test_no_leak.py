@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.stimuli.built import built
 from umpirical.domain.stimuli import GivenWinner, NoPreference, Stimulus
 from umpirical.domain.trials import Order
 from umpirical.judges.building import build_judge
 from umpirical.judges.prompting import fence
 from umpirical.runs.design import Design, presentations, shown
-from umpirical.stimuli.datasheet_set import datasheet_stimuli
 from umpirical.study.files import parse_study
-from umpirical.study.preparing import chosen_tasks
 
-STUDY = parse_study("study: s\nseed: 3\njudges:\n  - {name: j, model: {adapter: simulated, name: careful}}\n", Path())
+STUDY = parse_study("study: s\njudges:\n  - {name: j, model: {adapter: simulated, name: careful}}\n", Path())
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +23,8 @@ def judge():
 
 
 @pytest.fixture(scope="module")
-def stimuli() -> list[Stimulus]:
-    return list(datasheet_stimuli(chosen_tasks(STUDY), seed=STUDY.spec.seed))
+def stimuli() -> tuple[Stimulus, ...]:
+    return built("standard")
 
 
 def prompt(judge, stimulus: Stimulus, order: Order) -> str:

@@ -12,7 +12,9 @@ __all__ = ["main"]
 COMMANDS = {
     "demo": "An offline tour: simulated judges with planted defects, measured. No key.",
     "init": "Write a study file to start from.",
+    "draft": "Draft a task from a rubric of yours with a model, for a person to review.",
     "check": "Check a study: config, prompts, tasks, keys. Asks nothing.",
+    "datasheet": "Measure one judge, in one command, and write its datasheet.",
     "plan": "Show what a run would take: calls, tokens, price, time, precision. Asks nothing.",
     "run": "Measure the judges of a study, or go on where it stopped.",
     "report": "Read a run again and write its datasheet. Needs no key.",

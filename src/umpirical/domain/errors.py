@@ -2,7 +2,8 @@
 
     UmpiricalError
     ├── UsageError        what the person asked for cannot be done as written      exit code 2
-    │   └── ConfigError   a study file or judge spec is wrong, with file and line  exit code 2
+    │   ├── ConfigError   a study file or judge spec is wrong, with file and line  exit code 2
+    │   └── GateError     the stimuli are not fit to measure with                  exit code 2
     ├── SpendRefused      a call would have been paid for and nobody agreed        exit code 6
     └── StoreError        the record on disk contradicts itself                    exit code 1
 
@@ -10,7 +11,7 @@ What goes wrong while asking a judge is not here: it is an outcome (`Failed`), r
 A message says what was got, what was expected, and what to do.
 """
 
-__all__ = ["ConfigError", "SpendRefused", "StoreError", "UmpiricalError", "UsageError"]
+__all__ = ["ConfigError", "GateError", "SpendRefused", "StoreError", "UmpiricalError", "UsageError"]
 
 
 class UmpiricalError(Exception):
@@ -40,6 +41,10 @@ class ConfigError(UsageError):
 
     def __str__(self) -> str:
         return f"{self.where}: {super().__str__()}"
+
+
+class GateError(UsageError):
+    """A validity gate has not passed: nothing is asked with these stimuli."""
 
 
 class SpendRefused(UmpiricalError):

@@ -32,7 +32,7 @@ class Estimate:
     unit: Unit
     """What the denominator counts."""
     interval: Interval | None
-    """None only for a censored value that the data bound on neither side."""
+    """None only for a censored value that the data bound on neither side, and for a p-value, which is a test."""
     clusters: int
     """Number of tasks behind it."""
     design_effect: float | None = None

@@ -40,6 +40,15 @@ class GradeScale:
         elif self.kind == "binary" and len(self.labels) != 2:
             raise ValueError(f"a binary scale has two labels, got {len(self.labels)}")
 
+    def score(self, value: str | float) -> float | None:
+        """How far above the least grade a grade lies, in steps of the scale; None on a scale without order."""
+        if self.kind == "nominal":
+            return None
+        if self.kind == "interval":
+            assert self.low is not None  # noqa: S101  # checked when it was made
+            return float(value) - self.low
+        return float(self.labels.index(str(value)))
+
     def holds(self, value: float) -> bool:
         """Whether a number lies on an interval scale."""
         return self.low is not None and self.high is not None and self.low <= value <= self.high

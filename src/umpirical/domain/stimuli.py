@@ -8,6 +8,7 @@ from typing import Literal
 from umpirical.domain.digests import Json, digest
 
 __all__ = [
+    "TIER_2",
     "Expectation",
     "FlippedVerdict",
     "GivenLabel",
@@ -19,6 +20,10 @@ __all__ = [
     "expectation_from_json",
     "expectation_json",
 ]
+
+
+TIER_2 = frozenset({"carrier-ladder", "carrier-delta0"})
+"""Families made of the user's own answers. No measure pools them with those made from templates."""
 
 
 @dataclass(frozen=True)
@@ -127,8 +132,8 @@ class Stimulus:
     """The part of its family it belongs to: a vacuum class, a surface transform."""
     delta: float | None = None
     """Quality difference between the candidates, in requirements. None where the design plants none."""
-    base: int | None = None
-    """Quality level of the lesser candidate."""
+    base: float | None = None
+    """Quality level of the lesser candidate, in requirements."""
     parent: str = ""
     """Id of the item or stimulus it was made from; empty for a controlled stimulus."""
 
@@ -145,7 +150,7 @@ class Stimulus:
                 "family": self.family,
                 "stratum": self.stratum,
                 "delta": None if self.delta is None else float(self.delta),
-                "base": self.base,
+                "base": None if self.base is None else float(self.base),
                 "parent": self.parent,
             },
         )

@@ -6,7 +6,7 @@ feeding published counts and feeding a run's counts into a measure is the same t
 
 from dataclasses import dataclass
 
-__all__ = ["CallTally", "PairTally", "Tallies", "VacuumTally"]
+__all__ = ["CallTally", "GradePairTally", "GradeTally", "OutcomeTally", "PairTally", "Tallies", "VacuumTally"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class VacuumTally:
     prompts: int
     """Distinct prompts with at least one verdict or abstention."""
     false_preferences: float
-    """Sum over prompts of the share of its repeats that named a winner."""
+    """Sum over prompts of the share of its repeats that named a winner; that gave a blank more than the least grade."""
     unanswered: int
     """Distinct prompts with neither verdict nor abstention."""
 
@@ -55,6 +55,71 @@ class PairTally:
     """Calls that were a tie or an abstention."""
     incomplete: int = 0
     """Pairs left out: at least one order was unparsed or failed, or was not asked."""
+    stratum: str = ""
+    """The part of the family: a surface transform, a pair of requirements, an amount of extra length."""
+    slot_1_calls: int = 0
+    """Calls, of two per pair, that named slot 1."""
+    slot_2_calls: int = 0
+    one_sided_u_slot_1: int = 0
+    """Of the one-sided: content u won, in slot 1. With the two splits, all four kinds are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeTally:
+    """Pairs of one kind in one task whose calls came out alike: what the latent model is fitted to."""
+
+    task_id: str
+    arm: str
+    family: str
+    stratum: str
+    delta: float
+    """Quality of content u over v, in requirements: negative where v is better."""
+    base: float
+    """Quality of the lesser content."""
+    log_length: float
+    """Logarithm of the length of u over that of v, to two decimals."""
+    counts: tuple[int, int, int, int, int, int]
+    """Answers of one pair, repeats together: slot 1, slot 2, tie in order uv, then in order vu."""
+    pairs: int
+    """Pairs with these counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class GradePairTally:
+    """Pairs of answers of one step in one task, each answer graded apart by a `grade` judge."""
+
+    task_id: str
+    arm: str
+    family: str
+    stratum: str
+    delta: float
+    pairs: int
+    """Pairs with a grade for both answers."""
+    better_higher: int = 0
+    """The better answer has the higher grade; where none is better, u has."""
+    lesser_higher: int = 0
+    equal: int = 0
+    """Both have the same grade."""
+    difference: float = 0.0
+    """Sum of grade differences, better less lesser, in steps of the scale; where none is better, u less v."""
+    distance: float = 0.0
+    """Sum of absolute grade differences."""
+    incomplete: int = 0
+    """Pairs left out: at least one answer has no grade."""
+
+
+@dataclass(frozen=True, slots=True)
+class GradeTally:
+    """Answers of one quality in one task that got one grade."""
+
+    task_id: str
+    arm: str
+    family: str
+    level: float
+    """Requirements met, by construction."""
+    score: float
+    """Steps above the least grade of the scale."""
+    answers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +140,8 @@ class CallTally:
     failed: int = 0
     unasked: int = 0
     """Planned trials for which there is no response yet."""
+    graded: int = 0
+    """Calls of a `grade` judge that gave a grade."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +151,9 @@ class Tallies:
     vacuum: tuple[VacuumTally, ...] = ()
     pairs: tuple[PairTally, ...] = ()
     calls: tuple[CallTally, ...] = ()
+    outcomes: tuple[OutcomeTally, ...] = ()
+    grade_pairs: tuple[GradePairTally, ...] = ()
+    grades: tuple[GradeTally, ...] = ()
 
     def arms(self) -> tuple[str, ...]:
         """The arms anything was counted in, in alphabetical order."""

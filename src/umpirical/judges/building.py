@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from operator import attrgetter
@@ -10,19 +10,20 @@ from pathlib import Path
 
 from umpirical.domain.digests import canonical_json, digest
 from umpirical.domain.errors import UsageError
+from umpirical.domain.scales import JudgeKind
 from umpirical.judges.answers import AnswerReader
 from umpirical.judges.callable_judge import CallableJudge, source_digest
 from umpirical.judges.model_judge import ModelJudge
 from umpirical.judges.port import Judge
 from umpirical.judges.prompting import builtin_prompt, placeholders
 from umpirical.judges.simulated.model import SimulatedModel, can_read
-from umpirical.judges.simulated.profiles import profile
+from umpirical.judges.simulated.profiles import grader_profile, profile
 from umpirical.judges.spec import JudgeSpec, ModelSpec
 from umpirical.models.pacing import Pace
 from umpirical.models.port import Model
 from umpirical.models.spending import FREE, Ledger, Meter
 
-__all__ = ["AnswerKey", "Calling", "build_judge", "build_reader", "resolve_prompts"]
+__all__ = ["AnswerKey", "Calling", "build_judge", "build_reader", "builtin_name", "open_model", "resolve_prompts"]
 
 AnswerKey = Callable[[str], float]
 """Quality of a candidate, known by construction. Only a simulated judge is given it."""
@@ -30,11 +31,16 @@ AnswerKey = Callable[[str], float]
 ALLOWED = {"task", "first", "second", "fence", "scale"}
 
 
-def resolve_prompts(spec: JudgeSpec, folder: Path) -> JudgeSpec:
-    """The spec with each prompt's text in place of its name, so that it says all there is to say."""
+def resolve_prompts(spec: JudgeSpec, folder: Path, arms: Sequence[str] = ("baseline",)) -> JudgeSpec:
+    """The spec with each prompt's text in place of its name, so that it says all there is to say.
+
+    A judge that names no prompt is asked in `arms` with the prompts that ship, one file for each arm.
+    """
     if spec.callable:
         return spec
-    named = spec.prompts or {"baseline": f"builtin:{spec.kind}"}
+    # An arm is about ties, of which grades know nothing.
+    asked = arms if spec.kind == "compare" else ("baseline",)
+    named = spec.prompts or {arm: f"builtin:{builtin_name(spec.kind, arm)}" for arm in asked}
     prompts = {arm: _prompt_text(name, spec, folder) for arm, name in named.items()}
     if len(set(prompts.values())) != len(prompts):
         raise UsageError(f"judge {spec.name}: two arms have the same prompt", fix="leave one of them out")
@@ -63,12 +69,12 @@ def build_judge(
         fingerprint = digest("judge", {**whole, "source": source})
         return CallableJudge(spec.name, spec.kind, function, spec.callable, source, reader, capabilities, fingerprint)
     assert spec.model is not None  # noqa: S101  # the spec checked it
-    if spec.model.adapter == "simulated" and not all(map(can_read, spec.prompts.values())):
-        raise UsageError(f"judge {spec.name}: a simulated judge reads the built-in compare prompt only")
+    if spec.model.adapter == "simulated" and not all(can_read(text, spec.kind) for text in spec.prompts.values()):
+        raise UsageError(f"judge {spec.name}: a simulated judge reads the built-in {spec.kind} prompt only")
     return ModelJudge(
         name=spec.name,
         kind=spec.kind,
-        model=_open_model(spec.model, answer_key, seed, calling or Calling()),
+        model=_open_model(spec.model, spec.kind, answer_key, seed, calling or Calling()),
         model_name=spec.model.name,
         endpoint=canonical_json(
             spec.model.model_dump(mode="json", include={"adapter", "base_url", "batch", "model_args"})
@@ -93,9 +99,15 @@ def build_reader(spec: JudgeSpec) -> AnswerReader:
     )
 
 
-def _open_model(spec: ModelSpec, answer_key: AnswerKey, seed: int, calling: Calling) -> Model:
+def _open_model(spec: ModelSpec, kind: JudgeKind, answer_key: AnswerKey, seed: int, calling: Calling) -> Model:
     if spec.adapter == "simulated":
-        return SimulatedModel(profile(spec.name), answer_key=answer_key, seed=seed)
+        planted = profile(spec.name) if kind == "compare" else grader_profile(spec.name)
+        return SimulatedModel(planted, answer_key=answer_key, seed=seed)
+    return open_model(spec, calling)
+
+
+def open_model(spec: ModelSpec, calling: Calling) -> Model:
+    """A model on a server. A simulated one is no such model: it knows how to judge, and nothing else."""
     if spec.adapter == "inspect":
         return _open_inspect(spec, calling)
     from umpirical.models.attempts import Retrying
@@ -133,6 +145,11 @@ def _key(variable: str | None, environment: Mapping[str, str]) -> str | None:
     if not (key := environment.get(variable, "").strip()):
         raise UsageError(f"the environment variable {variable} is not set", fix=f"export {variable}=...")
     return key
+
+
+def builtin_name(kind: JudgeKind, arm: str) -> str:
+    """The built-in prompt of an arm."""
+    return kind if arm == "baseline" else f"{kind}-{arm}"
 
 
 def _prompt_text(name: str, spec: JudgeSpec, folder: Path) -> str:

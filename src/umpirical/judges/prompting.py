@@ -32,7 +32,7 @@ def fence(shown: Presented) -> str:
 
 
 def builtin_prompt(name: str) -> str:
-    """The text of a prompt that ships with Umpirical."""
+    """The text of a prompt that ships with Umpirical: `compare`, or for another arm than baseline `compare-strict`."""
     folder = files("umpirical.judges") / "prompts"
     found = folder / f"{name}.md"
     if not re.fullmatch(r"[a-z0-9-]+", name) or not found.is_file():

@@ -1,4 +1,4 @@
-"""Dark current: preference where there is nothing to prefer."""
+"""Dark current: a verdict for something where there is nothing."""
 
 from collections.abc import Sequence
 
@@ -11,13 +11,15 @@ __all__ = ["SPEC", "dark_current"]
 
 
 def dark_current(tallies: Tallies, arm: str) -> list[Measure]:
-    """Rate of named winners on true-vacuum inputs: empty, whitespace and identical candidates.
+    """How often something is made of nothing: a winner on vacuum inputs, or more than the least grade for a blank.
 
-    Formula: share of distinct vacuum prompts answered with slot 1 or slot 2; a tie or an abstention is no preference.
-    A prompt asked several times counts once, with the share of its repeats that named a winner: both orders of an
-    identical pair are one prompt, and repeats measure noise, not more vacuum. Pooled, and by vacuum class.
-    Level: prompt. Bounds: 0 to 1, higher is worse. Undefined without an answered vacuum prompt.
-    Interval: cluster-Wilson over tasks. Reference: the Dark Current paper, equation 1.
+    Formula: for a `compare` judge the share of distinct vacuum prompts (empty, whitespace, identical candidates)
+    answered with slot 1 or slot 2; for a `grade` judge the share of distinct prompts with an empty or blank answer that
+    got more than the least grade. A tie, the least grade or an abstention is no preference. A prompt asked several
+    times counts once, with the share of its answers that made something of nothing: both orders of an identical pair
+    are one prompt, and repeats measure noise, not more vacuum. Pooled, and by vacuum class. Level: prompt.
+    Bounds: 0 to 1, higher is worse. Undefined without an answered vacuum prompt. Interval: cluster-Wilson over tasks.
+    Reference: the Dark Current paper, equation 1; for grades, ours.
     """
     vacuum = [tally for tally in tallies.vacuum if tally.arm == arm]
     classes = sorted({tally.stratum for tally in vacuum})
@@ -39,7 +41,8 @@ def _rate(tallies: Sequence[VacuumTally]) -> Result:
 SPEC = MeasureSpec(
     name="dark-current",
     title="Dark current",
-    about="How often the judge names a winner when there is nothing to compare.",
+    about="How often it names a winner where there is nothing to compare, or gives a blank more than the least grade.",
     worse="higher",
     compute=dark_current,
+    kinds=("compare", "grade"),
 )

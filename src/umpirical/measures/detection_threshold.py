@@ -3,8 +3,10 @@
 import numpy as np
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
-from umpirical.domain.tallies import PairTally, Tallies
+from umpirical.domain.tallies import Tallies
+from umpirical.measures.pairs import PairCount, left_out
 from umpirical.measures.spec import MeasureSpec
+from umpirical.measures.target_sensitivity import correct_pairs
 from umpirical.stats.isotonic import isotonic_fit, threshold, threshold_interval
 
 __all__ = ["SPEC", "detection_threshold"]
@@ -15,20 +17,19 @@ TARGET = 0.75
 def detection_threshold(tallies: Tallies, arm: str) -> list[Measure]:
     """Delta75: where the target-sensitivity curve first reaches .75, in requirements.
 
-    Formula: isotonic fit over the ladder steps, weighted by pairs, crossing interpolated linearly. Reached at the
-    first step already, it is left-censored; never reached, right-censored; a censored value is bounded on one side
-    at most. Level: ladder; the denominator counts pairs. Higher is worse. Undefined with fewer than two steps or two
-    tasks that have pairs on every step. Interval: inversion of the cluster-Wilson test along the interpolated curve.
+    A `grade` judge sees a difference if it grades the better answer higher. Formula: isotonic fit over the ladder
+    steps, weighted by pairs, crossing interpolated linearly. Reached at the first step already, it is left-censored;
+    never reached, right-censored; a censored value is bounded on one side at most. Level: ladder; the denominator
+    counts pairs. Higher is worse. Undefined with fewer than two steps or two tasks that have pairs on every step.
+    Interval: inversion of the cluster-Wilson test along the interpolated curve.
     Reference: the Dark Current paper, equation 10.
     """
-    ladder = [tally for tally in tallies.pairs if tally.arm == arm and tally.family == "ladder"]
-    return [Measure(SPEC.name, _threshold(ladder), arm)]
+    return [Measure(SPEC.name, _threshold(correct_pairs(tallies, arm)), arm)]
 
 
-def _threshold(ladder: list[PairTally]) -> Result:
-    steps = sorted({tally.delta for tally in ladder if tally.pairs})
-    left_out = sum(tally.incomplete for tally in ladder)
-    missing = {"without an answer in both orders": left_out} if left_out else {}
+def _threshold(ladder: list[PairCount]) -> Result:
+    steps = sorted({count.delta for count in ladder if count.pairs})
+    missing = left_out(ladder)
     if len(steps) < 2:
         return Undefined("a threshold needs at least two ladder steps with answered pairs", left_out=missing)
     correct, pairs = _by_task_and_step(ladder, steps)
@@ -54,15 +55,16 @@ def _threshold(ladder: list[PairTally]) -> Result:
 
 
 def _by_task_and_step(
-    ladder: list[PairTally], steps: list[float]
+    ladder: list[PairCount], steps: list[float]
 ) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float64]], np.ndarray[tuple[int, int], np.dtype[np.float64]]]:
-    tasks = sorted({tally.task_id for tally in ladder if tally.pairs})
+    tasks = sorted({count.task_id for count in ladder if count.pairs})
+    rows = {task: row for row, task in enumerate(tasks)}
     correct, pairs = np.zeros((len(tasks), len(steps))), np.zeros((len(tasks), len(steps)))
-    for tally in ladder:
-        if tally.pairs:
-            cell = tasks.index(tally.task_id), steps.index(tally.delta)
-            correct[cell] += tally.correct_calls / 2
-            pairs[cell] += tally.pairs
+    for count in ladder:
+        if count.pairs:
+            cell = rows[count.task_id], steps.index(count.delta)
+            correct[cell] += count.score
+            pairs[cell] += count.pairs
     return correct, pairs
 
 
@@ -72,4 +74,6 @@ SPEC = MeasureSpec(
     about="The smallest difference, in requirements met, that it sees three times in four.",
     worse="higher",
     compute=detection_threshold,
+    scale="requirements",
+    kinds=("compare", "grade"),
 )

@@ -23,4 +23,5 @@ SPEC = MeasureSpec(
     about="How often there was no answer at all. A failure is never counted as a verdict.",
     worse="higher",
     compute=failure_rate,
+    kinds=("compare", "grade"),
 )

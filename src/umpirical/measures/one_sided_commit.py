@@ -2,7 +2,7 @@
 
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
-from umpirical.measures.pairs import delta0_share
+from umpirical.measures.delta0 import share_by_transform
 from umpirical.measures.spec import MeasureSpec
 
 __all__ = ["SPEC", "one_sided_commit"]
@@ -11,11 +11,12 @@ __all__ = ["SPEC", "one_sided_commit"]
 def one_sided_commit(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of equal quality with a winner in exactly one order.
 
+    Pooled, and by the transform that makes the two answers differ.
     Level: canonical pair of equal quality, asked in both orders. Bounds: 0 to 1.
     Undefined without a pair answered in both orders. Interval: cluster-Wilson over tasks.
     Reference: the Dark Current paper, equation 5.
     """
-    return delta0_share(SPEC.name, tallies, arm, lambda tally: tally.one_sided)
+    return share_by_transform(SPEC.name, tallies, arm, lambda tally: tally.one_sided)
 
 
 SPEC = MeasureSpec(

@@ -2,7 +2,7 @@
 
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
-from umpirical.measures.pairs import delta0_share
+from umpirical.measures.delta0 import share_by_transform
 from umpirical.measures.spec import MeasureSpec
 
 __all__ = ["SPEC", "positional_false_preference"]
@@ -11,11 +11,12 @@ __all__ = ["SPEC", "positional_false_preference"]
 def positional_false_preference(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of equal quality in which the same slot won in both orders, so that the content changed.
 
+    Pooled, and by the transform that makes the two answers differ.
     Level: canonical pair of equal quality, asked in both orders. Bounds: 0 to 1.
     Undefined without a pair answered in both orders. Interval: cluster-Wilson over tasks.
     Reference: the Dark Current paper, equation 4.
     """
-    return delta0_share(SPEC.name, tallies, arm, lambda tally: tally.positional)
+    return share_by_transform(SPEC.name, tallies, arm, lambda tally: tally.positional)
 
 
 SPEC = MeasureSpec(

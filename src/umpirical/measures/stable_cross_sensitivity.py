@@ -1,8 +1,8 @@
-"""Stable cross-sensitivity: a preference that follows the content."""
+"""Stable cross-sensitivity: a preference for surface form that survives the swap."""
 
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
-from umpirical.measures.pairs import delta0_share
+from umpirical.measures.delta0 import share_by_transform
 from umpirical.measures.spec import MeasureSpec
 
 __all__ = ["SPEC", "stable_cross_sensitivity"]
@@ -11,11 +11,12 @@ __all__ = ["SPEC", "stable_cross_sensitivity"]
 def stable_cross_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of equal quality in which the same content won in both orders.
 
+    Pooled, and by the transform that makes the two answers differ. Bad where form is not part of what is asked for.
     Level: canonical pair of equal quality, asked in both orders. Bounds: 0 to 1.
     Undefined without a pair answered in both orders. Interval: cluster-Wilson over tasks.
     Reference: the Dark Current paper, equation 3.
     """
-    return delta0_share(SPEC.name, tallies, arm, lambda tally: tally.stable)
+    return share_by_transform(SPEC.name, tallies, arm, lambda tally: tally.stable)
 
 
 SPEC = MeasureSpec(

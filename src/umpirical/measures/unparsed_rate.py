@@ -23,4 +23,5 @@ SPEC = MeasureSpec(
     about="How often its answer is not on its scale. Such an answer is never counted as a verdict.",
     worse="higher",
     compute=unparsed_rate,
+    kinds=("compare", "grade"),
 )

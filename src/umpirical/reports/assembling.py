@@ -3,10 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
-from umpirical.domain.measures import Estimate, Interval, Measure
-from umpirical.domain.tallies import CallTally
+from umpirical.domain.measures import Estimate, Interval, Measure, Result
+from umpirical.domain.tallies import CallTally, GradeTally
 from umpirical.measures.spec import MeasureSpec
+from umpirical.reports.decision import decide
 from umpirical.reports.findings import find
+from umpirical.reports.limits import hold_limits
+from umpirical.reports.policy import POLICIES
+from umpirical.reports.profile import sketch
 from umpirical.reports.record import (
     AuditRow,
     Datasheet,
@@ -18,8 +22,15 @@ from umpirical.reports.record import (
     TroubleRecord,
     UndefinedRecord,
 )
+from umpirical.reports.record_sources import ExampleRecord, GradeRow, SpendRecord, StimuliRecord
 
-__all__ = ["assemble"]
+__all__ = ["NON_CLAIMS", "assemble", "result_record"]
+
+MOST_EXAMPLES = 12
+"""Failures that are shown; the responses hold them all."""
+
+LONGEST_TEXT = 1_500
+"""Characters of a task, a candidate or an answer that are shown."""
 
 NON_CLAIMS = [
     "Quality here means requirements met in constructed answers; it is not natural answer quality.",
@@ -28,8 +39,8 @@ NON_CLAIMS = [
     "Nothing here says that the judge agrees with people.",
 ]
 
-Planted = Mapping[tuple[str, str], float]
-"""(measure, stratum) to true value; known for simulated judges only."""
+Planted = Mapping[tuple[str, str, str], float]
+"""(arm, measure, stratum) to true value; known for simulated judges only."""
 
 
 def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
@@ -40,20 +51,49 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
     trouble: list[TroubleRecord],
     *,
     planted: Planted,
+    stimuli: StimuliRecord | None = None,
+    spend: SpendRecord | None = None,
+    examples: Sequence[ExampleRecord] = (),
+    grades: Iterable[GradeTally] = (),
 ) -> Datasheet:
-    """The datasheet of one run."""
+    """The datasheet of one run; what its measures amount to follows from them by the default policy."""
     measures = [_measure(spec, measure, planted) for spec, measure in measured]
     audit = _audit(calls)
+    complete = not any(row.unasked for row in audit)
+    policy = POLICIES[judge.kind]
+    limits = hold_limits(policy, measures, dict.fromkeys([*run.arms, *(measure.arm for measure in measures)]))
     return Datasheet(
         judge=judge,
         run=run,
-        complete=not any(row.unasked for row in audit),
+        complete=complete,
         measures=measures,
         audit=audit,
         trouble=trouble,
         findings=find(measures),
         non_claims=NON_CLAIMS,
+        limits=limits,
+        decision=decide(
+            policy,
+            limits,
+            complete=complete,
+            gates=stimuli.gates if stimuli else (),
+            not_measured=_not_measured(judge, run, measures, spend),
+        ),
+        profile=sketch(measures),
+        stimuli=stimuli,
+        spend=spend,
+        examples=[_shortened(example) for example in examples[:MOST_EXAMPLES]],
+        grades=_grades(grades),
     )
+
+
+def result_record(result: Result) -> EstimateRecord | UndefinedRecord:
+    """A measured result as it stands in a record."""
+    if not isinstance(result, Estimate):
+        return UndefinedRecord(**asdict(result))
+    values = {name: getattr(result, name) for name in EstimateRecord.model_fields if name != "kind"}
+    values |= {"interval": _interval(result.interval), "planning_interval": _interval(result.planning_interval)}
+    return EstimateRecord(**values)
 
 
 def _measure(spec: MeasureSpec, measure: Measure, planted: Planted) -> MeasureRecord:
@@ -64,17 +104,46 @@ def _measure(spec: MeasureSpec, measure: Measure, planted: Planted) -> MeasureRe
         worse=spec.worse,
         arm=measure.arm,
         stratum=measure.stratum,
-        result=_estimate(measure.result)
-        if isinstance(measure.result, Estimate)
-        else UndefinedRecord(**asdict(measure.result)),
-        planted=planted.get((measure.name, measure.stratum)),
+        scale=spec.scale,
+        result=result_record(measure.result),
+        planted=planted.get((measure.arm, measure.name, measure.stratum)),
     )
 
 
-def _estimate(estimate: Estimate) -> EstimateRecord:
-    values = {name: getattr(estimate, name) for name in EstimateRecord.model_fields if name != "kind"}
-    values |= {"interval": _interval(estimate.interval), "planning_interval": _interval(estimate.planning_interval)}
-    return EstimateRecord(**values)
+def _not_measured(
+    judge: JudgeRecord, run: RunRecord, measures: Sequence[MeasureRecord], spend: SpendRecord | None
+) -> list[str]:
+    """What a reader may take for granted and nobody looked at."""
+    said = []
+    if run.repeats < 2:
+        said.append("Repeatability: everything was asked once.")
+    if judge.kind == "compare" and len({measure.arm for measure in measures}) < 2:
+        said.append("Criterion shift: only one prompt was used.")
+    if spend is None or spend.cost is None:
+        said.append("Cost: no price is known.")
+    return [*said, "Agreement with people, and answers that were not constructed."]
+
+
+def _shortened(example: ExampleRecord) -> ExampleRecord:
+    texts = {name: _cut(getattr(example, name)) for name in ("task", "candidate_u", "candidate_v")}
+    answers = [answer.model_copy(update={"words": _cut(answer.words)}) for answer in example.answers]
+    return example.model_copy(update={**texts, "answers": answers})
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]} […]"
+
+
+def _grades(tallies: Iterable[GradeTally]) -> list[GradeRow]:
+    """Grades of all tasks together."""
+    sums: dict[tuple[str, str, float, float], int] = {}
+    for tally in tallies:
+        key = (tally.arm, tally.family, tally.level, tally.score)
+        sums[key] = sums.get(key, 0) + tally.answers
+    return [
+        GradeRow(arm=arm, family=family, level=level, score=score, answers=answers)
+        for (arm, family, level, score), answers in sorted(sums.items())
+    ]
 
 
 def _interval(interval: Interval | None) -> IntervalRecord | None:

@@ -1,21 +1,19 @@
 """What the measures say, by stated rules, in plain sentences.
 
-A rate is called high if its whole interval lies above the limit, low if its whole interval lies at or below it, and
-unsettled otherwise. A judge is not called good because little was measured.
+A rate is called high if its whole interval lies above its limit in the policy, low if its whole interval lies at or
+below it, and unsettled otherwise. A judge is not called good because little was measured.
 """
 
 from collections.abc import Iterable, Iterator
 
-from umpirical.reports.numbers import interval, rate, step
+from umpirical.reports.numbers import measured_interval, rate, step
+from umpirical.reports.policy import BASELINE, limit_value
 from umpirical.reports.record import EstimateRecord, MeasureRecord, UndefinedRecord
 
 __all__ = ["LIMIT", "find"]
 
-LIMIT = 0.10
+LIMIT = limit_value("raw-false-preference")
 """A false preference more often than this is called high."""
-
-TROUBLE_LIMIT = 0.02
-"""Calls without a verdict more often than this are worth a sentence."""
 
 _SENTENCES = {
     "dark-current": (
@@ -39,8 +37,13 @@ _SENTENCES = {
 
 
 def find(measures: Iterable[MeasureRecord]) -> list[str]:
-    """One sentence for each headline measure, in the order of the datasheet."""
-    return [sentence for measure in measures if measure.stratum == "" for sentence in _say(measure)]
+    """One sentence for each headline measure, in the order of the datasheet; arms that are probes are named."""
+    return [
+        sentence if measure.arm == BASELINE else f"Arm {measure.arm}: {sentence}"
+        for measure in measures
+        if measure.stratum == ""
+        for sentence in _say(measure)
+    ]
 
 
 def _say(measure: MeasureRecord) -> Iterator[str]:
@@ -56,12 +59,13 @@ def _say(measure: MeasureRecord) -> Iterator[str]:
 
 
 def _judge_rate(measure: MeasureRecord, result: EstimateRecord, high: str, low: str) -> str:
-    assert result.interval is not None  # noqa: S101  # every rate has one
-    lower, upper = result.interval.low or 0.0, 1.0 if result.interval.high is None else result.interval.high
+    ends = (result.interval.low, result.interval.high) if result.interval else (None, None)
+    lower, upper = 0.0 if ends[0] is None else ends[0], 1.0 if ends[1] is None else ends[1]
+    # Of what is only worth a sentence when it is high, "not settled" is not said.
     unsettled = f"{measure.title} is not settled at this size: {{value}} {{interval}}." if low else ""
-    limit = LIMIT if low else TROUBLE_LIMIT
+    limit = limit_value(measure.name)
     sentence = high if lower > limit else low if upper <= limit else unsettled
-    return sentence.format(value=rate(result.value), interval=interval(result.interval.low, result.interval.high))
+    return sentence.format(value=rate(result.value), interval=measured_interval(measure, result.interval))
 
 
 def _threshold(result: EstimateRecord | UndefinedRecord) -> str:

@@ -2,26 +2,36 @@
 
 from decimal import ROUND_HALF_UP, Context, Decimal
 from math import isfinite
-from typing import Literal
+from typing import Literal, assert_never
 
-from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord
+from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord, Scale
 
 __all__ = [
+    "about",
+    "checked",
     "count",
+    "difference",
+    "dollars",
     "fraction",
     "interval",
     "is_rate",
+    "latent",
     "level",
+    "limit",
     "measured_counts",
     "measured_interval",
     "measured_value",
+    "milliseconds",
+    "p_value",
     "part",
     "rate",
     "ratio",
+    "scaled",
+    "scaled_interval",
     "setting",
     "step",
-    "step_interval",
-    "threshold",
+    "unit_of_scale",
+    "units",
 ]
 
 # Wide enough for any float: the default 28 digits make `quantize` fail above 1e25.
@@ -78,25 +88,6 @@ def step(value: float) -> str:
     return _fixed(value, places=0 if isfinite(value) and value == int(value) else 2)
 
 
-def step_interval(low: float | None, high: float | None) -> str:
-    """The limits of a threshold.
-
-    >>> step_interval(2.714286, 4.0), step_interval(None, 1.0)
-    ('[2.71, 4]', 'below 1')
-    """
-    return _limits(None if low is None else step(low), None if high is None else step(high))
-
-
-def threshold(value: float, censoring: Literal["none", "left", "right"]) -> str:
-    """A threshold; a censored one says on which side the truth lies.
-
-    >>> threshold(1.0, "left"), threshold(5.0, "right"), threshold(2.5, "none")
-    ('≤ 1 (left-censored)', '> 5 (right-censored)', '2.50')
-    """
-    sign = {"none": "", "left": "≤ ", "right": "> "}[censoring]
-    return f"{sign}{step(value)}" + (f" ({censoring}-censored)" if sign else "")
-
-
 def level(value: float) -> str:
     """A confidence level.
 
@@ -122,31 +113,146 @@ def setting(value: float | str | None) -> str:
 def part(stratum: str) -> str:
     """The part of the design a measure is about: a step of the ladder as Δ1, any other by its name.
 
-    >>> part("3"), part("empty"), part("")
-    ('Δ3', 'empty', 'all')
+    >>> part("3"), part("0.25"), part("empty"), part("")
+    ('Δ3', 'Δ0.25', 'empty', 'all')
     """
-    return f"Δ{stratum}" if stratum.isdecimal() else stratum or "all"
+    return f"Δ{stratum}" if stratum.replace(".", "", 1).isdecimal() else stratum or "all"
+
+
+def difference(value: float) -> str:
+    """A difference of two rates, with its sign.
+
+    >>> difference(0.12), difference(-0.0833), difference(0.0)
+    ('+0.120', '-0.083', '0.000')
+    """
+    written = rate(value)
+    return f"+{written}" if value > 0 and float(written.replace(",", "")) > 0 else written
+
+
+def latent(value: float) -> str:
+    """A value in standard deviations of the judge's noise, to two decimals."""
+    return _fixed(value, places=2)
+
+
+def p_value(value: float) -> str:
+    """A probability under a null hypothesis.
+
+    >>> p_value(0.2312), p_value(0.00002)
+    ('p = 0.231', 'p < 0.001')
+    """
+    return "p < 0.001" if 0 <= value < 0.001 else f"p = {_fixed(value, places=3)}"
+
+
+def about(value: int) -> str:
+    """A number that is a forecast: three leading digits, rounded up.
+
+    >>> about(1245), about(53), about(31601)
+    ('1,250', '53', '31,700')
+    """
+    unit = 10 ** max(0, len(str(value)) - 3)
+    return count(-(-value // unit) * unit)
+
+
+def units(unit: str, number: float) -> str:
+    """The name of so many units.
+
+    >>> units("pair", 1), units("pair", 73)
+    ('pair', 'pairs')
+    """
+    return unit if number == 1 else f"{unit}s"
+
+
+def limit(kind: Literal["at_most", "at_least"], value: float) -> str:
+    """A limit of the policy.
+
+    >>> limit("at_most", 0.05), limit("at_least", 0.8)
+    ('≤ 0.05', '≥ 0.80')
+    """
+    return f"{'≤' if kind == 'at_most' else '≥'} {_fixed(value, places=2)}"
+
+
+def dollars(value: Decimal) -> str:
+    """US dollars: cents, or as many decimals as a small amount needs for two digits.
+
+    >>> dollars(Decimal("12.3456")), dollars(Decimal("0.000123")), dollars(Decimal(0))
+    ('$12.35', '$0.00012', '$0')
+    """
+    if not value.is_finite():
+        return "not finite"
+    if not value:
+        return "$0"
+    places = 2 if abs(value) >= Decimal("0.1") else 1 - value.adjusted()
+    return f"${value.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP, context=_WIDE):,}"
+
+
+def milliseconds(value: float) -> str:
+    """How long a call took.
+
+    >>> milliseconds(312.4), milliseconds(12345.0)
+    ('312 ms', '12.3 s')
+    """
+    return f"{_fixed(value, places=0)} ms" if value < 10_000 else f"{_fixed(value / 1000, places=1)} s"
+
+
+def checked(value: float | str) -> str:
+    """What a gate found or allows: words as they are, a number without needless digits.
+
+    >>> checked("100 %"), checked(0.48123), checked(2.0)
+    ('100 %', '0.481', '2')
+    """
+    if isinstance(value, str):
+        return value
+    return count(value) if isfinite(value) and value == int(value) else rate(value)
 
 
 def is_rate(measure: MeasureRecord) -> bool:
-    """Whether the value is a share of its denominator; a detection threshold is a number of requirements."""
-    return measure.name != "detection-threshold"
+    """Whether the value is a share of its denominator."""
+    return measure.scale == "rate"
+
+
+def scaled(value: float, scale: Scale) -> str:
+    """A value on the scale of its measure."""
+    match scale:
+        case "rate":
+            return rate(value)
+        case "difference":
+            return difference(value)
+        case "requirements":
+            return step(value)
+        case "latent" | "steps":
+            return latent(value)
+        case "ratio":
+            return ratio(value)
+        case "p-value":
+            return p_value(value)
+        case _:
+            assert_never(scale)
+
+
+def scaled_interval(low: float | None, high: float | None, scale: Scale) -> str:
+    """The limits of a value on the scale of its measure."""
+    return _limits(None if low is None else scaled(low, scale), None if high is None else scaled(high, scale))
+
+
+def unit_of_scale(scale: Scale) -> str:
+    """What a value counts, where that is not plain from the measure's name."""
+    return {"requirements": "requirements", "latent": "SD of noise", "steps": "grades"}.get(scale, "")
 
 
 def measured_value(measure: MeasureRecord, estimate: EstimateRecord) -> str:
-    if is_rate(measure):
-        return rate(estimate.value)
-    return threshold(estimate.value, estimate.censoring)
+    """The value; a censored one says on which side the truth lies."""
+    if estimate.censoring != "none":
+        sign = {"left": "≤", "right": ">"}[estimate.censoring]
+        return f"{sign} {scaled(estimate.value, measure.scale)} ({estimate.censoring}-censored)"
+    return scaled(estimate.value, measure.scale)
 
 
 def measured_interval(measure: MeasureRecord, limits: IntervalRecord | None) -> str:
-    if limits is None:
-        return "none"
-    return (interval if is_rate(measure) else step_interval)(limits.low, limits.high)
+    return "none" if limits is None else scaled_interval(limits.low, limits.high, measure.scale)
 
 
 def measured_counts(measure: MeasureRecord, estimate: EstimateRecord) -> str:
-    """k/n of a rate; of a threshold, which has no numerator, the number of units it was fitted to."""
+    """k/n of a rate; of anything else, which has no numerator, the number of units it was fitted to."""
     if is_rate(measure):
         return fraction(estimate.numerator, estimate.denominator)
     return f"n = {count(estimate.denominator)}"

@@ -1,19 +1,23 @@
 """The datasheet record, `judge-datasheet/1`: the one document every other rendering is a pure function of."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, model_validator
 
-__all__ = ["FORMAT", "AuditRow", "Datasheet", "MeasureRecord", "parse_datasheet", "render_json"]
+from umpirical.reports.record_sources import ExampleRecord, GradeRow, RevisionRecord, SpendRecord, StimuliRecord
+from umpirical.reports.record_verdicts import DecisionRecord, LimitRecord, ProfileRecord
+from umpirical.reports.strict import Strict
+
+__all__ = ["FORMAT", "AuditRow", "Datasheet", "MeasureRecord", "Scale", "parse_datasheet", "render_json"]
 
 FORMAT: Literal["judge-datasheet/1"] = "judge-datasheet/1"
 
+Scale = Literal["rate", "difference", "requirements", "latent", "steps", "p-value", "ratio"]
+"""What kind of number a measure is: a share; a difference of shares; a number of requirements; standard deviations of
+the judge's noise; grades; a probability under a null hypothesis; a ratio."""
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
-
-class IntervalRecord(_Record):
+class IntervalRecord(Strict):
     """Limits; `low` or `high` is null where the interval is open on that side."""
 
     low: float | None
@@ -22,7 +26,7 @@ class IntervalRecord(_Record):
     method: str
 
 
-class EstimateRecord(_Record):
+class EstimateRecord(Strict):
     """A measured value, with its numerator and denominator."""
 
     kind: Literal["estimate"] = "estimate"
@@ -43,15 +47,15 @@ class EstimateRecord(_Record):
     )
 
 
-class UndefinedRecord(_Record):
+class UndefinedRecord(Strict):
     """No value, and why."""
 
     kind: Literal["undefined"] = "undefined"
     reason: str
-    left_out: dict[str, int] = {}
+    left_out: dict[str, int] = Field(default={})
 
 
-class MeasureRecord(_Record):
+class MeasureRecord(Strict):
     """One named property of the judge."""
 
     name: str
@@ -60,11 +64,20 @@ class MeasureRecord(_Record):
     worse: Literal["higher", "lower", "depends"] = Field(description="Which direction is bad news.")
     arm: str
     stratum: str = Field(description="The part of the design it is about; empty for the whole.")
+    scale: Scale = "rate"
     result: Annotated[EstimateRecord | UndefinedRecord, Field(discriminator="kind")]
     planted: float | None = Field(default=None, description="The true value, known only for a simulated judge.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _threshold_counts_requirements(cls, values: Any) -> Any:  # noqa: ANN401  # whatever was given
+        """Records older than `scale` hold one measure that is no rate."""
+        if isinstance(values, dict) and values.get("name") == "detection-threshold":
+            return {"scale": "requirements"} | values
+        return values
 
-class JudgeRecord(_Record):
+
+class JudgeRecord(Strict):
     """The configuration under test."""
 
     name: str
@@ -76,9 +89,11 @@ class JudgeRecord(_Record):
     instruction: str = Field(description="The prompt template, placeholders unfilled.")
     answer_schema: str
     capabilities: dict[str, bool]
+    prompts: dict[str, str] = Field(default={}, description="The prompt template of each arm.")
+    scale: str = Field(default="", description="What a `grade` judge may answer, in words.")
 
 
-class RunRecord(_Record):
+class RunRecord(Strict):
     """Which run this is read from."""
 
     id: str
@@ -93,9 +108,12 @@ class RunRecord(_Record):
     trials: int
     responses_sha256: str = Field(description="Digest over every response read, in order of trial id.")
     command: str = Field(description="Reproduces this datasheet.")
+    python: str = Field(default="", description="Version it was read with.")
+    packages: dict[str, str] = Field(default={}, description="Versions of the packages that can change a number.")
+    revisions: list[RevisionRecord] = Field(default=[])
 
 
-class AuditRow(_Record):
+class AuditRow(Strict):
     """Every trial of one part of the design, by outcome. The outcome columns add up to `planned`."""
 
     arm: str
@@ -110,9 +128,10 @@ class AuditRow(_Record):
     unparsed: int
     failed: int
     unasked: int
+    graded: int = Field(default=0, description="Calls of a `grade` judge that gave a grade.")
 
 
-class TroubleRecord(_Record):
+class TroubleRecord(Strict):
     """One kind of answer that is no verdict, with the judge's words."""
 
     outcome: Literal["unparsed", "failed"]
@@ -121,7 +140,7 @@ class TroubleRecord(_Record):
     example: str = Field(description="One such answer, shortened; text from outside, to be shown as inert text.")
 
 
-class Datasheet(_Record):
+class Datasheet(Strict):
     """A judge, measured."""
 
     format: Literal["judge-datasheet/1"] = FORMAT
@@ -133,6 +152,13 @@ class Datasheet(_Record):
     trouble: list[TroubleRecord]
     findings: list[str] = Field(description="What the measures say, by stated rules, in plain sentences.")
     non_claims: list[str]
+    limits: list[LimitRecord] = Field(default=[])
+    decision: DecisionRecord | None = None
+    profile: ProfileRecord | None = None
+    stimuli: StimuliRecord | None = None
+    spend: SpendRecord | None = None
+    examples: list[ExampleRecord] = Field(default=[], description="Failures, with the judge's words.")
+    grades: list[GradeRow] = Field(default=[], description="Grades by the quality that was planted.")
 
 
 def render_json(datasheet: Datasheet) -> str:

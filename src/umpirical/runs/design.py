@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from umpirical.domain.digests import Json
+from umpirical.domain.scales import JudgeKind
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Order, Presentation, Presented
 from umpirical.judges.port import Capabilities
@@ -22,15 +23,20 @@ class Design:
         return asdict(self)
 
 
-def presentations(stimulus: Stimulus, design: Design, capabilities: Capabilities) -> Iterator[Presentation]:
+def presentations(
+    stimulus: Stimulus, design: Design, capabilities: Capabilities, kind: JudgeKind = "compare"
+) -> Iterator[Presentation]:
     """Every way a stimulus is shown, both orders next to each other so that drift between them is small.
 
-    Two equal candidates have one order: the other would be the same prompt.
+    Two equal candidates have one order: the other would be the same prompt. A `grade` judge is shown one candidate at
+    a time, so its order `uv` is content u and `vu` content v; two identical answers are nothing to it.
     """
+    if kind == "grade" and stimulus.family == "vacuum" and stimulus.stratum == "identical":
+        return
     if not capabilities.accepts_empty and not all(text.strip() for text in stimulus.candidates):
         return
     orders: tuple[Order, ...] = (Order.UV, Order.VU)
-    if not capabilities.order_controllable or len(set(stimulus.candidates)) == 1:
+    if (kind == "compare" and not capabilities.order_controllable) or len(set(stimulus.candidates)) == 1:
         orders = (Order.UV,)
     for arm in design.arms:
         for repeat in range(design.repeats):
@@ -38,10 +44,8 @@ def presentations(stimulus: Stimulus, design: Design, capabilities: Capabilities
                 yield Presentation(order, arm, repeat)
 
 
-def shown(stimulus: Stimulus, order: Order) -> Presented:
-    """What the judge sees: the candidates in their slots, and nothing of where they come from."""
-    if len(stimulus.candidates) == 1:
-        return Presented(stimulus.task, stimulus.candidates[0], None)
-    u, v = stimulus.candidates
+def shown(stimulus: Stimulus, order: Order, kind: JudgeKind = "compare") -> Presented:
+    """What the judge sees: the candidates in their slots, or the one to grade, and nothing of where they come from."""
+    u, v = stimulus.candidates[0], stimulus.candidates[-1]
     first, second = (u, v) if order is Order.UV else (v, u)
-    return Presented(stimulus.task, first, second)
+    return Presented(stimulus.task, first, second if kind == "compare" else None)

@@ -107,7 +107,9 @@ class _Asking:
 
     async def work(self, questions: Iterator[_Question]) -> None:
         for shard, trial, stimulus in questions:
-            request = self._judge.request(shown(stimulus, trial.presentation.order), arm=trial.presentation.arm)
+            request = self._judge.request(
+                shown(stimulus, trial.presentation.order, self._judge.kind), arm=trial.presentation.arm
+            )
             self._check_plan(shard, trial, request)
             response = await self._judge.ask(request, trial_id=trial.id)
             self._recorder.record(shard, response)

@@ -30,9 +30,9 @@ def _trials(judge: Judge, stimuli: StimulusSet, design: Design) -> Iterator[tupl
     for part in stimuli.parts():
         for stimulus in stimuli.part(part).values():
             prompts: dict[tuple[str, str], str] = {}
-            for way in presentations(stimulus, design, judge.capabilities):
+            for way in presentations(stimulus, design, judge.capabilities, judge.kind):
                 key = (way.arm, way.order.value)
                 if key not in prompts:
-                    prompts[key] = prompt_id(judge.request(shown(stimulus, way.order), arm=way.arm))
+                    prompts[key] = prompt_id(judge.request(shown(stimulus, way.order, judge.kind), arm=way.arm))
                 prompt = prompts[key]
                 yield Trial(trial_id(prompt, repeat=way.repeat), prompt, stimulus.id, way), part

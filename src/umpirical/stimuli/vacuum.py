@@ -1,37 +1,51 @@
 """Vacuum stimuli: nothing to compare, so any preference is the judge's own."""
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import chain, repeat
 
 from umpirical.domain.stimuli import NoPreference, Stimulus
-from umpirical.stats.seeds import generator
-from umpirical.stimuli.ladder.answers import draw_answer
-from umpirical.stimuli.tasks import Task
+from umpirical.stimuli.ladder.pairs import PairMaker
 
 __all__ = ["vacuum_stimuli"]
 
-MAKER = "vacuum/1"
+MAKER = "vacuum/2"
+
+COSTS = {"whitespace": 2, "empty": 1, "identical": 1}
+"""The vacuum classes, and the distinct prompts that a stimulus of each makes."""
 
 WHITESPACE = (("   ", "\n\n"), (" \n ", "\t\t"), ("\n", "      "), ("\t", " \n\n "))
 
-IDENTICAL_PER_TASK = 3
 
+def vacuum_stimuli(maker: PairMaker, *, prompts: int) -> Iterator[Stimulus]:
+    """So many distinct prompts in one task, of three classes that take turns over the tasks.
 
-def vacuum_stimuli(task: Task, *, index: int, seed: int) -> Iterator[Stimulus]:
-    """Per task: two empty answers, two blank ones that differ only in blanks, and three pairs of identical answers.
-
-    Both orders of an equal pair are one prompt, so a task gives 1 + 2 + 3 distinct prompts.
+    Two empty answers, and two identical ones, are one prompt; two blank ones that differ in blanks are two, one in
+    each order.
     """
-    yield _stimulus(task, ("", ""), "empty", None)
-    yield _stimulus(task, WHITESPACE[index % len(WHITESPACE)], "whitespace", None)
-    for turn in range(IDENTICAL_PER_TASK):
-        # Levels 0 to 5 all come up over the tasks.
-        level = (index + 2 * turn) % (len(task.requirements) + 1)
-        rng = generator(seed, "vacuum", task.id, str(turn))
-        answer, _ = draw_answer(task, index=index, level=level, rng=rng)
-        yield _stimulus(task, (answer, answer), "identical", level)
+    index, left, turns = maker.index, prompts, Counter[str]()
+    start = index % len(COSTS)
+    classes = [*COSTS][start:] + [*COSTS][:start] + ["whitespace"]
+    for stratum in chain(classes, repeat("identical")):
+        if left <= 0:
+            return
+        if COSTS[stratum] <= left:
+            yield _stimulus(maker, stratum, turns[stratum])
+            left -= COSTS[stratum]
+            turns[stratum] += 1
 
 
-def _stimulus(task: Task, candidates: tuple[str, str], stratum: str, base: int | None) -> Stimulus:
+def _stimulus(maker: PairMaker, stratum: str, turn: int) -> Stimulus:
+    task, index, level = maker.task, maker.index, None
+    match stratum:
+        case "empty":
+            candidates = ("", "")
+        case "whitespace":
+            candidates = WHITESPACE[(index // len(COSTS) + turn) % len(WHITESPACE)]
+        case _:
+            # All levels come up over the tasks, though not every task shows two identical answers.
+            level = (index + index // len(COSTS) + 2 * turn) % (len(task.requirements) + 1)
+            candidates = (maker.answer(level, turn),) * 2
     return Stimulus(
         task_id=task.id,
         task=task.prompt,
@@ -40,5 +54,5 @@ def _stimulus(task: Task, candidates: tuple[str, str], stratum: str, base: int |
         maker=MAKER,
         family="vacuum",
         stratum=stratum,
-        base=base,
+        base=level,
     )

@@ -40,7 +40,7 @@ def stimulus_schema() -> "pa.Schema":
             ("family", text),
             ("stratum", text),
             ("delta", pa.float64()),
-            ("base", pa.int32()),
+            ("base", pa.float64()),
             ("parent", text),
         ]
     )
@@ -203,6 +203,9 @@ def judgment_schema() -> "pa.Schema":
             ("stratum", text),
             ("delta", pa.float64()),
             ("winner", pa.int32()),
+            ("base", pa.float64()),
+            ("log_length", pa.float64()),
+            ("level", pa.float64()),
             ("arm", text),
             ("order", text),
             ("repeat", pa.int32()),
@@ -210,6 +213,7 @@ def judgment_schema() -> "pa.Schema":
             ("choice", text),
             ("label", text),
             ("value", pa.float64()),
+            ("score", pa.float64()),
             ("confidence", pa.float64()),
             ("why", text),
         ]

@@ -2,11 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
+from umpirical.domain.digests import Json
 from umpirical.domain.stimuli import Stimulus
 from umpirical.store.files import write_text
 from umpirical.store.parquet import read_rows, write_rows
@@ -28,7 +30,12 @@ class StimulusSet:
     @property
     def digest(self) -> str:
         """Over the ids of all stimuli in order: the same set has the same digest."""
-        found: str = json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))["digest"]
+        return str(self.manifest["digest"])
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What the set is made of, and what the gates said of it."""
+        found: dict[str, Any] = json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
         return found
 
     def parts(self) -> list[int]:
@@ -47,8 +54,8 @@ class StimulusSet:
         return {stimulus.id: stimulus for stimulus in rows}
 
 
-def write_stimuli(folder: Path, stimuli: Iterable[Stimulus]) -> StimulusSet:
-    """Writes a set; the manifest comes last, so a set with a manifest is complete."""
+def write_stimuli(folder: Path, stimuli: Iterable[Stimulus], about: Mapping[str, Json] | None = None) -> StimulusSet:
+    """Writes a set; the manifest comes last, so a set with a manifest is complete. `about` goes into the manifest."""
     folder.mkdir(parents=True, exist_ok=True)
     source, state, count, number = iter(stimuli), hashlib.sha256(), 0, 0
     while part := list(islice(source, PART_SIZE)):
@@ -56,6 +63,6 @@ def write_stimuli(folder: Path, stimuli: Iterable[Stimulus]) -> StimulusSet:
         for stimulus in part:
             state.update(stimulus.id.encode())
         count, number = count + len(part), number + 1
-    manifest = {"digest": state.hexdigest()[:32], "stimuli": count, "parts": number}
+    manifest = {**(about or {}), "digest": state.hexdigest()[:32], "stimuli": count, "parts": number}
     write_text(folder / "manifest.json", json.dumps(manifest, indent=1) + "\n")
     return StimulusSet(folder)

@@ -7,7 +7,7 @@ from typing import Any
 
 from umpirical.domain.errors import ConfigError
 
-__all__ = ["YamlDocument", "load_yaml", "parse_yaml"]
+__all__ = ["YamlDocument", "dump_yaml", "load_yaml", "parse_yaml"]
 
 MAX_BYTES = 1_000_000
 
@@ -77,3 +77,17 @@ def parse_yaml(text: str, *, name: str) -> YamlDocument:
     if not isinstance(data, Mapping):
         raise ConfigError(f"expected a mapping at the top, got {type(data).__name__}", where=f"{name}:1")
     return YamlDocument(data, name, text)
+
+
+def dump_yaml(data: Mapping[str, Any]) -> str:
+    """Plain data as YAML that a person can edit, its keys in their order."""
+    from io import StringIO
+
+    from ruamel.yaml import YAML
+
+    writer, out = YAML(typ="rt", pure=True), StringIO()
+    writer.default_flow_style = False
+    writer.width = 1_000  # a sentence stays on its line
+    writer.indent(mapping=2, sequence=4, offset=2)
+    writer.dump(dict(data), out)
+    return out.getvalue()

@@ -1,33 +1,49 @@
 """Is a study fit to run. Reads files only."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from umpirical.domain.gates import GateResult
 from umpirical.runs.design import Design, presentations
-from umpirical.stimuli.checking import check_stimuli, check_task
-from umpirical.stimuli.datasheet_set import datasheet_stimuli
+from umpirical.stimuli.recipes import recipe
 from umpirical.study.files import Study, load_study
-from umpirical.study.preparing import chosen_tasks
+from umpirical.study.stimuli import build_stimuli, chosen_carriers, chosen_tasks
 
-__all__ = ["check_study"]
+__all__ = ["Checked", "check_study"]
 
 
-def check_study(path: Path, environment: Mapping[str, str]) -> tuple[list[str], dict[str, int]]:
-    """Problems in words, and the number of calls for each judge. What cannot even be read raises ConfigError."""
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found."""
+
+    problems: list[str]
+    gates: list[GateResult]
+    calls: dict[str, int]
+    """Of each judge."""
+
+
+def check_study(path: Path, environment: Mapping[str, str]) -> Checked:
+    """Problems in words, gates, and the number of calls. What cannot even be read raises ConfigError."""
     study = load_study(path)
-    tasks = chosen_tasks(study)
-    stimuli = list(datasheet_stimuli(tasks, seed=study.spec.seed))
-    problems = [problem for task in tasks for problem in check_task(task)]
-    problems += check_stimuli(tasks, stimuli)
+    stimuli, gates = build_stimuli(
+        chosen_tasks(study),
+        recipe(study.spec.design.size),
+        seed=study.spec.seed,
+        carriers=chosen_carriers(study),
+    )
+    problems = [f"gate {gate.name}: {gate.found}; allowed: {gate.allowed}" for gate in gates if _blocked(gate)]
     problems += _missing_keys(study, environment)
     calls = {}
     for judge in study.spec.judges:
         design = Design(repeats=study.spec.design.repeats, arms=tuple(judge.prompts) or ("baseline",))
-        capabilities = judge.capabilities.build()
-        calls[judge.name] = sum(1 for stimulus in stimuli for _ in presentations(stimulus, design, capabilities))
-        if judge.kind == "grade":
-            problems.append(f"judge {judge.name}: the datasheet measures compare judges so far")
-    return problems, calls
+        ways = (presentations(stimulus, design, judge.capabilities.build(), judge.kind) for stimulus in stimuli)
+        calls[judge.name] = sum(1 for shown in ways for _ in shown)
+    return Checked(problems, gates, calls)
+
+
+def _blocked(gate: GateResult) -> bool:
+    return gate.blocks and not gate.passed
 
 
 def _missing_keys(study: Study, environment: Mapping[str, str]) -> Iterator[str]:

@@ -245,7 +245,7 @@ def _load(run: PlannedRun, pricer: Pricer | None) -> _Load:
         if trial.stimulus_id != stimulus_id:
             stimulus_id, weights = trial.stimulus_id, {}
         if trial.prompt_id not in weights:
-            request = judge.request(shown(stimulus, trial.presentation.order), arm=trial.presentation.arm)
+            request = judge.request(shown(stimulus, trial.presentation.order, judge.kind), arm=trial.presentation.arm)
             if not isinstance(request, ChatRequest):
                 continue
             weights[trial.prompt_id] = load.weigh(request, pricer)

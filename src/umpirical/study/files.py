@@ -1,7 +1,7 @@
 """The study file."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +14,7 @@ from umpirical.judges.building import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 
-__all__ = ["STUDY_FILE", "Study", "StudySpec", "load_study", "parse_study"]
+__all__ = ["STUDY_FILE", "DesignSpec", "Study", "StudySpec", "load_study", "parse_study", "parse_study_data"]
 
 STUDY_FILE = "umpirical.yaml"
 
@@ -26,7 +26,13 @@ class DesignSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    size: str = Field(default="standard", description="How much is asked: screen, paper, standard or full.")
     repeats: int = Field(default=1, ge=1, le=10_000)
+    arms: tuple[str, ...] = Field(
+        default=("baseline",),
+        min_length=1,
+        description="For judges that name no prompts: baseline, strict, forced-choice, each a built-in instruction.",
+    )
 
 
 class StudySpec(BaseModel):
@@ -36,7 +42,14 @@ class StudySpec(BaseModel):
 
     study: str = Field(description="A name for the study.")
     seed: int = Field(default=1, description="Decides every random draw.")
-    tasks: list[str] | None = Field(default=None, description="Ids of built-in tasks; all of them if left out.")
+    tasks: list[str] | None = Field(
+        default=None,
+        description="Task files (.yaml) beside the study file, or built-in tasks or families. Default: by size.",
+    )
+    carriers: str | None = Field(
+        default=None,
+        description="A file beside the study file with answers of your own and the claims in them that you verified.",
+    )
     judges: list[JudgeSpec] = Field(min_length=1)
     design: DesignSpec = DesignSpec()
     concurrency: int = Field(default=16, ge=1, le=4096, description="Calls in flight at a time.")
@@ -76,10 +89,15 @@ def parse_study(document: YamlDocument | str, folder: Path) -> Study:
         document = parse_yaml(document, name=STUDY_FILE)
     _refuse_keys(document)
     try:
-        spec = StudySpec.model_validate(document.data)
+        return parse_study_data(document.data, folder)
     except ValidationError as error:
         raise _config_error(document, error) from None
-    judges = [resolve_prompts(judge, folder) for judge in spec.judges]
+
+
+def parse_study_data(data: Mapping[str, Any], folder: Path) -> Study:
+    """A study from what its file would hold."""
+    spec = StudySpec.model_validate(data)
+    judges = [resolve_prompts(judge, folder, spec.design.arms) for judge in spec.judges]
     return Study(folder, spec.model_copy(update={"judges": judges}))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from umpirical.domain.measures import Estimate
-from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.stimuli import TIER_2, Stimulus
 from umpirical.domain.tallies import CallTally, PairTally, Tallies, VacuumTally
 from umpirical.domain.trials import Order, Trial
 from umpirical.measures.rates import PLANNING_CORRELATION
@@ -39,7 +39,8 @@ class PlannedTallies:
 
     calls: Counter[tuple[str, str, str, str, float | None]] = field(default_factory=Counter)
     vacuum: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    pairs: Counter[tuple[str, str, str, float, Order]] = field(default_factory=Counter)
+    pairs: Counter[tuple[str, str, str, float, str, Order]] = field(default_factory=Counter)
+    """Without strata, which would make a long table, but for the edits of tier 2, which have no measure in common."""
     prompts: set[str] = field(default_factory=set)
     """Vacuum prompts seen: one counts once, however often it is repeated."""
 
@@ -47,7 +48,8 @@ class PlannedTallies:
         task, arm, family = stimulus.task_id, trial.presentation.arm, stimulus.family
         self.calls[task, arm, family, stimulus.stratum, stimulus.delta] += 1
         if family != "vacuum":
-            self.pairs[task, arm, family, stimulus.delta or 0.0, trial.presentation.order] += 1
+            stratum = stimulus.stratum if family in TIER_2 else ""
+            self.pairs[task, arm, family, stimulus.delta or 0.0, stratum, trial.presentation.order] += 1
         elif trial.prompt_id not in self.prompts:
             self.prompts.add(trial.prompt_id)
             self.vacuum[task, arm, stimulus.stratum] += 1
@@ -61,18 +63,27 @@ class PlannedTallies:
         )
 
     def _pairs(self) -> Iterator[PairTally]:
-        for (task, arm, family, delta, order), count in self.pairs.items():
+        for (task, arm, family, delta, stratum, order), count in self.pairs.items():
             if order is Order.UV:
-                both = self.pairs[task, arm, family, delta, Order.VU]
-                ties = {"no_preference": both, "tie_calls": 2 * both, "incomplete": count - both}
-                yield PairTally(task, arm, family, delta, both, **ties)
+                both = self.pairs[task, arm, family, delta, stratum, Order.VU]
+                yield PairTally(
+                    task,
+                    arm,
+                    family,
+                    delta,
+                    both,
+                    no_preference=both,
+                    tie_calls=2 * both,
+                    incomplete=count - both,
+                    stratum=stratum,
+                )
 
 
 def expected_precision(tallies: Tallies) -> Iterator[Precision]:
     """Of every rate: the denominators are those that the measures themselves count."""
     for spec, measure in measure_all(tallies):
         result = measure.result
-        if not isinstance(result, Estimate) or result.censoring != "none":
+        if spec.scale != "rate" or not isinstance(result, Estimate) or result.censoring != "none":
             continue
         tasks, each = result.clusters, result.denominator / result.clusters
         yield Precision(

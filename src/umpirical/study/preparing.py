@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,18 +10,21 @@ from typing import Any
 from umpirical import __version__
 from umpirical.domain.digests import Json, canonical_json, digest
 from umpirical.domain.errors import UsageError
+from umpirical.domain.gates import GateResult
+from umpirical.judges.port import Judge
 from umpirical.judges.spec import JudgeSpec
 from umpirical.runs.call_spec import CallSpec
-from umpirical.runs.design import Design
+from umpirical.runs.design import Design, presentations
 from umpirical.runs.planning import write_plan
-from umpirical.stimuli.datasheet_set import datasheet_stimuli
-from umpirical.stimuli.tasks import Task, builtin_tasks
+from umpirical.stimuli.gates.design import both_orders
+from umpirical.stimuli.gates.trying import refuse_unsound
 from umpirical.store.reuse import find_answers
 from umpirical.store.runs import RunStore
-from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
+from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.study.files import Study
+from umpirical.study.stimuli import write_stimulus_set
 
-__all__ = ["PlannedRun", "chosen_tasks", "open_run", "prepare_run", "write_stimulus_set"]
+__all__ = ["PlannedRun", "open_run", "prepare_run"]
 
 PROTOCOL = "umpirical-datasheet/1"
 
@@ -48,12 +51,13 @@ def prepare_run(study: Study, judge: JudgeSpec, *, folder: Path | None = None, f
     planned, everything in it is asked, and it is the one that is resumed from then on. `folder` is where the run goes;
     by default `runs/NAME-ID` in the study.
     """
-    if judge.kind != "compare":
-        raise UsageError(f"judge {judge.name} is a grade judge", fix="the datasheet measures compare judges so far")
+    if judge.scale is not None and judge.scale.kind == "nominal":
+        raise UsageError(f"judge {judge.name}: labels without an order cannot be measured", fix="use an ordinal scale")
     stimuli = write_stimulus_set(study)
     call = CallSpec(judge, study.folder, stimuli.folder, study.spec.seed)
     asked = call.open_judge()
     design = Design(repeats=study.spec.design.repeats, arms=asked.arms)
+    orders = _gate_orders(asked, stimuli, design)
     run_id = digest(
         "run",
         {
@@ -78,6 +82,7 @@ def prepare_run(study: Study, judge: JudgeSpec, *, folder: Path | None = None, f
             "seed": study.spec.seed,
             "repeats": design.repeats,
             "arms": list(design.arms),
+            "gates": [asdict(gate) for gate in orders],
         },
     )
     if not planned:
@@ -87,6 +92,16 @@ def prepare_run(study: Study, judge: JudgeSpec, *, folder: Path | None = None, f
     size = store.plan_size()
     assert size is not None  # noqa: S101  # just written
     return PlannedRun(store, call, *size)
+
+
+def _gate_orders(judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
+    """Both orders of every pair are in the plan, unless the judge cannot be shown both."""
+    if judge.kind == "compare" and not judge.capabilities.order_controllable:
+        return []
+    ways = ((s, way) for s in stimuli for way in presentations(s, design, judge.capabilities, judge.kind))
+    gates = [both_orders(ways)]
+    refuse_unsound(gates)
+    return gates
 
 
 def _describe(store: RunStore, judge: JudgeSpec, fingerprint: str, design: dict[str, Json]) -> None:
@@ -142,25 +157,6 @@ def open_run(folder: Path) -> tuple[RunStore, JudgeSpec, StimulusSet]:
     manifest = store.manifest
     stimuli = _stimuli_beside(folder, manifest["stimuli_folder"])
     return store, JudgeSpec.model_validate(manifest["judge"]), stimuli
-
-
-def write_stimulus_set(study: Study) -> StimulusSet:
-    """The study's stimuli, built once for each set of tasks and seed."""
-    stimuli = list(datasheet_stimuli(chosen_tasks(study), seed=study.spec.seed))
-    name = digest("stimuli", [stimulus.id for stimulus in stimuli])[:12]
-    folder = study.folder / "stimuli" / name
-    if (folder / "manifest.json").exists():
-        return StimulusSet(folder)
-    return write_stimuli(folder, stimuli)
-
-
-def chosen_tasks(study: Study) -> list[Task]:
-    if study.spec.tasks is None:
-        return list(builtin_tasks())
-    known = {task.id: task for task in builtin_tasks()}
-    if missing := [name for name in study.spec.tasks if name not in known]:
-        raise UsageError(f"no task named {', '.join(missing)}", fix=f"known: {', '.join(known)}")
-    return [known[name] for name in study.spec.tasks]
 
 
 def _stimuli_beside(run: Path, name: str) -> StimulusSet:

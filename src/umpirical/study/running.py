@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from umpirical.models.spending import Meter
@@ -28,7 +29,7 @@ class Watch(Watcher, AbstractContextManager["Watch"], Protocol):
 class FinishedRun:
     """A run, measured."""
 
-    name: str
+    folder: Path
     datasheet: Datasheet
     documents: Documents
 
@@ -40,7 +41,7 @@ class FinishedRun:
 
     def summary(self) -> dict[str, Any]:
         return {
-            "run": self.name,
+            "run": self.folder.name,
             "judge": self.datasheet.judge.name,
             "complete": self.datasheet.complete,
             "trials": self.datasheet.run.trials,
@@ -80,4 +81,4 @@ def complete_run(
     with watch(run.call.judge.name, run.trials) as watcher:
         executor.run(range(run.shards), run.call, run.store, watcher)
     datasheet = datasheet_of(run.store.folder)
-    return FinishedRun(run.store.folder.name, datasheet, write_documents(datasheet, run.store.folder))
+    return FinishedRun(run.store.folder, datasheet, write_documents(datasheet, run.store.folder))

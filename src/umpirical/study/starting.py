@@ -32,6 +32,9 @@ judges:
   # - name: mine
   #   callable: my_judge:judge
 
+# Answers of your own, with claims in them that you verified, are measured apart:
+# carriers: answers.yaml    # answers: [{{id: a, task: ..., answer: ..., claims: [a passage of the answer]}}]
+
 design:
   repeats: 1
 

@@ -2,10 +2,14 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from umpirical.cli.terminal import inert, say
+
+if TYPE_CHECKING:
+    from umpirical.domain.gates import GateResult
 
 __all__ = ["command"]
 
@@ -17,15 +21,22 @@ def command(study: Path, as_json: bool) -> int:  # noqa: FBT001
     """Check the study file STUDY (or the one in that folder), its prompts, tasks and keys. Asks nothing."""
     from umpirical.study.checking import check_study
 
-    problems, calls = check_study(study, os.environ)
+    checked = check_study(study, os.environ)
     if as_json:
         import json
+        from dataclasses import asdict
 
-        say(json.dumps({"ok": not problems, "problems": problems, "calls": calls}, indent=1))
+        say(json.dumps({"ok": not checked.problems, **asdict(checked)}, indent=1))
     else:
-        for problem in problems:
+        for gate in checked.gates:
+            say(f"gate {gate.name}: {_word(gate)}  {inert(gate.found)}")
+        for problem in checked.problems:
             say(f"problem: {inert(problem)}")
-        for judge, count in calls.items():
+        for judge, count in checked.calls.items():
             say(f"judge {judge}: {count:,} calls")
-        say("ok" if not problems else f"{len(problems)} to mend")
-    return 2 if problems else 0
+        say("ok" if not checked.problems else f"{len(checked.problems)} to mend")
+    return 2 if checked.problems else 0
+
+
+def _word(gate: "GateResult") -> str:
+    return "FAIL" if not gate.passed else "PASS" if gate.blocks else "reported"

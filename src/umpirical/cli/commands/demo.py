@@ -1,5 +1,6 @@
 """`umpirical demo`."""
 
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ def command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FB
     folder = out or Path(tempfile.mkdtemp(prefix="umpirical-demo-"))
     folder.mkdir(parents=True, exist_ok=True)
     results = []
+    click.echo("making and checking the stimuli", file=sys.stderr)
     for result in run_demo(folder, watch_run):
         results.append(result)
         if not as_json:

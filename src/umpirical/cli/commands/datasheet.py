@@ -1,0 +1,61 @@
+"""`umpirical datasheet`."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import click
+
+from umpirical.cli.measuring import Terms, exit_code, measure, spending_options
+from umpirical.cli.terminal import say
+
+__all__ = ["command"]
+
+
+@click.command("datasheet")
+@click.argument("judge")
+@click.option("--against", metavar="OTHER", help="Another judge: both on one page, with paired differences.")
+@click.option("--size", default="standard", help="screen (300 calls), paper (540), standard (720) or full (2,000).")
+@click.option("--arm", "arms", multiple=True, help="Also ask with this instruction about ties: strict, forced-choice.")
+@click.option("--repeats", default=1, type=click.IntRange(1, 100), help="Ask everything this often.")
+@click.option("--folder", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Where it is kept.")
+@spending_options
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(  # noqa: PLR0913, PLR0917  # each an option
+    judge: str,
+    against: str | None,
+    size: str,
+    arms: tuple[str, ...],
+    repeats: int,
+    folder: Path,
+    yes: bool,  # noqa: FBT001
+    max_cost: Decimal | None,
+    prices: tuple[str, ...],
+    allow_unpriced: bool,  # noqa: FBT001
+    as_json: bool,  # noqa: FBT001
+) -> int:
+    """Measure the judge JUDGE and write its datasheet.
+
+    JUDGE is the name of a judge in the study file here, a file with a judge in it (judge.yaml), a function
+    (module:function), a model (provider/model), or simulated:NAME. What it may cost is shown first. The same command
+    goes on where it stopped.
+    """
+    from umpirical.study.comparing import compare_runs
+    from umpirical.study.files import DesignSpec
+    from umpirical.study.naming import judges_study
+
+    chosen = ("baseline", *(arm for arm in dict.fromkeys(arms) if arm != "baseline"))
+    targets = [judge] if against is None else [judge, against]
+    study = judges_study(targets, folder, DesignSpec(size=size, arms=chosen, repeats=repeats))
+    results = measure(study, [], Terms(yes, max_cost, prices, allow_unpriced), quiet=as_json)
+    summaries = [result.summary() for result in results]
+    if against is not None:
+        first, second = (result.folder for result in results)
+        page = compare_runs(first, second, folder / "comparisons")
+        summaries.append({"comparison": str(page)})
+        if not as_json:
+            say(f"  {page}")
+    if as_json:
+        import json
+
+        say(json.dumps(summaries, indent=1))
+    return exit_code(results)

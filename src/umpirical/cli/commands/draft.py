@@ -1,0 +1,133 @@
+"""`umpirical draft`."""
+
+import sys
+from decimal import ROUND_CEILING, Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from umpirical.cli.measuring import Terms, need_flags, spending_options
+from umpirical.cli.terminal import inert, say
+
+if TYPE_CHECKING:
+    from umpirical.models.spending import Pricer
+    from umpirical.study.drafting import Draft, DraftPlan, Reply
+
+__all__ = ["command"]
+
+SHOWN = 10
+"""Problems that are printed; the file beside the draft has them all."""
+
+
+@click.command("draft")
+@click.argument("rubric", type=click.Path(path_type=Path))
+@click.option(
+    "--model", "name", required=True, help="The model that drafts: provider/model, or its name at --base-url."
+)
+@click.option("--base-url", help="Of an OpenAI-compatible server: http://127.0.0.1:8000/v1")
+@click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key; never the key itself.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("my-task.yaml"), show_default=True)
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 10), help="Calls at most.")
+@click.option(
+    "--max-tokens", default=12_000, show_default=True, type=click.IntRange(500, 200_000), help="Of one reply."
+)
+@spending_options
+def command(  # noqa: PLR0913, PLR0917  # each an option
+    rubric: Path,
+    name: str,
+    base_url: str | None,
+    api_key_env: str | None,
+    out: Path,
+    rounds: int,
+    max_tokens: int,
+    yes: bool,  # noqa: FBT001
+    max_cost: Decimal | None,
+    prices: tuple[str, ...],
+    allow_unpriced: bool,  # noqa: FBT001
+) -> int:
+    """Draft a task from RUBRIC, a text or Markdown file that says what a good answer does.
+
+    A model writes it, a program looks for what is wrong with it and has the model mend that, and you read it: until
+    you have set reviewed: true in it, nothing is measured with it. What it may cost is shown first.
+    """
+    from umpirical.models.prices import parse_price
+    from umpirical.models.spending import Ledger, Meter
+    from umpirical.study.drafting import (
+        append_reply,
+        draft_task,
+        drafting_model,
+        drafting_pricer,
+        plan_draft,
+        read_rubric,
+        write_draft,
+    )
+
+    _refuse_to_overwrite(out)
+    text = read_rubric(rubric)
+    spec = drafting_model(name, base_url=base_url, api_key_env=api_key_env)
+    pricer = drafting_pricer(spec, dict(map(parse_price, prices)), allow_unpriced=allow_unpriced)
+    plan = plan_draft(spec, text, pricer, rounds=rounds, max_tokens=max_tokens)
+    terms = Terms(yes, max_cost, prices, allow_unpriced)
+    ledger = Ledger(_agree(plan, name, pricer, terms))
+    replies = out.with_suffix(".replies.jsonl")
+
+    def keep(reply: "Reply") -> None:
+        append_reply(replies, reply)
+        count = len(reply.problems)
+        found = f"{count} problem{'' if count == 1 else 's'}" if count else "no problem found by program"
+        what = f"no reply ({reply.response.failure})" if reply.response.failure else f"a reply, {found}"
+        click.echo(f"  {what}; kept in {replies}", file=sys.stderr)
+
+    try:
+        draft = draft_task(spec, text, Meter(pricer, ledger), rounds=rounds, max_tokens=max_tokens, keep=keep)
+    finally:
+        if ledger.spent:
+            click.echo(f"spent: ${ledger.spent:.4f} of at most ${ledger.cap}", file=sys.stderr)
+    listed = write_draft(draft, out, by=name, rubric=rubric.name)
+    _show(draft, out, listed)
+    return 5 if draft.problems else 0
+
+
+def _refuse_to_overwrite(out: Path) -> None:
+    from umpirical.domain.errors import UsageError
+
+    if out.suffix not in (".yaml", ".yml"):
+        raise UsageError(f"{out} is no YAML file", fix=f"--out {out.with_suffix('.yaml')}")
+    if out.exists():
+        raise UsageError(f"{out} exists already", fix="name another file with --out; nothing was sent")
+    if not out.parent.is_dir():
+        raise UsageError(f"there is no folder {out.parent}", fix="create it; nothing was sent")
+
+
+def _agree(plan: "DraftPlan", name: str, pricer: "Pricer", terms: Terms) -> Decimal | None:
+    """Shows what may be sent and spent, and asks where somebody may send a bill for it. Returns the cap."""
+    from umpirical.domain.errors import SpendRefused
+
+    most = (plan.at_most or Decimal(0)).quantize(Decimal("0.0001"), ROUND_CEILING)
+    price = f"at most ${most} ({pricer.table})" if most else "no price is known" if plan.at_most is None else "free"
+    click.echo(f"draft: up to {plan.calls} calls to {inert(name)}, {price}", file=sys.stderr)
+    click.echo(f"  the first sends the rubric, up to {plan.input_tokens:,} tokens", file=sys.stderr)
+    cap = terms.max_cost if terms.max_cost is not None else None if plan.at_most is None else most
+    if plan.at_most is not None and not most:
+        return terms.max_cost
+    if cap is not None and cap < most:
+        click.echo(f"The cap of ${cap} is below that: it may stop there.", file=sys.stderr)
+    if not sys.stdin.isatty():
+        need_flags(most, yes=terms.yes, max_cost=terms.max_cost)
+    elif not terms.yes and not click.confirm(f"Spend up to ${cap}?" if most else "Send them?", err=True):
+        raise SpendRefused("nothing was sent")
+    return cap
+
+
+def _show(draft: "Draft", out: Path, listed: Path | None) -> None:
+    task = draft.task
+    say(f"wrote {out}: {len(task.requirements)} requirements, {len(task.facts)} facts, reviewed: false")
+    for problem in draft.problems[:SHOWN]:
+        say(f"  problem: {inert(problem)}")
+    if listed is not None:
+        more = f"{len(draft.problems) - SHOWN} more in " if len(draft.problems) > SHOWN else "the list is in "
+        say(f"  {more}{listed}")
+    say("next:  read every sentence of it and mend it; a program sees neither nonsense nor what the rubric meant")
+    say(f"       then set reviewed: true, name {out.name} under tasks in the study file, and  umpirical check")
+    say("       name several tasks there, built-in families among them: one task alone gives no interval")

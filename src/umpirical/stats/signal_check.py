@@ -1,0 +1,139 @@
+"""Whether the signal-detection model fits: answers expected against answers given, cell by cell."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc
+
+from umpirical.stats.clusters import MIN_DESIGN_EFFECT
+from umpirical.stats.signal import PairCounts, SignalFit, prepare
+from umpirical.stats.signal_likelihood import PARAMETERS, call_rates, kind_likelihoods
+from umpirical.stats.signal_search import curvature
+
+__all__ = ["GoodnessOfFit", "goodness_of_fit"]
+
+Floats = NDArray[np.float64]
+
+SMALLEST_CELL = 5.0
+"""Expected answers below which a cell is merged, as the chi-squared approximation wants."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoodnessOfFit:
+    """Pearson's test of the model, allowing for the dependence of calls."""
+
+    statistic: float
+    """Sum over cells of (observed - expected)² / expected."""
+    df: int
+    """Cells less one per difference and order, less the parameters fitted and not on a bound."""
+    dispersion: float
+    """What the statistic would be on average if the model held, divided by df: near 1 for independent calls.
+    Not below the least design effect of a rate, for agreement that close is luck."""
+    p: float
+    """Of statistic / dispersion on df degrees of freedom."""
+
+
+def goodness_of_fit(pairs: PairCounts, fit: SignalFit) -> GoodnessOfFit | None:
+    """Pearson's chi-squared over cells (difference x order x answer), scaled for what calls of one task share.
+
+    In each difference and order, answers expected fewer than five times are merged with the next rarest. The two calls
+    of a pair share its surface preference, and tasks may differ, so the cells are not multinomial. Their covariance is
+    therefore taken from the tasks' own residuals, with the effect of fitting taken out, and the statistic divided by
+    its mean under the model (Rao and Scott's first-order correction). Without task effects the dispersion is close to
+    1; differences between tasks raise it instead of being mistaken for a wrong curve.
+
+    None if merging leaves no degrees of freedom, or with fewer than two tasks.
+
+    Reference: J. N. K. Rao and A. J. Scott, On chi-squared tests for multiway contingency tables with cell proportions
+    estimated from survey data, Annals of Statistics 12 (1984).
+    """
+    cells = _Cells.of(pairs)
+    if cells.tasks < 2:
+        return None
+    expected = cells.sums(_expected(pairs, fit.theta))
+    merge, margins = _merging(expected.sum(axis=0))
+    inside = np.array([name not in fit.held | fit.at_bound for name in PARAMETERS])
+    df = len(merge) - margins - int(inside.sum())
+    if df < 1:
+        return None
+    total = merge @ expected.sum(axis=0)
+    residuals = (cells.sums(pairs.counts * pairs.weight[:, None]) - expected) @ merge.T
+    slopes = np.array([merge @ cells.sums(slope).sum(axis=0) for slope in _slopes(pairs, fit.theta, inside)])
+    settled = residuals - _influences(pairs, fit, cells, inside) @ slopes
+    settled = settled - settled.mean(axis=0)
+    dispersion = max(MIN_DESIGN_EFFECT, float((settled**2 / total).sum()) * cells.tasks / (cells.tasks - 1) / df)
+    statistic = float((residuals.sum(axis=0) ** 2 / total).sum())
+    return GoodnessOfFit(statistic, df, dispersion, float(chdtrc(df, statistic / dispersion)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """Where the rows of the pairs belong: six cells for each difference, in each task."""
+
+    place: NDArray[np.intp]
+    tasks: int
+    differences: int
+
+    @classmethod
+    def of(cls, pairs: PairCounts) -> "_Cells":
+        names, task = np.unique(pairs.task, return_inverse=True)
+        steps, step = np.unique(pairs.delta, return_inverse=True)
+        return cls(task * len(steps) + step, len(names), len(steps))
+
+    def sums(self, rows: Floats) -> Floats:
+        """Sums per task (rows) and cell (columns)."""
+        size = self.tasks * self.differences
+        columns = [np.bincount(self.place, weights=column, minlength=size) for column in rows.T]
+        return np.column_stack(columns).astype(float).reshape(self.tasks, -1)
+
+    def by_task(self, rows: Floats) -> Floats:
+        """Sums per task."""
+        task = self.place // self.differences
+        columns = [np.bincount(task, weights=column, minlength=self.tasks) for column in rows.T]
+        return np.column_stack(columns).astype(float)
+
+
+def _expected(pairs: PairCounts, theta: Floats) -> Floats:
+    """Expected answers of all pairs of each row."""
+    calls = np.repeat(pairs.counts.reshape(-1, 2, 3).sum(axis=2), 3, axis=1)
+    expected: Floats = call_rates(theta, pairs.delta, pairs.log_length) * calls * pairs.weight[:, None]
+    return expected
+
+
+def _merging(expected: Floats) -> tuple[Floats, int]:
+    """Which cells make up each merged cell (rows of 0 and 1), and how many differences and orders there are."""
+    merged: list[Floats] = []
+    margins = 0
+    for first in range(0, len(expected), 3):
+        groups = [[first], [first + 1], [first + 2]]
+        while len(groups) > 1:
+            groups.sort(key=lambda group: float(expected[group].sum()))
+            if expected[groups[0]].sum() >= SMALLEST_CELL:
+                break
+            groups[:2] = [groups[0] + groups[1]]
+        if expected[first : first + 3].sum() == 0:
+            continue
+        margins += 1
+        merged += [np.isin(np.arange(len(expected)), group).astype(float) for group in groups]
+    return np.array(merged), margins
+
+
+def _slopes(pairs: PairCounts, theta: Floats, inside: NDArray[np.bool_]) -> list[Floats]:
+    """Change of the expected answers with each parameter that is fitted."""
+    found = []
+    for parameter in np.flatnonzero(inside):
+        step = np.zeros(len(theta))
+        # Half of tau² at most, so that it stays positive.
+        step[parameter] = min(1e-4, theta[parameter] / 2) if PARAMETERS[parameter] == "surface" else 1e-4
+        found.append((_expected(pairs, theta + step) - _expected(pairs, theta - step)) / (2 * step[parameter]))
+    return found
+
+
+def _influences(pairs: PairCounts, fit: SignalFit, cells: _Cells, inside: NDArray[np.bool_]) -> Floats:
+    """How far each task pulls each fitted parameter, one row per task."""
+    space, weights = prepare(pairs, {})
+    curved = curvature(space, weights, fit.theta)[np.ix_(inside, inside)]
+    _, gradients = kind_likelihoods(fit.theta, space.kinds)
+    scores = cells.by_task(gradients[space.kinds.kind] * pairs.weight[:, None])
+    return scores[:, inside] @ np.linalg.pinv(curved)

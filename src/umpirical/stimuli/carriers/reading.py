@@ -1,0 +1,60 @@
+"""The carriers file: real answers, and what of them somebody has verified."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from umpirical.domain.errors import ConfigError
+from umpirical.store.yaml_files import YamlDocument
+
+__all__ = ["PREFIX", "Carrier", "read_carriers"]
+
+PREFIX = "carrier:"
+"""Before the id of every carrier, where it stands for a task: no task of tier 1 may be named so."""
+
+Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A real answer, and the passages of it that are known to be right."""
+
+    id: str
+    task: str
+    """What was asked, as the judge reads it."""
+    answer: str
+    claims: tuple[str, ...]
+    """Passages of the answer, word for word, that the user has verified."""
+
+    @property
+    def task_id(self) -> str:
+        return f"{PREFIX}{self.id}"
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    task: Text
+    answer: Text
+    claims: list[Text]
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    answers: list[_Entry]
+
+
+def read_carriers(document: YamlDocument) -> list[Carrier]:
+    """The entries under `answers`. Whether they are fit to be edited is the gate's to say."""
+    try:
+        found = _File.model_validate(document.data)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        path = tuple(problem["loc"])
+        place = ".".join(map(str, path))
+        fix = "answers: is a list, each entry with id, task, answer and claims"
+        raise ConfigError(f"{place}: {problem['msg']}", where=document.where(path), fix=fix) from None
+    return [Carrier(entry.id, entry.task, entry.answer, tuple(entry.claims)) for entry in found.answers]

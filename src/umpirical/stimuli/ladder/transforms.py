@@ -1,0 +1,171 @@
+"""Surface transforms, a closed grammar: each changes how an answer looks, and nothing of what it states."""
+
+import re
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+__all__ = ["PLAIN", "REWRITING", "TRANSFORMS", "canonical", "plain", "transformed"]
+
+PLAIN = "wording"
+"""The stratum of pairs that differ in wording alone."""
+
+Transform = Callable[[list[str], np.random.Generator], str]
+"""From the sentences of an answer to its text."""
+
+MOST_WORDS = 6
+"""Words that a transform replaces at most: enough to be seen, too few to change the length of an answer."""
+
+MOST_CONTRACTIONS = 3
+"""Fewer, as each makes an answer a word shorter."""
+
+SYNONYMS = {
+    "big": "large",
+    "begin": "start",
+    "begins": "starts",
+    "often": "frequently",
+    "quick": "fast",
+    "buy": "purchase",
+    "the whole": "the entire",
+    "usually": "normally",
+    "choose": "select",
+    "maybe": "perhaps",
+    "rarely": "seldom",
+    "mostly": "mainly",
+    "nearly": "almost",
+    "rather": "quite",
+    "glad": "happy",
+    "quiet": "silent",
+    "wide": "broad",
+    "quickly": "rapidly",
+    "several": "various",
+    "simple": "plain",
+}
+
+SPELLINGS = {
+    "colour": "color",
+    "colours": "colors",
+    "centre": "center",
+    "favourite": "favorite",
+    "towards": "toward",
+    "afterwards": "afterward",
+    "metre": "meter",
+    "metres": "meters",
+    "litre": "liter",
+    "litres": "liters",
+    "organise": "organize",
+    "organised": "organized",
+    "recognise": "recognize",
+    "recognised": "recognized",
+    "realise": "realize",
+    "neighbour": "neighbor",
+    "neighbours": "neighbors",
+    "neighbouring": "neighboring",
+    "grey": "gray",
+    "programme": "program",
+    "labelled": "labeled",
+    "behaviour": "behavior",
+    "flavour": "flavor",
+    "honour": "honor",
+    "harbour": "harbor",
+    "labour": "labor",
+    "theatre": "theater",
+    "fibre": "fiber",
+    "travelling": "traveling",
+    "cancelled": "canceled",
+    "apologise": "apologize",
+    "summarise": "summarize",
+    "emphasise": "emphasize",
+    "judgement": "judgment",
+    "cosy": "cozy",
+    "mould": "mold",
+}
+
+CONTRACTIONS = {
+    "do not": "don't",
+    "does not": "doesn't",
+    "did not": "didn't",
+    "is not": "isn't",
+    "are not": "aren't",
+    "was not": "wasn't",
+    "cannot": "can't",
+    "will not": "won't",
+    "should not": "shouldn't",
+    "it is": "it's",
+    "that is": "that's",
+    "there is": "there's",
+    "you will": "you'll",
+    "you are": "you're",
+    "they are": "they're",
+    "we are": "we're",
+    "we have": "we've",
+}
+
+
+def plain(sentences: list[str], _: np.random.Generator) -> str:
+    return " ".join(sentences)
+
+
+def _whitespace(sentences: list[str], rng: np.random.Generator) -> str:
+    """Paragraphs of two to five sentences, with blank lines between them and double blanks after some sentences."""
+    text = sentences[0]
+    left = int(rng.integers(2, 6))
+    for sentence in sentences[1:]:
+        left -= 1
+        if not left:
+            text, left = f"{text}\n\n", int(rng.integers(2, 6))
+        else:
+            text += "  " if rng.random() < 0.5 else " "  # a fair coin
+        text += sentence
+    return text
+
+
+def _sentence_order(sentences: list[str], rng: np.random.Generator) -> str:
+    return " ".join(sentences[place] for place in rng.permutation(len(sentences)))
+
+
+def _list(sentences: list[str], _: np.random.Generator) -> str:
+    return "\n".join(f"- {sentence}" for sentence in sentences)
+
+
+def _replacing(table: Mapping[str, str], most: int = MOST_WORDS, *, both_ways: bool = True) -> Transform:
+    """Replaces words by their partners. A text without any comes out as it was."""
+    partners = {**table, **({new: old for old, new in table.items()} if both_ways else {})}
+    words = sorted(partners, key=len, reverse=True)
+    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE)
+
+    def replaced(match: re.Match[str]) -> str:
+        new = partners[match[0].casefold()]
+        return new.capitalize() if match[0][0].isupper() else new
+
+    return lambda sentences, _: pattern.sub(replaced, " ".join(sentences), count=most)
+
+
+TRANSFORMS: dict[str, Transform] = {
+    PLAIN: plain,
+    "whitespace": _whitespace,
+    "sentence-order": _sentence_order,
+    "list": _list,
+    "synonym": _replacing(SYNONYMS),
+    "spelling": _replacing(SPELLINGS),
+    "register": _replacing(CONTRACTIONS, MOST_CONTRACTIONS, both_ways=False),
+}
+
+
+REWRITING = {"synonym", "spelling", "register"}
+"""Transforms that replace words, and so might replace one that a checker looks for."""
+
+_LIST_MARK = re.compile(r"^- ")
+_NEWER = {**SYNONYMS, **SPELLINGS, **CONTRACTIONS}
+_OLDER = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(_NEWER, key=len, reverse=True)))})\b")
+
+
+def canonical(sentence: str) -> str:
+    """The same for a sentence and for whatever a transform makes of it."""
+    return _OLDER.sub(lambda match: _NEWER[match[0]], _LIST_MARK.sub("", sentence).casefold())
+
+
+def transformed(sentences: list[str], name: str, rng: np.random.Generator) -> str | None:
+    """The text of an answer under a transform, or None if there is nothing in it to transform."""
+    text = TRANSFORMS[name](sentences, rng)
+    return None if name != PLAIN and text == " ".join(sentences) else text

@@ -1,0 +1,51 @@
+"""From what a person types to a judge: a name in a study, a file, a function, a model or a simulated judge."""
+
+from pathlib import Path
+from typing import Any
+
+from umpirical.domain.errors import UsageError
+from umpirical.judges.simulated.profiles import GRADER_PROFILES
+from umpirical.store.yaml_files import load_yaml
+from umpirical.study.files import STUDY_FILE, DesignSpec, Study, load_study, parse_study_data
+
+__all__ = ["judges_study"]
+
+GRADES = {"kind": "ordinal", "labels": ["1", "2", "3", "4", "5"]}
+"""The scale of a simulated judge that grades, where none is given."""
+
+WAYS = (
+    "a judge of the study file here, a file with a judge in it (judge.yaml), a function (module:function), "
+    "a model (provider/model) or simulated:NAME"
+)
+
+
+def judges_study(targets: list[str], folder: Path, design: DesignSpec, *, seed: int = 1) -> Study:
+    """A study of the judges that are named, in `folder`, asked by `design`."""
+    known = load_study(folder) if (folder / STUDY_FILE).is_file() else None
+    if known is not None and all(target in {judge.name for judge in known.spec.judges} for target in targets):
+        # The arms of a judge that names no prompts are those of the design, so the file is read anew with it.
+        data = dict(load_yaml(folder / STUDY_FILE).data)
+        chosen = [entry for entry in data["judges"] if entry["name"] in targets]
+        data |= {"judges": chosen, "design": design.model_dump(mode="json")}
+        return parse_study_data(data, folder)
+    judges = [_judge(target, folder) for target in targets]
+    data = {"study": "datasheet", "seed": seed, "judges": judges, "design": design.model_dump(mode="json")}
+    return parse_study_data(data, folder)
+
+
+def _judge(target: str, folder: Path) -> dict[str, Any]:
+    if target.endswith((".yaml", ".yml")):
+        return {"name": Path(target).stem, **load_yaml(folder / target).data}
+    if target.startswith("simulated:"):
+        name = target.removeprefix("simulated:")
+        judge: dict[str, Any] = {"name": name, "model": {"adapter": "simulated", "name": name}}
+        return judge | ({"kind": "grade", "scale": GRADES} if name in GRADER_PROFILES else {})
+    if ":" in target and "/" not in target:
+        return {"name": _plain(target), "callable": target}
+    if "/" in target:
+        return {"name": _plain(target), "model": {"adapter": "inspect", "name": target}}
+    raise UsageError(f"no judge {target!r}", fix=f"name {WAYS}")
+
+
+def _plain(target: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in target)[:64]

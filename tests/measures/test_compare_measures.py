@@ -1,0 +1,354 @@
+"""The measures of a `compare` judge beyond its plain rates: by hand, and where they have no value."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from tests.recovery.outcome_sampling import sample_run
+from umpirical.domain.measures import Estimate, Undefined
+from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
+from umpirical.measures.spec import MEASURES
+from umpirical.stats.bradley_terry import estimate_weights
+from umpirical.stats.clusters import cluster_wilson
+from umpirical.stats.differences import paired_difference
+from umpirical.stats.latent import LatentJudge
+
+JUDGE = LatentJudge(1.2, 0.8, 0.3, 0.6, 0.01, length_weight=0.5)
+
+
+def measured(name: str, tallies: Tallies, arm: str = "baseline"):
+    return {measure.stratum: measure.result for measure in MEASURES.get(name).compute(tallies, arm)}
+
+
+def equal(task: str, pairs: int, **counts) -> PairTally:
+    return PairTally(task, "baseline", "delta0", 0.0, pairs, **counts)
+
+
+def step(task: str, delta: float, pairs: int, *, arm: str = "baseline", **counts) -> PairTally:
+    return PairTally(task, arm, "ladder", delta, pairs, **counts)
+
+
+def outcome(task: str, family: str, counts, *, stratum: str = "", pairs: int = 1, delta: float = 0.0) -> OutcomeTally:
+    return OutcomeTally(task, "baseline", family, stratum, delta, 0.0, 0.0, counts, pairs)
+
+
+class TestByTransform:
+    TALLIES = Tallies(
+        pairs=(
+            equal("a", 4, stable=2, positional=1, one_sided=1, stratum="list"),
+            equal("a", 2, no_preference=2, stratum="register"),
+            equal("b", 4, stable=1, one_sided=2, no_preference=1, stratum="list", incomplete=1),
+            equal("b", 2, positional=1, one_sided=1, stratum="register"),
+        )
+    )
+
+    @pytest.mark.parametrize(
+        ("name", "whole", "listed", "register"),
+        [
+            ("stable-cross-sensitivity", 3, 3, 0),
+            ("positional-false-preference", 2, 1, 1),
+            ("one-sided-commit", 4, 3, 1),
+            ("no-preference", 3, 1, 2),
+        ],
+    )
+    def test_the_whole_comes_first_and_is_the_sum_of_the_parts(self, name, whole, listed, register):
+        found = measured(name, self.TALLIES)
+        assert list(found) == ["", "list", "register"]
+        assert [result.numerator for result in found.values()] == [whole, listed, register]
+        assert [result.denominator for result in found.values()] == [12, 8, 4]
+        assert found["list"].left_out == {"without an answer in both orders": 1}
+
+    def test_without_transforms_there_is_only_the_whole(self):
+        plain = Tallies(pairs=tuple(replace(tally, stratum="") for tally in self.TALLIES.pairs))
+        assert list(measured("no-preference", plain)) == [""]
+
+
+class TestOneSided:
+    TALLIES = Tallies(
+        pairs=(
+            equal("a", 6, one_sided=4, one_sided_slot_1=3, one_sided_u=2, incomplete=2),
+            equal("b", 6, one_sided=2, one_sided_slot_1=2, one_sided_u=0),
+            equal("c", 6, no_preference=6),
+        )
+    )
+
+    def test_the_denominator_is_the_one_sided_commits(self):
+        slot, content = (measured(name, self.TALLIES)[""] for name in ("one-sided-slot", "one-sided-content"))
+        assert (slot.numerator, content.numerator, slot.denominator, slot.clusters) == (5, 2, 6, 2)
+        rate = cluster_wilson([3, 2], [4, 2])
+        assert (slot.interval.low, slot.interval.high) == (rate.low, rate.high)
+        # Two pairs were not answered: were both one-sided, the share would lie between 5/8 and 7/8.
+        assert slot.bounds == pytest.approx((5 / 8, 7 / 8))
+
+    @pytest.mark.parametrize("name", ["one-sided-slot", "one-sided-content"])
+    def test_without_a_one_sided_commit_there_is_no_share(self, name):
+        none = Tallies(pairs=tuple(equal(task, 6, no_preference=6) for task in "abc"))
+        assert "exactly one order" in measured(name, none)[""].reason
+
+
+class TestSlotRates:
+    TALLIES = Tallies(
+        pairs=(
+            equal("a", 3, stable=1, positional=1, one_sided=1, slot_1_calls=4, slot_2_calls=1),
+            equal("b", 3, stable=2, no_preference=1, slot_1_calls=2, slot_2_calls=2, incomplete=1),
+        )
+    )
+
+    def test_they_count_calls(self):
+        first, second = measured("slot-1-rate", self.TALLIES)[""], measured("slot-2-rate", self.TALLIES)[""]
+        assert (first.numerator, second.numerator, first.denominator, first.unit) == (6, 3, 12, "call")
+        assert first.left_out == {"without an answer in both orders": 2}
+
+    @pytest.mark.parametrize("name", ["slot-1-rate", "slot-2-rate", "excess-stable", "excess-positional"])
+    def test_published_counts_without_slots_are_not_taken_for_zeros(self, name):
+        published = Tallies(pairs=tuple(replace(t, slot_1_calls=0, slot_2_calls=0) for t in self.TALLIES.pairs))
+        assert "which slot was named is not known" in measured(name, published)[""].reason
+
+
+class TestExcess:
+    def test_by_hand(self):
+        tallies = Tallies(
+            pairs=(
+                equal("a", 2, stable=1, positional=1, slot_1_calls=3, slot_2_calls=1),
+                equal("b", 2, stable=1, one_sided=1, slot_1_calls=2, slot_2_calls=1),
+                equal("c", 2, positional=1, no_preference=1, slot_1_calls=2),
+            )
+        )
+        # Over pairs of different tasks: slot 1 with slot 2, 7·2 - (3 + 2 + 0) = 9 of 144 - 48 = 96 ordered pairs of
+        # calls; slot 1 twice 49 - 17 = 32; slot 2 twice 4 - 2 = 2.
+        stable, positional = measured("excess-stable", tallies)[""], measured("excess-positional", tallies)[""]
+        assert stable.value == pytest.approx(2 / 6 - 2 * 9 / 96)
+        assert positional.value == pytest.approx(2 / 6 - (32 + 2) / 96)
+        assert (stable.denominator, stable.unit, stable.clusters) == (6, "pair", 3)
+
+    def test_against_repeats_by_hand(self):
+        # Asked twice each way. a: slot 1, 1 | 2, 2: stable in all 4 crossings. b: 1, 2 | 1, tie: of 4 crossings 1 is
+        # stable and 1 positional; in order uv the two answers differ. c: all ties.
+        outcomes = (
+            outcome("a", "delta0", (2, 0, 0, 0, 2, 0)),
+            outcome("b", "delta0", (1, 1, 0, 1, 0, 1)),
+            outcome("c", "delta0", (0, 0, 2, 0, 0, 2)),
+        )
+        tallies = Tallies(pairs=tuple(equal(task, 2, no_preference=2) for task in "abc"), outcomes=outcomes)
+        stable = measured("excess-stable", tallies)["against repeats"]
+        positional = measured("excess-positional", tallies)["against repeats"]
+        assert stable.value == pytest.approx((1 + 1 / 4 + 0) / 3 - (0 + 1 / 2 + 0) / 3)
+        assert positional.value == pytest.approx((0 + 1 / 4 + 0) / 3 - (1 + 0 + 0) / 3)
+        assert stable.denominator == 3
+
+    def test_without_repeats_there_is_no_second_baseline(self):
+        tallies = sample_run(JUDGE, np.random.default_rng(1), tasks=5)
+        assert list(measured("excess-stable", tallies)) == [""]
+
+    @pytest.mark.parametrize("name", ["excess-stable", "excess-positional"])
+    def test_a_slot_locked_judge_has_no_excess_and_still_an_interval(self, name):
+        tallies = Tallies(pairs=tuple(equal(task, 6, positional=6, slot_1_calls=12) for task in "abcdef"))
+        found = measured(name, tallies)[""]
+        assert found.value == pytest.approx(0)
+        assert found.interval.high > found.interval.low
+
+    def test_two_tasks_are_too_few_for_a_chance_level(self):
+        tallies = Tallies(pairs=tuple(equal(task, 6, stable=3, slot_1_calls=3, slot_2_calls=3) for task in "ab"))
+        assert "three" in measured("excess-stable", tallies)[""].reason
+
+
+def test_correct_tie_and_wrong_are_everything():
+    tallies = sample_run(JUDGE, np.random.default_rng(2), tasks=8)
+    correct, tie, wrong = (measured(name, tallies) for name in ("target-sensitivity", "tie-rate", "wrong-choice-rate"))
+    assert list(wrong) == ["0.5", "1", "2", "5"]
+    for stratum, result in wrong.items():
+        assert result.numerator + correct[stratum].numerator + tie[stratum].numerator == result.denominator
+
+
+class TestCommittedAccuracy:
+    def test_ties_are_not_in_the_denominator(self):
+        tallies = Tallies(
+            pairs=(
+                step("a", 1.0, 3, correct_calls=3, wrong_calls=1, tie_calls=2),
+                step("b", 1.0, 3, correct_calls=2, tie_calls=4),
+            )
+        )
+        found = measured("committed-accuracy", tallies)["1"]
+        assert (found.numerator, found.denominator, found.unit) == (5, 6, "call")
+
+    def test_a_judge_that_always_ties_has_none(self):
+        tallies = Tallies(pairs=tuple(step(task, 1.0, 3, tie_calls=6) for task in "ab"))
+        assert measured("committed-accuracy", tallies)["1"] == Undefined("no call named a winner")
+
+
+class TestShifts:
+    TALLIES = Tallies(
+        pairs=(
+            *(equal(task, 4, tie_calls=ties) for task, ties in zip("abc", (4, 6, 8), strict=True)),
+            *(
+                replace(equal(task, 4, tie_calls=ties), arm="strict")
+                for task, ties in zip("abc", (8, 7, 8), strict=True)
+            ),
+            *(step(task, 1.0, 2, correct_calls=4) for task in "abc"),
+            *(
+                step(task, 1.0, 2, arm="strict", correct_calls=correct, tie_calls=4 - correct, incomplete=1)
+                for task, correct in zip("abc", (2, 3, 4), strict=True)
+            ),
+            # A task that the baseline lacks does not count.
+            replace(equal("d", 4, tie_calls=0), arm="strict"),
+        )
+    )
+
+    def test_by_hand(self):
+        ties, correct = (
+            measured("criterion-shift", self.TALLIES, "strict"),
+            measured("sensitivity-shift", self.TALLIES, "strict"),
+        )
+        assert list(ties) == ["0", "1"]
+        assert list(correct) == ["1"]
+        assert ties["0"].value == pytest.approx(23 / 24 - 18 / 24)
+        assert (ties["0"].numerator, ties["0"].denominator) == (pytest.approx(2.5), 12)
+        assert ties["1"].value == pytest.approx(-correct["1"].value) == pytest.approx(3 / 12)
+        assert ties["1"].left_out == {"without an answer in both orders, this arm": 3}
+        reference = paired_difference([4, 3.5, 4], [4, 4, 4], [2, 3, 4], [4, 4, 4])
+        assert (ties["0"].interval.low, ties["0"].interval.high) == (reference.low, reference.high)
+
+    def test_the_permutation_p_stands_beside_it(self):
+        # At step 0 the tasks differ by 2, 1/2 and 0 pairs: of four ways to flip, two give as large a sum.
+        found = measured("criterion-shift-test", self.TALLIES, "strict")
+        assert found["0"].value == pytest.approx(0.5)
+        assert found["0"].interval is None
+
+    @pytest.mark.parametrize(
+        "name", ["criterion-shift", "criterion-shift-test", "sensitivity-shift", "resolution-shift"]
+    )
+    def test_the_baseline_is_not_compared_with_itself(self, name):
+        assert measured(name, self.TALLIES, "baseline") == {}
+
+    def test_an_arm_that_shares_no_task_is_undefined(self):
+        tallies = Tallies(pairs=(equal("a", 4, tie_calls=8), replace(equal("b", 4, tie_calls=8), arm="strict")))
+        assert "in this arm and in the baseline" in measured("criterion-shift", tallies, "strict")["0"].reason
+
+
+class TestFlipRate:
+    def test_by_hand(self):
+        # Three repeats: 2 + 1 + 0 in order uv: 1 - 2/6; 3 + 0 + 0 in order vu: 0. Twice.
+        outcomes = (
+            outcome("a", "delta0", (2, 1, 0, 3, 0, 0), pairs=2),
+            outcome("b", "delta0", (0, 0, 3, 1, 1, 1)),
+            outcome("b", "ladder", (1, 0, 0, 0, 1, 0), delta=1.0),
+        )
+        found = measured("flip-rate", Tallies(outcomes=outcomes))
+        assert list(found) == ["", "delta0", "ladder"]
+        assert found[""].numerator == pytest.approx(2 * 2 / 3 + 1)
+        assert (found[""].denominator, found[""].unit) == (6, "prompt")
+        assert found[""].left_out == {"answered once": 2}
+        assert found["ladder"] == Undefined("everything was asked once", left_out={"answered once": 2})
+
+    def test_asked_once_it_is_undefined(self):
+        tallies = sample_run(JUDGE, np.random.default_rng(3), tasks=4)
+        found = measured("flip-rate", tallies)
+        assert list(found) == [""]
+        assert found[""].reason == "everything was asked once"
+
+
+class TestLength:
+    TALLIES = Tallies(
+        pairs=tuple(PairTally(task, "baseline", "length", 0.0, 3, incomplete=1) for task in "ab"),
+        outcomes=(
+            # u, the longer, sits in slot 1 of the first order and in slot 2 of the second.
+            outcome("a", "length", (1, 0, 0, 0, 1, 0), stratum="+25%", pairs=2),
+            outcome("a", "length", (0, 1, 0, 0, 0, 1), stratum="+100%"),
+            outcome("b", "length", (0, 0, 1, 1, 0, 0), stratum="+25%"),
+            outcome("b", "length", (1, 0, 0, 0, 0, 1), stratum="+100%", pairs=2),
+        ),
+    )
+
+    def test_by_hand(self):
+        found = measured("length-preference", self.TALLIES)
+        assert list(found) == ["", "+25%", "+100%"]
+        # Longer: 4 of 6 calls in a, 2 of 6 in b; shorter: 1 and 1.
+        assert found[""].value == pytest.approx((6 - 2) / 12)
+        assert (found[""].numerator, found[""].denominator, found[""].unit) == (pytest.approx(4), 12, "call")
+        assert found["+25%"].value == pytest.approx((4 - 1) / 6)
+        reference = paired_difference([4, 2], [6, 6], [1, 1], [6, 6])
+        assert (found[""].interval.low, found[""].interval.high) == (reference.low, reference.high)
+        assert found[""].left_out == {"without an answer in both orders": 2}
+
+    def test_a_design_without_such_pairs_says_nothing_of_length(self):
+        for name in ("length-preference", "conflict-loss", "conflict-excess", "requirement-weight"):
+            assert measured(name, TestShifts.TALLIES) == {}
+
+    def test_conflict_by_hand(self):
+        conflict = tuple(
+            PairTally(task, "baseline", "conflict", 1.0, 3, wrong_calls=wrong, correct_calls=6 - wrong, stratum=stratum)
+            for task, wrong, stratum in (("a", 3, "+50%"), ("b", 1, "+100%"), ("c", 2, "+50%"))
+        )
+        ladder = tuple(step(task, 1.0, 2, wrong_calls=wrong) for task, wrong in (("a", 1), ("b", 0), ("d", 1)))
+        tallies = Tallies(pairs=(*conflict, *ladder, step("a", 2.0, 2, wrong_calls=4)))
+        loss = measured("conflict-loss", tallies)
+        assert (loss[""].numerator, loss[""].denominator, loss["+50%"].numerator) == (3, 9, 2.5)
+        assert isinstance(loss["+100%"], Undefined)
+        excess = measured("conflict-excess", tallies)[""]
+        # Against step 1 alone; tasks with one kind of pairs count for their own side.
+        assert excess.value == pytest.approx(6 / 18 - 2 / 12)
+        assert excess.clusters == 4
+
+
+class TestRequirementWeights:
+    def test_it_is_the_fit_to_the_calls(self):
+        tallies = sample_run(JUDGE, np.random.default_rng(4), tasks=20)
+        chosen = [tally for tally in tallies.outcomes if tally.family == "delta0-subset"]
+        wins, ties = np.zeros((20, 3, 3)), np.zeros((20, 3, 3))
+        for tally in chosen:
+            task, i, j = int(tally.task_id[1:]), int(tally.stratum[0]) - 1, int(tally.stratum[2]) - 1
+            wins[task, i, j] += tally.pairs * (tally.counts[0] + tally.counts[4])
+            wins[task, j, i] += tally.pairs * (tally.counts[1] + tally.counts[3])
+            ties[task, i, j] += tally.pairs * (tally.counts[2] + tally.counts[5])
+        reference = estimate_weights(wins, ties)
+        found = measured("requirement-weight", tallies)
+        assert list(found) == ["requirement 1", "requirement 2", "requirement 3"]
+        assert [result.value for result in found.values()] == pytest.approx(np.exp(reference.value))
+        assert np.prod([result.value for result in found.values()]) == pytest.approx(1)
+        ratio = measured("requirement-weight-ratio", tallies)[""]
+        values = [result.value for result in found.values()]
+        assert ratio.value == pytest.approx(max(values) / min(values))
+        assert 1 <= ratio.interval.low <= ratio.value <= ratio.interval.high
+        test = measured("requirement-weight-test", tallies)[""]
+        assert test.value == pytest.approx(reference.equality_p)
+        assert test.interval is None
+        assert ratio.denominator == 120
+
+    @pytest.mark.parametrize(
+        ("counts", "reason"), [((0, 0, 1, 0, 0, 1), "no call named a winner"), ((1, 0, 0, 1, 0, 0), "slot alone")]
+    )
+    @pytest.mark.parametrize("name", ["requirement-weight", "requirement-weight-ratio", "requirement-weight-test"])
+    def test_a_judge_that_looks_at_neither_has_no_weights(self, name, counts, reason):
+        outcomes = tuple(
+            outcome(task, "delta0-subset", counts, stratum=places) for task in "abcdefgh" for places in ("1-2", "2-3")
+        )
+        pairs = tuple(PairTally(task, "baseline", "delta0-subset", 0.0, 2) for task in "abcdefgh")
+        assert reason in measured(name, Tallies(pairs=pairs, outcomes=outcomes))[""].reason
+
+
+class TestDPrime:
+    def test_by_hand(self):
+        pairs = [equal(task, 10, tie_calls=ties) for task, ties in zip("abc", (12, 14, 16), strict=True)]
+        pairs += [step(task, 1.0, 10, correct_calls=correct) for task, correct in zip("abc", (15, 12, 18), strict=True)]
+        found = measured("d-prime", Tallies(pairs=tuple(pairs)))["1"]
+        # 45 of 60 correct, 18 of 60 named at equal quality, each with half an event added.
+        assert found.value == pytest.approx(norm.ppf(45.5 / 61) - norm.ppf(18.5 / 61 / 2))
+        assert (found.numerator, found.denominator, found.clusters) == (45, 60, 3)
+
+    @pytest.mark.parametrize(
+        ("correct", "ties", "reason"),
+        [(20, 10, "ceiling: of 60 calls, all but 0"), (0, 10, "floor"), (12, 20, "name a winner")],
+    )
+    def test_at_the_ceiling_it_is_not_given(self, correct, ties, reason):
+        pairs = [equal(task, 10, tie_calls=ties) for task in "abc"]
+        pairs += [step(task, 1.0, 10, correct_calls=correct) for task in "abc"]
+        assert reason in measured("d-prime", Tallies(pairs=tuple(pairs)))["1"].reason
+
+    def test_a_judge_that_never_ties_has_a_criterion_of_0(self):
+        pairs = [equal(task, 10) for task in "abc"]
+        pairs += [step(task, 1.0, 10, correct_calls=correct) for task, correct in zip("abc", (15, 12, 18), strict=True)]
+        found = measured("d-prime", Tallies(pairs=tuple(pairs)))["1"]
+        assert isinstance(found, Estimate)
+        assert found.value == pytest.approx(0.66, abs=0.02)

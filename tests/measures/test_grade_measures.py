@@ -1,0 +1,270 @@
+"""The measures of a `grade` judge: the promises every measure makes, and values by hand."""
+
+import inspect
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy.stats import t as student_t
+
+from tests.recovery.grade_sampling import sample_tallies
+from umpirical.domain.measures import Estimate, Undefined
+from umpirical.domain.tallies import CallTally, GradePairTally, GradeTally, PairTally, Tallies, VacuumTally
+from umpirical.measures.spec import MEASURES, MeasureSpec, measure_all
+from umpirical.stats.grading import LatentGrader
+
+NEW = ["grade-spread", "grade-concordance", "grade-slope", "effective-grades", "grades-used"]
+SHARED = ["dark-current", "raw-false-preference", "target-sensitivity", "tie-rate", "detection-threshold"]
+SPECS = [MEASURES.get(name) for name in (*SHARED, *NEW)]
+JUDGE = LatentGrader(gain=0.15, noise=0.12, surface=0.1, lapse=0.02, blank=0.1)
+
+
+@pytest.fixture(scope="module")
+def tallies() -> Tallies:
+    return sample_tallies(JUDGE, np.random.default_rng(1), tasks=15, unparsed=0.1)
+
+
+def results(spec: MeasureSpec | str, tallies: Tallies, arm: str = "baseline"):
+    found = MEASURES.get(spec) if isinstance(spec, str) else spec
+    return {measure.stratum: measure.result for measure in found.compute(tallies, arm)}
+
+
+def of_tasks(tallies: Tallies, names: set[str]) -> Tallies:
+    groups = ("vacuum", "calls", "grade_pairs", "grades")
+    return Tallies(**{group: tuple(t for t in getattr(tallies, group) if t.task_id in names) for group in groups})
+
+
+# Which measures there are.
+
+
+def test_a_grade_run_has_the_measures_of_grades_and_none_of_order_reversal(tallies):
+    names = {spec.name for spec, _ in measure_all(tallies)}
+    assert names.issuperset([*SHARED, *NEW, "unparsed-rate", "failure-rate"])
+    assert names <= {spec.name for spec in MEASURES if "grade" in spec.kinds}
+    assert names.isdisjoint(["stable-cross-sensitivity", "positional-false-preference", "no-preference"])
+
+
+def test_a_compare_run_has_none_of_the_measures_of_grades():
+    compared = Tallies(pairs=tuple(PairTally(f"t{n}", "baseline", "delta0", 0.0, 4, stable=4) for n in range(3)))
+    names = {spec.name for spec, _ in measure_all(compared)}
+    assert names.isdisjoint(NEW)
+    assert "stable-cross-sensitivity" in names
+
+
+# The promises.
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_the_docstring_is_a_contract(spec):
+    text = inspect.getdoc(spec.compute) or ""
+    for part in ("Level:", "Undefined", "Interval:"):
+        assert part in text, part
+    assert re.search(r"Bounds:|Higher is worse", text)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_nothing_counted_is_undefined_with_a_reason_never_a_number(spec):
+    empty = Tallies(
+        vacuum=(VacuumTally("t", "baseline", "empty", 0, 0.0, 3),),
+        grade_pairs=(
+            GradePairTally("t", "baseline", "delta0", "", 0.0, 0, incomplete=2),
+            GradePairTally("t", "baseline", "ladder", "", 1.0, 0, incomplete=4),
+        ),
+        calls=(CallTally("t", "baseline", "ladder", "", 1.0, 8, unasked=8),),
+    )
+    found = results(spec, empty)
+    assert found
+    for result in found.values():
+        assert isinstance(result, Undefined)
+        assert result.reason
+        assert sum(result.left_out.values()) > 0
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_one_task_is_undefined_because_it_has_no_interval(spec, tallies):
+    for result in results(spec, of_tasks(tallies, {"t0"})).values():
+        assert isinstance(result, Undefined)
+        assert "one task" in result.reason
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_another_arm_is_not_mixed_in(spec, tallies):
+    assert all(isinstance(result, Undefined) for result in results(spec, tallies, "strict").values())
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_other_families_are_not_mixed_in(spec, tallies):
+    """Pairs of other lengths or other requirements, and the grades of blanks, belong to other measures."""
+    more = replace(
+        tallies,
+        grade_pairs=tallies.grade_pairs
+        + tuple(
+            GradePairTally(f"t{n}", "baseline", family, "", delta, 9, better_higher=9, distance=30.0)
+            for n in range(15)
+            for family, delta in (("delta0-subset", 0.0), ("length", 0.0), ("conflict", 1.0))
+        ),
+        grades=tallies.grades
+        + tuple(GradeTally(f"t{n}", "baseline", fam, 0.0, 9.0, 5) for n in range(15) for fam in ("vacuum", "length")),
+    )
+    for stratum, result in results(spec, tallies).items():
+        assert results(spec, more)[stratum].value == pytest.approx(result.value)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_the_order_of_tallies_does_not_matter(spec, tallies):
+    groups = {name: getattr(tallies, name)[::-1] for name in ("vacuum", "calls", "grade_pairs", "grades")}
+    for stratum, result in results(spec, tallies).items():
+        other = results(spec, Tallies(**groups))[stratum]
+        assert isinstance(result, Estimate)
+        assert other.value == pytest.approx(result.value)
+        assert other.interval.low == pytest.approx(result.interval.low)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
+def test_more_tasks_narrow_the_interval_and_it_holds_the_value(spec):
+    few, many = (sample_tallies(JUDGE, np.random.default_rng(2), tasks=tasks, unparsed=0.1) for tasks in (12, 300))
+    for stratum, result in results(spec, few).items():
+        other, limits = results(spec, many)[stratum], result.interval
+        assert limits.low <= result.value + 1e-12
+        if limits.high is not None:
+            assert result.value <= limits.high + 1e-12
+            assert other.interval.high - other.interval.low < limits.high - limits.low
+
+
+@pytest.mark.parametrize("spec", [spec for spec in SPECS if spec.name in NEW], ids=lambda spec: spec.name)
+def test_what_was_left_out_is_said(spec, tallies):
+    for result in results(spec, tallies).values():
+        assert sum(result.left_out.values()) > 0
+
+
+@pytest.mark.parametrize("name", ["grade-spread", "grade-slope", "effective-grades"])
+def test_a_judge_without_any_variation_still_has_an_interval_with_width(name):
+    """Everything gets one grade: no spread to be seen is not the same as none."""
+    constant = sample_tallies(LatentGrader(gain=0.0, noise=0.0), np.random.default_rng(3), tasks=10)
+    result = results(name, constant)[""]
+    assert result.value == (1 if name == "effective-grades" else pytest.approx(0, abs=1e-12))
+    assert result.interval.high > result.interval.low
+
+
+# By hand.
+
+
+def pair(task, family, delta, pairs, **counts):
+    return GradePairTally(task, "baseline", family, "", delta, pairs, **counts)
+
+
+BY_HAND = Tallies(
+    grade_pairs=(
+        pair("a", "delta0", 0.0, 4, better_higher=1, lesser_higher=1, equal=2, difference=-1.0, distance=3.0),
+        pair("b", "delta0", 0.0, 4, better_higher=1, equal=3, difference=1.0, distance=1.0, incomplete=2),
+        pair("a", "ladder", 1.0, 4, better_higher=3, equal=1, difference=3.0, distance=3.0),
+        pair("b", "ladder", 1.0, 4, better_higher=1, lesser_higher=1, equal=2, distance=2.0),
+        pair("a", "ladder", 2.0, 2, better_higher=2, difference=4.0, distance=4.0),
+        pair("b", "ladder", 2.0, 2, better_higher=2, difference=3.0, distance=3.0),
+    )
+)
+
+
+def test_shares_by_hand():
+    raw = results("raw-false-preference", BY_HAND)[""]
+    # Two and one of eight pairs differ; two pairs left out: 3/10 to 5/10.
+    assert (raw.numerator, raw.denominator) == (3, 8)
+    assert raw.left_out == {"without a grade for both answers": 2}
+    assert raw.bounds == pytest.approx((0.3, 0.5))
+    target = results("target-sensitivity", BY_HAND)
+    assert [(target[step].numerator, target[step].denominator) for step in "12"] == [(4, 8), (4, 4)]
+    ties = results("tie-rate", BY_HAND)
+    assert [(ties[step].numerator, ties[step].denominator) for step in "012"] == [(5, 8), (3, 8), (0, 4)]
+    concordance = results("grade-concordance", BY_HAND)[""]
+    # Of 9 ladder pairs with two grades, 8 the right way round.
+    assert (concordance.numerator, concordance.denominator) == (8, 9)
+
+
+def test_the_threshold_by_hand():
+    # 1/2 at one step, 1 at two: three quarters halfway.
+    assert results("detection-threshold", BY_HAND)[""].value == pytest.approx(1.5)
+
+
+def test_the_spread_by_hand():
+    spread = results("grade-spread", BY_HAND)[""]
+    assert (spread.value, spread.numerator, spread.denominator, spread.unit) == (0.5, 4.0, 8, "pair")
+    # Residuals 3 - 2 and 1 - 2; factor 2 · 2 / (8 · 0.5) = 1; each limit m solves |0.5 - m| = t sqrt(m / 8).
+    reach = student_t.ppf(0.975, 1) ** 2 / 8
+    for limit in (spread.interval.low, spread.interval.high):
+        assert (0.5 - limit) ** 2 == pytest.approx(reach * limit)
+
+
+def grade(task, level, score, answers=1):
+    return GradeTally(task, "baseline", "ladder", level, score, answers)
+
+
+def test_the_slope_by_hand():
+    # Task a: levels 0, 2 with grades 0, 2, four answers each: (-1)·0 + 1·2 = 2 over 2, four times. Task b: grade 1 at
+    # both: 0 over 2, four times.
+    graded = Tallies(grades=tuple(grade(*row, 4) for row in [("a", 0, 0), ("a", 2, 2), ("b", 1, 1), ("b", 3, 1)]))
+    slope = results("grade-slope", graded)[""]
+    assert (slope.value, slope.numerator, slope.denominator, slope.unit, slope.clusters) == (0.5, 8.0, 16, "item", 2)
+    # Residuals 8 - 0.5·8 = 4 and -4; variance 2 · 32 / 16². One slip, 1.5 · 2 / 16, is less.
+    assert slope.interval.high - slope.value == pytest.approx(student_t.ppf(0.975, 1) / 2)
+
+
+def test_a_slope_is_not_surer_than_one_slip_from_end_to_end():
+    graded = Tallies(grades=tuple(grade(task, level, level, 4) for task in "abc" for level in (0, 1, 2)))
+    slope = results("grade-slope", graded)[""]
+    # All tasks agree on 1. Sum of squares 3 · 4 · 2 = 24; one answer at the end, 1 from the mean, 2 grades off.
+    assert slope.value == 1
+    assert slope.interval.high - 1 == pytest.approx(student_t.ppf(0.975, 2) * 1 * 2 / 24)
+
+
+def test_the_slope_is_that_of_a_regression_with_task_effects(tallies):
+    rows = [t for t in tallies.grades for _ in range(t.answers)]
+    groups = np.unique([row.task_id for row in rows], return_inverse=True)[1]
+    design = np.column_stack([[row.level for row in rows], np.eye(15)[groups]])
+    fit = sm.OLS([row.score for row in rows], design).fit(
+        cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False}
+    )
+    slope = results("grade-slope", tallies)[""]
+    assert slope.value == pytest.approx(fit.params[0])
+    half = student_t.ppf(0.975, 14) * fit.bse[0] * np.sqrt(15 / 14)
+    assert slope.interval.high - slope.value == pytest.approx(half)
+
+
+def test_a_task_of_one_quality_says_nothing_of_the_slope():
+    graded = Tallies(grades=tuple(grade(task, 2.0, 3.0, 4) for task in "abc"))
+    assert "two qualities" in results("grade-slope", graded)[""].reason
+
+
+def test_a_task_that_is_graded_harder_does_not_move_the_slope(tallies):
+    harder = replace(
+        tallies, grades=tuple(replace(t, score=t.score - 3.0 * (t.task_id < "t5")) for t in tallies.grades)
+    )
+    assert results("grade-slope", harder)[""].value == pytest.approx(results("grade-slope", tallies)[""].value)
+
+
+def test_grades_used_by_hand():
+    graded = Tallies(grades=(grade("a", 0.0, 0.0, 2), grade("b", 2.0, 0.0), grade("b", 2.0, 4.0), grade("c", 2.0, 4.0)))
+    used = results("grades-used", graded)[""]
+    assert (used.value, used.denominator, used.interval.low, used.interval.high) == (2, 5, 2, None)
+    # Pairs across tasks: 2·2 + 2·1 + 2·1 = 8, of which 2 + 1 = 3 share a grade.
+    effective = results("effective-grades", graded)[""]
+    assert (effective.value, effective.numerator, effective.denominator) == (2, 2, 5)
+
+
+def test_the_effective_number_by_hand():
+    graded = Tallies(grades=tuple(grade(task, 0.0, float(score), 2) for task in "abc" for score in (0, 1)))
+    effective = results("effective-grades", graded)[""]
+    assert effective.value == 2
+    apart = Tallies(grades=tuple(grade(task, 0.0, float(score)) for score, task in enumerate("abc")))
+    assert "no two tasks share a grade" in results("effective-grades", apart)[""].reason
+
+
+def test_dark_current_of_blanks_counts_a_repeated_prompt_once():
+    vacuum = (
+        VacuumTally("a", "baseline", "empty", 1, 0.5, 0),
+        VacuumTally("b", "baseline", "whitespace", 2, 1.0, 1),
+    )
+    found = results("dark-current", Tallies(vacuum=vacuum))
+    assert (found[""].numerator, found[""].denominator) == (1.5, 3)
+    assert found[""].left_out == {"without an answer": 1}

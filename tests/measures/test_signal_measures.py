@@ -1,0 +1,160 @@
+"""The parameters of the fitted model as measures: taken over as they are, fitted once, and never without a reason."""
+
+import numpy as np
+import pytest
+
+from tests.recovery.outcome_sampling import DESIGN, sample_run
+from umpirical.domain.measures import Estimate, Undefined
+from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
+from umpirical.measures import signal_model
+from umpirical.measures.spec import MEASURES
+from umpirical.stats.latent import LatentJudge
+from umpirical.stats.signal import PairCounts
+from umpirical.stats.signal_check import goodness_of_fit
+from umpirical.stats.signal_compare import parameter_difference
+from umpirical.stats.signal_estimates import ParameterEstimate, estimate_signal
+
+JUDGE = LatentJudge(1.2, 0.8, 0.3, 0.6, 0.01, length_weight=0.5)
+STRICT = LatentJudge(1.2, 1.6, 0.3, 0.6, 0.01, length_weight=0.5)
+
+PARAMETERS = {
+    "resolution": "resolution",
+    "criterion": "criterion",
+    "slot-bias": "slot_bias",
+    "surface-sensitivity": "surface",
+    "length-weight": "length_weight",
+    "lapse": "lapse",
+    "model-threshold": "threshold",
+}
+
+
+@pytest.fixture(scope="module")
+def tallies() -> Tallies:
+    return sample_run(JUDGE, np.random.default_rng(1), tasks=20, arms={"strict": STRICT})
+
+
+def measured(name: str, tallies: Tallies, arm: str = "baseline"):
+    [measure] = MEASURES.get(name).compute(tallies, arm)
+    return measure.result
+
+
+def counts(tallies: Tallies, arm: str = "baseline", families=signal_model.FAMILIES) -> PairCounts:
+    chosen = [tally for tally in tallies.outcomes if tally.arm == arm and tally.family in families]
+    return PairCounts.of(
+        [int(tally.task_id[1:]) for tally in chosen],
+        [tally.delta for tally in chosen],
+        [tally.counts for tally in chosen],
+        log_length=[tally.log_length for tally in chosen],
+        weight=[tally.pairs for tally in chosen],
+    )
+
+
+@pytest.fixture(scope="module")
+def reference(tallies):
+    return estimate_signal(counts(tallies))
+
+
+@pytest.mark.parametrize(("name", "field"), PARAMETERS.items())
+def test_it_is_the_kernels_estimate(name, field, tallies, reference):
+    found, expected = measured(name, tallies), getattr(reference, field)
+    assert found.value == pytest.approx(expected.value, rel=1e-6)
+    assert (found.interval.low, found.interval.high) == pytest.approx((expected.low, expected.high), rel=1e-6)
+    assert found.interval.method.startswith("model-based")
+    assert (found.clusters, found.denominator, found.unit) == (20, int(reference.fit.pairs), "pair")
+
+
+@pytest.mark.parametrize(
+    ("name", "planted"),
+    [("resolution", 1.2), ("criterion", 0.8), ("slot-bias", 0.3), ("surface-sensitivity", 0.6), ("length-weight", 0.5)],
+)
+def test_what_was_planted_is_found(name, planted, tallies):
+    found = measured(name, tallies)
+    assert found.interval.low <= planted <= found.interval.high
+
+
+def test_pairs_of_unlike_requirements_are_not_in_the_fit(tallies):
+    without = Tallies(outcomes=tuple(t for t in tallies.outcomes if t.family != "delta0-subset"))
+    assert measured("resolution", without).value == measured("resolution", tallies).value
+
+
+def test_the_test_of_fit_is_the_kernels(tallies, reference):
+    found = measured("goodness-of-fit", tallies)
+    assert found.value == pytest.approx(goodness_of_fit(counts(tallies), reference.fit).p, rel=1e-6)
+    assert found.interval is None
+
+
+def test_all_measures_of_an_arm_come_from_one_fit(tallies, monkeypatch):
+    fits = []
+    monkeypatch.setattr(signal_model, "estimate_signal", lambda *_, **__: fits.append(1) or estimate_signal(*_, **__))
+    signal_model._fitted.cache_clear()
+    for name in (*PARAMETERS, "goodness-of-fit"):
+        measured(name, tallies, "strict")
+    assert len(fits) == 1
+
+
+def test_an_instruction_that_moves_the_criterion_leaves_the_resolution(tallies):
+    shift = measured("resolution-shift", tallies, "strict")
+    expected = parameter_difference(counts(tallies), counts(tallies, "strict"), parameter="resolution")
+    assert (shift.value, shift.interval.low) == pytest.approx((expected.value, expected.low), rel=1e-6)
+    assert shift.interval.low <= 0 <= shift.interval.high
+    strict, baseline = measured("criterion", tallies, "strict"), measured("criterion", tallies)
+    assert strict.interval.low > baseline.interval.high
+
+
+def test_without_pairs_of_unequal_length_the_length_weight_is_undefined():
+    design = tuple(kind for kind in DESIGN if kind.family in ("delta0", "ladder"))
+    found = measured("length-weight", sample_run(JUDGE, np.random.default_rng(2), tasks=10, design=design))
+    assert found == Undefined("the design has no pairs of unequal length")
+
+
+def test_without_a_tie_the_criterion_is_0_and_has_an_upper_limit():
+    judge = LatentJudge(1.0, 0.0, 0.2, 0.5, 0.0)
+    found = measured("criterion", sample_run(judge, np.random.default_rng(3), tasks=10))
+    assert found.value == found.interval.low == 0
+    assert 0 < found.interval.high < 0.1
+
+
+@pytest.mark.parametrize("name", [*PARAMETERS, "goodness-of-fit"])
+def test_one_answer_to_everything_leaves_nothing_to_fit(name):
+    outcomes = tuple(
+        OutcomeTally(
+            f"t{task}", "baseline", "ladder" if delta else "delta0", "", delta, 0.0, 0.0, (0, 0, 1, 0, 0, 1), 3
+        )
+        for task in range(4)
+        for delta in (0.0, 1.0)
+    )
+    assert "every call was answered with tie" in measured(name, Tallies(outcomes=outcomes)).reason
+
+
+def test_a_resolution_without_a_limit_is_right_censored_at_what_is_known():
+    def judged(task: int) -> tuple[OutcomeTally, ...]:
+        equal = ((0, 0, 1, 0, 0, 1), 5), ((1, 0, 0, 0, 0, 1), 1 + task % 2)
+        rows = [OutcomeTally(f"t{task}", "baseline", "delta0", "", 0.0, 0.0, 0.0, given, n) for given, n in equal]
+        right = (1, 0, 0, 0, 1, 0)
+        return (*rows, OutcomeTally(f"t{task}", "baseline", "ladder", "", 1.0, 0.0, 0.0, right, 4))
+
+    tallies = Tallies(outcomes=tuple(row for task in range(12) for row in judged(task)))
+    found = measured("resolution", tallies)
+    assert found.censoring == "right"
+    assert found.value == found.interval.low > 1
+    assert found.interval.high is None
+    threshold = measured("model-threshold", tallies)
+    assert threshold.censoring == "left"
+    assert threshold.value == threshold.interval.high < 1
+
+
+def test_a_value_that_hangs_on_one_task_is_no_estimate():
+    nothing = ParameterEstimate(1.0, None, None, None, None, "undefined")
+    assert isinstance(signal_model._result(nothing, None, "", {}), Undefined)
+
+
+def test_the_kernels_words_for_its_methods_are_all_known():
+    methods = set(ParameterEstimate.__annotations__["method"].__args__)
+    assert methods - {"held"} == set(signal_model.METHODS)
+
+
+def test_an_estimate_says_what_was_left_out(tallies):
+    lacking = PairTally("t0", "baseline", "ladder", 1.0, 0, incomplete=3)
+    found = measured("criterion", Tallies(pairs=(*tallies.pairs, lacking), outcomes=tallies.outcomes))
+    assert isinstance(found, Estimate)
+    assert found.left_out == {"without an answer in both orders": 3}

@@ -1,0 +1,39 @@
+"""Stimulus sets that many tests look at: each is made once in a session, since making one takes seconds."""
+
+import shutil
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from umpirical.domain.stimuli import Stimulus
+from umpirical.stimuli.datasheet_set import datasheet_stimuli, spread_over_families
+from umpirical.stimuli.recipes import RECIPES
+from umpirical.stimuli.tasks import Task, builtin_tasks
+from umpirical.study.files import parse_study
+from umpirical.study.stimuli import write_stimulus_set
+
+__all__ = ["built", "lend_stimuli", "tasks_of"]
+
+_KEPT = TemporaryDirectory(prefix="umpirical-built-")
+
+
+def tasks_of(size: str) -> list[Task]:
+    return spread_over_families(builtin_tasks(), RECIPES[size].tasks)
+
+
+@cache
+def built(size: str, seed: int = 1) -> tuple[Stimulus, ...]:
+    return tuple(datasheet_stimuli(tasks_of(size), RECIPES[size], seed=seed))
+
+
+def lend_stimuli(folder: Path, *, size: str = "screen", seed: int = 1) -> None:
+    """Puts the stimuli beside a study of the built-in tasks that will ask for them."""
+    shutil.copytree(_written(size, seed), folder / "stimuli", dirs_exist_ok=True)
+
+
+@cache
+def _written(size: str, seed: int) -> Path:
+    folder = Path(_KEPT.name) / f"{size}-{seed}"
+    judge = "{name: any, model: {adapter: simulated, name: careful}}"
+    study = parse_study(f"study: s\nseed: {seed}\ndesign: {{size: {size}}}\njudges: [{judge}]\n", folder)
+    return write_stimulus_set(study).folder.parent

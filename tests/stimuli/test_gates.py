@@ -1,0 +1,404 @@
+"""Sound sets pass every gate, and each way to break a set is stopped by the gate that is named for it."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.stimuli.built import built, tasks_of
+from tests.stimuli.own_tasks import FAMILY, write_own_study
+from umpirical.cli import main
+from umpirical.domain.errors import GateError
+from umpirical.domain.gates import GateResult
+from umpirical.domain.trials import Order
+from umpirical.judges.port import Capabilities
+from umpirical.runs.design import Design, presentations
+from umpirical.stimuli.datasheet_set import datasheet_stimuli
+from umpirical.stimuli.gates.design import both_orders, rebuilds
+from umpirical.stimuli.gates.surface import bag_of_words, trivial_judges
+from umpirical.stimuli.gates.trying import refuse_unsound, try_gates
+from umpirical.stimuli.ladder.answers import random_wording, slot_sentences
+from umpirical.stimuli.ladder.balancing import Balancer
+from umpirical.stimuli.recipes import RECIPES
+from umpirical.stimuli.tasks import sentences
+
+TASKS = {task.id: task for task in tasks_of("standard")}
+
+GATES = [
+    "sound-tasks",
+    "checkers-agree",
+    "superset",
+    "no-leak",
+    "lengths-match",
+    "length-tells-nothing",
+    "trivial-judges",
+    "reported-judges",
+    "bag-of-words",
+    "near-duplicates",
+    "controls",
+    "rebuilds",
+]
+
+
+def tried(stimuli, size="screen", again=None):
+    """What every gate says, by name."""
+    found = list(try_gates(tasks_of(size), stimuli, stimuli if again is None else again))
+    assert [gate.name for gate in found] == GATES
+    return {gate.name: gate for gate in found}
+
+
+def blocked(stimuli, size="screen", again=None):
+    return {name for name, gate in tried(stimuli, size, again).items() if gate.blocks and not gate.passed}
+
+
+def changed(change, family="ladder", size="screen"):
+    """The set with some stimuli of a family changed, or with all of them."""
+    return [change(stimulus) if stimulus.family == family else stimulus for stimulus in built(size)]
+
+
+def with_better(stimulus, text):
+    """The stimulus with another text for its better candidate."""
+    winner = stimulus.expectation.candidate
+    return replace(stimulus, candidates=tuple(text if n == winner else c for n, c in enumerate(stimulus.candidates)))
+
+
+def better(stimulus):
+    return stimulus.candidates[stimulus.expectation.candidate]
+
+
+# Sound sets.
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("size", ["paper", "standard"])
+def test_every_gate_passes_on_a_real_set(size, seed):
+    again = datasheet_stimuli(tasks_of(size), RECIPES[size], seed=seed)
+    for name, gate in tried(built(size, seed), size, again).items():
+        assert gate.passed, f"{name}: {gate.found}"
+
+
+def test_gates_that_block_nothing_say_so_and_give_their_figures():
+    found = tried(built("screen"))
+    assert {name for name, gate in found.items() if not gate.blocks} == {"reported-judges", "bag-of-words"}
+    assert "prompt-overlap 0." in found["reported-judges"].found
+    assert "on ladder, trained on the other 19 families" in found["bag-of-words"].found
+
+
+@pytest.mark.parametrize(
+    ("tasks", "allowed"),
+    [
+        (20, "0.45 to 0.55 each on ladder, 0.45 to 0.55 each on delta0"),
+        (3, "0.17 to 0.83 each"),
+        (1, "0.00 to 1.00 each"),
+    ],
+)
+def test_few_pairs_need_not_be_as_even_as_many(tasks, allowed):
+    chosen = {task.id for task in tasks_of("screen")[:tasks]}
+    found = trivial_judges([stimulus for stimulus in built("screen") if stimulus.task_id in chosen])
+    assert found.allowed.startswith(allowed)
+
+
+def test_words_cannot_be_learnt_from_a_single_family():
+    task = tasks_of("screen")[0]
+    mine = [stimulus for stimulus in built("screen") if stimulus.task_id == task.id]
+    assert bag_of_words({task.id: task}, mine).found == "one task family"
+
+
+# Length.
+
+
+def test_a_better_answer_that_is_padded_is_stopped():
+    def padded(stimulus):
+        filler = TASKS[stimulus.task_id].facts[0].fillers[0]
+        return with_better(stimulus, f"{better(stimulus)} {filler}")
+
+    assert blocked(changed(padded)) == {"lengths-match", "trivial-judges"}
+
+
+class Careless(Balancer):
+    """Takes the draw whose favoured answer is longest, or shortest, of those that are equally long by count."""
+
+    sign = None
+
+    def choose(self, task, draws, *, family, step):
+        sign = self.sign(family, step)
+        if not sign:
+            return super().choose(task, draws, family=family, step=step)
+        return int(np.argmax([sign * (len(one) - len(other)) for one, other in draws]))
+
+
+def careless_set(monkeypatch, sign):
+    monkeypatch.setattr("umpirical.stimuli.datasheet_set.Balancer", Careless)
+    monkeypatch.setattr(Careless, "sign", staticmethod(sign))
+    return list(datasheet_stimuli(tasks_of("screen"), RECIPES["screen"], seed=1))
+
+
+def test_a_better_answer_that_is_always_longer_by_a_letter_or_two_is_stopped(monkeypatch):
+    stimuli = careless_set(monkeypatch, lambda family, _: 1 if family == "ladder" else 0)
+    found = blocked(stimuli)
+    assert "trivial-judges" in found
+    assert found <= {"trivial-judges", "length-tells-nothing"}
+
+
+def test_length_that_grows_with_the_step_is_stopped_though_it_is_even_on_the_whole(monkeypatch):
+    def sign(family, step):
+        return 0 if family != "ladder" else 1 if step >= 2 else -1
+
+    found = blocked(careless_set(monkeypatch, sign))
+    assert "length-tells-nothing" in found
+    assert found <= {"length-tells-nothing", "trivial-judges"}
+
+
+def test_equal_candidates_in_alphabetical_order_are_stopped():
+    def ordered(stimulus):
+        return replace(stimulus, candidates=tuple(sorted(stimulus.candidates, key=str.casefold)))
+
+    assert blocked(changed(ordered, family="delta0")) == {"trivial-judges"}
+
+
+# Marks of where a candidate comes from.
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        " Level 3.",
+        " (Q3)",
+        " <!-- better -->",
+        "\u200b",
+        "\u00a0",
+        " ",
+        "\n",
+        " Winner.",
+        " delta=2",
+        "!",
+        "_",
+    ],
+)
+def test_a_mark_on_the_better_answer_is_stopped(mark):
+    found = blocked(changed(lambda stimulus: with_better(stimulus, better(stimulus) + mark)))
+    assert "no-leak" in found
+    assert found <= {"no-leak", "lengths-match", "trivial-judges", "length-tells-nothing"}
+
+
+def test_a_single_mark_in_the_midst_of_a_single_answer_is_stopped():
+    [first, *rest] = [stimulus for stimulus in built("screen") if stimulus.family == "ladder"]
+    text = better(first)
+    marked = with_better(first, text[:50] + "\u2060" + text[50:])
+    others = [stimulus for stimulus in built("screen") if stimulus.family != "ladder"]
+    found = tried([*others, marked, *rest])["no-leak"]
+    assert not found.passed
+    assert marked.id in found.found
+
+
+def test_a_sentence_made_of_the_tasks_own_words_is_still_not_its_own():
+    def told(stimulus):
+        parts = list(sentences(better(stimulus)))
+        words = parts[0].rstrip(".").split()
+        return with_better(stimulus, better(stimulus).replace(parts[0], f"{' '.join(reversed(words))}."))
+
+    assert "no-leak" in blocked(changed(told))
+
+
+def test_the_prompt_of_another_task_is_stopped():
+    other = tasks_of("screen")[3].prompt
+    found = blocked(changed(lambda stimulus: replace(stimulus, task=other), family="delta0"))
+    assert "no-leak" in found
+    assert "checkers-agree" not in found
+
+
+# Contents.
+
+
+@pytest.mark.parametrize(
+    ("family", "change"),
+    [
+        ("ladder", lambda s: replace(s, base=s.base + 0.25)),
+        ("ladder", lambda s: replace(s, delta=s.delta + 1)),
+        ("ladder", lambda s: replace(s, candidates=s.candidates[::-1])),
+        ("delta0", lambda s: replace(s, base=(s.base + 1) % 6)),
+        ("vacuum", lambda s: replace(s, candidates=("", "")) if s.base else s),
+    ],
+    ids=["base", "step", "winner", "level", "vacuum"],
+)
+def test_a_wrong_level_is_stopped(family, change):
+    found = blocked(changed(change, family))
+    assert "checkers-agree" in found
+    assert not found & {"sound-tasks", "no-leak", "lengths-match", "superset"}
+
+
+def test_an_answer_that_is_better_in_one_thing_and_worse_in_another_is_stopped():
+    tasks = tasks_of("screen")
+    places = {task.id: place for place, task in enumerate(tasks)}
+
+    def crossed(stimulus):
+        """Of the same level, but with facts that the better one lacks."""
+        if stimulus.base + stimulus.base + stimulus.delta > 5 or not stimulus.base:
+            return stimulus
+        task, winner = TASKS[stimulus.task_id], stimulus.expectation.candidate
+        free = sorted(set(range(20)) - task.stated(stimulus.candidates[winner]))
+        chosen = free[: round(stimulus.base * task.grain)]
+        wording = random_wording(task, np.random.default_rng(1))
+        text = " ".join(slot_sentences(task, places[task.id], chosen, wording))
+        candidates = (stimulus.candidates[0], text) if winner == 0 else (text, stimulus.candidates[1])
+        return replace(stimulus, candidates=candidates)
+
+    found = blocked(changed(crossed))
+    assert "superset" in found
+    assert not found & {"checkers-agree", "no-leak", "sound-tasks", "controls"}
+
+
+def test_a_broken_task_is_stopped():
+    tasks = tasks_of("screen")
+    fact = tasks[0].facts[0]
+    first = tasks[0].requirements[0]
+    broken = replace(first, facts=(replace(fact, fillers=(fact.forms[0], *fact.fillers[1:])), *first.facts[1:]))
+    tasks[0] = replace(tasks[0], requirements=(broken, *tasks[0].requirements[1:]))
+    found = {gate.name: gate for gate in try_gates(tasks, built("screen"), built("screen"))}
+    assert not found["sound-tasks"].passed
+    assert tasks[0].id in found["sound-tasks"].found
+
+
+# The set as a whole.
+
+
+def test_a_pair_that_comes_twice_is_stopped():
+    pair = next(stimulus for stimulus in built("screen") if stimulus.family == "delta0")
+    assert blocked([*built("screen"), pair]) == {"near-duplicates"}
+    assert "near-duplicates" in blocked([*built("screen"), replace(pair, stratum="list")])
+
+
+@pytest.mark.parametrize("words", [0, 2])
+def test_a_pair_that_comes_under_another_task_too_is_stopped(words):
+    pair = next(stimulus for stimulus in built("screen") if stimulus.family == "delta0")
+    other = next(task for task in tasks_of("screen") if task.id != pair.task_id)
+
+    def reworded(text):
+        parts = text.split(" ")
+        parts[5 : 5 + words] = ["anyone", "else"][:words]
+        return " ".join(parts)
+
+    copied = replace(pair, task_id=other.id, task=other.prompt, candidates=tuple(map(reworded, pair.candidates)))
+    found = tried([*built("screen"), copied])["near-duplicates"]
+    assert not found.passed
+    assert {pair.id, copied.id} <= set(found.found.replace(",", " ").split())
+
+
+@pytest.mark.parametrize("family", ["vacuum", "delta0", "ladder"])
+def test_a_set_without_its_controls_is_stopped(family):
+    found = tried([stimulus for stimulus in built("screen") if stimulus.family != family])
+    assert not found["controls"].passed
+    assert f"no stimulus of family {family}" in found["controls"].found
+    assert found["checkers-agree"].passed
+    assert found["no-leak"].passed
+
+
+def test_a_ladder_of_small_steps_has_no_positive_control():
+    small = [stimulus for stimulus in built("screen") if (stimulus.delta or 0) < 2]
+    found = tried(small)["controls"]
+    assert not found.passed
+    assert "no pair that differs by several requirements" in found.found
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        lambda _: built("screen", 2),
+        lambda stimuli: stimuli[:-1],
+        lambda stimuli: [*stimuli[1:], stimuli[0]],
+        lambda stimuli: [*stimuli[:-1], replace(stimuli[-1], base=4.0)],
+    ],
+    ids=["seed", "missing", "order", "byte"],
+)  # fmt: skip
+def test_a_set_that_does_not_come_out_the_same_again_is_stopped(again):
+    assert rebuilds(built("screen"), built("screen")).passed
+    assert blocked(built("screen"), again=again(list(built("screen")))) == {"rebuilds"}
+
+
+def shown_ways(stimuli, design=None):
+    return [(s, way) for s in stimuli for way in presentations(s, design or Design(), Capabilities())]
+
+
+def test_a_pair_that_is_asked_in_one_order_only_is_stopped():
+    design = Design(repeats=2, arms=("baseline", "strict"))
+    ways = shown_ways(built("screen"), design)
+    assert both_orders(ways).passed
+    for place in (n for n, (stimulus, way) in enumerate(ways) if stimulus.family == "ladder" and way.repeat == 1):
+        found = both_orders(ways[:place] + ways[place + 1 :])
+        assert not found.passed
+        assert ways[place][0].id in found.found
+        break
+    uv = [(stimulus, way) for stimulus, way in ways if way.order is Order.UV]
+    assert "is asked in one order only" in both_orders(uv).found
+
+
+def test_identical_answers_need_one_order():
+    identical = [s for s in built("screen") if s.family == "vacuum" and len(set(s.candidates)) == 1]
+    assert both_orders(shown_ways(identical)) == GateResult(
+        "both-orders", passed=True, found="0 pairs, no problem", allowed="each in both orders"
+    )
+
+
+def test_what_is_refused_is_named_with_what_would_pass():
+    passed = GateResult("fine", passed=True, found="all", allowed="all")
+    reported = GateResult("told", passed=False, found="much", allowed="reported", blocks=False)
+    refuse_unsound([passed, reported])
+    stopped = GateResult("lengths-match", passed=False, found="too long", allowed="2 tokens")
+    with pytest.raises(GateError, match=r"gate lengths-match: too long\n    allowed: 2 tokens") as refused:
+        refuse_unsound([passed, reported, stopped])
+    assert "fine" not in str(refused.value)
+    assert "umpirical check" in refused.value.fix
+
+
+# Through the front door.
+
+
+BROKEN = {
+    "sound-tasks": FAMILY.replace("The cat of {owner} sleeps on the sofa.", "The cat of {owner} likes tuna very much."),
+    "sound-tasks: prompt": FAMILY.replace("feeds the cat", "feeds the cat, such as tuna,"),
+    "sound-tasks: one form": FAMILY.replace(
+        """          - Give the cat of {owner} tuna every time.
+          - For {owner} a cat without tuna is unhappy.
+          - Only tuna will do, as {owner} puts it.
+""",
+        "",
+    ),
+    "sound-tasks: unequal": FAMILY.partition("      - check: [sand]")[0],
+    # As many words, but every fact takes a word of many letters.
+    "lengths-match": re.sub(r"\b(tuna|seven|sand)\b", lambda match: 12 * match[0], FAMILY),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_study_with_a_broken_task_is_refused_before_anything_is_asked(tmp_path, capsys, broken):
+    (tmp_path / "counting_judge.py").write_text(
+        "from pathlib import Path\n\n\ndef judge(task, first, second):\n"
+        "    Path(__file__).with_name('asked').touch()\n    return 'tie'\n"
+    )
+    study = write_own_study(tmp_path, BROKEN[broken], judge="callable: counting_judge:judge")
+    gate = broken.partition(":")[0]
+    with pytest.raises(SystemExit) as stop:
+        main(["run", str(study), "--yes"])
+    assert stop.value.code == 2
+    assert f"gate {gate}: " in capsys.readouterr().err
+    assert not (tmp_path / "asked").exists()
+    assert not (tmp_path / "runs").exists()
+    assert not list(tmp_path.rglob("manifest.json"))
+
+    with pytest.raises(SystemExit) as stop:
+        main(["check", str(study)])
+    assert stop.value.code == 2
+    out = capsys.readouterr().out
+    assert f"gate {gate}: FAIL" in out
+    assert f"problem: gate {gate}: " in out
+    assert [line.split()[1].rstrip(":") for line in out.splitlines() if line.startswith("gate ")] == GATES
+
+
+def test_check_prints_every_gate_with_what_it_found(tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["check", str(write_own_study(tmp_path, FAMILY))])
+    assert stop.value.code == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("gate ")]
+    assert [line.split()[1].rstrip(":") for line in lines] == GATES
+    assert {line.split()[2] for line in lines} == {"PASS", "reported"}
