@@ -5,7 +5,7 @@ import numpy as np
 from umpirical.domain.tallies import CallTally, PairTally, Tallies, VacuumTally
 from umpirical.stats.latent import LatentJudge
 
-__all__ = ["sample_choices", "sample_tallies"]
+__all__ = ["pair_tally", "sample_choices", "sample_tallies"]
 
 STEPS = (1.0, 2.0, 3.0, 4.0, 5.0)
 
@@ -38,13 +38,13 @@ def sample_tallies(judge: LatentJudge, rng, *, tasks: int, spread: float = 0.0, 
         for step in (0.0, *STEPS):
             count = 6 if step == 0 else 6 - int(step)
             one, two = sample_choices(judge, np.full(count, step), rng, criterion=max(0.0, judge.criterion + shift))
-            pairs.append(_pair_tally(name, step, one, two))
+            pairs.append(pair_tally(name, step, one, two))
         missing = rng.binomial(20, unparsed)
         calls.append(CallTally(name, "baseline", "ladder", "", 1.0, 20, tie=20 - missing, unparsed=missing))
     return Tallies(tuple(vacuum), tuple(pairs), tuple(calls))
 
 
-def _pair_tally(task: str, step: float, one, two) -> PairTally:
+def pair_tally(task: str, step: float, one, two) -> PairTally:
     commits = (one != 0).astype(int) + (two != 0)
     return PairTally(
         task,
