@@ -11,10 +11,6 @@ from umpirical.reports.record import parse_datasheet
 
 SCREEN = ("--size", "screen")
 
-unwrapped = pytest.mark.xfail(
-    strict=True, reason="study/naming.py lets a ValidationError through: exit code 1, and the value is printed"
-)
-
 
 @pytest.fixture
 def umpirical(capsys):
@@ -196,10 +192,9 @@ def test_a_function_is_named_by_module_and_is_not_called_without_a_word(umpirica
         (["nobody.yaml"], ["nobody.yaml", "no such file"]),
         (["no_such_module:judge", "--yes"], ["cannot import the judge no_such_module:judge"]),
         (["simulated:careful", "--arm", "lenient"], ["lenient", "compare-strict"]),
-        pytest.param(
-            ["simulated:careful", "--against", "simulated:careful"], ["two judges are named"], marks=unwrapped
-        ),
-        pytest.param(["simulated:no such"], ["name"], marks=unwrapped),
+        (["simulated:careful", "--against", "simulated:careful"], ["two judges are named"]),
+        (["simulated:no such"], ["name"]),
+        (["umpirical.stimuli.trivial:longer", "--arm", "strict"], ["has no prompt for arm strict"]),
         (["simulated:careful", "--repeats", "0"], ["--repeats"]),
     ],
 )
@@ -216,9 +211,9 @@ def test_what_is_not_known_is_answered_with_what_is(umpirical, folder, arguments
     ("text", "words"),
     [
         ("- 1\n", "mapping"),
-        pytest.param("kind: rank\nmodel: {adapter: simulated, name: coin}\n", "kind", marks=unwrapped),
-        pytest.param("modle: {adapter: simulated, name: coin}\n", "modle", marks=unwrapped),
-        pytest.param("callable: 'sk-abcdefghijklmnopqrstuvwx'\n", "API key", marks=unwrapped),
+        ("kind: rank\nmodel: {adapter: simulated, name: coin}\n", "kind"),
+        ("modle: {adapter: simulated, name: coin}\n", "modle"),
+        ("callable: 'sk-abcdefghijklmnopqrstuvwx'\n", "API key"),
     ],
 )
 def test_a_judge_file_that_is_wrong_is_answered_with_its_name(umpirical, folder, text, words):

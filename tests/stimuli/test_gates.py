@@ -15,11 +15,13 @@ from umpirical.domain.trials import Order
 from umpirical.judges.port import Capabilities
 from umpirical.runs.design import Design, presentations
 from umpirical.stimuli.datasheet_set import datasheet_stimuli
+from umpirical.stimuli.gates.contents import no_leak
 from umpirical.stimuli.gates.design import both_orders, rebuilds
 from umpirical.stimuli.gates.surface import bag_of_words, trivial_judges
 from umpirical.stimuli.gates.trying import refuse_unsound, try_gates
 from umpirical.stimuli.ladder.answers import random_wording, slot_sentences
 from umpirical.stimuli.ladder.balancing import Balancer
+from umpirical.stimuli.ladder.transforms import PLAIN
 from umpirical.stimuli.recipes import RECIPES
 from umpirical.stimuli.tasks import sentences
 
@@ -182,14 +184,24 @@ def test_a_mark_on_the_better_answer_is_stopped(mark):
     assert found <= {"no-leak", "lengths-match", "trivial-judges", "length-tells-nothing"}
 
 
-def test_a_single_mark_in_the_midst_of_a_single_answer_is_stopped():
-    [first, *rest] = [stimulus for stimulus in built("screen") if stimulus.family == "ladder"]
-    text = better(first)
-    marked = with_better(first, text[:50] + "\u2060" + text[50:])
-    others = [stimulus for stimulus in built("screen") if stimulus.family != "ladder"]
-    found = tried([*others, marked, *rest])["no-leak"]
+@pytest.mark.parametrize(
+    "marked",
+    [
+        lambda text: text[:50] + "\u2060" + text[50:],
+        lambda text: text.replace(". ", ".\u00a0", 1),
+        lambda text: text.replace(". ", ".\t", 1),
+        lambda text: text.replace(" ", "  ", 1),
+    ],
+    ids=["word joiner", "no-break space", "tab", "double blank within a sentence"],
+)
+def test_a_single_mark_in_the_midst_of_a_single_answer_is_stopped(marked):
+    [first, *rest] = [s for s in built("screen") if s.family == "ladder" and s.stratum == PLAIN]
+    changed = with_better(first, marked(better(first)))
+    assert changed != first
+    found = no_leak(TASKS, [changed, *rest])
     assert not found.passed
-    assert marked.id in found.found
+    assert changed.id in found.found
+    assert no_leak(TASKS, [first, *rest]).passed
 
 
 def test_a_sentence_made_of_the_tasks_own_words_is_still_not_its_own():

@@ -20,6 +20,7 @@ design: {size: full, repeats: 3}
 """
 
 DESIGN = DesignSpec(size="screen", arms=("baseline", "strict"), repeats=2)
+BASELINE = DesignSpec(size="screen")
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ def test_a_model_is_named_by_its_provider_or_as_simulated(tmp_path, target, name
 
 
 def test_a_function_is_named_by_its_module(tmp_path):
-    [judge] = judges_study(["my.module:Class.judge"], tmp_path, DESIGN).spec.judges
+    [judge] = judges_study(["my.module:Class.judge"], tmp_path, BASELINE).spec.judges
     assert (judge.name, judge.callable, judge.prompts) == ("my.module-Class.judge", "my.module:Class.judge", {})
 
 
@@ -78,8 +79,13 @@ def test_prompts_that_a_judge_names_are_its_arms(tmp_path):
     (tmp_path / "own.yaml").write_text(
         "model: {adapter: simulated, name: coin}\nprompts: {baseline: 'builtin:compare-strict'}\n"
     )
-    [judge] = judges_study(["own.yaml"], tmp_path, DESIGN).spec.judges
+    [judge] = judges_study(["own.yaml"], tmp_path, BASELINE).spec.judges
     assert list(judge.prompts) == ["baseline"]
+
+
+def test_an_arm_that_a_judge_has_no_prompt_for_is_not_dropped_without_a_word(tmp_path):
+    with pytest.raises(UsageError, match="no prompt for arm strict"):
+        judges_study(["my.module:judge"], tmp_path, DESIGN)
 
 
 @pytest.mark.parametrize("target", ["nobody", "", "careful"])

@@ -14,7 +14,16 @@ from umpirical.judges.building import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 
-__all__ = ["STUDY_FILE", "DesignSpec", "Study", "StudySpec", "load_study", "parse_study", "parse_study_data"]
+__all__ = [
+    "STUDY_FILE",
+    "DesignSpec",
+    "Study",
+    "StudySpec",
+    "load_study",
+    "parse_study",
+    "parse_study_data",
+    "read_judge",
+]
 
 STUDY_FILE = "umpirical.yaml"
 
@@ -92,6 +101,17 @@ def parse_study(document: YamlDocument | str, folder: Path) -> Study:
         return parse_study_data(document.data, folder)
     except ValidationError as error:
         raise _config_error(document, error) from None
+
+
+def read_judge(document: YamlDocument, name: str) -> dict[str, Any]:
+    """What a file with one judge in it says, as it would stand in a study file; `name` is its name if it has none."""
+    _refuse_keys(document)
+    data = {"name": name, **document.data}
+    try:
+        JudgeSpec.model_validate(data)
+    except ValidationError as error:
+        raise _config_error(document, error) from None
+    return data
 
 
 def parse_study_data(data: Mapping[str, Any], folder: Path) -> Study:

@@ -3,10 +3,12 @@
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from umpirical.domain.errors import UsageError
 from umpirical.judges.simulated.profiles import GRADER_PROFILES
 from umpirical.store.yaml_files import load_yaml
-from umpirical.study.files import STUDY_FILE, DesignSpec, Study, load_study, parse_study_data
+from umpirical.study.files import STUDY_FILE, DesignSpec, Study, load_study, parse_study_data, read_judge
 
 __all__ = ["judges_study"]
 
@@ -26,16 +28,32 @@ def judges_study(targets: list[str], folder: Path, design: DesignSpec, *, seed: 
         # The arms of a judge that names no prompts are those of the design, so the file is read anew with it.
         data = dict(load_yaml(folder / STUDY_FILE).data)
         chosen = [entry for entry in data["judges"] if entry["name"] in targets]
-        data |= {"judges": chosen, "design": design.model_dump(mode="json")}
-        return parse_study_data(data, folder)
-    judges = [_judge(target, folder) for target in targets]
-    data = {"study": "datasheet", "seed": seed, "judges": judges, "design": design.model_dump(mode="json")}
-    return parse_study_data(data, folder)
+    else:
+        chosen = [_judge(target, folder) for target in targets]
+        data = {"study": "datasheet", "seed": seed}
+    try:
+        study = parse_study_data({**data, "judges": chosen, "design": design.model_dump(mode="json")}, folder)
+    except ValidationError as error:
+        problem = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise UsageError(f"{', '.join(targets)}: {problem}", fix=f"name {WAYS}") from None
+    _refuse_unasked_arms(study, design)
+    return study
+
+
+def _refuse_unasked_arms(study: Study, design: DesignSpec) -> None:
+    """An arm that was asked for and would not be asked is not dropped without a word."""
+    for judge in study.spec.judges:
+        missing = [arm for arm in design.arms if arm != "baseline" and arm not in judge.prompts]
+        if missing:
+            raise UsageError(
+                f"judge {judge.name} has no prompt for arm {missing[0]}",
+                fix=f"add it to its prompts, as {missing[0]}: FILE; a function, and a judge that grades, has none",
+            )
 
 
 def _judge(target: str, folder: Path) -> dict[str, Any]:
     if target.endswith((".yaml", ".yml")):
-        return {"name": Path(target).stem, **load_yaml(folder / target).data}
+        return read_judge(load_yaml(folder / target), Path(target).stem)
     if target.startswith("simulated:"):
         name = target.removeprefix("simulated:")
         judge: dict[str, Any] = {"name": name, "model": {"adapter": "simulated", "name": name}}
