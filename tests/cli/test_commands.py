@@ -11,25 +11,12 @@ import pytest
 
 from tests.runs.loopback import CALLS, swayed_answer, write_study
 from tests.stimuli.built import lend_stimuli
-from umpirical.cli import COMMANDS, main
+from umpirical.cli import COMMANDS
 from umpirical.stimuli.recipes import RECIPES
 from umpirical.testing import ChatServer
 
 STANDARD = RECIPES["standard"].calls
 """Of a study that says nothing of its size."""
-
-
-@pytest.fixture
-def umpirical(capsys):
-    """Runs a command in this process; returns exit code, standard output, standard error."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
-
-    return run
 
 
 @pytest.mark.parametrize("command", COMMANDS)

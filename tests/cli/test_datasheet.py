@@ -6,23 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.stimuli.built import lend_stimuli
-from umpirical.cli import main
 from umpirical.reports.record import parse_datasheet
 
 SCREEN = ("--size", "screen")
-
-
-@pytest.fixture
-def umpirical(capsys):
-    """Runs a command in this process; returns exit code, standard output, standard error."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture

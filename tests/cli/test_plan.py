@@ -15,7 +15,6 @@ import pytest
 
 from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
 from tests.stimuli.built import lend_stimuli
-from umpirical.cli import main
 from umpirical.models.prices import RatePricer, TokenPrices
 from umpirical.testing import ChatServer
 from umpirical.testing.chat_server import completion
@@ -36,19 +35,6 @@ judges:
     model: {adapter: simulated, name: careful}
 design: {size: screen}
 """
-
-
-@pytest.fixture
-def umpirical(capsys):
-    """Runs a command in this process; returns exit code, standard output, standard error."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return stop.value.code or 0, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture
