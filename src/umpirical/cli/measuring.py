@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from umpirical.cli.commands.plan import bound, price_option, show_plan
-from umpirical.cli.terminal import inert, say
+from umpirical.cli.terminal import MAKING_STIMULI, inert, say
 
 if TYPE_CHECKING:
     from umpirical.study.estimating import PlanEstimate, RunEstimate
@@ -70,7 +70,7 @@ def measure(
     from umpirical.study.running import complete_run, plan_runs
 
     concurrency = study.spec.concurrency
-    click.echo("making and checking the stimuli", file=sys.stderr)
+    click.echo(MAKING_STIMULI, err=True)
     planned = plan_runs(study, judges, fresh=fresh)
     pricers = pricers_of(planned, dict(map(parse_price, terms.prices)), allow_unpriced=terms.allow_unpriced)
     priced = list(zip(planned, pricers, strict=True))

@@ -6,7 +6,10 @@ import click
 
 from umpirical.reports.inert import inert
 
-__all__ = ["complain", "inert", "say"]
+__all__ = ["MAKING_STIMULI", "complain", "inert", "say"]
+
+MAKING_STIMULI = "making and checking the stimuli"
+"""Said before what takes some seconds the first time."""
 
 
 def say(text: str = "") -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
 from umpirical.measures.delta0 import UNKNOWN_SLOTS, equal_pairs, slots_known
+from umpirical.measures.pairs import UNANSWERED
 from umpirical.stats.differences import Difference, excess_rate, paired_difference
 
 __all__ = ["Excess", "excess_measures", "two_tasks"]
@@ -53,7 +54,7 @@ def excess_measures(name: str, tallies: Tallies, arm: str, excess: Excess) -> li
 def _against_slot_rates(equal: Sequence[PairTally], excess: Excess) -> Result:
     sums = _by_task((t.task_id, [t.pairs, excess.count(t), t.slot_1_calls, t.slot_2_calls]) for t in equal if t.pairs)
     incomplete = sum(tally.incomplete for tally in equal)
-    missing = {"without an answer in both orders": incomplete} if incomplete else {}
+    missing = {UNANSWERED: incomplete} if incomplete else {}
     if not slots_known(equal):
         return Undefined(UNKNOWN_SLOTS, left_out=missing)
     if len(sums) < 3:

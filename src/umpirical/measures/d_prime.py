@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.measures.delta0 import equal_pairs
+from umpirical.measures.pairs import UNANSWERED
 from umpirical.measures.spec import MeasureSpec
 from umpirical.measures.steps import by_step, ladder_pairs
 from umpirical.stats.jackknife import jackknife
@@ -37,7 +38,7 @@ def d_prime(tallies: Tallies, arm: str) -> list[Measure]:
 
 def _d_prime(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Result:
     incomplete = sum(tally.incomplete for tally in (*step, *equal))
-    missing = {"without an answer in both orders": incomplete} if incomplete else {}
+    missing = {UNANSWERED: incomplete} if incomplete else {}
     sums = _by_task(step, equal)
     correct, calls = sums[:, :2].sum(axis=0)
     reason = _no_value(sums)

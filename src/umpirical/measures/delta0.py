@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from umpirical.domain.measures import Measure, Result, Undefined
 from umpirical.domain.tallies import PairTally, Tallies
-from umpirical.measures.pairs import pair_share
+from umpirical.measures.pairs import UNANSWERED, pair_share
 from umpirical.measures.rates import Counted, clustered_rate
 
 __all__ = ["UNKNOWN_SLOTS", "equal_pairs", "one_sided_share", "share_by_transform", "slot_share", "slots_known"]
@@ -67,4 +67,4 @@ def _by_transform(
 
 
 def _incomplete(chosen: Iterable[PairTally]) -> dict[str, int]:
-    return {"without an answer in both orders": sum(tally.incomplete for tally in chosen)}
+    return {UNANSWERED: sum(tally.incomplete for tally in chosen)}

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from umpirical.domain.tallies import OutcomeTally, Tallies
+from umpirical.measures.pairs import UNANSWERED
 
 __all__ = ["Named", "incomplete_pairs", "named"]
 
@@ -29,4 +30,4 @@ def named(tally: OutcomeTally) -> Named:
 def incomplete_pairs(tallies: Tallies, arm: str, families: Collection[str] = ()) -> dict[str, int]:
     """Pairs left out of `families` (of all, if none is named), by reason."""
     count = sum(t.incomplete for t in tallies.pairs if t.arm == arm and (not families or t.family in families))
-    return {"without an answer in both orders": count} if count else {}
+    return {UNANSWERED: count} if count else {}

@@ -42,6 +42,19 @@ _ANSWERED = (
     Limit("failure-rate", "", "at_most", 0.02, cure=APART),
 )
 
+_SEEN = (
+    Limit(
+        "target-sensitivity", "1", "at_least", 0.80, cure=LARGE_ONLY, cure_needs=("target-sensitivity", "5"),
+        good_for="Telling apart answers that differ by one requirement or more.",
+        not_for="Differences of a single requirement.",
+    ),
+    Limit(
+        "target-sensitivity", "5", "at_least", 0.95, essential=False,
+        good_for="Telling apart answers that differ by all five requirements.",
+        not_for="Claims that large differences are never missed.",
+    ),
+)  # fmt: skip
+
 _COMPARE = (
     Limit(
         "dark-current", "", "at_most", 0.05,
@@ -61,16 +74,7 @@ _COMPARE = (
         good_for="Calling equal answers equal, if both orders are asked.",
         not_for="Answers that differ in wording or layout only: it keeps to one of them in both orders.",
     ),
-    Limit(
-        "target-sensitivity", "1", "at_least", 0.80, cure=LARGE_ONLY, cure_needs=("target-sensitivity", "5"),
-        good_for="Telling apart answers that differ by one requirement or more.",
-        not_for="Differences of a single requirement.",
-    ),
-    Limit(
-        "target-sensitivity", "5", "at_least", 0.95, essential=False,
-        good_for="Telling apart answers that differ by all five requirements.",
-        not_for="Claims that large differences are never missed.",
-    ),
+    *_SEEN,
     *_ANSWERED,
 )  # fmt: skip
 
@@ -93,16 +97,7 @@ _GRADE = (
         good_for="Ranking answers of different quality.",
         not_for="Ranking answers: it often gives the lesser one more.",
     ),
-    Limit(
-        "target-sensitivity", "1", "at_least", 0.80, cure=LARGE_ONLY, cure_needs=("target-sensitivity", "5"),
-        good_for="Telling apart answers that differ by one requirement or more.",
-        not_for="Differences of a single requirement.",
-    ),
-    Limit(
-        "target-sensitivity", "5", "at_least", 0.95, essential=False,
-        good_for="Telling apart answers that differ by all five requirements.",
-        not_for="Claims that large differences are never missed.",
-    ),
+    *_SEEN,
     *_ANSWERED,
 )  # fmt: skip
 

@@ -40,8 +40,9 @@ class Spent:
     priced: int = 0
     """Calls whose cost is known."""
     price_tables: set[str] = field(default_factory=set)
-    input_tokens: int = 0
-    output_tokens: int = 0
+    input_tokens: int | None = 0
+    """None as soon as one call did not say."""
+    output_tokens: int | None = 0
     latencies: "array[float]" = field(default_factory=lambda: array("d"))
     """Milliseconds, of the calls that took any."""
 
@@ -51,10 +52,14 @@ class Spent:
             self.cost += response.cost
             self.priced += 1
             self.price_tables.add(response.price_table)
-        self.input_tokens += response.usage.input_tokens or 0
-        self.output_tokens += response.usage.output_tokens or 0
+        self.input_tokens = _known_sum(self.input_tokens, response.usage.input_tokens)
+        self.output_tokens = _known_sum(self.output_tokens, response.usage.output_tokens)
         if response.latency_ms:
             self.latencies.append(response.latency_ms)
+
+
+def _known_sum(total: int | None, more: int | None) -> int | None:
+    return None if total is None or more is None else total + more
 
 
 @dataclass(slots=True)

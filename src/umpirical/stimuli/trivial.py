@@ -12,7 +12,7 @@ from typing import Literal
 
 from umpirical.stimuli.tasks import sentences
 
-__all__ = ["REPORTED", "TRIVIAL", "TrivialJudge"]
+__all__ = ["REPORTED", "TRIVIAL", "TrivialJudge", "words_of"]
 
 Verdict = Literal["1", "2", "tie"]
 
@@ -55,7 +55,7 @@ def gzip_size(_: str, first: str, second: str) -> Verdict:
 
 def prompt_overlap(task: str, first: str, second: str) -> Verdict:
     """The one that takes more of its words from the task."""
-    words = frozenset(_words(task))
+    words = frozenset(words_of(task))
     return _higher(_overlap(first, words), _overlap(second, words))
 
 
@@ -89,7 +89,7 @@ def _reading_ease(text: str) -> float:
 
 
 def _overlap(text: str, words: frozenset[str]) -> float:
-    found = [word for sentence in sentences(text) for word in _words(sentence)]
+    found = [word for sentence in sentences(text) for word in words_of(sentence)]
     return sum(word in words for word in found) / len(found) if found else 0.0
 
 
@@ -104,5 +104,5 @@ def _counts(sentence: str) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=1 << 15)
-def _words(text: str) -> tuple[str, ...]:
+def words_of(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.casefold()))

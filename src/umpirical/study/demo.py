@@ -1,7 +1,7 @@
 """The demo: every simulated judge measured end to end, and what was planted held against what was found."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from umpirical.judges.simulated.profiles import PROFILES
@@ -48,7 +48,8 @@ class DemoResult:
 def demo_study(folder: Path) -> Study:
     """All simulated judges on all built-in tasks."""
     judges = "".join(f"  - name: {name}\n    model: {{adapter: simulated, name: {name}}}\n" for name in PROFILES)
-    return parse_study(f"study: demo\nseed: {SEED}\njudges:\n{judges}", folder)
+    study = parse_study(f"study: demo\nseed: {SEED}\njudges:\n{judges}", folder)
+    return replace(study, commands=dict.fromkeys(PROFILES, "umpirical demo"))
 
 
 def run_demo(folder: Path, watch: Callable[[str, int], Watch]) -> Iterator[DemoResult]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,11 @@ class Study:
 
     folder: Path
     spec: StudySpec
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """Judge to the command that measures it, where that is not `umpirical run`."""
+
+    def command(self, judge: str) -> str:
+        return self.commands.get(judge, f"umpirical run --judge {judge}")
 
     def judge(self, name: str) -> JudgeSpec:
         for judge in self.spec.judges:

@@ -1,5 +1,7 @@
 """From what a person types to a judge: a name in a study, a file, a function, a model or a simulated judge."""
 
+import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,8 @@ WAYS = (
 
 def judges_study(targets: list[str], folder: Path, design: DesignSpec, *, seed: int = 1) -> Study:
     """A study of the judges that are named, in `folder`, asked by `design`."""
+    if len(set(targets)) != len(targets):
+        raise UsageError(f"two judges are named {targets[0]}", fix="name another one after --against")
     known = load_study(folder) if (folder / STUDY_FILE).is_file() else None
     if known is not None and all(target in {judge.name for judge in known.spec.judges} for target in targets):
         # The arms of a judge that names no prompts are those of the design, so the file is read anew with it.
@@ -37,7 +41,19 @@ def judges_study(targets: list[str], folder: Path, design: DesignSpec, *, seed: 
         problem = error.errors()[0]["msg"].removeprefix("Value error, ")
         raise UsageError(f"{', '.join(targets)}: {problem}", fix=f"name {WAYS}") from None
     _refuse_unasked_arms(study, design)
-    return study
+    names = [judge["name"] for judge in chosen]
+    options = [f"--size {design.size}", *(f"--arm {arm}" for arm in design.arms if arm != "baseline")]
+    options += [f"--repeats {design.repeats}"] if design.repeats > 1 else []
+    again = {
+        name: " ".join(["umpirical datasheet", shlex.quote(target), *options])
+        for name, target in _named(names, targets)
+    }
+    return replace(study, commands=again)
+
+
+def _named(names: list[str], targets: list[str]) -> list[tuple[str, str]]:
+    """Each judge with what was typed for it: its name in the study file, or the target at its place."""
+    return [(name, name if name in targets else target) for name, target in zip(names, targets, strict=True)]
 
 
 def _refuse_unasked_arms(study: Study, design: DesignSpec) -> None:

@@ -82,6 +82,7 @@ def prepare_run(study: Study, judge: JudgeSpec, *, folder: Path | None = None, f
             "seed": study.spec.seed,
             "repeats": design.repeats,
             "arms": list(design.arms),
+            "command": study.command(judge.name),
             "gates": [asdict(gate) for gate in orders],
         },
     )

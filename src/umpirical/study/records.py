@@ -53,7 +53,7 @@ def run_record(spec: JudgeSpec, manifest: Mapping[str, Any], reading: Reading, t
         repeats=manifest["repeats"],
         trials=reading.planned,
         responses_sha256=reading.responses_sha256,
-        command=f"umpirical run --judge {spec.name}",
+        command=manifest.get("command", f"umpirical run --judge {spec.name}"),
         python=platform.python_version(),
         packages={name: version(name) for name in PACKAGES},
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from umpirical.cli.terminal import inert, say
+from umpirical.cli.terminal import MAKING_STIMULI, inert, say
 
 if TYPE_CHECKING:
     from umpirical.domain.gates import GateResult
@@ -21,6 +21,7 @@ def command(study: Path, as_json: bool) -> int:  # noqa: FBT001
     """Check the study file STUDY (or the one in that folder), its prompts, tasks and keys. Asks nothing."""
     from umpirical.study.checking import check_study
 
+    click.echo(MAKING_STIMULI, err=True)
     checked = check_study(study, os.environ)
     if as_json:
         import json

@@ -1,13 +1,12 @@
 """`umpirical demo`."""
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from umpirical.cli.terminal import say
+from umpirical.cli.terminal import MAKING_STIMULI, say
 
 if TYPE_CHECKING:
     from umpirical.study.demo import DemoResult
@@ -30,7 +29,7 @@ def command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FB
     folder = out or Path(tempfile.mkdtemp(prefix="umpirical-demo-"))
     folder.mkdir(parents=True, exist_ok=True)
     results = []
-    click.echo("making and checking the stimuli", file=sys.stderr)
+    click.echo(MAKING_STIMULI, err=True)
     for result in run_demo(folder, watch_run):
         results.append(result)
         if not as_json:

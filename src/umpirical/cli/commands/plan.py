@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from umpirical.cli.terminal import inert, say
+from umpirical.cli.terminal import MAKING_STIMULI, inert, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,6 +48,7 @@ def command(study: Path, judges: tuple[str, ...], prices: tuple[str, ...], as_js
     from umpirical.study.running import plan_runs
 
     loaded = load_study(study)
+    click.echo(MAKING_STIMULI, err=True)
     planned = plan_runs(loaded, judges)
     pricers = pricers_of(planned, dict(map(parse_price, prices)))
     runs = [

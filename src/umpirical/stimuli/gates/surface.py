@@ -1,7 +1,6 @@
 """Gates on what can be told from the surface: length, and whatever a judge could go by that reads nothing."""
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +11,7 @@ from umpirical.domain.stimuli import GivenWinner, Stimulus
 from umpirical.stimuli.gates.contents import result
 from umpirical.stimuli.lengths import equally_long
 from umpirical.stimuli.tasks import Task
-from umpirical.stimuli.trivial import REPORTED, TRIVIAL, TrivialJudge
+from umpirical.stimuli.trivial import REPORTED, TRIVIAL, TrivialJudge, words_of
 
 __all__ = [
     "bag_of_words",
@@ -93,16 +92,16 @@ def bag_of_words(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> Gate
     directed = [(family, *_better_first(stimulus)) for family, stimulus in ladder]
     for family, better, lesser in directed:
         sides = counts.setdefault(family, [Counter(), Counter()])
-        sides[0].update(_words(better))
-        sides[1].update(_words(lesser))
+        sides[0].update(words_of(better))
+        sides[1].update(words_of(lesser))
     if len(counts) < 2:  # nothing left to learn on
         return GateResult("bag-of-words", passed=True, found="one task family", allowed="reported", blocks=False)
     learnt = {family: _log_odds([counts[other] for other in counts if other != family]) for family in counts}
     right = 0.0
     for family, better, lesser in directed:
         weights = learnt[family]
-        lead = sum(weights.get(word, 0.0) for word in _words(better)) - sum(
-            weights.get(word, 0.0) for word in _words(lesser)
+        lead = sum(weights.get(word, 0.0) for word in words_of(better)) - sum(
+            weights.get(word, 0.0) for word in words_of(lesser)
         )
         right += 1.0 if lead > 0 else 0.5 if lead == 0 else 0.0
     found = f"{right / len(directed):.3f} on ladder, trained on the other {len(counts) - 1} families"
@@ -128,10 +127,6 @@ def _better_first(stimulus: Stimulus) -> tuple[str, str]:
     u, v = stimulus.candidates
     worse_first = isinstance(stimulus.expectation, GivenWinner) and stimulus.expectation.candidate == 1
     return (v, u) if worse_first else (u, v)
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.casefold())
 
 
 def _log_odds(sides: Sequence[list[Counter[str]]]) -> dict[str, float]:
