@@ -43,7 +43,7 @@ def test_init_check_run_report_runs_in_that_order(umpirical, tmp_path):
     assert "Its preference follows the slot" in out
     code, out, _ = umpirical("runs", study, "--json")
     state = json.loads(out)[0]
-    assert (state["trials"], state["answered"], state["datasheet"]) == (STANDARD, STANDARD, True)
+    assert (state["trials"], state["answered"], state["document"]) == (STANDARD, STANDARD, "datasheet.json")
     run = study / "runs" / state["name"]
     (run / "datasheet.html").unlink()
     code, out, _ = umpirical("report", run)

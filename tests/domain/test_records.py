@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from umpirical.domain.digests import digest
 from umpirical.domain.responses import FailureKind, Response
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import (
@@ -33,6 +34,10 @@ CHANGED = {
     "delta": 0.0,
     "base": 0,
     "parent": "p",
+    "gold": "3",
+    "gold_from": "label",
+    "evidence": {"proof": "equal"},
+    "strata": {"grade": "8"},
 }
 
 EXPECTATIONS = [
@@ -122,3 +127,20 @@ def test_a_response_has_a_text_or_a_failure_and_never_both(kind):
         Response("t", "1", kind)
     with pytest.raises(ValueError, match="either a text or a failure"):
         Response("t", None)
+
+
+def test_a_controlled_stimulus_keeps_the_id_it_had_before_there_was_data_of_the_users():
+    """Runs on disk name their stimuli by id: a new field that says nothing must not change it."""
+    payload = {
+        "task_id": STIMULUS.task_id,
+        "task": STIMULUS.task,
+        "candidates": STIMULUS.candidates,
+        "expectation": {"kind": "no-preference"},
+        "maker": STIMULUS.maker,
+        "family": STIMULUS.family,
+        "stratum": STIMULUS.stratum,
+        "delta": STIMULUS.delta,
+        "base": STIMULUS.base,
+        "parent": STIMULUS.parent,
+    }
+    assert STIMULUS.id == digest("stimulus", payload)

@@ -15,7 +15,7 @@ from umpirical.domain.trials import Presented
 from umpirical.judges.building import build_judge, resolve_prompts
 from umpirical.judges.model_judge import describe_scale
 from umpirical.judges.port import prompt_id, trial_id
-from umpirical.judges.prompting import builtin_prompt, fence, fill
+from umpirical.judges.prompting import builtin_prompt, fence
 from umpirical.judges.simulated.grading import grades_of
 from umpirical.judges.simulated.model import SimulatedModel, can_read
 from umpirical.judges.simulated.planted import GradedPair, planted_grades, planted_values
@@ -29,6 +29,7 @@ from umpirical.judges.simulated.profiles import (
     profile,
 )
 from umpirical.judges.spec import JudgeSpec
+from umpirical.models.filling import fill
 from umpirical.models.port import ChatRequest, Decoding, Message
 from umpirical.stats.grading import LatentGrader, grade_rates
 from umpirical.stats.grading import dark_current as blank_rate

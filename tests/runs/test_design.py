@@ -98,7 +98,39 @@ def test_nothing_but_task_and_candidates_decides_what_is_shown():
         delta=5.0,
         base=0,
         parent="p",
+        gold="3",
+        gold_from="label",
+        evidence={"proof": "equal"},
+        strata={"grade": "8"},
     )
     kept = {"task", "candidates"}
     assert all(getattr(changed, f.name) != getattr(PAIR, f.name) for f in fields(PAIR) if f.name not in kept)
     assert shown(changed, Order.VU) == shown(PAIR, Order.VU)
+
+
+# Stress tests on the user's own data.
+
+ESSAY = Stimulus("essay-1", "task", ("text",), GivenLabel("3"), "original/1", "original", gold="3")
+
+
+def test_an_original_is_repeated_and_asked_under_seeds_and_a_changed_text_is_not():
+    design = Design(original_repeats=3, seeds=2)
+    assert ways(ESSAY, design=design, kind="grade") == [
+        Presentation(repeat=0),
+        Presentation(repeat=1),
+        Presentation(repeat=2),
+        Presentation(repeat=0, seed=1),
+        Presentation(repeat=1, seed=2),
+    ]
+    changed = replace(ESSAY, family="typos")
+    assert ways(changed, design=design, kind="grade") == [Presentation()]
+
+
+def test_a_design_without_originals_keeps_its_id():
+    assert Design(repeats=2).as_json() == {"repeats": 2, "arms": ("baseline",)}
+    assert Design(original_repeats=3, seeds=2).as_json() == {
+        "repeats": 1,
+        "arms": ("baseline",),
+        "original_repeats": 3,
+        "seeds": 2,
+    }

@@ -18,12 +18,12 @@ from umpirical.study.drafting import (
     append_reply,
     draft_task,
     drafting_model,
-    drafting_pricer,
     plan_draft,
     read_rubric,
     task_data,
     write_draft,
 )
+from umpirical.study.estimating import pricer_of
 from umpirical.study.files import parse_study
 from umpirical.study.preparing import prepare_run
 from umpirical.testing import ChatServer
@@ -298,11 +298,11 @@ def test_a_model_is_named_as_for_a_judge():
 def test_a_price_that_is_not_known_is_refused_unless_allowed():
     spec = drafting_model("m", base_url="http://127.0.0.1:1/v1")
     with pytest.raises(SpendRefused, match="no price is known") as refused:
-        drafting_pricer(spec, {}, allow_unpriced=False)
+        pricer_of(spec, {}, allow_unpriced=False)
     assert "--price m=IN,OUT" in refused.value.fix
     assert "study file" not in refused.value.fix
-    assert drafting_pricer(spec, {}, allow_unpriced=True) is UNPRICED
-    assert drafting_pricer(drafting_model("openai/gpt-4o"), {}, allow_unpriced=False).table.startswith("genai-prices")
+    assert pricer_of(spec, {}, allow_unpriced=True) is UNPRICED
+    assert pricer_of(drafting_model("openai/gpt-4o"), {}, allow_unpriced=False).table.startswith("genai-prices")
 
 
 def test_the_bound_holds_whatever_comes_back():

@@ -8,13 +8,14 @@ import time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Self
 
+from umpirical.domain.attempts import Attempt
 from umpirical.domain.judgments import Failed, Outcome, Unparsed
 from umpirical.domain.responses import Response
 
 if TYPE_CHECKING:
     from umpirical.models.spending import Ledger
 
-__all__ = ["Progress", "watch_run"]
+__all__ = ["Progress", "watch_generation", "watch_run"]
 
 SECONDS_BETWEEN_LINES = 30.0
 
@@ -122,3 +123,32 @@ class _LiveProgress(Progress):
 def watch_run(name: str, total: int, ledger: "Ledger | None" = None) -> Progress:
     """The progress that fits where standard error goes."""
     return (_LiveProgress if sys.stderr.isatty() else Progress)(name, total, ledger)
+
+
+class _Generating(Progress):
+    """Counts commissions instead of trials: filled, given up, or open because a call failed."""
+
+    taken = given_up = still_open = 0
+
+    def asked(self, response: Response) -> None:
+        self.rate_limited += response.rate_limited
+        self.show()
+
+    def commission_settled(self, last: Attempt | None) -> None:
+        self.done += 1
+        self.still_open += last is None
+        self.taken += last is not None and last.stimulus is not None
+        self.given_up += last is not None and last.stimulus is None
+        self.show()
+
+    def trouble(self) -> str:
+        return f"written {self.taken}  given up {self.given_up}  open {self.still_open}  429s {self.rate_limited}"
+
+
+class _LiveGenerating(_Generating, _LiveProgress):
+    """The same as a bar."""
+
+
+def watch_generation(name: str, total: int, ledger: "Ledger | None" = None) -> _Generating:
+    """The progress of a generator that fits where standard error goes."""
+    return (_LiveGenerating if sys.stderr.isatty() else _Generating)(name, total, ledger)

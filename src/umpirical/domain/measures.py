@@ -67,4 +67,6 @@ class Measure:
     result: Result
     arm: str = "baseline"
     stratum: str = ""
-    """The part of the design it is about: a vacuum class, a ladder step; empty for the whole."""
+    """The part of the design it is about: a vacuum class, a ladder step, a stress test; empty for the whole."""
+    group: str = ""
+    """A stratum of the user's own, `grade_level=8`; empty for all items."""

@@ -8,11 +8,13 @@ from typing import Literal
 from umpirical.domain.digests import Json, digest
 
 __all__ = [
+    "ORIGINAL",
     "TIER_2",
     "Expectation",
     "FlippedVerdict",
     "GivenLabel",
     "GivenWinner",
+    "GoldSource",
     "Item",
     "NoPreference",
     "SameVerdict",
@@ -26,6 +28,10 @@ TIER_2 = frozenset({"carrier-ladder", "carrier-delta0"})
 """Families made of the user's own answers. No measure pools them with those made from templates."""
 
 
+ORIGINAL = "original"
+"""The family of the user's own responses, as they are: what every changed version is held against."""
+
+
 @dataclass(frozen=True)
 class Item:
     """One seed example of the user's: a task, a response to it, and what is known about it."""
@@ -35,14 +41,25 @@ class Item:
     response: str
     labels: tuple[str, ...] = ()
     """Reference label(s), as text."""
-    strata: Mapping[str, str] = field(default_factory=dict)
+    strata: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Whatever the user wants results split by."""
+    name: str = ""
+    """What the user calls it: an id column, else the file and the row."""
+    cluster: str = ""
+    """Items of one cluster are not independent of each other; empty for an item that stands alone."""
 
     @cached_property
     def id(self) -> str:
         return digest(
             "item",
-            {"task": self.task, "response": self.response, "labels": self.labels, "strata": dict(self.strata)},
+            {
+                "task": self.task,
+                "response": self.response,
+                "labels": self.labels,
+                "strata": dict(self.strata),
+                "name": self.name,
+                "cluster": self.cluster,
+            },
         )
 
 
@@ -83,6 +100,10 @@ class FlippedVerdict:
 
     kind: Literal["flipped-verdict"] = "flipped-verdict"
 
+
+GoldSource = Literal["label", "construction", "review"]
+"""Whose word a gold label is: the user's own label, how the stimulus was made, or a reviewer's decision. A validator's
+opinion is evidence, and never gold."""
 
 Expectation = NoPreference | GivenWinner | GivenLabel | SameVerdict | FlippedVerdict
 
@@ -136,12 +157,20 @@ class Stimulus:
     """Quality level of the lesser candidate, in requirements."""
     parent: str = ""
     """Id of the item or stimulus it was made from; empty for a controlled stimulus."""
+    gold: str = ""
+    """The right label, where one is known."""
+    gold_from: GoldSource | None = None
+    evidence: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What speaks for it, by kind: a proof by program, checks that it passed, what validators said."""
+    strata: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Those of the item it was made from."""
 
     @cached_property
     def id(self) -> str:
         return digest(
             "stimulus",
-            {
+            self._own_data()
+            | {
                 "task_id": self.task_id,
                 "task": self.task,
                 "candidates": self.candidates,
@@ -154,3 +183,14 @@ class Stimulus:
                 "parent": self.parent,
             },
         )
+
+    def _own_data(self) -> dict[str, Json]:
+        """What only stimuli of the user's own data have, so that controlled ones keep their ids."""
+        if not (self.gold or self.gold_from or self.evidence or self.strata):
+            return {}
+        return {
+            "gold": self.gold,
+            "gold_from": self.gold_from,
+            "evidence": dict(self.evidence),
+            "strata": dict(self.strata),
+        }

@@ -5,8 +5,22 @@ feeding published counts and feeding a run's counts into a measure is the same t
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
-__all__ = ["CallTally", "GradePairTally", "GradeTally", "OutcomeTally", "PairTally", "Tallies", "VacuumTally"]
+from umpirical.domain.scales import GradeScale
+
+__all__ = [
+    "CallTally",
+    "ChangeTally",
+    "GoldTally",
+    "GradePairTally",
+    "GradeTally",
+    "OutcomeTally",
+    "PairTally",
+    "RepeatTally",
+    "Tallies",
+    "VacuumTally",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +137,80 @@ class GradeTally:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeTally:
+    """Items of one cluster, each graded as it is and as one stress test changed it.
+
+    Where either was asked several times, a pair counts the share of all (original, changed) combinations of answers.
+    """
+
+    task_id: str
+    arm: str
+    test: str
+    group: str
+    """A stratum of the user's, `grade_level=8`; empty for all items, which are counted apart from their strata."""
+    expectation: Literal["same-verdict", "flipped-verdict"]
+    pairs: int
+    """Items with a verdict both on the original and on the changed text."""
+    changed: float = 0.0
+    """Verdicts that differ."""
+    moved: float = 0.0
+    """Verdicts that moved towards the gold label of the changed text, in order; on a scale without order, to it."""
+    right_on_both: float = 0.0
+    """Verdicts that are the gold label on both."""
+    golden: int = 0
+    """Pairs of which both gold labels are known: what `moved` and `right_on_both` are out of."""
+    shift: float = 0.0
+    """Sum of score differences, changed less original, in steps of the scale; 0 on a scale without order."""
+    distance: float = 0.0
+    """Sum of absolute score differences."""
+    retested: int = 0
+    """Pairs whose original was answered at least twice in the same words."""
+    retest_changed: float = 0.0
+    """Of those: the chance that two answers to the original differ, without bias."""
+    changed_retested: float = 0.0
+    """`changed`, of those alone."""
+    incomplete: int = 0
+    """Items without a verdict on one of the two."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatTally:
+    """Items of one cluster whose repeats were answered alike."""
+
+    task_id: str
+    arm: str
+    test: str
+    """`stability`: the same request again; `seeds`: the same with another seed."""
+    group: str
+    answers: tuple[tuple[str, int], ...]
+    """Verdict and how often it was given, in order of the verdict's text."""
+    scores: tuple[float, ...]
+    """The score of each of those verdicts, in steps of the scale; empty on a scale without order."""
+    items: int
+    asked: int
+    """Repeats that were planned, answered or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldTally:
+    """Items of one cluster and one gold label that were given one verdict."""
+
+    task_id: str
+    arm: str
+    test: str
+    """`original`, or the stress test that made the text."""
+    group: str
+    gold: str
+    given: str
+    """The verdict; empty for items without one."""
+    gold_score: float | None
+    """In steps of the scale; None on a scale without order."""
+    given_score: float | None
+    items: float
+    """An item asked several times counts the share of its answers."""
+
+
+@dataclass(frozen=True, slots=True)
 class CallTally:
     """Every trial of one part of the design in one task, by outcome: the audit table, whose columns add up."""
 
@@ -154,6 +242,13 @@ class Tallies:
     outcomes: tuple[OutcomeTally, ...] = ()
     grade_pairs: tuple[GradePairTally, ...] = ()
     grades: tuple[GradeTally, ...] = ()
+    changes: tuple[ChangeTally, ...] = ()
+    repeats: tuple[RepeatTally, ...] = ()
+    golds: tuple[GoldTally, ...] = ()
+    scale: GradeScale | None = None
+    """Of a judge that is stressed on the user's own data."""
+    positive: tuple[str, ...] = ()
+    """The labels that count as positive for error rates, where the user has said so."""
 
     def arms(self) -> tuple[str, ...]:
         """The arms anything was counted in, in alphabetical order."""

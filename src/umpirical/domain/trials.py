@@ -21,6 +21,8 @@ class Presentation:
     arm: str = "baseline"
     """The criterion arm: which instruction about ties the judge was given."""
     repeat: int = 0
+    seed: int | None = None
+    """Sent in place of the judge's own decoding seed; None leaves that as it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,33 +15,40 @@ from umpirical.judges.answers import AnswerReader
 from umpirical.judges.callable_judge import CallableJudge, source_digest
 from umpirical.judges.model_judge import ModelJudge
 from umpirical.judges.port import Judge
-from umpirical.judges.prompting import builtin_prompt, placeholders
-from umpirical.judges.simulated.model import SimulatedModel, can_read
-from umpirical.judges.simulated.profiles import grader_profile, profile
+from umpirical.judges.prompting import builtin_prompt
+from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
+from umpirical.judges.simulated.model import AnswerKey, SimulatedModel, SimulatedProfile, can_read
+from umpirical.judges.simulated.profiles import GRADER_PROFILES, profile
 from umpirical.judges.spec import JudgeSpec, ModelSpec
+from umpirical.models.filling import fill, placeholders
 from umpirical.models.pacing import Pace
 from umpirical.models.port import Model
 from umpirical.models.spending import FREE, Ledger, Meter
 
 __all__ = ["AnswerKey", "Calling", "build_judge", "build_reader", "builtin_name", "open_model", "resolve_prompts"]
 
-AnswerKey = Callable[[str], float]
-"""Quality of a candidate, known by construction. Only a simulated judge is given it."""
-
 ALLOWED = {"task", "first", "second", "fence", "scale"}
 
 
-def resolve_prompts(spec: JudgeSpec, folder: Path, arms: Sequence[str] = ("baseline",)) -> JudgeSpec:
+def resolve_prompts(
+    spec: JudgeSpec,
+    folder: Path,
+    arms: Sequence[str] = ("baseline",),
+    shared: Mapping[str, str] | None = None,
+) -> JudgeSpec:
     """The spec with each prompt's text in place of its name, so that it says all there is to say.
 
-    A judge that names no prompt is asked in `arms` with the prompts that ship, one file for each arm.
+    A judge that names no prompt is asked in `arms` with the prompts that ship, one file for each arm. `shared` are the
+    study's instruction and rubric, put in where a prompt names them.
     """
     if spec.callable:
         return spec
     # An arm is about ties, of which grades know nothing.
     asked = arms if spec.kind == "compare" else ("baseline",)
     named = spec.prompts or {arm: f"builtin:{builtin_name(spec.kind, arm)}" for arm in asked}
-    prompts = {arm: _prompt_text(name, spec, folder) for arm, name in named.items()}
+    if shared and not spec.prompts:
+        named = {"baseline": "builtin:grade-rubric"}
+    prompts = {arm: _prompt_text(name, spec, folder, shared or {}) for arm, name in named.items()}
     if len(set(prompts.values())) != len(prompts):
         raise UsageError(f"judge {spec.name}: two arms have the same prompt", fix="leave one of them out")
     return spec.model_copy(update={"prompts": prompts})
@@ -101,9 +108,17 @@ def build_reader(spec: JudgeSpec) -> AnswerReader:
 
 def _open_model(spec: ModelSpec, kind: JudgeKind, answer_key: AnswerKey, seed: int, calling: Calling) -> Model:
     if spec.adapter == "simulated":
-        planted = profile(spec.name) if kind == "compare" else grader_profile(spec.name)
+        planted = profile(spec.name) if kind == "compare" else _grading_profile(spec.name)
         return SimulatedModel(planted, answer_key=answer_key, seed=seed)
     return open_model(spec, calling)
+
+
+def _grading_profile(name: str) -> SimulatedProfile:
+    """A judge of controlled answers, or an examiner of the user's own data."""
+    known: dict[str, SimulatedProfile] = {**GRADER_PROFILES, **EXAMINER_PROFILES}
+    if name not in known:
+        raise UsageError(f"no simulated judge {name!r} grades", fix=f"known: {', '.join(known)}")
+    return known[name]
 
 
 def open_model(spec: ModelSpec, calling: Calling) -> Model:
@@ -152,16 +167,24 @@ def builtin_name(kind: JudgeKind, arm: str) -> str:
     return kind if arm == "baseline" else f"{kind}-{arm}"
 
 
-def _prompt_text(name: str, spec: JudgeSpec, folder: Path) -> str:
+def _prompt_text(name: str, spec: JudgeSpec, folder: Path, shared: Mapping[str, str]) -> str:
     builtin = name.startswith("builtin:")
     text = builtin_prompt(name.removeprefix("builtin:")) if builtin else _read_prompt(name, spec, folder)
     needed = {"task", "first", "second"} if spec.kind == "compare" else {"task", "first"}
     if missing := needed - placeholders(text):
         names = ", ".join(f"{{{{{name}}}}}" for name in sorted(missing))
         raise UsageError(f"judge {spec.name}: prompt {name} lacks {names}", fix="put the placeholders in")
-    if unknown := placeholders(text) - ALLOWED:
+    if unknown := placeholders(text) - ALLOWED - shared.keys():
         raise UsageError(f"judge {spec.name}: prompt {name} has unknown placeholders: {', '.join(sorted(unknown))}")
-    return text
+    return _with_shared(text, shared) if shared else text
+
+
+def _with_shared(text: str, shared: Mapping[str, str]) -> str:
+    """The prompt with what is the same for every trial; the other placeholders stay."""
+    for name, value in shared.items():
+        if held := placeholders(value):
+            raise UsageError(f"the {name} holds {{{{{min(held)}}}}}", fix="write it in other words")
+    return fill(text, {known: f"{{{{{known}}}}}" for known in ALLOWED} | dict(shared))
 
 
 def _read_prompt(name: str, spec: JudgeSpec, folder: Path) -> str:

@@ -55,7 +55,8 @@ class CallableJudge:
     def question_fingerprint(self) -> str:
         return digest("questions", {"function": self.path, "source": self.source})
 
-    def request(self, shown: Presented, *, arm: str) -> CallableRequest:  # noqa: ARG002  # a function has one arm
+    def request(self, shown: Presented, *, arm: str, seed: int | None = None) -> CallableRequest:  # noqa: ARG002
+        # A function has one arm, and no seed that we could set.
         return CallableRequest(self.path, self.source, shown)
 
     async def ask(self, request: CallableRequest, *, trial_id: str) -> Response:

@@ -1,7 +1,7 @@
 """A judge made of a model, a prompt and an answer schema."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.judgments import Failed, Outcome
@@ -10,7 +10,8 @@ from umpirical.domain.scales import GradeScale, JudgeKind
 from umpirical.domain.trials import Presented
 from umpirical.judges.answers import AnswerReader
 from umpirical.judges.port import Capabilities
-from umpirical.judges.prompting import fence, fill
+from umpirical.judges.prompting import fence
+from umpirical.models.filling import fill
 from umpirical.models.port import ChatRequest, Decoding, Message, Model
 
 __all__ = ["ModelJudge", "read_response"]
@@ -51,7 +52,7 @@ class ModelJudge:
         }
         return digest("questions", configuration)
 
-    def request(self, shown: Presented, *, arm: str) -> ChatRequest:
+    def request(self, shown: Presented, *, arm: str, seed: int | None = None) -> ChatRequest:
         values = {
             "task": shown.task,
             "first": shown.first,
@@ -61,7 +62,8 @@ class ModelJudge:
         }
         message = Message("user", fill(self.prompts[arm], values))
         schema = self.reader.schema() if self.constrained else ""
-        return ChatRequest(self.model_name, (message,), self.decoding, schema)
+        decoding = self.decoding if seed is None else replace(self.decoding, seed=seed)
+        return ChatRequest(self.model_name, (message,), decoding, schema)
 
     async def ask(self, request: ChatRequest, *, trial_id: str) -> Response:
         return await self.model.generate(request, trial_id=trial_id)

@@ -63,8 +63,11 @@ class Judge(Protocol):
         """Digest of what decides the questions: the configuration without the parser."""
         ...
 
-    def request(self, shown: Presented, *, arm: str) -> Request:
-        """Renders a trial. It sees the task and the candidates in their slots, and nothing else."""
+    def request(self, shown: Presented, *, arm: str, seed: int | None = None) -> Request:
+        """Renders a trial. It sees the task and the candidates in their slots, and nothing else.
+
+        `seed` is sent in place of the judge's own, where that can be done.
+        """
         ...
 
     async def ask(self, request: Any, *, trial_id: str) -> Response:  # noqa: ANN401  # its own kind of request

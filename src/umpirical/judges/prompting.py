@@ -1,25 +1,13 @@
-"""Prompt filling, in one pass: what is filled in is never looked at again."""
+"""The prompts that ship, and the marks around what is judged."""
 
 import re
-from collections.abc import Mapping
 from importlib.resources import files
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import Presented
 
-__all__ = ["builtin_prompt", "fence", "fill", "placeholders"]
-
-_PLACEHOLDER = re.compile(r"\{\{ *([a-z_]+) *\}\}")
-
-
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """`template` with every `{{name}}` replaced. A value that holds `{{task}}` keeps it, verbatim."""
-    return _PLACEHOLDER.sub(lambda match: values[match[1]], template)
-
-
-def placeholders(template: str) -> set[str]:
-    return {match[1] for match in _PLACEHOLDER.finditer(template)}
+__all__ = ["builtin_prompt", "fence"]
 
 
 def fence(shown: Presented) -> str:

@@ -4,10 +4,14 @@ from collections.abc import Sequence
 
 from umpirical.domain.measures import Measure, Result, Undefined
 from umpirical.domain.stimuli import TIER_2
-from umpirical.domain.tallies import OutcomeTally, Tallies
+from umpirical.domain.tallies import OutcomeTally, RepeatTally, Tallies
+from umpirical.measures.item_rates import item_rate, shares_by_task
 from umpirical.measures.outcomes import incomplete_pairs
+from umpirical.measures.own_data import by_part
 from umpirical.measures.rates import Counted, clustered_rate
+from umpirical.measures.repeats import NOT_REPEATED, repeat_tallies, repeated
 from umpirical.measures.spec import MeasureSpec
+from umpirical.stats.repeats import flip_chance
 
 __all__ = ["SPEC", "flip_rate"]
 
@@ -17,9 +21,15 @@ def flip_rate(tallies: Tallies, arm: str) -> list[Measure]:
 
     Formula: mean over prompts of 1 - sum x(x - 1) / (R(R - 1)), with x the times each of slot 1, slot 2 and tie was
     the answer in R repeats; it has no bias whatever R is. Pooled over tier 1, and by family of pairs. A prompt is a
-    pair in one order. Level: prompt, of those answered at least twice. Bounds: 0 to 1, higher is worse.
-    Undefined where everything was asked once. Interval: cluster-Wilson over tasks.
+    pair in one order. On the user's own data x counts verdicts, a prompt is an item, and there is one rate for repeats
+    of the same request and one for those with other seeds; not given for controlled stimuli of a judge that grades, or
+    if the study has no repeats. Level: prompt or item, of those answered at least twice. Bounds: 0 to 1, higher is
+    worse. Undefined where everything was asked once. Interval: cluster-Wilson over tasks, or clusters of items.
     """
+    if tallies.scale is not None:
+        return by_part(SPEC.name, repeat_tallies(tallies, arm), arm, _item_rate)
+    if tallies.grade_pairs or tallies.grades:
+        return []
     chosen = [tally for tally in tallies.outcomes if tally.arm == arm]
     if not chosen:
         missing = incomplete_pairs(tallies, arm)
@@ -49,10 +59,18 @@ def _flips(tally: OutcomeTally) -> float:
     )
 
 
+def _item_rate(chosen: Sequence[RepeatTally]) -> Result:
+    kept, missing, _ = repeated(chosen)
+    flips = ((t.task_id, t.items * flip_chance([count for _, count in t.answers]), t.items) for t in kept)
+    return item_rate(*shares_by_task(flips), empty=NOT_REPEATED, left_out=missing)
+
+
 SPEC = MeasureSpec(
     name="flip-rate",
     title="Flip rate",
     about="How often it answers the same prompt differently when asked again.",
     worse="higher",
     compute=flip_rate,
+    kinds=("compare", "grade"),
+    protocols=("datasheet", "stress"),
 )

@@ -9,11 +9,16 @@ from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
 from umpirical.registry import Registry
 
-__all__ = ["MEASURES", "MeasureSpec", "Scale", "measure_all"]
+__all__ = ["MEASURES", "MeasureSpec", "Protocol", "Scale", "measure_all"]
 
-Scale = Literal["rate", "difference", "requirements", "latent", "steps", "p-value", "ratio"]
+Scale = Literal["rate", "difference", "requirements", "latent", "steps", "p-value", "ratio", "bits", "coefficient"]
 """A share from 0 to 1; a difference of shares; a number of requirements; a number of standard deviations of the
-judge's noise; a number of grades; a probability under a null hypothesis; a ratio of weights."""
+judge's noise; a number of grades; a probability under a null hypothesis; a ratio of weights or of steps; bits of
+entropy; a coefficient of agreement or correlation, 1 at best."""
+
+
+Protocol = Literal["datasheet", "stress"]
+"""Controlled stimuli, or stress tests on the user's own data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,8 @@ class MeasureSpec:
     """What kind of number it is, which decides how it is written."""
     kinds: tuple[JudgeKind, ...] = ("compare",)
     """The kinds of judges it says something about; for others it is not computed."""
+    protocols: tuple[Protocol, ...] = ("datasheet",)
+    """Whether it is made of controlled stimuli, of the user's own data, or of either."""
 
 
 MEASURES: Registry[MeasureSpec] = Registry(
@@ -80,6 +87,30 @@ MEASURES: Registry[MeasureSpec] = Registry(
         "grade-slope": "umpirical.measures.grade_slope:SPEC",
         "effective-grades": "umpirical.measures.grade_levels:SPEC",
         "grades-used": "umpirical.measures.grades_used:SPEC",
+        "change-rate": "umpirical.measures.change_rate:SPEC",
+        "excess-change": "umpirical.measures.excess_change:SPEC",
+        "grade-shift": "umpirical.measures.grade_shift:SPEC",
+        "shift-equivalence": "umpirical.measures.shift_equivalence:SPEC",
+        "flip-detection": "umpirical.measures.flip_detection:SPEC",
+        "right-on-both": "umpirical.measures.right_on_both:SPEC",
+        "verdict-entropy": "umpirical.measures.verdict_entropy:SPEC",
+        "modal-share": "umpirical.measures.modal_share:SPEC",
+        "repeat-icc": "umpirical.measures.repeat_icc:SPEC",
+        "accuracy": "umpirical.measures.accuracy:SPEC",
+        "within-one": "umpirical.measures.within_one:SPEC",
+        "mean-absolute-error": "umpirical.measures.mean_absolute_error:SPEC",
+        "grade-bias": "umpirical.measures.grade_bias:SPEC",
+        "weighted-kappa": "umpirical.measures.weighted_kappa:SPEC",
+        "agreement-ccc": "umpirical.measures.agreement_ccc:SPEC",
+        "pearson": "umpirical.measures.pearson:SPEC",
+        "spearman": "umpirical.measures.spearman:SPEC",
+        "krippendorff-alpha": "umpirical.measures.krippendorff_alpha:SPEC",
+        "severity": "umpirical.measures.severity:SPEC",
+        "compression": "umpirical.measures.compression:SPEC",
+        "false-positive-rate": "umpirical.measures.false_positive_rate:SPEC",
+        "false-negative-rate": "umpirical.measures.false_negative_rate:SPEC",
+        "balanced-accuracy": "umpirical.measures.balanced_accuracy:SPEC",
+        "mcc": "umpirical.measures.mcc:SPEC",
         "unparsed-rate": "umpirical.measures.unparsed_rate:SPEC",
         "failure-rate": "umpirical.measures.failure_rate:SPEC",
     },
@@ -89,5 +120,8 @@ MEASURES: Registry[MeasureSpec] = Registry(
 def measure_all(tallies: Tallies) -> list[tuple[MeasureSpec, Measure]]:
     """Every measure for this kind of judge on every arm, in the order of the registry."""
     kind: JudgeKind = "grade" if tallies.grade_pairs or tallies.grades else "compare"
-    specs = [spec for spec in MEASURES if kind in spec.kinds]
+    protocol: Protocol = "datasheet"
+    if tallies.scale is not None:
+        kind, protocol = "grade", "stress"
+    specs = [spec for spec in MEASURES if kind in spec.kinds and protocol in spec.protocols]
     return [(spec, measure) for arm in tallies.arms() for spec in specs for measure in spec.compute(tallies, arm)]

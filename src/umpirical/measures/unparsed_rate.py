@@ -24,4 +24,5 @@ SPEC = MeasureSpec(
     worse="higher",
     compute=unparsed_rate,
     kinds=("compare", "grade"),
+    protocols=("datasheet", "stress"),
 )

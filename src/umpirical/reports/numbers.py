@@ -29,6 +29,7 @@ __all__ = [
     "scaled",
     "scaled_interval",
     "setting",
+    "shift",
     "step",
     "unit_of_scale",
     "units",
@@ -125,8 +126,16 @@ def difference(value: float) -> str:
     >>> difference(0.12), difference(-0.0833), difference(0.0)
     ('+0.120', '-0.083', '0.000')
     """
-    written = rate(value)
-    return f"+{written}" if value > 0 and float(written.replace(",", "")) > 0 else written
+    return _signed(rate(value))
+
+
+def shift(value: float) -> str:
+    """A number of grades up or down, with its sign.
+
+    >>> shift(0.4533), shift(-0.25), shift(0.001)
+    ('+0.45', '-0.25', '0.00')
+    """
+    return _signed(_fixed(value, places=2))
 
 
 def latent(value: float) -> str:
@@ -213,7 +222,7 @@ def is_rate(measure: MeasureRecord) -> bool:
 def scaled(value: float, scale: Scale) -> str:
     """A value on the scale of its measure."""
     match scale:
-        case "rate":
+        case "rate" | "bits" | "coefficient":
             return rate(value)
         case "difference":
             return difference(value)
@@ -236,7 +245,13 @@ def scaled_interval(low: float | None, high: float | None, scale: Scale) -> str:
 
 def unit_of_scale(scale: Scale) -> str:
     """What a value counts, where that is not plain from the measure's name."""
-    return {"requirements": "requirements", "latent": "SD of noise", "steps": "grades"}.get(scale, "")
+    names: dict[Scale, str] = {
+        "requirements": "requirements",
+        "latent": "SD of noise",
+        "steps": "grades",
+        "bits": "bits",
+    }
+    return names.get(scale, "")
 
 
 def measured_value(measure: MeasureRecord, estimate: EstimateRecord) -> str:
@@ -264,6 +279,11 @@ def _fixed(value: float, *, places: int) -> str:
     # From the shortest text of the float and not its binary value, so that 0.5005 is a half and goes up.
     rounded = Decimal(repr(value)).quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP, context=_WIDE)
     return f"{rounded or abs(rounded):,}"
+
+
+def _signed(written: str) -> str:
+    """With a plus before what is more than nothing as it is written."""
+    return f"+{written}" if any(digit in written for digit in "123456789") and written[0] != "-" else written
 
 
 def _limits(low: str | None, high: str | None) -> str:

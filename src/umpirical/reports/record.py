@@ -12,9 +12,10 @@ __all__ = ["FORMAT", "AuditRow", "Datasheet", "MeasureRecord", "Scale", "parse_d
 
 FORMAT: Literal["judge-datasheet/1"] = "judge-datasheet/1"
 
-Scale = Literal["rate", "difference", "requirements", "latent", "steps", "p-value", "ratio"]
+Scale = Literal["rate", "difference", "requirements", "latent", "steps", "p-value", "ratio", "bits", "coefficient"]
 """What kind of number a measure is: a share; a difference of shares; a number of requirements; standard deviations of
-the judge's noise; grades; a probability under a null hypothesis; a ratio."""
+the judge's noise; grades; a probability under a null hypothesis; a ratio; bits of entropy; a coefficient of agreement
+or correlation, at most 1."""
 
 
 class IntervalRecord(Strict):

@@ -1,18 +1,23 @@
 """All that a worker needs to ask: paths and a spec, nothing that is open. Any process can be given it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from umpirical.domain.stimuli import Stimulus
-from umpirical.judges.building import Calling, build_judge
+from umpirical.domain.digests import digest
+from umpirical.domain.errors import UsageError
+from umpirical.domain.scales import GradeScale
+from umpirical.domain.stimuli import ORIGINAL, GivenLabel, Stimulus
+from umpirical.judges.building import AnswerKey, Calling, build_judge
 from umpirical.judges.port import Judge
+from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
+from umpirical.judges.simulated.examining import ExaminerKey, Truth, words_ratio
 from umpirical.judges.spec import JudgeSpec
 from umpirical.stimuli.datasheet_set import candidate_levels
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["CallSpec"]
+__all__ = ["CallSpec", "examiner_truths"]
 
 
 @dataclass(frozen=True)
@@ -33,19 +38,72 @@ class CallSpec:
         return build_judge(self.judge, folder=self.folder, answer_key=self._key, seed=self.seed, calling=calling)
 
     @cached_property
-    def _key(self) -> Callable[[str], float]:
-        simulated = self.judge.model is not None and self.judge.model.adapter == "simulated"
-        return answer_key(self.open_stimuli()) if simulated else _no_key
+    def _key(self) -> AnswerKey:
+        model, scale = self.judge.model, self.judge.scale
+        if model is None or model.adapter != "simulated":
+            return _no_key
+        if scale is not None and model.name in EXAMINER_PROFILES:
+            return examiner_key(self.open_stimuli(), scale.build())
+        return answer_key(self.open_stimuli())
 
 
 def answer_key(stimuli: "StimulusSet | list[Stimulus]") -> Callable[[str], float]:
     """The quality of every candidate, by its text. No judge but a simulated one is ever given it."""
     levels: dict[str, float] = {}
     for stimulus in stimuli:
+        if stimulus.family == ORIGINAL:
+            message = "this simulated judge knows the controlled stimuli alone, and these are the user's own"
+            raise UsageError(message, fix=f"use one of {', '.join(EXAMINER_PROFILES)}")
         for text, level in zip(stimulus.candidates, candidate_levels(stimulus), strict=True):
             if levels.setdefault(text, level) != level:
                 raise ValueError(f"one text has two levels, {levels[text]:g} and {level:g}: {text[:60]!r}")
     return levels.__getitem__
+
+
+def examiner_key(stimuli: "StimulusSet | list[Stimulus]", scale: GradeScale) -> ExaminerKey:
+    """The truth about every text of the user's own data. No judge but a simulated one is ever given it."""
+    known: dict[str, Truth] = {}
+    for text, truth in examiner_truths(stimuli, scale):
+        if not known.setdefault(text, truth).like(truth):
+            raise ValueError(f"one text is two things, {known[text]} and {truth}: {text[:60]!r}")
+    return known.__getitem__
+
+
+def examiner_truths(stimuli: "StimulusSet | list[Stimulus]", scale: GradeScale) -> Iterator[tuple[str, Truth]]:
+    """Every text with what is known of it. `stimuli` is gone through twice: a text may come before its original."""
+    originals = {stimulus.id: stimulus for stimulus in stimuli if stimulus.family == ORIGINAL}
+    if not originals:
+        message = "this simulated judge examines the user's own data, and these are controlled stimuli"
+        raise UsageError(message, fix="use it in a study with a dataset")
+    for stimulus in stimuli:
+        # A text that was written for a label of its own has no original to be held against.
+        alone = stimulus.family == ORIGINAL or isinstance(stimulus.expectation, GivenLabel)
+        if not alone and stimulus.parent not in originals:
+            raise ValueError(f"stimulus {stimulus.id} of {stimulus.family} was made from none of the originals")
+        yield stimulus.candidates[0], _truth(stimulus, stimulus if alone else originals[stimulus.parent], scale)
+
+
+def _truth(stimulus: Stimulus, original: Stimulus, scale: GradeScale) -> Truth:
+    before, text = original.candidates[0], stimulus.candidates[0]
+    return Truth(
+        level=_level(original, scale),
+        required=_level(stimulus, scale),
+        test=stimulus.family,
+        # By its text, so that a text that is there twice is one item.
+        item=digest("examined text", before),
+        words_ratio=words_ratio(before, text),
+    )
+
+
+def _level(stimulus: Stimulus, scale: GradeScale) -> float:
+    if not stimulus.gold:
+        message = f"a simulated judge cannot grade an item without a label: {stimulus.candidates[0][:60]!r}"
+        raise UsageError(message, fix="label every item, or leave the simulated judge out")
+    if scale.labels and stimulus.gold not in scale.labels:
+        message = f"the label {stimulus.gold!r} is not on the judge's scale, which has {', '.join(scale.labels)}"
+        raise UsageError(message, fix="give the judge the scale of the labels")
+    # Simulated judges take the labels of a scale without order in the order in which they are named.
+    return float(scale.labels.index(stimulus.gold)) if scale.labels else float(stimulus.gold) - float(scale.low or 0.0)
 
 
 def _no_key(_: str) -> float:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 from umpirical.domain.digests import Json
 from umpirical.domain.scales import JudgeKind
-from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.stimuli import ORIGINAL, Stimulus
 from umpirical.domain.trials import Order, Presentation, Presented
 from umpirical.judges.port import Capabilities
 
@@ -18,9 +18,18 @@ class Design:
 
     repeats: int = 1
     arms: tuple[str, ...] = ("baseline",)
+    original_repeats: int = 1
+    """How often an original of the user's own data is asked: its noise is what every change is held against."""
+    seeds: int = 0
+    """How many times an original is asked once more, each time with a seed of its own."""
 
     def as_json(self) -> Json:
-        return asdict(self)
+        stress = ("original_repeats", "seeds")
+        return {name: value for name, value in asdict(self).items() if name not in stress or value != _PLAIN[name]}
+
+
+_PLAIN = {"original_repeats": 1, "seeds": 0}
+"""Values that say nothing, so that a run without originals keeps its id."""
 
 
 def presentations(
@@ -38,10 +47,13 @@ def presentations(
     orders: tuple[Order, ...] = (Order.UV, Order.VU)
     if (kind == "compare" and not capabilities.order_controllable) or len(set(stimulus.candidates)) == 1:
         orders = (Order.UV,)
+    original = stimulus.family == ORIGINAL
     for arm in design.arms:
-        for repeat in range(design.repeats):
+        for repeat in range(design.original_repeats if original else design.repeats):
             for order in orders:
                 yield Presentation(order, arm, repeat)
+        for repeat in range(design.seeds if original else 0):
+            yield Presentation(Order.UV, arm, repeat, seed=repeat + 1)
 
 
 def shown(stimulus: Stimulus, order: Order, kind: JudgeKind = "compare") -> Presented:

@@ -107,9 +107,8 @@ class _Asking:
 
     async def work(self, questions: Iterator[_Question]) -> None:
         for shard, trial, stimulus in questions:
-            request = self._judge.request(
-                shown(stimulus, trial.presentation.order, self._judge.kind), arm=trial.presentation.arm
-            )
+            way = trial.presentation
+            request = self._judge.request(shown(stimulus, way.order, self._judge.kind), arm=way.arm, seed=way.seed)
             self._check_plan(shard, trial, request)
             response = await self._judge.ask(request, trial_id=trial.id)
             self._recorder.record(shard, response)

@@ -29,10 +29,11 @@ def _trials(judge: Judge, stimuli: StimulusSet, design: Design) -> Iterator[tupl
     """Trials, each with the part of the stimulus set it is in."""
     for part in stimuli.parts():
         for stimulus in stimuli.part(part).values():
-            prompts: dict[tuple[str, str], str] = {}
+            prompts: dict[tuple[str, str, int | None], str] = {}
             for way in presentations(stimulus, design, judge.capabilities, judge.kind):
-                key = (way.arm, way.order.value)
+                key = (way.arm, way.order.value, way.seed)
                 if key not in prompts:
-                    prompts[key] = prompt_id(judge.request(shown(stimulus, way.order, judge.kind), arm=way.arm))
+                    request = judge.request(shown(stimulus, way.order, judge.kind), arm=way.arm, seed=way.seed)
+                    prompts[key] = prompt_id(request)
                 prompt = prompts[key]
                 yield Trial(trial_id(prompt, repeat=way.repeat), prompt, stimulus.id, way), part

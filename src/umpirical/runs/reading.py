@@ -153,6 +153,12 @@ def _row(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> dict[str
         "arm": trial.presentation.arm,
         "order": trial.presentation.order.value,
         "repeat": trial.presentation.repeat,
+        "seed": trial.presentation.seed,
+        "parent": stimulus.parent,
+        "expectation": stimulus.expectation.kind,
+        "gold": stimulus.gold,
+        "gold_score": scale.score(stimulus.gold) if scale is not None and stimulus.gold else None,
+        "groups": [f"{name}={value}" for name, value in sorted(stimulus.strata.items())],
     }
 
 

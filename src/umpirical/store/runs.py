@@ -10,22 +10,22 @@ A sealed shard is immutable and named by the plan, so many workers can seal diff
 done is a listing. SIGKILL at any moment costs at most the calls in flight and the commit under way.
 """
 
-import fcntl
 import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from umpirical.domain.digests import Json
-from umpirical.domain.errors import StoreError, UsageError
+from umpirical.domain.errors import StoreError
 from umpirical.domain.responses import Response
 from umpirical.domain.trials import Trial
 from umpirical.store.files import write_text
 from umpirical.store.journal import Journal
+from umpirical.store.locking import locked
 from umpirical.store.parquet import read_metadata, read_rows, write_rows
 from umpirical.store.schemas import (
     plan_schema,
@@ -56,17 +56,9 @@ class RunStore:
         self.folder.mkdir(parents=True, exist_ok=True)
         write_text(self.folder / "run.json", json.dumps(manifest, indent=1) + "\n")
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Held while a run is asked: two processes asking the same run would pay twice."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / "lock").open("w") as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                message = f"run {self.folder.name} is being asked by another process"
-                raise UsageError(message, fix="wait for it to end") from None
-            yield
+    def locked(self) -> AbstractContextManager[None]:
+        """Held while a run is asked."""
+        return locked(self.folder, held=f"run {self.folder.name} is being asked by another process")
 
     # The plan
 

@@ -1,9 +1,11 @@
 """The columns of every Parquet file, and the records they hold."""
 
+import json
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.stimuli import Stimulus, expectation_from_json, expectation_json
 from umpirical.domain.trials import Order, Presentation, Trial
@@ -42,6 +44,10 @@ def stimulus_schema() -> "pa.Schema":
             ("delta", pa.float64()),
             ("base", pa.float64()),
             ("parent", text),
+            ("gold", text),
+            ("gold_from", text),
+            ("evidence", text),
+            ("strata", text),
         ]
     )
 
@@ -59,6 +65,11 @@ def stimulus_row(stimulus: Stimulus) -> dict[str, Any]:
         "delta": stimulus.delta,
         "base": stimulus.base,
         "parent": stimulus.parent,
+        "gold": stimulus.gold,
+        "gold_from": stimulus.gold_from,
+        # As JSON: their keys are the user's columns and the perturbation's checks, different in every set.
+        "evidence": canonical_json(dict(stimulus.evidence)),
+        "strata": canonical_json(dict(stimulus.strata)),
     }
 
 
@@ -74,6 +85,10 @@ def stimulus_from_row(row: Mapping[str, Any]) -> Stimulus:
         delta=row["delta"],
         base=row["base"],
         parent=row["parent"],
+        gold=row.get("gold") or "",
+        gold_from=row.get("gold_from"),
+        evidence=json.loads(row.get("evidence") or "{}"),
+        strata=json.loads(row.get("strata") or "{}"),
     )
 
 
@@ -90,6 +105,7 @@ def plan_schema() -> "pa.Schema":
             ("order", text),
             ("arm", text),
             ("repeat", pa.int32()),
+            ("seed", pa.int64()),
         ]
     )
 
@@ -103,11 +119,12 @@ def trial_row(trial: Trial, stimulus_part: int) -> dict[str, Any]:
         "order": trial.presentation.order.value,
         "arm": trial.presentation.arm,
         "repeat": trial.presentation.repeat,
+        "seed": trial.presentation.seed,
     }
 
 
 def trial_from_row(row: Mapping[str, Any]) -> Trial:
-    shown = Presentation(order=Order(row["order"]), arm=row["arm"], repeat=row["repeat"])
+    shown = Presentation(order=Order(row["order"]), arm=row["arm"], repeat=row["repeat"], seed=row.get("seed"))
     return Trial(row["trial_id"], row["prompt_id"], row["stimulus_id"], shown)
 
 
@@ -216,5 +233,11 @@ def judgment_schema() -> "pa.Schema":
             ("score", pa.float64()),
             ("confidence", pa.float64()),
             ("why", text),
+            ("seed", pa.int64()),
+            ("parent", text),
+            ("expectation", text),
+            ("gold", text),
+            ("gold_score", pa.float64()),
+            ("groups", pa.list_(text)),
         ]
     )

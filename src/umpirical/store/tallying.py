@@ -23,11 +23,11 @@ from umpirical.store.sql import open_duckdb, quoted_glob
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["tally_judgments"]
+__all__ = ["CALLS", "CALL_TALLIES", "refuse_doubles", "tally_judgments"]
 
 # One row per trial. An abstention is no preference; unparsed, failed and unasked trials are no answer at all, and
 # neither is a grade on a scale without order, which has no score.
-_CALLS = """
+CALLS = """
 create temp view call as
 select *,
   outcome = 'abstained' or choice is not null or score is not null as answered,
@@ -41,7 +41,7 @@ select *,
 from read_parquet(?)
 """
 
-_CALL_TALLIES = """
+CALL_TALLIES = """
 select task_id, arm, family, stratum, delta, count(*),
   count(*) filter (choice = '1'), count(*) filter (choice = '2'), count(*) filter (choice = 'tie'),
   count(*) filter (outcome = 'abstained'), count(*) filter (outcome = 'unparsed'),
@@ -138,14 +138,14 @@ def tally_judgments(folder: Path, kind: JudgeKind = "compare") -> Tallies:
     """Counts every judgment in `folder`, per task. Refuses if a trial is there twice."""
     with open_duckdb(spill=folder / "spill") as db:
         # A view takes no parameters, so the path is put into its text.
-        db.execute(_CALLS.replace("?", quoted_glob(folder, "*.parquet")))
-        _refuse_doubles(db, kind)
+        db.execute(CALLS.replace("?", quoted_glob(folder, "*.parquet")))
+        refuse_doubles(db, kind)
 
         def rows(query: str) -> list[Any]:
             return db.execute(query).fetchall()
 
         vacuum = tuple(VacuumTally(*row) for row in rows(_VACUUM_TALLIES))
-        calls = tuple(CallTally(*row) for row in rows(_CALL_TALLIES))
+        calls = tuple(CallTally(*row) for row in rows(CALL_TALLIES))
         if kind == "grade":
             return Tallies(
                 vacuum=vacuum,
@@ -161,7 +161,7 @@ def tally_judgments(folder: Path, kind: JudgeKind = "compare") -> Tallies:
         )
 
 
-def _refuse_doubles(db: "duckdb.DuckDBPyConnection", kind: JudgeKind) -> None:
+def refuse_doubles(db: "duckdb.DuckDBPyConnection", kind: JudgeKind) -> None:
     """A trial is a question; a `grade` judge is asked the same of an answer that came up in two pairs."""
     trial = "trial_id" if kind == "compare" else '(trial_id, stimulus_id, "order")'
     [(doubled,)] = db.execute(f"select count(*) - count(distinct {trial}) from call").fetchall()  # noqa: S608  # ours

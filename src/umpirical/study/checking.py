@@ -1,14 +1,18 @@
 """Is a study fit to run. Reads files only."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from umpirical.domain.gates import GateResult
-from umpirical.runs.design import Design, presentations
+from umpirical.domain.stimuli import Stimulus
+from umpirical.judges.spec import ModelSpec
+from umpirical.runs.design import presentations
 from umpirical.stimuli.recipes import recipe
 from umpirical.study.files import Study, load_study
+from umpirical.study.preparing import run_design
 from umpirical.study.stimuli import build_stimuli, chosen_carriers, chosen_tasks
+from umpirical.study.stress.checking import check_stress
 
 __all__ = ["Checked", "check_study"]
 
@@ -21,11 +25,17 @@ class Checked:
     gates: list[GateResult]
     calls: dict[str, int]
     """Of each judge."""
+    notes: list[str]
+    """What is worth knowing, and stops nothing."""
 
 
-def check_study(path: Path, environment: Mapping[str, str]) -> Checked:
+def check_study(path: Path, environment: Mapping[str, str], *, outside: bool = False) -> Checked:
     """Problems in words, gates, and the number of calls. What cannot even be read raises ConfigError."""
-    study = load_study(path)
+    study = load_study(path, outside=outside)
+    keys = list(_missing_keys(study, environment))
+    if study.stress is not None:
+        stressed = check_stress(study)
+        return Checked([*stressed.problems, *keys], [], _calls(study, stressed.stimuli), stressed.notes)
     stimuli, gates = build_stimuli(
         chosen_tasks(study),
         recipe(study.spec.design.size),
@@ -33,13 +43,17 @@ def check_study(path: Path, environment: Mapping[str, str]) -> Checked:
         carriers=chosen_carriers(study),
     )
     problems = [f"gate {gate.name}: {gate.found}; allowed: {gate.allowed}" for gate in gates if _blocked(gate)]
-    problems += _missing_keys(study, environment)
+    return Checked([*problems, *keys], gates, _calls(study, stimuli), [])
+
+
+def _calls(study: Study, stimuli: Iterable[Stimulus]) -> dict[str, int]:
+    shown = list(stimuli)
     calls = {}
     for judge in study.spec.judges:
-        design = Design(repeats=study.spec.design.repeats, arms=tuple(judge.prompts) or ("baseline",))
-        ways = (presentations(stimulus, design, judge.capabilities.build(), judge.kind) for stimulus in stimuli)
-        calls[judge.name] = sum(1 for shown in ways for _ in shown)
-    return Checked(problems, gates, calls)
+        design, capabilities = run_design(study, judge), judge.capabilities.build()
+        ways = (presentations(stimulus, design, capabilities, judge.kind) for stimulus in shown)
+        calls[judge.name] = sum(1 for each in ways for _ in each)
+    return calls
 
 
 def _blocked(gate: GateResult) -> bool:
@@ -47,7 +61,11 @@ def _blocked(gate: GateResult) -> bool:
 
 
 def _missing_keys(study: Study, environment: Mapping[str, str]) -> Iterator[str]:
-    for judge in study.spec.judges:
-        variable = judge.model.api_key_env if judge.model else None
+    asked: list[tuple[str, ModelSpec | None]] = [(f"judge {judge.name}", judge.model) for judge in study.spec.judges]
+    if study.stress is not None:
+        writers = (("generator", study.stress.generator), ("validator", study.stress.validator))
+        asked += [(name, writer.model) for name, writer in writers if writer is not None]
+    for name, model in asked:
+        variable = model.api_key_env if model else None
         if variable and not environment.get(variable):
-            yield f"judge {judge.name}: the environment variable {variable} is not set"
+            yield f"{name}: the environment variable {variable} is not set"

@@ -13,21 +13,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from umpirical.domain.digests import Json, digest
-from umpirical.domain.errors import ConfigError, SpendRefused, UmpiricalError, UsageError
+from umpirical.domain.errors import ConfigError, UmpiricalError, UsageError
 from umpirical.domain.responses import Response
 from umpirical.judges.building import Calling, open_model
-from umpirical.judges.prompting import fill
 from umpirical.judges.spec import ModelSpec
+from umpirical.models.filling import fill
 from umpirical.models.port import ChatRequest, Decoding, Message, Model
-from umpirical.models.prices import (
-    UNPRICED,
-    PricedModel,
-    TokenPrices,
-    most_input_tokens,
-    near_names,
-    no_price,
-    pricer_for,
-)
+from umpirical.models.prices import UNPRICED, most_input_tokens
 from umpirical.models.spending import CapReached, Meter, Pricer
 from umpirical.stimuli.checking import check_task
 from umpirical.stimuli.tasks import Task, builtin_tasks, read_tasks
@@ -42,7 +34,6 @@ __all__ = [
     "append_reply",
     "draft_task",
     "drafting_model",
-    "drafting_pricer",
     "plan_draft",
     "read_rubric",
     "write_draft",
@@ -155,17 +146,6 @@ def drafting_model(name: str, *, base_url: str | None = None, api_key_env: str |
     except ValidationError as error:
         problem = error.errors()[0]
         raise UsageError(f"--model {name}: {problem['msg'].removeprefix('Value error, ')}") from None
-
-
-def drafting_pricer(spec: ModelSpec, overrides: dict[str, TokenPrices], *, allow_unpriced: bool) -> Pricer:
-    """What a call costs. Raises if that is not known, unless it is allowed not to be."""
-    model = PricedModel(spec.adapter, spec.name, spec.base_url)
-    found = pricer_for(model, overrides) or (UNPRICED if allow_unpriced else None)
-    if found is not None:
-        return found
-    known = [f"use a known id: {', '.join(near)}"] if (near := near_names(model)) else []
-    own = f"--price {spec.name}=IN,OUT in dollars per million tokens, 0,0 for a server of your own"
-    raise SpendRefused(str(no_price(model)), fix=", or ".join([*known, own, "--allow-unpriced to go on without a cap"]))
 
 
 def plan_draft(spec: ModelSpec, rubric: str, pricer: Pricer, *, rounds: int, max_tokens: int) -> DraftPlan:

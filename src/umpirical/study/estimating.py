@@ -19,15 +19,24 @@ from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Trial
 from umpirical.judges.spec import JudgeSpec, ModelSpec, PriceSpec
 from umpirical.models.port import ChatRequest
-from umpirical.models.prices import UNPRICED, PricedModel, TokenPrices, most_input_tokens, no_price, pricer_for
+from umpirical.models.prices import (
+    UNPRICED,
+    PricedModel,
+    TokenPrices,
+    most_input_tokens,
+    near_names,
+    no_price,
+    pricer_for,
+)
 from umpirical.models.spending import FREE, Pricer
 from umpirical.runs.design import shown
 from umpirical.store.reuse import reused_answers
 from umpirical.store.runs import RunStore
 from umpirical.study.precision import PlannedTallies, Precision, expected_precision
-from umpirical.study.preparing import PlannedRun
+from umpirical.study.preparing import STRESS, PlannedRun
+from umpirical.study.stress.precision import PlannedStress
 
-__all__ = ["PlanEstimate", "Pricing", "RunEstimate", "Tokens", "estimate_run", "pricers_of"]
+__all__ = ["PlanEstimate", "Pricing", "RunEstimate", "Tokens", "estimate_run", "pricer_of", "pricers_of"]
 
 BYTES_PER_TOKEN = 4
 """Of English prose, about, with any tokenizer in use."""
@@ -134,6 +143,17 @@ def pricers_of(
     return [UNPRICED if allow_unpriced and pricer is None else pricer for pricer in found]
 
 
+def pricer_of(spec: ModelSpec, overrides: Mapping[str, TokenPrices], *, allow_unpriced: bool) -> Pricer:
+    """The prices of a model that is no judge. Raises if they are not known, unless that is allowed."""
+    model = _priced_model(spec)
+    found = pricer_for(model, overrides) or (UNPRICED if allow_unpriced else None)
+    if found is not None:
+        return found
+    known = [f"use a known id: {', '.join(near)}"] if (near := near_names(model)) else []
+    own = f"--price {spec.name}=IN,OUT in dollars per million tokens, 0,0 for a server of your own"
+    raise SpendRefused(str(no_price(model)), fix=", or ".join([*known, own, "--allow-unpriced to go on without a cap"]))
+
+
 def estimate_run(run: PlannedRun, pricer: Pricer | None, *, concurrency: int) -> RunEstimate:
     """Counts what is left to ask of a run, and prices it. Reads the plan and the record; asks nothing."""
     spec = run.call.judge
@@ -207,7 +227,7 @@ class _Load:
     """The worst case of a single call."""
     constrained: bool = False
     refusal: SpendRefused | None = None
-    planned: PlannedTallies = field(default_factory=PlannedTallies)
+    planned: PlannedTallies | PlannedStress = field(default_factory=PlannedTallies)
 
     def add(self, weight: _Weight) -> None:
         self.sizes[weight.size] += 1
@@ -236,6 +256,8 @@ class _Load:
 
 def _load(run: PlannedRun, pricer: Pricer | None) -> _Load:
     load, judge = _Load(), run.call.open_judge()
+    if run.store.manifest["protocol"] == STRESS and run.call.judge.scale is not None:
+        load.planned = PlannedStress(run.call.judge.scale.build())
     stimulus_id, weights = "", dict[str, _Weight]()
     for trial, stimulus, answered in _walk(run):
         load.planned.add(trial, stimulus)

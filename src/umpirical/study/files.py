@@ -9,10 +9,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from umpirical.datasets.spec import DatasetSpec
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.judges.building import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
+from umpirical.study.stress.spec import StressSpec
 
 __all__ = [
     "STUDY_FILE",
@@ -23,9 +25,16 @@ __all__ = [
     "parse_study",
     "parse_study_data",
     "read_judge",
+    "study_path",
 ]
 
 STUDY_FILE = "umpirical.yaml"
+
+INSTRUCTION = "Grade the answer by how well it does what the task asks for."
+"""Where a study of the user's own data names none."""
+
+LONGEST_TEXT = 200_000
+"""Bytes of an instruction or a rubric."""
 
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|xai|gsk|hf|AIza|ghp)[-_][A-Za-z0-9_-]{16,}|\bAIza[A-Za-z0-9_-]{30,}")
 
@@ -59,9 +68,46 @@ class StudySpec(BaseModel):
         default=None,
         description="A file beside the study file with answers of your own and the claims in them that you verified.",
     )
+    dataset: DatasetSpec | None = Field(
+        default=None, description="Responses of your own: the judges are stressed on them, and grade."
+    )
+    instruction: str | None = Field(
+        default=None, description="A text file: what judges are told to do, {{instruction}} in a prompt."
+    )
+    rubric: str | None = Field(default=None, description="A text file: what they go by, {{rubric}} in a prompt.")
+    stress: StressSpec | None = Field(default=None, description="Which stress tests the dataset is put to.")
     judges: list[JudgeSpec] = Field(min_length=1)
     design: DesignSpec = DesignSpec()
     concurrency: int = Field(default=16, ge=1, le=4096, description="Calls in flight at a time.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _graded(cls, data: Any) -> Any:  # noqa: ANN401  # what the file holds
+        """In a study of the user's own data every judge grades, on the dataset's scale unless it names its own."""
+        scale = (data.get("dataset") or {}).get("scale") if isinstance(data, dict) else None
+        if not isinstance(scale, dict) or not isinstance(data.get("judges"), list):
+            return data
+        judges = [
+            {"kind": "grade", "scale": scale, **judge} if isinstance(judge, dict) else judge for judge in data["judges"]
+        ]
+        return {**data, "judges": judges}
+
+    @model_validator(mode="after")
+    def _stressed(self) -> "StudySpec":
+        if self.dataset is None:
+            if self.stress is not None or self.rubric is not None or self.instruction is not None:
+                raise ValueError("stress, rubric and instruction are for a study with a dataset")
+            return self
+        if self.tasks is not None or self.carriers is not None:
+            raise ValueError("a study has a dataset, or tasks and carriers: one study file for each")
+        if compares := [judge.name for judge in self.judges if judge.kind != "grade"]:
+            raise ValueError(f"judge {compares[0]} compares: a dataset of single responses is for judges that grade")
+        for judge in self.judges:
+            if judge.scale is not None and judge.scale.build() != self.dataset.scale.build():
+                raise ValueError(f"judge {judge.name}: its scale is not that of the dataset")
+        if self.stress is not None and self.stress.generated and not self.rubric:
+            raise ValueError("rubric: a validator has to see what the judges go by; name the file")
+        return self
 
     @model_validator(mode="after")
     def _distinct(self) -> "StudySpec":
@@ -81,6 +127,14 @@ class Study:
     spec: StudySpec
     commands: Mapping[str, str] = field(default_factory=dict)
     """Judge to the command that measures it, where that is not `umpirical run`."""
+    instruction: str = ""
+    """Text of the file that the study names."""
+    rubric: str = ""
+
+    @property
+    def stress(self) -> StressSpec | None:
+        """The stress tests, if this is a study of the user's own data."""
+        return None if self.spec.dataset is None else self.spec.stress or StressSpec()
 
     def command(self, judge: str) -> str:
         return self.commands.get(judge, f"umpirical run --judge {judge}")
@@ -92,18 +146,22 @@ class Study:
         raise UsageError(f"no judge {name!r} in the study", fix=f"known: {', '.join(j.name for j in self.spec.judges)}")
 
 
-def load_study(path: Path) -> Study:
-    """Reads a study file, or the study file in a folder. Prompts are resolved, so every file it names exists."""
+def load_study(path: Path, *, outside: bool = False) -> Study:
+    """Reads a study file, or the study file in a folder. Prompts are resolved, so every file it names exists.
+
+    `outside`: its dataset, rubric and instruction may lie outside its folder. Somebody else's study file must not
+    send any file of this machine to a model, so that takes a person's word.
+    """
     file = path / STUDY_FILE if path.is_dir() else path
-    return parse_study(load_yaml(file), file.parent)
+    return parse_study(load_yaml(file), file.parent, outside=outside)
 
 
-def parse_study(document: YamlDocument | str, folder: Path) -> Study:
+def parse_study(document: YamlDocument | str, folder: Path, *, outside: bool = False) -> Study:
     if isinstance(document, str):
         document = parse_yaml(document, name=STUDY_FILE)
     _refuse_keys(document)
     try:
-        return parse_study_data(document.data, folder)
+        return parse_study_data(document.data, folder, outside=outside)
     except ValidationError as error:
         raise _config_error(document, error) from None
 
@@ -119,11 +177,43 @@ def read_judge(document: YamlDocument, name: str) -> dict[str, Any]:
     return data
 
 
-def parse_study_data(data: Mapping[str, Any], folder: Path) -> Study:
+def parse_study_data(data: Mapping[str, Any], folder: Path, *, outside: bool = False) -> Study:
     """A study from what its file would hold."""
     spec = StudySpec.model_validate(data)
-    judges = [resolve_prompts(judge, folder, spec.design.arms) for judge in spec.judges]
-    return Study(folder, spec.model_copy(update={"judges": judges}))
+    if spec.dataset is not None:
+        study_path(folder, spec.dataset.path, outside=outside)
+    instruction = _text(folder, spec.instruction, outside=outside) or INSTRUCTION
+    rubric = _text(folder, spec.rubric, outside=outside)
+    shared = {"instruction": instruction, "rubric": rubric} if rubric else {}
+    judges = [resolve_prompts(judge, folder, spec.design.arms, shared) for judge in spec.judges]
+    # What reproduces a run has to say so too.
+    commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
+    return Study(folder, spec.model_copy(update={"judges": judges}), commands, instruction, rubric)
+
+
+def study_path(folder: Path, name: str, *, outside: bool = False) -> Path:
+    """A file that a study names, from its folder. Raises if it lies elsewhere, unless that is allowed."""
+    path = (folder / name).resolve()
+    if not outside and not path.is_relative_to(folder.resolve()):
+        raise UsageError(f"the file {name} lies outside the study folder", fix="copy it in, or add --outside")
+    return path
+
+
+def _text(folder: Path, name: str | None, *, outside: bool) -> str:
+    if name is None:
+        return ""
+    path = study_path(folder, name, outside=outside)
+    if not path.is_file():
+        raise UsageError(f"no file {name}", fix=f"create {path}")
+    if path.stat().st_size > LONGEST_TEXT:
+        raise UsageError(f"{name} is larger than {LONGEST_TEXT:,} bytes", fix="give the part that judges go by")
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError:
+        raise UsageError(f"{name} is not UTF-8 text", fix="save it as UTF-8") from None
+    if not text:
+        raise UsageError(f"{name} is empty", fix="write down what judges go by, or leave it out")
+    return text
 
 
 def _config_error(document: YamlDocument, error: ValidationError) -> ConfigError:

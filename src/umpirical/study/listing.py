@@ -18,7 +18,11 @@ class RunState:
     trials: int
     answered: int
     failed: int
-    datasheet: bool
+    document: str
+    """The record of what was measured; empty while there is none."""
+
+
+DOCUMENTS = ("datasheet.json", "stress.json")
 
 
 def list_runs(folder: Path) -> list[RunState]:
@@ -46,5 +50,5 @@ def _state(folder: Path) -> RunState:
         trials=size[0] if size else 0,
         answered=answered,
         failed=failed,
-        datasheet=(folder / "datasheet.json").exists(),
+        document=next((name for name in DOCUMENTS if (folder / name).exists()), ""),
     )

@@ -28,6 +28,11 @@ def judges_study(targets: list[str], folder: Path, design: DesignSpec, *, seed: 
     if len(set(targets)) != len(targets):
         raise UsageError(f"two judges are named {targets[0]}", fix="name another one after --against")
     known = load_study(folder) if (folder / STUDY_FILE).is_file() else None
+    if known is not None and known.spec.dataset is not None:
+        raise UsageError(
+            "the study file here has a dataset, and its judges are stressed on that",
+            fix="umpirical run  does so; for a datasheet use another folder: --folder DIR",
+        )
     if known is not None and all(target in {judge.name for judge in known.spec.judges} for target in targets):
         # The arms of a judge that names no prompts are those of the design, so the file is read anew with it.
         data = dict(load_yaml(folder / STUDY_FILE).data)

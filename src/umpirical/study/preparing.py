@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,15 @@ from umpirical.store.runs import RunStore
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.study.files import Study
 from umpirical.study.stimuli import write_stimulus_set
+from umpirical.study.stress.making import write_stress_set
 
-__all__ = ["PlannedRun", "open_run", "prepare_run"]
+__all__ = ["DATASHEET", "STRESS", "PlannedRun", "open_run", "prepare_run", "run_design"]
 
-PROTOCOL = "umpirical-datasheet/1"
+DATASHEET = "umpirical-datasheet/1"
+"""The protocol of a run on controlled stimuli."""
+
+STRESS = "umpirical-stress/1"
+"""The protocol of a run on the user's own data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +56,12 @@ def prepare_run(study: Study, judge: JudgeSpec, *, folder: Path | None = None, f
     planned, everything in it is asked, and it is the one that is resumed from then on. `folder` is where the run goes;
     by default `runs/NAME-ID` in the study.
     """
-    if judge.scale is not None and judge.scale.kind == "nominal":
-        raise UsageError(f"judge {judge.name}: labels without an order cannot be measured", fix="use an ordinal scale")
-    stimuli = write_stimulus_set(study)
+    stimuli = _write_stimuli(study, judge)
     call = CallSpec(judge, study.folder, stimuli.folder, study.spec.seed)
     asked = call.open_judge()
-    design = Design(repeats=study.spec.design.repeats, arms=asked.arms)
-    orders = _gate_orders(asked, stimuli, design)
+    design = run_design(study, judge)
+    orders = _gate_orders(asked, stimuli, design) if study.stress is None else []
+    protocol = DATASHEET if study.stress is None else STRESS
     run_id = digest(
         "run",
         {
@@ -65,7 +69,7 @@ def prepare_run(study: Study, judge: JudgeSpec, *, folder: Path | None = None, f
             "stimuli": stimuli.digest,
             "design": design.as_json(),
             "seed": study.spec.seed,
-            "protocol": PROTOCOL,
+            "protocol": protocol,
         },
     )[:12]
     store = RunStore(folder or _run_folder(study.folder / "runs", f"{judge.name}-{run_id}", fresh=fresh))
@@ -75,6 +79,7 @@ def prepare_run(study: Study, judge: JudgeSpec, *, folder: Path | None = None, f
         judge,
         asked.fingerprint,
         {
+            "protocol": protocol,
             "id": run_id,
             "study": study.spec.study,
             "stimuli": stimuli.digest,
@@ -84,6 +89,7 @@ def prepare_run(study: Study, judge: JudgeSpec, *, folder: Path | None = None, f
             "arms": list(design.arms),
             "command": study.command(judge.name),
             "gates": [asdict(gate) for gate in orders],
+            **_stress_manifest(study, design),
         },
     )
     if not planned:
@@ -93,6 +99,41 @@ def prepare_run(study: Study, judge: JudgeSpec, *, folder: Path | None = None, f
     size = store.plan_size()
     assert size is not None  # noqa: S101  # just written
     return PlannedRun(store, call, *size)
+
+
+def run_design(study: Study, judge: JudgeSpec) -> Design:
+    """How often and in which arms a judge of a study is asked everything."""
+    design = Design(repeats=study.spec.design.repeats, arms=tuple(judge.prompts) or ("baseline",))
+    stress = study.stress
+    if stress is None:
+        return design
+    # A function has no seed that could be set, so nothing is asked of it with other seeds.
+    seeds = stress.seeds if "seeds" in stress.tests and judge.model is not None else 0
+    return replace(design, original_repeats=stress.repeats, seeds=seeds)
+
+
+def _write_stimuli(study: Study, judge: JudgeSpec) -> StimulusSet:
+    if study.stress is not None:
+        return write_stress_set(study)
+    if judge.scale is not None and judge.scale.kind == "nominal":
+        raise UsageError(f"judge {judge.name}: labels without an order cannot be measured", fix="use an ordinal scale")
+    return write_stimulus_set(study)
+
+
+def _stress_manifest(study: Study, design: Design) -> dict[str, Json]:
+    """What a stress report says besides: nothing of it decides what is asked."""
+    stress, dataset = study.stress, study.spec.dataset
+    if stress is None or dataset is None:
+        return {}
+    about: dict[str, Json] = {
+        "tests": list(stress.tests),
+        "margin": stress.margin,
+        "positive": list(dataset.positive),
+        "dataset": Path(dataset.path).name,
+        "original_repeats": design.original_repeats,
+        "seeds": design.seeds,
+    }
+    return {"stress": about}
 
 
 def _gate_orders(judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
@@ -108,7 +149,6 @@ def _gate_orders(judge: Judge, stimuli: StimulusSet, design: Design) -> list[Gat
 def _describe(store: RunStore, judge: JudgeSpec, fingerprint: str, design: dict[str, Json]) -> None:
     """Writes the manifest. When a run is resumed only its judge may have changed, by another way to read answers."""
     begun = {
-        "protocol": PROTOCOL,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "umpirical": __version__,
         "python": platform.python_version(),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from umpirical.cli.commands.plan import outside_option
 from umpirical.cli.terminal import MAKING_STIMULI, inert, say
 
 if TYPE_CHECKING:
@@ -16,19 +17,22 @@ __all__ = ["command"]
 
 @click.command("check")
 @click.argument("study", type=click.Path(path_type=Path), default=Path())
+@outside_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(study: Path, as_json: bool) -> int:  # noqa: FBT001
+def command(study: Path, outside: bool, as_json: bool) -> int:  # noqa: FBT001
     """Check the study file STUDY (or the one in that folder), its prompts, tasks and keys. Asks nothing."""
     from umpirical.study.checking import check_study
 
     click.echo(MAKING_STIMULI, err=True)
-    checked = check_study(study, os.environ)
+    checked = check_study(study, os.environ, outside=outside)
     if as_json:
         import json
         from dataclasses import asdict
 
         say(json.dumps({"ok": not checked.problems, **asdict(checked)}, indent=1))
     else:
+        for note in checked.notes:
+            say(inert(note))
         for gate in checked.gates:
             say(f"gate {gate.name}: {_word(gate)}  {inert(gate.found)}")
         for problem in checked.problems:

@@ -57,16 +57,16 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
         append_reply,
         draft_task,
         drafting_model,
-        drafting_pricer,
         plan_draft,
         read_rubric,
         write_draft,
     )
+    from umpirical.study.estimating import pricer_of
 
     _refuse_to_overwrite(out)
     text = read_rubric(rubric)
     spec = drafting_model(name, base_url=base_url, api_key_env=api_key_env)
-    pricer = drafting_pricer(spec, dict(map(parse_price, prices)), allow_unpriced=allow_unpriced)
+    pricer = pricer_of(spec, dict(map(parse_price, prices)), allow_unpriced=allow_unpriced)
     plan = plan_draft(spec, text, pricer, rounds=rounds, max_tokens=max_tokens)
     terms = Terms(yes, max_cost, prices, allow_unpriced)
     ledger = Ledger(_agree(plan, name, pricer, terms))

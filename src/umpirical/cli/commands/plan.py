@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from umpirical.study.estimating import PlanEstimate, RunEstimate, Tokens
     from umpirical.study.precision import Precision
 
-__all__ = ["bound", "command", "price_option", "show_plan"]
+__all__ = ["bound", "command", "outside_option", "price_option", "show_plan"]
 
 WIDE = 140
 """Columns where nobody says how many there are: a table in a log must not be cut."""
@@ -32,12 +32,24 @@ price_option = click.option(
 )
 
 
+outside_option = click.option(
+    "--outside", is_flag=True, help="Let the study's dataset, rubric and instruction lie outside its folder."
+)
+
+
 @click.command("plan")
 @click.argument("study", type=click.Path(path_type=Path), default=Path())
 @click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
 @price_option
+@outside_option
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
-def command(study: Path, judges: tuple[str, ...], prices: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001
+def command(
+    study: Path,
+    judges: tuple[str, ...],
+    prices: tuple[str, ...],
+    outside: bool,  # noqa: FBT001
+    as_json: bool,  # noqa: FBT001
+) -> None:
     """Show what  umpirical run  would take: calls, tokens, price, time, and how precise each measure will be.
 
     Asks nothing. What has an answer already is not counted again.
@@ -47,7 +59,7 @@ def command(study: Path, judges: tuple[str, ...], prices: tuple[str, ...], as_js
     from umpirical.study.files import load_study
     from umpirical.study.running import plan_runs
 
-    loaded = load_study(study)
+    loaded = load_study(study, outside=outside)
     click.echo(MAKING_STIMULI, err=True)
     planned = plan_runs(loaded, judges)
     pricers = pricers_of(planned, dict(map(parse_price, prices)))

@@ -12,18 +12,41 @@ __all__ = ["command"]
 @click.command("report")
 @click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: the run's.")
-@click.option("--json", "as_json", is_flag=True, help="Print the datasheet record.")
+@click.option("--json", "as_json", is_flag=True, help="Print the record.")
 def command(run: Path, out: Path | None, as_json: bool) -> None:  # noqa: FBT001
-    """Read the responses of RUN again and write its datasheet as JSON, HTML and Markdown. Asks nothing."""
-    from umpirical.reports.record import render_json
-    from umpirical.study.reporting import datasheet_of, write_documents
+    """Read the responses of RUN again and write its datasheet, or its stress report. Asks nothing.
 
-    datasheet = datasheet_of(run)
-    documents = write_documents(datasheet, out or run)
-    if as_json:
-        click.echo(render_json(datasheet), nl=False)
+    RUN may also be the folder of a study of stress tests: all of its runs are read again, and its judges are reported
+    side by side.
+    """
+    if not (run / "run.json").is_file() and (run / "runs").is_dir():
+        _report_study(run, out)
         return
-    for finding in datasheet.findings:
+    _report_run(run, out, as_json=as_json)
+
+
+def _report_run(run: Path, out: Path | None, *, as_json: bool) -> None:
+    from umpirical.study.preparing import open_run
+    from umpirical.study.running import finished_run
+
+    open_run(run)
+    finished = finished_run(run, out=out)
+    if as_json:
+        click.echo(finished.record(), nl=False)
+        return
+    for finding in finished.findings:
         say(inert(finding))
-    for path in (documents.json, documents.html, documents.markdown):
+    for path in finished.files():
         say(str(path))
+
+
+def _report_study(study: Path, out: Path | None) -> None:
+    from umpirical.study.running import finished_run
+    from umpirical.study.stress.summing_up import stress_runs, write_study_report
+
+    for run in stress_runs(study):
+        finished = finished_run(run)
+        say(f"{run.name}:")
+        for finding in finished.findings:
+            say(f"  {inert(finding)}")
+    say(str(write_study_report(study, out=out)))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from umpirical.cli.commands.plan import outside_option
 from umpirical.cli.measuring import Terms, exit_code, measure, spending_options
 from umpirical.cli.terminal import say
 
@@ -15,6 +16,7 @@ __all__ = ["command"]
 @click.argument("study", type=click.Path(path_type=Path), default=Path())
 @click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
 @spending_options
+@outside_option
 @click.option("--fresh", is_flag=True, help="Start a new run that takes over no answer from an earlier one.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(  # noqa: PLR0913, PLR0917  # each an option
@@ -24,6 +26,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     max_cost: Decimal | None,
     prices: tuple[str, ...],
     allow_unpriced: bool,  # noqa: FBT001
+    outside: bool,  # noqa: FBT001
     fresh: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
 ) -> int:
@@ -34,11 +37,14 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     """
     from umpirical.study.files import load_study
 
-    results = measure(
-        load_study(study), judges, Terms(yes, max_cost, prices, allow_unpriced), fresh=fresh, quiet=as_json
-    )
+    loaded = load_study(study, outside=outside)
+    results = measure(loaded, judges, Terms(yes, max_cost, prices, allow_unpriced), fresh=fresh, quiet=as_json)
     if as_json:
         import json
 
         say(json.dumps([result.summary() for result in results], indent=1))
+    elif loaded.stress is not None:
+        from umpirical.study.stress.summing_up import write_study_report
+
+        say(f"all judges side by side:  {write_study_report(loaded.folder)}")
     return exit_code(results)

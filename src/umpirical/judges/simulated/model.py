@@ -7,29 +7,32 @@ wrongly is answered wrongly, and a test that plants a value sees it.
 import json
 import re
 from collections.abc import Callable
+from typing import cast
 
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.scales import JudgeKind
 from umpirical.judges.simulated import comparing, grading
+from umpirical.judges.simulated.examiner_profiles import ExaminerProfile
+from umpirical.judges.simulated.examining import Examiner, ExaminerKey, Truth
 from umpirical.judges.simulated.profiles import GraderProfile, Profile
 from umpirical.models.port import ChatRequest
 from umpirical.stats.seeds import uniform
 
-__all__ = ["SimulatedModel", "can_read"]
+__all__ = ["AnswerKey", "SimulatedModel", "SimulatedProfile", "can_read"]
+
+SimulatedProfile = Profile | GraderProfile | ExaminerProfile
+
+AnswerKey = Callable[[str], float] | ExaminerKey
+"""What is known of a text by construction: its quality in requirements met, or for an examiner the whole truth."""
 
 
 class SimulatedModel:
     """Answers the built-in prompts. Every draw depends on the seed, the text and the trial, not on when."""
 
-    def __init__(self, profile: Profile | GraderProfile, *, answer_key: Callable[[str], float], seed: int) -> None:
-        """`answer_key` gives the quality of a candidate, in requirements met."""
+    def __init__(self, profile: SimulatedProfile, *, answer_key: AnswerKey, seed: int) -> None:
         self._profile = profile
         self._seed = seed
-        self._answer = (
-            comparing.Comparer(profile, answer_key, seed).answer
-            if isinstance(profile, Profile)
-            else grading.Grader(profile, answer_key, seed).answer
-        )
+        self._answer = _answerer(profile, answer_key, seed)
 
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
         prompt = request.messages[-1].content
@@ -46,6 +49,17 @@ class SimulatedModel:
 
     async def close(self) -> None:
         """Nothing to release."""
+
+
+def _answerer(profile: SimulatedProfile, answer_key: AnswerKey, seed: int) -> Callable[[str, str], str]:
+    # Which key a judge needs goes by its profile; a function cannot be asked what it returns.
+    match profile:
+        case ExaminerProfile():
+            return Examiner(profile, cast("Callable[[str], Truth]", answer_key), seed).answer
+        case GraderProfile():
+            return grading.Grader(profile, cast("Callable[[str], float]", answer_key), seed).answer
+        case Profile():
+            return comparing.Comparer(profile, cast("Callable[[str], float]", answer_key), seed).answer
 
 
 def can_read(prompt: str, kind: JudgeKind = "compare") -> bool:

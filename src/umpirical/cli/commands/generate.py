@@ -1,0 +1,112 @@
+"""`umpirical generate`."""
+
+import sys
+from decimal import ROUND_CEILING, Decimal
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from umpirical.cli.commands.plan import outside_option
+from umpirical.cli.measuring import Terms, need_flags, spending_options
+from umpirical.cli.terminal import inert, say
+
+if TYPE_CHECKING:
+    from umpirical.study.stress.generating import Generation, GenerationEstimate, Written
+
+__all__ = ["command"]
+
+
+@click.command("generate")
+@click.argument("study", type=click.Path(path_type=Path), default=Path())
+@spending_options
+@outside_option
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(  # noqa: PLR0913, PLR0917  # each an option
+    study: Path,
+    yes: bool,  # noqa: FBT001
+    max_cost: Decimal | None,
+    prices: tuple[str, ...],
+    allow_unpriced: bool,  # noqa: FBT001
+    outside: bool,  # noqa: FBT001
+    as_json: bool,  # noqa: FBT001
+) -> int:
+    """Have a model write the stimuli of STUDY that a program cannot make, checked and validated.
+
+    What it may cost is shown, and nothing is sent before that is agreed to. Each text is kept the moment it is there.
+    Interrupted, failed or at its cap, the same command goes on where it stopped: no text is written twice.
+    """
+    from umpirical.cli.progress import watch_generation
+    from umpirical.models.prices import parse_price
+    from umpirical.models.spending import Ledger
+    from umpirical.study.files import load_study
+    from umpirical.study.stress.generating import estimate_generation, generate_stimuli, plan_generation
+
+    terms = Terms(yes, max_cost, prices, allow_unpriced)
+    generation = plan_generation(
+        load_study(study, outside=outside), dict(map(parse_price, prices)), allow_unpriced=allow_unpriced
+    )
+    ledger = Ledger(_agree(generation, estimate_generation(generation), terms))
+    try:
+        written = generate_stimuli(generation, ledger, partial(watch_generation, ledger=ledger))
+    finally:
+        if ledger.spent:
+            click.echo(f"spent: ${ledger.spent:.4f} of at most ${ledger.cap}", file=sys.stderr)
+    if as_json:
+        _show_json(written)
+    else:
+        _show(written, study)
+    return 5 if written.open else 0
+
+
+def _agree(generation: "Generation", estimate: "GenerationEstimate", terms: Terms) -> Decimal | None:
+    """Shows what may be sent and spent, and asks where somebody may send a bill for it. Returns the cap."""
+    from umpirical.domain.errors import SpendRefused
+
+    left = estimate.commissions - estimate.settled
+    if not left:
+        return terms.max_cost
+    most = None if estimate.at_most is None else estimate.at_most.quantize(Decimal("0.0001"), ROUND_CEILING)
+    price = f"at most ${most} ({', '.join(estimate.tables)})" if most else "free"
+    price = "no price is known" if most is None else price
+    done = f", {estimate.settled:,} settled before" if estimate.settled else ""
+    names = ", ".join(dict.fromkeys([generation.generator.name, generation.validator.name]))
+    click.echo(f"generate: {left:,} stimuli{done}, with {inert(names)}", file=sys.stderr)
+    click.echo(f"  {estimate.fewest_calls:,} to {estimate.most_calls:,} calls, {price}", file=sys.stderr)
+    if estimate.expected:
+        click.echo(f"  ${estimate.expected:.4f} if every first attempt is taken", file=sys.stderr)
+    if most is not None and not most:
+        return terms.max_cost
+    cap = most if terms.max_cost is None else terms.max_cost
+    if cap is not None and most is not None and cap < most:
+        click.echo(f"The cap of ${cap} is below that: it may stop there, and can be resumed.", file=sys.stderr)
+    if not sys.stdin.isatty():
+        need_flags(most or Decimal(0), yes=terms.yes, max_cost=terms.max_cost)
+    elif not terms.yes and not click.confirm(f"Spend up to ${cap}?" if most else "Send them?", err=True):
+        raise SpendRefused("nothing was sent")
+    return cap
+
+
+def _show(written: "Written", study: Path) -> None:
+    for test, made in written.made.items():
+        asked = made.wanted - sum(made.skipped.values())
+        say(f"{inert(test)}: {made.generated} of {asked} written in {made.attempts} attempts")
+        for level, words in made.levels.items():
+            say(f"  level {inert(level)}: {inert(words)}")
+        for reason, count in sorted(made.rejected.items(), key=lambda entry: -entry[1]):
+            say(f"  rejected {count}: {inert(reason)}")
+        for reason, count in made.skipped.items():
+            say(f"  not asked for {count}: {inert(reason)}")
+        if made.given_up:
+            say(f"  given up {made.given_up}: no attempt was accepted")
+        if made.open:
+            say(f"  open {made.open}: calls failed; run the same command again")
+    say(f"next:  umpirical run {study}" if not written.open else f"next:  umpirical generate {study}")
+
+
+def _show_json(written: "Written") -> None:
+    import json
+    from dataclasses import asdict
+
+    say(json.dumps({test: asdict(made) for test, made in written.made.items()}, indent=1))

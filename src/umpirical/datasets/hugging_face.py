@@ -1,0 +1,105 @@
+"""Datasets of Hugging Face's `datasets`: folders it saved, folders of files, and names on the hub."""
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from umpirical.datasets.readers import Row, Source, Table, counted
+from umpirical.domain.errors import ConfigError, UsageError
+
+__all__ = ["read_hugging_face"]
+
+INSTALL = "pip install 'umpirical[huggingface]'"
+
+BATCH = 256
+"""Rows decoded at a time."""
+
+
+def read_hugging_face(source: Source) -> Table:
+    """One split of a dataset. A column of class labels gives their names: the numbers are only how they are stored.
+
+    Nothing that comes with a dataset is run: one that needs a script of its own is refused.
+    """
+    library = _library()
+    loaded = _one_split(_loaded(library, source), source)
+    columns = tuple(loaded.column_names)
+    if len(loaded) > source.limits.rows:
+        raise ConfigError(
+            f"{len(loaded):,} rows, at most {source.limits.rows:,} are read",
+            where=source.name,
+            fix="name a part in split, such as test[:10%], or raise dataset.limits.rows",
+        )
+    # Only what is wanted: a column of pictures would be decoded one by one.
+    wanted = loaded.select_columns([name for name in source.columns or columns if name in columns])
+    _check_size(wanted.data.nbytes, source)
+    return Table(source.name, columns, counted(_rows(wanted, source), source))
+
+
+def _library() -> Any:  # noqa: ANN401  # an optional package
+    try:
+        library: Any = import_module("datasets")
+    except ImportError:
+        library = None
+    # A folder of that name on the path would be imported too, and is not it.
+    if not hasattr(library, "load_from_disk"):
+        raise UsageError("the format huggingface needs a package that is not installed", fix=INSTALL)
+    # Before version 4 it can be made to run a script that comes with a dataset.
+    if int(library.__version__.partition(".")[0]) < 4:
+        raise UsageError(f"datasets {library.__version__} is installed, 4 or later is needed", fix=INSTALL)
+    return library
+
+
+def _loaded(library: Any, source: Source) -> Any:  # noqa: ANN401  # types of an optional package
+    """A dataset, or one for each split."""
+    try:
+        if source.path.is_dir():
+            _check_size(sum(path.stat().st_size for path in source.path.rglob("*") if path.is_file()), source)
+            if any((source.path / name).is_file() for name in ("dataset_info.json", "dataset_dict.json")):
+                return library.load_from_disk(str(source.path))
+        name = str(source.path) if source.path.exists() else source.written
+        _check_size(library.load_dataset_builder(name, source.config_name).info.download_size or 0, source)
+        return library.load_dataset(name, source.config_name, split=source.split)
+    except ConfigError:
+        raise
+    except Exception as error:  # noqa: BLE001  # whatever the library raises, the dataset cannot be read
+        text = (str(error).splitlines() or [type(error).__name__])[0]
+        fix = "is it the name of a folder here or of a dataset on the hub, and of a split of it?"
+        raise ConfigError(f"cannot be loaded: {text}", where=source.written, fix=fix) from None
+
+
+def _one_split(loaded: Any, source: Source) -> Any:  # noqa: ANN401
+    if not isinstance(loaded, dict):
+        return loaded
+    if source.split is None and len(loaded) == 1:
+        return next(iter(loaded.values()))
+    if source.split not in loaded:
+        got = "no split is named" if source.split is None else f"there is no split {source.split!r}"
+        fix = f"add under dataset:  split: {' or '.join(map(str, loaded))}"
+        raise ConfigError(got, where=source.written, fix=fix)
+    return loaded[source.split]
+
+
+def _check_size(size: int, source: Source) -> None:
+    if size > source.limits.bytes:
+        raise ConfigError(
+            f"{size:,} bytes, at most {source.limits.bytes:,} are read",
+            where=source.written,
+            fix="make a file of the rows and columns that are needed, or raise dataset.limits.bytes",
+        )
+
+
+def _rows(loaded: Any, source: Source) -> Iterator[Row]:  # noqa: ANN401
+    # Asked for by what it can do, and not by its class, as that would need the import.
+    names = {column: kind.names for column, kind in loaded.features.items() if hasattr(kind, "int2str")}
+    number = 0
+    for batch in loaded.with_format(None).iter(batch_size=BATCH):
+        for values in zip(*batch.values(), strict=True):
+            number += 1
+            row = dict(zip(batch, values, strict=True))
+            row.update({column: _class_name(row[column], known) for column, known in names.items()})
+            yield Row(f"{source.name}:row {number}", row)
+
+
+def _class_name(value: int | None, names: list[str]) -> str | None:
+    """-1 is how the library stores a label that is not known."""
+    return None if value is None or value < 0 else names[value]

@@ -1,0 +1,76 @@
+"""JSON Lines: one object in each line."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from umpirical.datasets.readers import Row, Source, Table, counted
+from umpirical.datasets.text_lines import numbered_lines
+from umpirical.domain.errors import ConfigError
+
+__all__ = ["read_jsonl"]
+
+LONGEST_NUMBER = 1_000
+"""Digits of a whole number."""
+
+# A string is taken as one piece, closed or not, so that brackets inside it do not count.
+_PIECES = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
+
+
+def read_jsonl(source: Source) -> Table:
+    """Objects may have different keys, so only the rows say which columns there are. Blank lines are passed over."""
+    return Table(source.name, None, counted(_rows(source), source))
+
+
+def _rows(source: Source) -> Iterator[Row]:
+    for number, line in numbered_lines(source):
+        if line.strip():
+            place = f"{source.name}:{number}"
+            yield Row(place, _parsed(line, place, source.limits.depth))
+
+
+def _parsed(line: str, place: str, deepest: int) -> dict[str, object]:
+    if _deeper(line, deepest):
+        fix = "flatten the record, or raise dataset.limits.depth"
+        raise ConfigError(f"nested more than {deepest} levels deep", where=place, fix=fix)
+    try:
+        found: Any = json.loads(line, object_pairs_hook=_distinct, parse_int=_whole_number)
+    except json.JSONDecodeError as error:
+        fix = "each line is one whole JSON object"
+        raise ConfigError(f"not JSON: {error.msg} at place {error.pos + 1}", where=place, fix=fix) from None
+    except ValueError as error:
+        raise ConfigError(str(error), where=place, fix="mend the line") from None
+    if not isinstance(found, dict):
+        message = f'expected an object such as {{"response": "..."}}, got {type(found).__name__}'
+        raise ConfigError(message, where=place, fix="write one object to a line, and no list around them")
+    return found
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} is there twice")
+    return found
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > LONGEST_NUMBER:
+        raise ValueError(f"a number of {len(digits):,} digits, at most {LONGEST_NUMBER} are read")
+    return int(digits)
+
+
+def _deeper(line: str, deepest: int) -> bool:
+    """Whether brackets nest deeper than that, seen before anything is parsed."""
+    if line.count("[") + line.count("{") <= deepest:
+        return False
+    depth = 0
+    for piece in _PIECES.finditer(line):
+        if piece[0] in "[{":
+            depth += 1
+            if depth > deepest:
+                return True
+        elif piece[0] in "]}":
+            depth -= 1
+    return False

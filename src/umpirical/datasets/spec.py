@@ -1,0 +1,172 @@
+"""The dataset as a study file names it: where it lies, what its columns mean, and which of its rows are taken."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from umpirical.domain.scales import GradeScale, ScaleKind
+
+__all__ = [
+    "LABEL",
+    "Allocation",
+    "ColumnsSpec",
+    "DatasetSpec",
+    "LabelScaleSpec",
+    "LimitsSpec",
+    "SampleSpec",
+    "format_by_ending",
+]
+
+LABEL = "label"
+"""In `sample.by`, the label itself, whatever its column is called."""
+
+Allocation = Literal["proportional", "even"]
+"""How many of each: as many as there are of it in the file, by proportion, or of each as many."""
+
+_ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
+
+
+class _Spec(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ColumnsSpec(_Spec):
+    """Which column holds what. Columns that are not named are not read."""
+
+    response: str = Field(description="The text that is judged.")
+    task: str | None = Field(default=None, description="What was asked; left out where it is the same for all rows.")
+    label: str | None = Field(default=None, description="The reference label, on the scale; an empty cell is no label.")
+    id: str | None = Field(default=None, description="A name for each row, given once. Default: the file and line.")
+    cluster: str | None = Field(
+        default=None,
+        description="Rows of one value are not independent, such as the responses of one author. Default: each alone.",
+    )
+    strata: tuple[str, ...] = Field(default=(), description="What results are split by: columns with few values each.")
+
+    @model_validator(mode="after")
+    def _distinct(self) -> "ColumnsSpec":
+        if len(set(self.strata)) != len(self.strata):
+            raise ValueError("strata: a column is named twice")
+        if self.response in (self.label, self.id):
+            raise ValueError(f"the response and its {'label' if self.response == self.label else 'id'} are one column")
+        return self
+
+    def named(self) -> tuple[str, ...]:
+        """Every column that is read, each once."""
+        single = (self.response, self.task, self.label, self.id, self.cluster)
+        return tuple(dict.fromkeys(name for name in (*single, *self.strata) if name is not None))
+
+
+class LabelScaleSpec(_Spec):
+    """The scale that the labels are on, and the grades of every judge."""
+
+    kind: ScaleKind = Field(description="binary, nominal (no order), ordinal (in order) or interval (numbers).")
+    labels: tuple[str, ...] = Field(
+        default=(), description="Every label as text, lowest first on an ordinal scale; none on an interval scale."
+    )
+    low: float | None = Field(default=None, description="Least value of an interval scale.")
+    high: float | None = Field(default=None, description="Greatest value of an interval scale.")
+
+    @field_validator("labels", mode="before")
+    @classmethod
+    def _texts(cls, labels: Any) -> Any:  # noqa: ANN401  # whatever the file holds
+        for label in labels if isinstance(labels, list | tuple) else ():
+            # YAML has made a number of 01 and a boolean of true before we see them: their spelling is lost.
+            if not isinstance(label, str):
+                raise ValueError(f'a label is text, got {label!r}: put it into quotes, such as "{label}"')  # noqa: TRY004
+            if not label.strip():
+                raise ValueError("a label cannot be empty: an empty cell means that there is none")
+        return labels
+
+    @model_validator(mode="after")
+    def _sound(self) -> "LabelScaleSpec":
+        self.build()
+        return self
+
+    def build(self) -> GradeScale:
+        return GradeScale(self.kind, self.labels, self.low, self.high)
+
+
+class SampleSpec(_Spec):
+    """Which rows are taken. The same rows for the same seed, whatever their order in the file."""
+
+    size: int | None = Field(default=None, ge=1, description="How many rows; null for all of them.")
+    by: tuple[str, ...] = Field(
+        default=(), description="Sampled within each of these: label, or columns that are named under strata."
+    )
+    allocation: Allocation = Field(
+        default="proportional", description="As many of each as there are in the file, or of all as many."
+    )
+    seed: int | None = Field(default=None, description="Decides which rows; null for the study's seed.")
+
+
+class LimitsSpec(_Spec):
+    """What is read at most. Whatever is larger is refused, and never cut."""
+
+    bytes: int = Field(default=1 << 30, ge=1, description="Size of the file.")
+    rows: int = Field(default=1_000_000, ge=1, description="Rows of it.")
+    field: int = Field(default=1_000_000, ge=1, le=100_000_000, description="Characters of one value.")
+    depth: int = Field(default=32, ge=1, le=200, description="Levels of nesting in one line of JSON.")
+
+
+class DatasetSpec(_Spec):
+    """Responses of the user's own, with what is known about them."""
+
+    path: str = Field(
+        min_length=1,
+        description="A file, beside the study file or anywhere; for huggingface also a folder, or a name on the hub.",
+    )
+    format: str | None = Field(
+        default=None, description="csv, jsonl, parquet, huggingface, or a plugin's. Default: by the file's ending."
+    )
+    columns: ColumnsSpec = Field(description="Which column holds what.")
+    scale: LabelScaleSpec = Field(description="The scale of the labels, and of the judges' grades.")
+    task_text: str | None = Field(default=None, description="What was asked, where it is the same for every row.")
+    positive: tuple[str, ...] = Field(
+        default=(), description="Labels that count as positive, for false positive and false negative rates."
+    )
+    sample: SampleSpec = Field(default=SampleSpec(), description="Which rows are taken. Default: all.")
+    split: str | None = Field(default=None, description="huggingface only: which split, such as test.")
+    config_name: str | None = Field(default=None, description="huggingface only: which configuration of the dataset.")
+    limits: LimitsSpec = Field(default=LimitsSpec(), description="What is read at most.")
+
+    @model_validator(mode="after")
+    def _whole(self) -> "DatasetSpec":
+        if self.columns.task is not None and self.task_text is not None:
+            raise ValueError("the task is either in a column or in task_text: leave one out")
+        if (self.format or format_by_ending(self.path)) != "huggingface" and (self.split or self.config_name):
+            raise ValueError("split and config_name are for format: huggingface")
+        return self
+
+    @model_validator(mode="after")
+    def _positive_on_scale(self) -> "DatasetSpec":
+        known = self.scale.labels
+        if unknown := [label for label in self.positive if label not in known]:
+            raise ValueError(
+                f"positive: {unknown[0]!r} is not one of {', '.join(known) or 'the labels: there are none'}"
+            )
+        if self.positive and set(self.positive) == set(known):
+            raise ValueError("positive: if every label is positive, none is negative")
+        return self
+
+    @model_validator(mode="after")
+    def _sampled_by(self) -> "DatasetSpec":
+        known = [*([LABEL] if self.columns.label else []), *self.columns.strata]
+        for name in self.sample.by:
+            if name not in known:
+                raise ValueError(
+                    f"sample.by: {name!r} is not one of {', '.join(known) or 'none'}; name its column in columns.strata"
+                )
+            if name == LABEL and self.scale.kind == "interval":
+                raise ValueError("sample.by: an interval scale has no labels to sample by")
+        return self
+
+    def grade_scale(self) -> GradeScale:
+        """The scale, as judges and measures know it."""
+        return self.scale.build()
+
+
+def format_by_ending(path: str) -> str | None:
+    """The format that the ending of a file's name says; None if it says nothing."""
+    return _ENDINGS.get(Path(path).suffix.lower())

@@ -1,0 +1,58 @@
+"""The lines of a text file, decoded strictly, each with its number."""
+
+from collections.abc import Iterator
+
+from umpirical.datasets.readers import Source
+from umpirical.domain.errors import ConfigError
+
+__all__ = ["LONGEST_LINE", "check_size", "numbered_lines"]
+
+LONGEST_LINE = 16
+"""In fields of the greatest length: what a line, or a record of several, may hold."""
+
+_UTF_8_MARK = b"\xef\xbb\xbf"
+_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+def check_size(source: Source) -> None:
+    """Raises if there is no such file, or if it is larger than allowed."""
+    # A pipe or a device is no file: it has no size to go by, and may never end.
+    if not source.path.is_file():
+        raise ConfigError("no such file", where=source.written or source.name, fix=f"is it at {source.path}?")
+    if (size := source.path.stat().st_size) > source.limits.bytes:
+        raise ConfigError(
+            f"{size:,} bytes, at most {source.limits.bytes:,} are read",
+            where=source.name,
+            fix="make a file of the rows and columns that are needed, or raise dataset.limits.bytes",
+        )
+
+
+def numbered_lines(source: Source) -> Iterator[tuple[int, str]]:
+    """Each line with its line end, counted from 1. A byte order mark is left out."""
+    check_size(source)
+    # In bytes, a character at most four: the text is not decoded before it is known to be short enough.
+    longest = 4 * LONGEST_LINE * source.limits.field
+    with source.path.open("rb") as handle:
+        number = 0
+        while line := handle.readline(longest + 1):
+            number += 1
+            if number == 1:
+                line = line.removeprefix(_UTF_8_MARK)
+            if len(line) > longest:
+                fix = "is it the right format? Else raise dataset.limits.field"
+                raise ConfigError(f"a line of more than {longest:,} bytes", where=f"{source.name}:{number}", fix=fix)
+            try:
+                text = line.decode()
+            except UnicodeDecodeError as error:
+                raise _not_text(line, error.start, f"{source.name}:{number}") from None
+            if "\0" in text:
+                raise _not_text(line, line.index(0), f"{source.name}:{number}")
+            yield number, text
+
+
+def _not_text(line: bytes, place: int, where: str) -> ConfigError:
+    if line.startswith(_UTF_16_MARKS) or not line[place]:
+        message = "a NUL byte or UTF-16 mark, expected UTF-8 text"
+    else:
+        message = f"byte 0x{line[place]:02x} at place {place + 1} of the line is not UTF-8"
+    return ConfigError(message, where=where, fix="save the file as UTF-8")

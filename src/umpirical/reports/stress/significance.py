@@ -1,0 +1,70 @@
+"""How surprising a miss is: p-values from the intervals, and which of many misses survive a correction.
+
+An interval and its test are one thing: the limit is rejected at the level at which the interval's end touches it.
+So no second statistic is needed, and a verdict and its p-value never contradict each other.
+"""
+
+from collections.abc import Sequence
+from math import isfinite, sqrt
+from statistics import NormalDist
+
+from umpirical.reports.record import EstimateRecord
+
+__all__ = ["LEVEL", "p_value", "survivors"]
+
+LEVEL = 0.05
+"""Share of false alarms among the misses that survive, as Benjamini and Hochberg's procedure bounds it."""
+
+_NORMAL = NormalDist()
+
+
+def p_value(estimate: EstimateRecord, *, least: float | None, most: float | None, is_rate: bool) -> float | None:
+    """One-sided, of the true value lying inside the limit; 1 where the estimate does, None without an interval.
+
+    A Wilson bound B of a rate p satisfies (p - B)² / (B (1 - B)) = z² · design effect / n, and the bound of anything
+    else (p - B)² = z² · variance. The present bound tells what n is worth, and the limit how many z it is away.
+
+    Reference: the duality of tests and intervals, as in G. Casella and R. L. Berger, Statistical Inference, 9.2.
+    """
+    limits = estimate.interval
+    if limits is None:
+        return None
+    if most is not None and estimate.value > most:
+        limit, bound = most, limits.low
+    elif least is not None and estimate.value < least:
+        limit, bound = least, limits.high
+    else:
+        return 1.0
+    if bound is None or not isfinite(bound):
+        return None
+    now = _distance(estimate.value, bound, is_rate=is_rate)
+    away = _distance(estimate.value, limit, is_rate=is_rate)
+    if now is None or away is None:
+        # A rate is never surprising against a limit of 0 or 1 in this way, nor does its own bound lie there.
+        return None
+    z = _NORMAL.inv_cdf(0.5 + limits.level / 2)
+    return _NORMAL.cdf(-z * sqrt(away / now))
+
+
+def survivors(p_values: Sequence[float | None]) -> list[bool]:
+    """Which hypotheses are still rejected at `LEVEL` when all that were tested are looked at together.
+
+    Reference: Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, JRSS B 57 (1995).
+
+    >>> survivors([0.001, 0.04, None, 0.9])
+    [True, False, False, False]
+    """
+    tested = [p for p in p_values if p is not None]
+    if not tested:
+        return [False] * len(p_values)
+    from scipy.stats import false_discovery_control
+
+    adjusted = iter(false_discovery_control(tested).tolist())
+    return [p is not None and next(adjusted) <= LEVEL for p in p_values]
+
+
+def _distance(value: float, bound: float, *, is_rate: bool) -> float | None:
+    squared = (value - bound) ** 2
+    if not is_rate:
+        return squared or None
+    return squared / (bound * (1 - bound)) if squared and 0 < bound < 1 else None

@@ -1,0 +1,172 @@
+"""What each test says of the judge: PASS, FAIL, INCONCLUSIVE with the number of items that would settle it, or N/A."""
+
+from collections.abc import Sequence
+from math import inf, isfinite
+from statistics import NormalDist
+
+from umpirical.reports.numbers import about, units
+from umpirical.reports.record import EstimateRecord
+from umpirical.reports.record_verdicts import LimitVerdict
+from umpirical.reports.settling import units_to_settle
+from umpirical.reports.stress.policy import NO_LIMIT, Allowed, allowed, limit_words
+from umpirical.reports.stress.record import CellVerdict, Leaning, PartVerdict, ScaleRecord, StressMeasure, StressTest
+from umpirical.reports.stress.significance import p_value
+from umpirical.reports.stress.writing import interval_words, value_words
+from umpirical.stats.equivalence import items_for_equivalence
+
+__all__ = ["judge_test"]
+
+
+def judge_test(
+    test: StressTest, measures: Sequence[StressMeasure], *, margin: float, scale: ScaleRecord
+) -> CellVerdict:
+    """The verdict of one test. `measures` are those of this test over all items."""
+    limits = allowed(test.kind, margin=margin, scale=scale)
+    if not limits:
+        return CellVerdict(test=test.name, verdict="N/A", why=NO_LIMIT)
+    found = {measure.name: measure for measure in measures}
+    return _cell(test.name, [_part(one, found, margin=margin, scale=scale) for one in limits])
+
+
+def _cell(test: str, parts: Sequence[PartVerdict]) -> CellVerdict:
+    verdicts = [part.verdict for part in parts]
+    order: tuple[LimitVerdict, ...] = ("FAIL", "N/A", "INCONCLUSIVE", "PASS")
+    verdict = next(one for one in order if one in verdicts)
+    settling = _settling(parts) if verdict == "INCONCLUSIVE" else None
+    surprising = [part.p_value for part in parts if part.p_value is not None]
+    return CellVerdict(
+        test=test,
+        verdict=verdict,
+        why="; ".join(part.why for part in parts),
+        parts=list(parts),
+        needed=settling.needed if settling else None,
+        more_needed=settling.more_needed if settling else None,
+        leaning=settling.leaning if settling else None,
+        unit=settling.unit if settling else None,
+        p_value=min(1.0, len(surprising) * min(surprising)) if surprising else None,
+    )
+
+
+def _settling(parts: Sequence[PartVerdict]) -> PartVerdict | None:
+    """The part that decides how many more are needed: the greediest, or the first to fail; None if none is enough.
+
+    A test passes when all parts do, so the pass waits for the greediest. If a part heads for a FAIL, that one decides.
+    """
+    undecided = [part for part in parts if part.verdict == "INCONCLUSIVE"]
+    failing = [part for part in undecided if part.leaning == "fail" and part.more_needed is not None]
+    if failing:
+        return min(failing, key=_more)
+    if any(part.more_needed is None for part in undecided):
+        return None
+    return max(undecided, key=_more)
+
+
+def _more(part: PartVerdict) -> int:
+    return part.more_needed or 0
+
+
+def _part(held: Allowed, found: dict[str, StressMeasure], *, margin: float, scale: ScaleRecord) -> PartVerdict:
+    measure, aside = _measure(held, found)
+    known = {"least": held.least, "most": held.most}
+    if measure is None:
+        name = held.limit.measure
+        return PartVerdict(measure=name, title=name, **known, verdict="N/A", why=f"{name} was not measured")
+    named = {"measure": measure.name, "title": measure.title}
+    estimate = measure.result
+    if not isinstance(estimate, EstimateRecord):
+        return PartVerdict(**named, **known, verdict="N/A", why=f"{measure.title}: {estimate.reason}")
+    verdict = _verdict(estimate, held)
+    needed = _needed(measure, estimate, held, margin=margin, scale=scale) if verdict == "INCONCLUSIVE" else None
+    return PartVerdict(
+        **named,
+        **known,
+        verdict=verdict,
+        why=_why(measure, estimate, held, verdict, needed) + aside,
+        needed=needed,
+        more_needed=None if needed is None else needed - estimate.denominator,
+        leaning=None if needed is None else _leaning(estimate, held),
+        unit=estimate.unit,
+        p_value=p_value(estimate, least=held.least, most=held.most, is_rate=measure.scale == "rate"),
+    )
+
+
+def _measure(held: Allowed, found: dict[str, StressMeasure]) -> tuple[StressMeasure | None, str]:
+    """The measure that is held to the limit, and what is to be said if it is not the one that was meant."""
+    meant = found.get(held.limit.measure)
+    if not held.limit.instead or (meant is not None and isinstance(meant.result, EstimateRecord)):
+        return meant, ""
+    instead = found.get(held.limit.instead)
+    if instead is None or not isinstance(instead.result, EstimateRecord):
+        return instead or meant, ""
+    reason = "not measured" if meant is None or isinstance(meant.result, EstimateRecord) else meant.result.reason
+    return instead, f" (its own noise is not taken off: {reason})"
+
+
+def _verdict(estimate: EstimateRecord, held: Allowed) -> LimitVerdict:
+    low, high = _ends(estimate)
+    least = -inf if held.least is None else held.least
+    most = inf if held.most is None else held.most
+    if least <= low and high <= most:
+        return "PASS"
+    return "FAIL" if high < least or low > most else "INCONCLUSIVE"
+
+
+def _leaning(estimate: EstimateRecord, held: Allowed) -> Leaning:
+    """Which side of the limit the value itself lies on."""
+    above = held.most is not None and estimate.value > held.most
+    below = held.least is not None and estimate.value < held.least
+    return "fail" if above or below else "pass"
+
+
+def _ends(estimate: EstimateRecord) -> tuple[float, float]:
+    """The interval's; an open end holds everything, and so does no interval."""
+    low, high = (estimate.interval.low, estimate.interval.high) if estimate.interval else (None, None)
+    return -inf if low is None else low, inf if high is None else high
+
+
+def _needed(
+    measure: StressMeasure, estimate: EstimateRecord, held: Allowed, *, margin: float, scale: ScaleRecord
+) -> int | None:
+    """Units in all that settle the part if the value stays what it is; for equivalence, with a power of 90 % at least.
+
+    None if no number of them is enough.
+    """
+    low, high = _ends(estimate)
+    value, units_now, is_rate = estimate.value, estimate.denominator, measure.scale == "rate"
+
+    def settle(limit: float, bound: float) -> int | None:
+        return units_to_settle(value, limit, bound=bound, units=units_now, is_rate=is_rate) if isfinite(bound) else None
+
+    if held.most is not None and value > held.most:
+        return settle(held.most, low)
+    if held.least is not None and value < held.least:
+        return settle(held.least, high)
+    waiting = [settle(held.most, high)] if held.most is not None and high > held.most else []
+    waiting += [settle(held.least, low)] if held.least is not None and low < held.least else []
+    if None not in waiting and held.limit.of_range and scale.range is not None:
+        waiting.append(items_for_equivalence(margin, discordance=_discordance(estimate, scale.range)))
+    return None if None in waiting else max(number for number in waiting if number is not None)
+
+
+def _discordance(estimate: EstimateRecord, span: float) -> float:
+    """Mean square of the differences, in units of the range: on a scale of two labels the share that differs.
+
+    Read off the interval, whose half-width is that of a mean of so many of them, design effect included.
+    """
+    low, high = _ends(estimate)
+    level = estimate.interval.level if estimate.interval else 0.95
+    error = (high - low) / 2 / NormalDist().inv_cdf(0.5 + level / 2)
+    return min(1.0, estimate.denominator * error**2 / span**2)
+
+
+def _why(
+    measure: StressMeasure, estimate: EstimateRecord, held: Allowed, verdict: LimitVerdict, needed: int | None
+) -> str:
+    seen = f"{measure.title} {value_words(measure, estimate)} {interval_words(measure, estimate.interval)}"
+    words = f"{seen} against {limit_words(held)}"
+    if verdict != "INCONCLUSIVE":
+        return f"{words}: the whole interval is {'inside' if verdict == 'PASS' else 'outside'}"
+    if needed is None:
+        return f"{words}: the interval holds the limit, and more of the same would not settle it"
+    settled = f"about {about(needed)} {units(estimate.unit, needed)} would settle it as a {_leaning(estimate, held)}"
+    return f"{words}: if it stays so, {settled}"

@@ -1,0 +1,171 @@
+"""The latent rule of a judge of labelled texts and of changed versions of them, and what measures of it come to.
+
+A judge places a text whose right grade is y, counted from 0, the least, at
+Z = mid + severity + compression·(y - mid) + pull + noise·eps, and gives the nearest grade: it cuts at 0.5, 1.5, ...
+Here eps = √frozen·eps_item + √(1 - frozen)·eps_call. The item's part is shared by the original and by every text made
+from it, the call's part is drawn anew; so a judge that no change of the text pulls answers the changed text like the
+original, but for the noise of the call. The pull is what the test at hand does to it: a shift, a scatter from text to
+text, or both. With probability `lapse` any grade is given instead. The same rule draws the answers of simulated
+examiners, so what a measure should recover is known exactly.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, owens_t
+
+__all__ = [
+    "NOTICED",
+    "Kind",
+    "LatentExaminer",
+    "Pull",
+    "centre",
+    "grade_rates",
+    "joint_rates",
+    "length_pull",
+    "place_cuts",
+    "pull",
+]
+
+Floats = NDArray[np.float64]
+
+Kind = Literal["none", "format", "paraphrase", "cue"]
+"""What was done to a text, as far as a judge could heed it. A change of length is known by the length."""
+
+NOTICED = 1.25
+"""A text is longer or shorter than its original when it has so many times as many words, or so many times fewer.
+Between, no judge heeds its length: paraphrases and inserted sentences change it a little, and are other tests."""
+
+_NOTHING = 1e-9
+"""Steps of a spread that is none: every place has one grade."""
+
+
+@dataclass(frozen=True, slots=True)
+class LatentExaminer:
+    """What is planted in a simulated examiner. Lengths are in steps of the scale."""
+
+    noise: float
+    """sigma: spread of the place of a text around where it belongs."""
+    frozen: float = 1.0
+    """Share of the noise's variance that belongs to the item: 1 answers repeats alike, 0 afresh."""
+    severity: float = 0.0
+    """Mean shift of every grade; negative for a severe judge."""
+    compression: float = 1.0
+    """How far apart neighbouring grades are placed; below 1 all keep to the middle of the scale."""
+    lapse: float = 0.0
+    """Share of calls that give any grade at random."""
+    format_shift: float = 0.0
+    """How far a text is lifted by another format: what a mean shift shows."""
+    format_scatter: float = 0.0
+    """Spread of what another format does to one text: verdicts change, the mean need not."""
+    paraphrase: float = 0.0
+    """Spread of what other words do to one text."""
+    verbosity: float = 0.0
+    """How far a text is lifted per unit of the logarithm of its words over those of its original."""
+    cue: float = 0.0
+    """How far a text is lifted by a word of authority, of the crowd, of praise, or by an order to the judge."""
+    flip_blindness: float = 0.0
+    """Share of items whose flipped text is graded as if it were the original."""
+
+
+class Pull(NamedTuple):
+    """What a kind of change does to the place of a text."""
+
+    shift: float
+    scatter: float
+
+
+def pull(examiner: LatentExaminer, kind: Kind) -> Pull:
+    """Of a change of one kind, apart from the length."""
+    match kind:
+        case "format":
+            return Pull(examiner.format_shift, examiner.format_scatter)
+        case "paraphrase":
+            return Pull(0.0, examiner.paraphrase)
+        case "cue":
+            return Pull(examiner.cue, 0.0)
+        case "none":
+            return Pull(0.0, 0.0)
+
+
+def length_pull(examiner: LatentExaminer, words_ratio: ArrayLike) -> Floats:
+    """How far a text is lifted by having `words_ratio` times the words of its original."""
+    ratio = np.asarray(words_ratio, dtype=float)
+    if not (ratio > 0).all():
+        raise ValueError(f"a ratio of words is positive, got {ratio.min():g}")
+    noticed = (ratio >= NOTICED) | (ratio <= 1 / NOTICED)
+    lifted: Floats = examiner.verbosity * np.where(noticed, np.log(ratio), 0.0)
+    return lifted
+
+
+def centre(examiner: LatentExaminer, level: ArrayLike, *, grades: int) -> Floats:
+    """Where texts of a right grade are placed on average, before any pull."""
+    middle = (grades - 1) / 2
+    return middle + examiner.severity + examiner.compression * (np.asarray(level, dtype=float) - middle)
+
+
+def place_cuts(grades: int) -> Floats:
+    """Places halfway between neighbouring grades. A place on a cut gets the higher grade."""
+    if grades < 2:
+        raise ValueError(f"a scale has at least two grades, got {grades}")
+    return np.arange(0.5, grades - 1)
+
+
+def grade_rates(examiner: LatentExaminer, places: ArrayLike, *, grades: int, scatter: float = 0.0) -> Floats:
+    """P(grade): one row per place, one column per grade. A place is a centre with its pull."""
+    spread = float(np.hypot(examiner.noise, scatter))
+    upto = ndtr(_limits(np.atleast_1d(np.asarray(places, dtype=float)), spread, grades))
+    rates: Floats = examiner.lapse / grades + (1 - examiner.lapse) * np.diff(upto, axis=1)
+    return rates
+
+
+def joint_rates(
+    examiner: LatentExaminer, original: ArrayLike, changed: ArrayLike, *, grades: int, scatter: float = 0.0
+) -> Floats:
+    """P(grade of the original, grade of the changed text) of two calls about one item: one matrix per item.
+
+    Both places hold what pulls them on average; `scatter` is that of the changed text alone. With the same place twice
+    and no scatter it is what two repeats of one request are given.
+    """
+    first, second = (np.atleast_1d(np.asarray(place, dtype=float)) for place in (original, changed))
+    spread = float(np.hypot(examiner.noise, scatter))
+    # The item's variance over both spreads.
+    rho = examiner.frozen * examiner.noise / spread if examiner.noise > _NOTHING else 0.0
+    rows = _limits(first, examiner.noise, grades)[:, :, None]
+    columns = _limits(second, spread, grades)[:, None, :]
+    joint = np.diff(np.diff(_both_below(rows, columns, rho), axis=1), axis=2)
+    # Rounding may leave a rate a little below nothing.
+    return _with_lapses(np.maximum(joint, 0.0), examiner.lapse)
+
+
+def _with_lapses(joint: Floats, lapse: float) -> Floats:
+    """Two calls lapse independently of one another."""
+    grades = joint.shape[1]
+    one = joint.sum(axis=2, keepdims=True) + joint.sum(axis=1, keepdims=True)
+    rates: Floats = (1 - lapse) ** 2 * joint + lapse * (1 - lapse) / grades * one + (lapse / grades) ** 2
+    return rates
+
+
+def _limits(places: Floats, spread: float, grades: int) -> Floats:
+    """The cuts and both ends of the line, in standard deviations from each place."""
+    gap = place_cuts(grades) - places[:, None]
+    inner = np.where(gap > 0, np.inf, -np.inf) if spread <= _NOTHING else gap / spread
+    ends = np.full((len(places), 1), np.inf)
+    return np.concatenate([-ends, inner, ends], axis=1)
+
+
+def _both_below(h: Floats, k: Floats, rho: float) -> Floats:
+    """P(X < h, Y < k) of two standard normal numbers of correlation rho >= 0, by Owen's T."""
+    low, high = ndtr(h), ndtr(k)
+    if rho == 0:
+        return np.asarray(low * high)
+    if rho >= 1 - 1e-12:
+        return np.asarray(np.minimum(low, high))
+    # Beyond 40 standard deviations there is nothing, and at exactly 0 the formula divides by it.
+    x, y = (np.where(value == 0, 1e-20, np.clip(value, -40, 40)) for value in np.broadcast_arrays(h, k))
+    side = np.sqrt(1 - rho**2)
+    parts = owens_t(x, (y - rho * x) / (x * side)) + owens_t(y, (x - rho * y) / (y * side))
+    below: Floats = (low + high) / 2 - parts - np.where(x * y < 0, 0.5, 0.0)
+    return below

@@ -1,0 +1,1 @@
+"""Stimuli that a language model writes: what is asked, what is checked, and who has to agree."""

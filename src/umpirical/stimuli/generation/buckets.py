@@ -1,0 +1,157 @@
+"""An even spread of new responses over the levels of a scale: what is wanted of each, and what came of it."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from umpirical.domain.attempts import Attempt
+from umpirical.domain.errors import UsageError
+from umpirical.domain.stimuli import Stimulus
+from umpirical.stats import seeds
+from umpirical.stimuli.generation.commissions import Commission, GenerationTerms
+from umpirical.stimuli.perturbations.spec import GeneratedPerturbation
+
+__all__ = ["EXAMPLES", "Bucket", "bucket_report", "plan_buckets", "rejection_reasons"]
+
+EXAMPLES = 2
+"""Responses shown to the generator for each commission."""
+
+LOOKED_AT = 64
+"""Responses of a level that are looked at for examples of another task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """One level of the scale for one test."""
+
+    test: str
+    level: str
+    wanted: int
+    filled: int
+    given_up: int
+    """Commissions whose attempts are used up."""
+    untried: int
+    """Commissions that nothing was asked for yet."""
+    tried: int
+    """Attempts made, the ones that were taken included."""
+    reasons: Mapping[str, int]
+    """Why commissions are not filled: rejected attempts at those that are not, by reason. One may have several."""
+    examples_from: tuple[str, ...]
+    """The labels of the examples shown, other than the level where no original has it; empty if there were none."""
+
+
+def plan_buckets(
+    test: GeneratedPerturbation,
+    originals: Sequence[Stimulus],
+    terms: GenerationTerms,
+    *,
+    seed: int,
+    per_level: int,
+) -> list[Commission] | str:
+    """`per_level` commissions for every level, lowest first; or why there can be none.
+
+    Tasks take turns over all commissions, so that they are used evenly, and differ within a level as long as there are
+    enough of them. Examples are of the commission's level and, where possible, of another task.
+    """
+    if per_level < 1:
+        raise UsageError(f"{per_level} texts for each level were asked for", fix="ask for at least 1")
+    if terms.scale.kind not in ("ordinal", "binary"):
+        return f"{_article(terms.scale.kind)} scale has no levels in order to spread texts over"
+    sources = _in_turn([original for original in originals if original.task.strip()], test.name, seed)
+    if not sources:
+        return "no original has a task to write a response to"
+    by_label = _by_label(originals, terms.scale.labels, seed)
+    commissions: list[Commission] = []
+    for level in terms.scale.labels:
+        label = _nearest_label(level, terms.scale.labels, by_label)
+        for number in range(per_level):
+            source = sources[len(commissions) % len(sources)]
+            examples = _examples(by_label.get(label, []), source, seed, (test.name, level, str(number)))
+            commissions.append(Commission(test, terms, source, level, examples, number, label if examples else ""))
+    return commissions
+
+
+def bucket_report(commissions: Iterable[Commission], attempts: Iterable[Attempt]) -> tuple[Bucket, ...]:
+    """Every level of every test that writes new responses, in the order of the commissions. Others are left out."""
+    by_commission: dict[str, list[Attempt]] = defaultdict(list)
+    for attempt in attempts:
+        by_commission[attempt.commission].append(attempt)
+    levels: dict[tuple[str, str], list[Commission]] = defaultdict(list)
+    for commission in commissions:
+        if commission.perturbation.expectation == "given-label":
+            levels[commission.perturbation.name, commission.target].append(commission)
+    return tuple(_bucket(test, level, held, by_commission) for (test, level), held in levels.items())
+
+
+def rejection_reasons(attempt: Attempt) -> tuple[str, ...]:
+    """Why an attempt was rejected, in words that are the same for the same cause; empty if it was not."""
+    if not attempt.rejected:
+        return ()
+    if failed := tuple(f"check: {finding.check}" for finding in attempt.findings if not finding.passed):
+        return failed
+    return ("validators did not agree",) if attempt.opinions else (attempt.rejected.partition(":")[0],)
+
+
+def _bucket(
+    test: str, level: str, commissions: Sequence[Commission], by_commission: Mapping[str, Sequence[Attempt]]
+) -> Bucket:
+    tried = [by_commission.get(commission.id, ()) for commission in commissions]
+    filled = [any(attempt.stimulus is not None for attempt in attempts) for attempts in tried]
+    rejected = [attempt for attempts, full in zip(tried, filled, strict=True) if not full for attempt in attempts]
+    used_up = [
+        len(attempts) >= commission.terms.attempts and not full
+        for commission, attempts, full in zip(commissions, tried, filled, strict=True)
+    ]
+    return Bucket(
+        test=test,
+        level=level,
+        wanted=len(commissions),
+        filled=sum(filled),
+        given_up=sum(used_up),
+        untried=sum(not attempts for attempts in tried),
+        tried=sum(map(len, tried)),
+        reasons=dict(Counter(reason for attempt in rejected for reason in rejection_reasons(attempt)).most_common()),
+        examples_from=tuple(sorted({commission.example_label for commission in commissions} - {""})),
+    )
+
+
+def _in_turn(originals: Sequence[Stimulus], test: str, seed: int) -> list[Stimulus]:
+    """All originals, in an order in which tasks take turns: no task comes again before every other one has come."""
+    by_task: dict[str, list[Stimulus]] = defaultdict(list)
+    for original in sorted(originals, key=lambda original: seeds.uniform(seed, test, original.id, "source")):
+        by_task[original.task].append(original)
+    tasks = sorted(by_task, key=lambda task: seeds.uniform(seed, test, task, "task"))
+    most = max((len(held) for held in by_task.values()), default=0)
+    # A task with few originals takes its turn with the same ones again.
+    return [by_task[task][turn % len(by_task[task])] for turn in range(most) for task in tasks]
+
+
+def _by_label(originals: Sequence[Stimulus], labels: Sequence[str], seed: int) -> dict[str, list[Stimulus]]:
+    """In an order that has nothing to do with that of the file."""
+    found: dict[str, list[Stimulus]] = defaultdict(list)
+    for original in sorted(originals, key=lambda original: seeds.uniform(seed, original.id, "example")):
+        if original.gold in labels and original.candidates[0].strip():
+            found[original.gold].append(original)
+    return found
+
+
+def _nearest_label(level: str, labels: Sequence[str], by_label: Mapping[str, Sequence[Stimulus]]) -> str:
+    """The level itself if any original has it, else the nearest that one has, the lower of two; empty if none has."""
+    place = labels.index(level)
+    held = [label for label in labels if by_label.get(label)]
+    return min(held, key=lambda label: abs(labels.index(label) - place), default="")
+
+
+def _examples(
+    labelled: Sequence[Stimulus], source: Stimulus, seed: int, names: tuple[str, str, str]
+) -> tuple[str, ...]:
+    """Drawn for each commission anew, so that a level is not shown by the same two responses throughout."""
+    start = int(seeds.uniform(seed, *names, "examples") * len(labelled))
+    drawn = [labelled[(start + step) % len(labelled)] for step in range(min(LOOKED_AT, len(labelled)))]
+    # One of the same task would be copied rather than learnt from.
+    drawn.sort(key=lambda original: original.task == source.task)
+    return tuple(dict.fromkeys(original.candidates[0] for original in drawn))[:EXAMPLES]
+
+
+def _article(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeio' else 'a'} {kind}"

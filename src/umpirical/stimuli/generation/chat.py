@@ -1,0 +1,66 @@
+"""What a model says around a text, or in place of it, when it was asked for the text alone."""
+
+import re
+
+__all__ = ["chat_around"]
+
+_REFUSALS = re.compile(
+    r"(?:i['’]?m|i am) (?:very |really )?sorry,? (?:but )?(?:i|as)\b"
+    r"|sorry, (?:but )?i (?:can|am|will|won)"
+    r"|i (?:apologi[sz]e|regret),? (?:but )?i\b"
+    r"|as an? (?:ai|artificial intelligence|(?:large )?language model)\b"
+    r"|i(?: can(?:no|['’])t| will not| won['’]t|['’]m unable to|['’]m not able to| am unable to| am not able to"
+    r"|['’]m not going to| must decline to) "
+    r"(?:help|assist|comply|write|rewrite|provide|create|generate|fulfil|produce|do (?:this|that)|complete|continue"
+    r"|engage|offer|add|translate|answer|respond|process)"
+)
+"""How a model begins that declines. An essay that begins with "I cannot believe" is none."""
+
+_ASSENT = r"(?:sure|certainly|of course|absolutely|okay|ok|understood|got it|no problem)\b[!,.: ]*(?:thing[!,. ]*)?"
+_CHANGED = (
+    r"(?:re-?wr[io]t\w*|revis\w+|paraphras\w+|rephras\w+|translat\w+|expanded|lengthened|shorten\w*|condensed|modified"
+    r"|edited|updated|added)"
+)
+_ANNOUNCED = re.compile(
+    rf"(?:{_ASSENT})?(?:here(?:['’]s| is| are)|below is|the following is|hier ist|voici|aquí"
+    r"|ecco|aqui está)\b"
+)
+_MADE = re.compile(
+    rf"\b(?:{_CHANGED}|version|response|text|essay|answer|shorter|longer|requested|fassung|texte|versión|versione"
+    r"|versão)\b"
+)
+"""What an announcement speaks of. "Here is why rain matters" speaks of none of it."""
+_PREAMBLES = re.compile(
+    rf"{_ASSENT}$|(?:{_ASSENT})?(?:here you go|(?:i(?:['’]ve| have)|this is (?:the|your|a)) {_CHANGED})\b"
+)
+_CLOSINGS = re.compile(
+    r"^(?:let me know (?:if|whether)|i hope (?:this|that) helps|feel free to|would you like me to|please let me know"
+    r"|if you(?:['’]d| would) like (?:me to|any)|note: (?:i|this|the) )"
+)
+_TITLES = re.compile(
+    r"^\W*(?:rewritten|revised|paraphrased|new|expanded|shortened|translated|modified|edited)"
+    r"(?: (?:text|response|version|essay|answer))?\W*:"
+)
+
+
+def chat_around(text: str, original: str = "") -> str:
+    """What is not the text that was asked for, in words: a refusal, a preamble, a closing remark; empty if it is bare.
+
+    Judged by how its first and last lines begin. What the original has too is no chat.
+    """
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if not lines:
+        return "no text"
+    # What is looked for stands at the very beginning of a line; a line may be a whole essay.
+    first, last = (line[:300].casefold() for line in (lines[0], lines[-1]))
+    own = original.strip().casefold()
+    if _REFUSALS.match(first) and not own.startswith(first[:40]):
+        return f"a refusal: {lines[0][:60]!r}"
+    announced = _ANNOUNCED.match(first) and _MADE.search(first[:120])
+    if (announced or _PREAMBLES.match(first) or _TITLES.match(first)) and not own.startswith(first[:40]):
+        return f"a preamble: {lines[0][:60]!r}"
+    if len(lines) > 1 and _CLOSINGS.match(last) and last[:40] not in own:
+        return f"a closing remark: {lines[-1][:60]!r}"
+    if first.startswith("```") and last == "```" and not own.startswith("```"):
+        return "marks of code around it"
+    return ""

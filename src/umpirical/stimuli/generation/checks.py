@@ -1,0 +1,366 @@
+"""What a program checks about a generated text, apart from every model's opinion.
+
+Each function makes a `Check`. None of them raises, whatever the text; and none of them shows that two texts mean the
+same: that is what validators are asked.
+"""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import get_args
+
+from umpirical.stimuli.generation.chat import chat_around
+from umpirical.stimuli.generation.languages import UNKNOWN, Known, common_share, language_of, tellable
+from umpirical.stimuli.generation.wording import (
+    added_passage,
+    edit_of,
+    figures,
+    names,
+    number_words,
+    placeholder_names,
+    sentences,
+    words,
+)
+from umpirical.stimuli.perturbations.spec import Check, Made
+from umpirical.stimuli.similarity.port import Similarity
+
+__all__ = [
+    "adds_words",
+    "edit_scope",
+    "keeps_names",
+    "keeps_numbers",
+    "keeps_placeholders",
+    "language_other",
+    "language_same",
+    "length_like_others",
+    "length_ratio",
+    "mentions_no_label",
+    "not_a_copy",
+    "not_a_refusal",
+    "only_insertions",
+    "passage_of",
+    "similarity_between",
+    "unlike_others",
+]
+
+LEAST_COMMON = 0.1
+"""Share of commonest words by which a text whose language is not clear still passes for that of its original."""
+
+_GRADE_WORDS = r"(?:scor(?:e|es|ed|ing)|grad(?:e|es|ed|ing)|rat(?:ed|ing)|levels?|marks?|points?|label(?:s|led)?)"
+
+
+def not_a_copy() -> Check:
+    """It has not the words of its original, nor of a text that it must not repeat."""
+
+    def found(made: Made) -> str:
+        changed = words(made.changed)
+        if changed == words(made.original):
+            return "the words of the original"
+        if any(changed == words(other) for other in made.others):
+            return "the words of another text"
+        return "other words"
+
+    return _check("not a copy", "other words", found, lambda made: found(made) == "other words")
+
+
+def not_a_refusal() -> Check:
+    """It is the text that was asked for, bare: no refusal, nothing said to whoever asked, no marks around it."""
+
+    def found(made: Made) -> str:
+        return chat_around(made.changed, made.original) or "the text alone"
+
+    return _check("bare text", "the text alone", found, lambda made: found(made) == "the text alone")
+
+
+def length_ratio(low: float, high: float) -> Check:
+    """How many times as many words as its original it has."""
+
+    def ratio(made: Made) -> float | None:
+        before = len(words(made.original))
+        return len(words(made.changed)) / before if before else None
+
+    def found(made: Made) -> str:
+        before, after, times = len(words(made.original)), len(words(made.changed)), ratio(made)
+        return "the original has no words" if times is None else f"{times:.2f} ({after} words for {before})"
+
+    return _check("length ratio", f"{low:g} to {high:g}", found, lambda made: _within(ratio(made), low, high))
+
+
+def length_like_others(low: float, high: float) -> Check:
+    """How many times as many words it has as the texts that it must not repeat, in the median."""
+
+    def ratio(made: Made) -> float | None:
+        lengths = [length for other in made.others if (length := len(words(other)))]
+        return len(words(made.changed)) / median(lengths) if lengths else None
+
+    def found(made: Made) -> str:
+        times, after = ratio(made), len(words(made.changed))
+        return f"{after} words, none to compare with" if times is None else f"{times:.2f} ({after} words)"
+
+    def passed(made: Made) -> bool:
+        times = ratio(made)
+        return times is None or low <= times <= high
+
+    return _check("length like others", f"{low:g} to {high:g} times the median of the others", found, passed)
+
+
+def edit_scope(*, lost: tuple[float, float] = (0.0, 1.0), added: tuple[float, float] = (0.0, math.inf)) -> Check:
+    """Which share of the original's words is gone, and how many were added, as a share of them too."""
+
+    def found(made: Made) -> str:
+        edit = edit_of(made.original, made.changed)
+        gone, new = edit.share(edit.lost), edit.share(edit.added)
+        if gone is None or new is None:
+            return "the original has no words"
+        return f"{gone:.0%} lost, {new:.0%} added, of {edit.original} words"
+
+    def passed(made: Made) -> bool:
+        edit = edit_of(made.original, made.changed)
+        return _within(edit.share(edit.lost), *lost) and _within(edit.share(edit.added), *added)
+
+    allowed = f"{_percents(*lost)} lost, {_percents(*added)} added"
+    return _check("edit scope", allowed, found, passed)
+
+
+def only_insertions(most: int, *, least: int = 3) -> Check:
+    """The original stands in it whole, and one passage of so many words was put in beside its sentences.
+
+    A proof: take the passage out, and the original is left, but for blank space and the shape of quotation marks.
+    """
+
+    def found(made: Made) -> str:
+        passage = added_passage(made.original, made.changed)
+        if passage is not None:
+            return f"one passage of {len(words(passage.text))} words {passage.place}, all else as it was"
+        edit = edit_of(made.original, made.changed)
+        return f"no single passage: {edit.lost} of {edit.original} words lost, {edit.added} added"
+
+    def passed(made: Made) -> bool:
+        passage = added_passage(made.original, made.changed)
+        return passage is not None and least <= len(words(passage.text)) <= most
+
+    return _check("only insertions", f"one passage of {least} to {most} words, all else as it was", found, passed)
+
+
+def adds_words(what: str, listed: str, *, per_hundred: float) -> Check:
+    """It has more words of a kind than its original: at least one, and so many for a hundred of the original's.
+
+    `listed` are the words, with blanks between them; `profess*` stands for all that begin so. They are of Latin script:
+    in a text of another one nothing is looked for, and the record says so.
+    """
+    held = _counter(listed)
+
+    def needed(made: Made) -> int:
+        return max(1, math.ceil(per_hundred * len(words(made.original)) / 100))
+
+    def more(made: Made) -> int:
+        return held(made.changed) - held(made.original)
+
+    def found(made: Made) -> str:
+        return _unlisted(made) or f"{more(made)} more than the original, {needed(made)} needed"
+
+    return _check(
+        f"adds {what}",
+        f"at least 1 more than the original, and {per_hundred:g} for 100 words",
+        found,
+        lambda made: bool(_unlisted(made)) or more(made) >= needed(made),
+    )
+
+
+def passage_of(what: str, listed: str) -> Check:
+    """Every sentence of the one passage that was added has a word of a kind: it goes on about nothing else.
+
+    The words are given as for `adds_words`, and looked for under the same condition.
+    """
+    held = _counter(listed)
+
+    def lacking(made: Made) -> list[str] | None:
+        passage = added_passage(made.original, made.changed)
+        return None if passage is None else [piece for piece in sentences(passage.text) if not held(piece)]
+
+    def found(made: Made) -> str:
+        without = lacking(made)
+        if without is None:
+            return "no single passage"
+        return _unlisted(made) or (f"not in {without[0][:60]!r}" if without else "in every sentence added")
+
+    return _check(
+        f"passage of {what}",
+        "in every sentence added",
+        found,
+        lambda made: (without := lacking(made)) is not None and (not without or bool(_unlisted(made))),
+    )
+
+
+def _counter(listed: str) -> Callable[[str], int]:
+    exact = frozenset(word for word in listed.split() if not word.endswith("*"))
+    starts = tuple(word[:-1] for word in listed.split() if word.endswith("*"))
+    return lambda text: sum(word in exact or word.startswith(starts) for word in words(text))
+
+
+def _unlisted(made: Made) -> str:
+    """Why words are not looked for in a text; empty if they are."""
+    language = language_of(made.changed)
+    return "" if language in (*get_args(Known), UNKNOWN) else f"not looked for in {language}"
+
+
+def similarity_between(low: float, high: float, measure: Similarity) -> Check:
+    """How like its original it is, as a guard against garbage and copies. It says nothing about meaning."""
+
+    def value(made: Made) -> float:
+        return measure.between(made.original, made.changed)
+
+    return _check(
+        "similarity",
+        f"{low:g} to {high:g}",
+        lambda made: f"{value(made):.2f} by {measure.name}",
+        lambda made: low <= value(made) <= high,
+    )
+
+
+def unlike_others(measure: Similarity, *, most: float | None = None) -> Check:
+    """It repeats none of the others; by default, none of them is a near copy by the measure's own limit."""
+    limit = measure.near_copy if most is None else most
+
+    def found(made: Made) -> str:
+        if not made.others:
+            return "no others"
+        values = measure.to_each(made.changed, made.others)
+        return f"at most {max(values):.2f} like one of {len(values)} others, by {measure.name}"
+
+    def passed(made: Made) -> bool:
+        return all(value < limit for value in measure.to_each(made.changed, made.others))
+
+    return _check("unlike others", f"less than {limit:g} like each", found, passed)
+
+
+def keeps_numbers() -> Check:
+    """Every number in figures is kept, as figures or as a word, and no other figure comes in."""
+
+    def found(made: Made) -> str:
+        lost, new = _lost_numbers(made.original, made.changed), _lost_numbers(made.changed, made.original)
+        kept = len(figures(made.original)) - len(lost)
+        return f"{kept} kept{_listed('lost', lost)}{_listed('new', new)}"
+
+    def passed(made: Made) -> bool:
+        return not (_lost_numbers(made.original, made.changed) or _lost_numbers(made.changed, made.original))
+
+    return _check("numbers", "all kept, none new", found, passed)
+
+
+def keeps_names(share: float = 0.8) -> Check:
+    """Names are kept: words with a capital inside a sentence. Not looked at in German, where every noun has one."""
+
+    def lost(made: Made) -> list[str]:
+        held = set(words(made.changed))
+        # A name may have got an ending, or stand in a compound.
+        return sorted(name for name in names(made.original) if not any(word.startswith(name) for word in held))
+
+    def german(made: Made) -> bool:
+        return language_of(made.original) == "German"
+
+    def found(made: Made) -> str:
+        if german(made):
+            return "not looked at in German"
+        all_names, gone = names(made.original), lost(made)
+        return f"{len(all_names) - len(gone)} of {len(all_names)} kept{_listed('lost', gone)}"
+
+    def passed(made: Made) -> bool:
+        return german(made) or len(lost(made)) <= (1 - share) * len(names(made.original)) + 1e-9
+
+    return _check("names", f"at least {share:.0%} kept", found, passed)
+
+
+def keeps_placeholders() -> Check:
+    """Names that were taken out of the text, PROPER_NAME and the like, stand in it as before, and no new ones."""
+
+    def changes(made: Made) -> tuple[list[str], list[str]]:
+        before, after = placeholder_names(made.original), placeholder_names(made.changed)
+        return sorted(before - after), sorted(after - before)
+
+    def found(made: Made) -> str:
+        lost, new = changes(made)
+        kept = len(placeholder_names(made.original)) - len(lost)
+        return f"{kept} kept{_listed('lost', lost)}{_listed('new', new)}"
+
+    return _check("placeholders", "all kept, none new", found, lambda made: changes(made) == ([], []))
+
+
+def language_same() -> Check:
+    """It is in the language of its original, or of its task if it was written from nothing, as far as that shows."""
+
+    def languages(made: Made) -> tuple[str, str]:
+        return language_of(made.original or made.task), language_of(made.changed)
+
+    def passed(made: Made) -> bool:
+        before, after = languages(made)
+        if before in (after, UNKNOWN) or not tellable(made.changed):
+            return True
+        known = next((language for language in get_args(Known) if language == before), None)
+        return after == UNKNOWN and known is not None and common_share(made.changed, known) >= LEAST_COMMON
+
+    return _check("language", "that of the original", lambda made: _languages(*languages(made)), passed)
+
+
+def language_other(to: Known, *, instead: Known) -> Check:
+    """It is in the language `to`, or, if its original is in that one, in the language `instead`."""
+
+    def passed(made: Made) -> bool:
+        before, after = language_of(made.original), language_of(made.changed)
+        return after == (instead if before == to else to)
+
+    def found(made: Made) -> str:
+        return _languages(language_of(made.original), language_of(made.changed))
+
+    return _check("language", f"{to}, or {instead} for a text in {to}", found, passed)
+
+
+def mentions_no_label() -> Check:
+    """It does not name the grade it was written for: `score: 3`, `deserves a grade of "good"`, `3 out of 6`, `3/6`."""
+
+    def mentions(made: Made) -> int:
+        if not made.target.strip():
+            return 0
+        label = re.escape(made.target.casefold().strip())
+        near = rf"{_GRADE_WORDS}\W{{0,4}}(?:\w{{1,12}}\W{{1,4}}){{0,3}}{label}(?!\w)"
+        before = rf"(?<!\w){label}\W{{0,3}}(?:out of|points?\b|/ ?\d+\W*$)"
+        alone = rf"^\W*{label}\W*$"
+        patterns = [re.compile(pattern, re.MULTILINE) for pattern in (near, before, alone)]
+        first, second = (
+            sum(len(pattern.findall(text.casefold())) for pattern in patterns) for text in (made.original, made.changed)
+        )
+        return max(0, second - first)
+
+    return _check(
+        "names no grade",
+        "not named",
+        lambda made: f"named {times} times" if (times := mentions(made)) else "not named",
+        lambda made: mentions(made) == 0,
+    )
+
+
+def _check(name: str, allowed: str, found: Callable[[Made], str], passed: Callable[[Made], bool]) -> Check:
+    return Check(name, allowed, found, passed)
+
+
+def _within(value: float | None, low: float, high: float) -> bool:
+    return value is not None and low <= value <= high
+
+
+def _percents(low: float, high: float) -> str:
+    return f"at least {low:.0%}" if high == math.inf else f"{low:.0%} to {high:.0%}"
+
+
+def _lost_numbers(before: str, after: str) -> list[str]:
+    held = {*figures(after), *number_words(after)}
+    return sorted(number for number in figures(before) if number not in held)
+
+
+def _listed(what: str, found: Sequence[str]) -> str:
+    shown = ", ".join(found[:5]) + (" …" if len(found) > 5 else "")
+    return f", {len(found)} {what} ({shown[:120]})" if found else ""
+
+
+def _languages(before: str, after: str) -> str:
+    return after if before == after else f"{after}, the original {before}"

@@ -1,0 +1,103 @@
+"""What validators are asked, and how their answer is read."""
+
+import json
+import re
+from typing import Any, Literal
+
+from umpirical.domain.digests import canonical_json, digest
+from umpirical.domain.scales import GradeScale
+from umpirical.models.filling import fill
+from umpirical.stimuli.generation.commissions import Commission
+from umpirical.stimuli.generation.templates import template
+
+__all__ = ["DIFFERENT", "REFUSED", "SAME", "UNREAD", "opinion_schema", "read_opinion", "validator_prompt"]
+
+Validation = Literal["same-grade", "target-grade", "none"]
+
+SAME, DIFFERENT = "same", "different"
+
+UNREAD, REFUSED = "unread", "refused"
+"""What stands for an opinion that could not be read, and for one that was not given. They agree with nothing."""
+
+_CODE_BLOCK = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.DOTALL)
+
+# Longer answers are no opinions, and a JSON parser has better things to do.
+LONGEST_OPINION = 20_000
+
+
+def validator_prompt(commission: Commission, text: str, *, swapped: bool = False) -> str:
+    """Shows the judge's own instruction and rubric, and never which grade is hoped for or which text is the user's.
+
+    `swapped` shows the new text before its original, so that a validator's liking for either place evens out.
+    """
+    source, terms = commission.source, commission.terms
+    shown = (text, source.candidates[0]) if swapped else (source.candidates[0], text)
+    values = {
+        "instruction": terms.instruction,
+        "rubric": terms.rubric,
+        "task": source.task,
+        "first": shown[0],
+        "second": shown[1],
+        "response": text,
+        "scale": _scale_words(terms.scale),
+        "fence": _fence(commission, text),
+    }
+    name = "validate-same" if commission.perturbation.validation == "same-grade" else "validate-grade"
+    return fill(template("umpirical.stimuli.generation", name), values)
+
+
+def opinion_schema(kind: Validation, scale: GradeScale) -> str:
+    """JSON Schema of an opinion."""
+    answer: dict[str, Any] = {"type": "string", "enum": [SAME, DIFFERENT]}
+    if kind == "target-grade":
+        answer = {"type": "string", "enum": list(scale.labels)}
+    field = _field(kind)
+    return canonical_json(
+        {"type": "object", "properties": {field: answer}, "required": [field], "additionalProperties": False}
+    )
+
+
+def read_opinion(kind: Validation, scale: GradeScale, text: str) -> str:
+    """`same` or `different`, or a label of the scale; `unread` for all else.
+
+    An answer is JSON of the schema, perhaps in a code block and with a reason beside it, or the bare word.
+    """
+    allowed = (SAME, DIFFERENT) if kind == "same-grade" else scale.labels
+    stripped = text[:LONGEST_OPINION].strip()
+    block = _CODE_BLOCK.fullmatch(stripped)
+    try:
+        found = json.loads(block[1] if block else stripped, object_pairs_hook=_without_doubles)
+    except (ValueError, RecursionError):
+        found = stripped.removesuffix(".").strip("\"'")
+    if isinstance(found, dict):
+        found = found.get(_field(kind)) if found.keys() <= {_field(kind), "reason", "reasoning"} else None
+    # A bare `3` is read by JSON as a number.
+    said = stripped if isinstance(found, int) and not block else found
+    if not isinstance(said, str) or said in allowed:
+        return said if isinstance(said, str) else UNREAD
+    alike = [label for label in allowed if label.casefold() == said.casefold()]
+    return alike[0] if len(alike) == 1 else UNREAD
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; one that says a thing twice may say two things, and is no opinion."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a field is there twice")
+    return found
+
+
+def _fence(commission: Commission, text: str) -> str:
+    """A mark that none of the texts could have foreseen; the same in both orders, and whatever the target."""
+    shown = sorted([commission.source.candidates[0], text])
+    return digest("fence", [commission.terms.instruction, commission.terms.rubric, commission.source.task, *shown])[:8]
+
+
+def _field(kind: Validation) -> str:
+    return "verdict" if kind == "same-grade" else "grade"
+
+
+def _scale_words(scale: GradeScale) -> str:
+    if scale.kind == "interval":
+        return f"a number from {scale.low:g} to {scale.high:g}"
+    return ", ".join(f'"{label}"' for label in scale.labels)

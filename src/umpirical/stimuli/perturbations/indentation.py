@@ -1,0 +1,61 @@
+"""Indentation: whole paragraphs are moved to the right."""
+
+import re
+
+import numpy as np
+
+from umpirical.stimuli.perturbations.prose import FENCED, LINE_START, Target, blocks, drawn, spliced
+from umpirical.stimuli.perturbations.spec import ProvedPerturbation
+
+__all__ = ["PERTURBATION"]
+
+INDENTS = ("  ", "    ", "        ", "\t", "\t\t")
+MARKED_INDENT = "  "
+"""Of lists, headings, tables and quotations: with more, Markdown would take them for code."""
+
+_INDENT = Target(rf"{LINE_START}[ \t]++(?=\S)", kept=FENCED)
+_MARK = re.compile(r"[-*+•>|#]|\d+[.)]")
+_ENDS_AS_PROSE = re.compile(r"""[.!?]["'”’)]?\s*\Z""")
+
+Block = list[re.Match[str]]
+
+
+def _change(text: str, rng: np.random.Generator) -> str:
+    """The lines of a block move together. Blocks with marks move alike, or lists would come to be nested."""
+    marked: list[Block] = []
+    plain: list[Block] = []
+    for block in blocks(text):
+        (marked if any(_MARK.match(line[0].lstrip()) for line in block) else plain).append(block)
+    flush = [block for block in plain if _flush(block)]
+    if len(flush) < len(plain):
+        # Some of it may be code without a fence, of which no line may move.
+        flush = [block for block in flush if _ENDS_AS_PROSE.search(block[-1][0])]
+    moved = [(block, _indent(rng)) for block in drawn(flush, 0.5, rng)]
+    if all(_flush(block) for block in marked):
+        moved += [(block, MARKED_INDENT) for block in marked]
+    edits = sorted((line.start(), line.start(), indent) for block, indent in moved for line in block)
+    return spliced(text, edits)
+
+
+def _flush(block: Block) -> bool:
+    """Whether no line of it is indented: where one is, the difference may mean something, as it does in code."""
+    return not any(line[0][0].isspace() for line in block)
+
+
+def _indent(rng: np.random.Generator) -> str:
+    return INDENTS[int(rng.integers(len(INDENTS)))]
+
+
+def _normal(text: str) -> str:
+    """Blanks and tabs before the first character of a line go; blank lines and all blanks after it stay."""
+    return _INDENT.replaced(text, lambda _: "")
+
+
+PERTURBATION = ProvedPerturbation(
+    name="indentation",
+    title="Indentation",
+    about="Half of the paragraphs are indented by two to eight blanks or by tabs, lists and headings by two blanks.",
+    version=1,
+    change=_change,
+    normal=_normal,
+)

@@ -1,0 +1,32 @@
+"""In-line spacing: clusters of blanks between words."""
+
+import numpy as np
+
+from umpirical.stimuli.perturbations.prose import LETTER, Target, drawn, spliced
+from umpirical.stimuli.perturbations.spec import ProvedPerturbation
+
+__all__ = ["PERTURBATION"]
+
+# Between letters only: the blank after a list mark, beside a number or at the end of a line may mean something.
+_GAP = Target(rf"(?<={LETTER}) (?={LETTER})")
+_CLUSTER = Target(rf"(?<={LETTER}) {{2,}}+(?={LETTER})")
+
+
+def _change(text: str, rng: np.random.Generator) -> str:
+    gaps = drawn(_GAP.places(text), 0.1, rng)
+    return spliced(text, [(gap.end(), gap.end(), " " * int(rng.integers(2, 7))) for gap in gaps])
+
+
+def _normal(text: str) -> str:
+    """Several blanks between two letters become one; indentation and the ends of lines stay."""
+    return _CLUSTER.replaced(text, lambda _: " ")
+
+
+PERTURBATION = ProvedPerturbation(
+    name="inline-spacing",
+    title="In-line spacing",
+    about="Two to six extra blanks are put between words, at one gap in ten.",
+    version=1,
+    change=_change,
+    normal=_normal,
+)

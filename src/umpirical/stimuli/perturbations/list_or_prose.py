@@ -1,0 +1,78 @@
+"""List or prose: the sentences of a paragraph become a list, those of a list a paragraph."""
+
+import re
+from bisect import bisect
+from itertools import pairwise
+
+import numpy as np
+
+from umpirical.stimuli.perturbations.prose import (
+    FENCED,
+    LINE_END,
+    LINE_START,
+    SENTENCE_END,
+    SENTENCE_START,
+    Target,
+    blocks,
+    drawn,
+    spliced,
+)
+from umpirical.stimuli.perturbations.spec import ProvedPerturbation
+
+__all__ = ["PERTURBATION"]
+
+FEWEST_SENTENCES = 3
+"""Of a paragraph that becomes a list."""
+
+_SENTENCE_GAP = Target(rf"{SENTENCE_END} {SENTENCE_START}")
+_SENTENCE = re.compile(SENTENCE_START)
+_ITEM = re.compile(rf"[-*+•] {SENTENCE_START}")
+_CLOSED = re.compile(rf"{SENTENCE_END}\Z")
+
+_BULLETS = Target(rf"{LINE_START}(?:[-*+•] )++{SENTENCE_START}", kept=FENCED)
+_JOINT = Target(rf"{SENTENCE_END}(?: |{LINE_END}){SENTENCE_START}", kept=FENCED)
+
+Edit = tuple[int, int, str]
+
+
+def _change(text: str, rng: np.random.Generator) -> str:
+    line_break = "\r\n" if "\r\n" in text else "\n"
+    gaps = [gap.start() for gap in _SENTENCE_GAP.places(text)]
+    possible = [_as_prose(block) or _as_list(block, gaps, line_break) for block in blocks(text)]
+    return spliced(text, [edit for edits in drawn([edits for edits in possible if edits], 0.5, rng) for edit in edits])
+
+
+def _as_prose(block: list[re.Match[str]]) -> list[Edit]:
+    """Edits that join a list of whole sentences, which a line may lead in; none if it is no such list."""
+    items = block[0 if _ITEM.match(block[0][0]) else 1 :]
+    if len(items) < 2 or not all(_ITEM.match(item[0]) for item in items):
+        return []
+    if not all(_CLOSED.search(item[0]) for item in items[:-1]):
+        return []
+    first = (items[0].start(), items[0].start() + 2, "")
+    joints = [(one.end(), other.start() + 2, " ") for one, other in pairwise(items)]
+    return [first, *joints]
+
+
+def _as_list(block: list[re.Match[str]], gaps: list[int], line_break: str) -> list[Edit]:
+    """Edits that make each sentence of a paragraph an item; none if it has few sentences or several lines."""
+    line = block[0]
+    inside = gaps[bisect(gaps, line.start()) : bisect(gaps, line.end())]
+    if len(block) > 1 or len(inside) < FEWEST_SENTENCES - 1 or not _SENTENCE.match(line[0]):
+        return []
+    return [(line.start(), line.start(), "- "), *((gap, gap + 1, f"{line_break}- ") for gap in inside)]
+
+
+def _normal(text: str) -> str:
+    """Bullets before a sentence go, and a sentence begins on a line of its own; all else stays."""
+    return _JOINT.replaced(_BULLETS.replaced(text, lambda _: ""), lambda _: "\n")
+
+
+PERTURBATION = ProvedPerturbation(
+    name="list-or-prose",
+    title="List or prose",
+    about="Half of the paragraphs of three sentences or more become bullet lists, and bullet lists become paragraphs.",
+    version=1,
+    change=_change,
+    normal=_normal,
+)

@@ -1,0 +1,59 @@
+"""Markdown or plain: marks of emphasis, headings and lists are taken away, or put into a text that has none."""
+
+import re
+from itertools import pairwise
+
+import numpy as np
+
+from umpirical.stimuli.perturbations.headings import headings
+from umpirical.stimuli.perturbations.prose import LETTER, LINE_START, WORD_END, WORD_START, Target, drawn, spliced
+from umpirical.stimuli.perturbations.spec import ProvedPerturbation
+
+__all__ = ["PERTURBATION"]
+
+# Beside words and their punctuation only: without its marks, code must not begin where none was.
+_OPENING = rf"""{WORD_START}\*\*(?=[\w"'“‘(])"""
+# Further marks may follow, as what is no end of a word would be one once they have gone.
+_CLOSING = r"""(?<=[\w"'”’).,;:!?])\*\*(?!\*)(?=["')”’.,;:!?*]*+(?:\s|\Z))"""
+_BOLD = Target(rf"(?P<opening>{_OPENING})|{_CLOSING}")
+_LINE_MARKS = Target(rf"{LINE_START}(?:(?:(?:#{{1,6}}|[-*+]) )++(?={LETTER})|(?:#{{1,6}} )++(?=\d))")
+_WORD = Target(rf"{WORD_START}{LETTER}{{4,}}+{WORD_END}")
+
+
+def _change(text: str, rng: np.random.Generator) -> str:
+    plain = _plain(text)
+    return plain if plain != text else _marked(text, rng)
+
+
+def _plain(text: str) -> str:
+    """Without the marks of headings and lists, and without those of emphasis that begins and ends in one line."""
+    marks, edits = _BOLD.places(text), []
+    for one, other in pairwise(marks):
+        pair = one["opening"] is not None and other["opening"] is None
+        if pair and not re.search(r"[\r\n]", text[one.end() : other.start()]):
+            edits += [(one.start(), one.end(), ""), (other.start(), other.end(), "")]
+    return _LINE_MARKS.replaced(spliced(text, edits), lambda _: "")
+
+
+def _marked(text: str, rng: np.random.Generator) -> str:
+    """Of the words of four letters or more one in twenty is set in bold, and headings are marked as such."""
+    starts = [one.start for one in headings(text) if not one.marked]
+    edits = [(start, start, "## ") for start in starts]
+    for word in drawn(_WORD.places(text), 0.05, rng):
+        edits += [(word.start(), word.start(), "**"), (word.end(), word.end(), "**")]
+    return spliced(text, sorted(edits, key=lambda edit: edit[0]))
+
+
+def _normal(text: str) -> str:
+    """Marks that open or close a word in bold go, and those of headings and lists at the start of a line."""
+    return _LINE_MARKS.replaced(_BOLD.replaced(text, lambda _: ""), lambda _: "")
+
+
+PERTURBATION = ProvedPerturbation(
+    name="markdown-or-plain",
+    title="Markdown or plain",
+    about="Markdown marks of bold words, headings and lists are removed, or bold words are put where there were none.",
+    version=1,
+    change=_change,
+    normal=_normal,
+)

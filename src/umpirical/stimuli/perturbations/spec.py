@@ -1,0 +1,121 @@
+"""What a perturbation is to the rest of the house, and which there are."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from umpirical.domain.digests import digest
+from umpirical.registry import Registry
+
+__all__ = ["PERTURBATIONS", "Check", "GeneratedPerturbation", "Made", "Perturbation", "ProvedPerturbation"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedPerturbation:
+    """A change made by program that no judge should heed, with the proof that nothing else has changed.
+
+    The verdict on the changed text should be that on the original.
+    """
+
+    name: str
+    title: str
+    about: str
+    """What is changed, in one sentence for the report."""
+    version: int
+    """Raised with every change that could make another text."""
+    change: Callable[[str, np.random.Generator], str]
+    """From a text to the changed text, or to the same text where there is nothing to change."""
+    normal: Callable[[str], str]
+    """The form in which the original and the changed text are equal. It keeps all that the change must not touch."""
+
+    @property
+    def maker(self) -> str:
+        return f"{self.name}/{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A text that a generator wrote, beside what it was written from."""
+
+    original: str
+    """The user's response; for a text written from nothing, empty."""
+    changed: str
+    task: str = ""
+    target: str = ""
+    """The label it was written for, where it was written for one."""
+    others: tuple[str, ...] = ()
+    """Texts that it must not repeat: originals and earlier ones of the same label."""
+    setting: Mapping[str, str] = field(default_factory=dict)
+    """What the perturbation was told besides, such as the language to write in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing a program can see about a generated text, apart from every model's opinion."""
+
+    name: str
+    allowed: str
+    """What passes, in words with numbers."""
+    found: Callable[[Made], str]
+    """What was found, in words with numbers: goes into the record either way."""
+    passed: Callable[[Made], bool]
+
+
+def _always_fit(_: str) -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedPerturbation:
+    """A change that a language model makes, checked by program and by validators before it is shown to a judge."""
+
+    name: str
+    title: str
+    about: str
+    version: int
+    expectation: Literal["same-verdict", "flipped-verdict", "given-label"]
+    """What the judge should do: keep its verdict, change it to the target, or give the target to a new text."""
+    prompt: str
+    """Template with {{instruction}}, {{rubric}}, {{task}}, {{response}}, {{label}}, {{target}}, {{scale}}, {{examples}}
+    and {{fence}}, each filled where it stands; the generator answers with the whole new text and nothing else."""
+    checks: tuple[Check, ...]
+    validation: Literal["same-grade", "target-grade", "none"] = "same-grade"
+    """What validators are asked, shown the judge's own instruction and rubric: whether the original and the new text
+    deserve the same grade, or which grade the new text deserves, which must be the target. `none`: nothing to ask."""
+    unfit: Callable[[str], str] = _always_fit
+    """Why a response cannot be changed so, in words, so that it is not tried in vain; empty for one that can."""
+
+    @property
+    def maker(self) -> str:
+        """With a digest of the prompt, so that no change of it goes unseen."""
+        return f"{self.name}/{self.version}+{digest('prompt template', self.prompt)[:8]}"
+
+
+Perturbation = ProvedPerturbation | GeneratedPerturbation
+
+PERTURBATIONS: Registry[Perturbation] = Registry(
+    "perturbations",
+    {
+        "vertical-spacing": "umpirical.stimuli.perturbations.vertical_spacing:PERTURBATION",
+        "inline-spacing": "umpirical.stimuli.perturbations.inline_spacing:PERTURBATION",
+        "indentation": "umpirical.stimuli.perturbations.indentation:PERTURBATION",
+        "list-or-prose": "umpirical.stimuli.perturbations.list_or_prose:PERTURBATION",
+        "markdown-or-plain": "umpirical.stimuli.perturbations.markdown_or_plain:PERTURBATION",
+        "look-alike-punctuation": "umpirical.stimuli.perturbations.look_alike_punctuation:PERTURBATION",
+        "heading-case": "umpirical.stimuli.perturbations.heading_case:PERTURBATION",
+        "typos": "umpirical.stimuli.perturbations.typos:PERTURBATION",
+        "label-flip": "umpirical.stimuli.perturbations.label_flip:PERTURBATION",
+        "paraphrase": "umpirical.stimuli.perturbations.paraphrase:PERTURBATION",
+        "verbosity-long": "umpirical.stimuli.perturbations.verbosity_long:PERTURBATION",
+        "verbosity-short": "umpirical.stimuli.perturbations.verbosity_short:PERTURBATION",
+        "authority-cue": "umpirical.stimuli.perturbations.authority_cue:PERTURBATION",
+        "bandwagon-cue": "umpirical.stimuli.perturbations.bandwagon_cue:PERTURBATION",
+        "self-praise": "umpirical.stimuli.perturbations.self_praise:PERTURBATION",
+        "prompt-injection": "umpirical.stimuli.perturbations.prompt_injection:PERTURBATION",
+        "hedging": "umpirical.stimuli.perturbations.hedging:PERTURBATION",
+        "wrong-language": "umpirical.stimuli.perturbations.wrong_language:PERTURBATION",
+        "synthetic-ordinal": "umpirical.stimuli.perturbations.synthetic_ordinal:PERTURBATION",
+    },
+)

@@ -1,0 +1,40 @@
+"""New responses for every level of the scale."""
+
+from umpirical.stimuli.generation.checks import (
+    language_same,
+    length_like_others,
+    mentions_no_label,
+    not_a_copy,
+    not_a_refusal,
+    unlike_others,
+)
+from umpirical.stimuli.generation.templates import template
+from umpirical.stimuli.perturbations.spec import GeneratedPerturbation
+from umpirical.stimuli.similarity.lexical import Lexical
+from umpirical.stimuli.similarity.port import Similarity
+
+__all__ = ["PERTURBATION", "synthetic_ordinal"]
+
+
+def synthetic_ordinal(similarity: Similarity) -> GeneratedPerturbation:
+    """The test with a measure of the user's choice for what repeats another text."""
+    return GeneratedPerturbation(
+        name="synthetic-ordinal",
+        title="Synthetic levels",
+        about="New responses are written for every level of the scale, as many for each.",
+        version=1,
+        expectation="given-label",
+        prompt=template("umpirical.stimuli.perturbations", "synthetic-ordinal"),
+        checks=(
+            not_a_refusal(),
+            not_a_copy(),
+            length_like_others(0.2, 3.0),
+            mentions_no_label(),
+            language_same(),
+            unlike_others(similarity),
+        ),
+        validation="target-grade",
+    )
+
+
+PERTURBATION = synthetic_ordinal(Lexical())

@@ -1,0 +1,82 @@
+"""Typos: neighbouring letters inside a word change places."""
+
+import re
+
+import numpy as np
+
+from umpirical.stimuli.perturbations.prose import LETTER, WORD_END, WORD_START, Target, spliced
+from umpirical.stimuli.perturbations.spec import ProvedPerturbation
+
+__all__ = ["PERTURBATION", "RATE"]
+
+RATE = 0.02
+"""Typos per word of the text."""
+
+_WORD = Target(rf"{WORD_START}{LETTER}{{4,}}+{WORD_END}")
+_ANY_WORD = re.compile(r"\S+")
+
+LONGEST = 40
+"""Letters of a word in which a typo is looked for: longer ones are no words."""
+
+_REAL_WORDS = """
+angels angles barely barking barley barn bars blot bolt braking bran bras brunt bugle bulge burnt calm calms carb
+carbs carp carve carved carves carving casual causal clam clams clot clots colt colts compiled compiles complaint
+compliant complied complies corny corps crab crabs crap crave craved craves craving crony crops dairy diary ears eras
+farmed farming field fiend filed files fined fired fires flies form forth framed framing fried fries from froth gaol
+garb goal grab infarction infraction lair liar lion lions loin loins marital martial perfect ploy poly prefect rogue
+rouge sacred salt salted salts salve sang satin scared signing signs silt silver singing sings slat slated slats slave
+slit sliver snag snug spilt split stain sung tarp there three tiers tilted tired tires titled tort trail trails trap
+trial trials tried tries trot united untied viola voila warp wrap
+"""
+REAL_WORDS = frozenset(_REAL_WORDS.split())
+"""What no typo may make of a word, as something else would be said. Each is one swap away from another English word."""
+
+
+def _change(text: str, rng: np.random.Generator) -> str:
+    possible = [word for word in _WORD.places(text) if _may_change(word[0])]
+    wanted = max(1, round(RATE * sum(1 for _ in _ANY_WORD.finditer(text))))
+    taken = sorted(int(place) for place in rng.permutation(len(possible))[:wanted])
+    words = [possible[place] for place in taken]
+    return spliced(text, [(word.start(), word.end(), _typo(word[0], rng)) for word in words])
+
+
+def _may_change(word: str) -> bool:
+    """Names begin with a capital, and scripts without small letters are not read letter by letter."""
+    return _all_small(word) and bool(_typos(word))
+
+
+def _typo(word: str, rng: np.random.Generator) -> str:
+    typos = _typos(word)
+    return typos[int(rng.integers(len(typos)))]
+
+
+def _typos(word: str) -> list[str]:
+    swaps = (
+        word[:place] + word[place + 1] + word[place] + word[place + 2 :]
+        for place in range(1, min(len(word), LONGEST) - 2)
+        if word[place] != word[place + 1]
+    )
+    return [swap for swap in swaps if swap not in REAL_WORDS]
+
+
+def _normal(text: str) -> str:
+    """The inner letters of each word of small letters are put in order; its first and last letter and all else stay."""
+    return _WORD.replaced(text, lambda word: _sorted_inside(word[0]) if _all_small(word[0]) else word[0])
+
+
+def _sorted_inside(word: str) -> str:
+    return word[0] + "".join(sorted(word[1:-1])) + word[-1]
+
+
+def _all_small(word: str) -> bool:
+    return all(map(str.islower, word))
+
+
+PERTURBATION = ProvedPerturbation(
+    name="typos",
+    title="Typos",
+    about="In 2 % of the words, at least in one, two neighbouring letters inside the word change places.",
+    version=1,
+    change=_change,
+    normal=_normal,
+)

@@ -1,0 +1,39 @@
+"""The same in fewer words."""
+
+from umpirical.stimuli.generation.checks import (
+    keeps_names,
+    keeps_numbers,
+    keeps_placeholders,
+    language_same,
+    length_ratio,
+    not_a_copy,
+    not_a_refusal,
+    similarity_between,
+)
+from umpirical.stimuli.generation.templates import template
+from umpirical.stimuli.generation.wording import shorter_than
+from umpirical.stimuli.perturbations.spec import GeneratedPerturbation
+from umpirical.stimuli.similarity.lexical import Lexical
+
+__all__ = ["PERTURBATION"]
+
+PERTURBATION = GeneratedPerturbation(
+    name="verbosity-short",
+    title="Shorter",
+    about="The response is said in 40 to 75 % of its words, with nothing of substance lost.",
+    version=1,
+    expectation="same-verdict",
+    prompt=template("umpirical.stimuli.perturbations", "verbosity-short"),
+    checks=(
+        not_a_refusal(),
+        not_a_copy(),
+        length_ratio(0.4, 0.75),
+        # Far below what such a text has: it keeps out what has nothing to do with the original.
+        similarity_between(0.05, 1.0, Lexical()),
+        keeps_numbers(),
+        keeps_names(),
+        keeps_placeholders(),
+        language_same(),
+    ),
+    unfit=shorter_than(30),
+)

@@ -1,0 +1,62 @@
+"""Vertical spacing: blank lines are added."""
+
+import re
+
+import numpy as np
+
+from umpirical.stimuli.perturbations.prose import (
+    FENCED,
+    SENTENCE_END,
+    SENTENCE_START,
+    Target,
+    blocks,
+    drawn,
+    spliced,
+)
+from umpirical.stimuli.perturbations.spec import ProvedPerturbation
+
+__all__ = ["PERTURBATION"]
+
+_SENTENCE_GAP = Target(rf"{SENTENCE_END} {SENTENCE_START}")
+
+_BELONGS_ABOVE = re.compile(r" {4}|\t| *+\|")
+"""How a line of code or of a table begins, which blank lines would tear from the one before."""
+
+# Each kind of line break is folded apart, because it is the same kind that is added.
+_FOLDED = Target(rf"(?:\r\n)+|\n+|(?:\r(?!\n))+|{SENTENCE_END} {SENTENCE_START}", kept=FENCED)
+
+
+def _change(text: str, rng: np.random.Generator) -> str:
+    """Widens gaps between paragraphs; where there are none, those between lines; where there are none, sentences."""
+    found = blocks(text)
+    below = [block[0] for block in found[1:]] or [line for block in found for line in block[1:]]
+    if not below:
+        return _between_sentences(text, rng)
+    edits = []
+    for line in below:
+        if _BELONGS_ABOVE.match(line[0]):
+            continue
+        start = line.start()
+        line_break = "\r\n" if text[start - 2 : start] == "\r\n" else text[start - 1]
+        edits.append((start, start, line_break * int(rng.integers(1, 5))))
+    return spliced(text, edits)
+
+
+def _between_sentences(text: str, rng: np.random.Generator) -> str:
+    gaps = drawn(_SENTENCE_GAP.places(text), 0.3, rng)
+    return spliced(text, [(gap.start(), gap.end(), "\n" * int(rng.integers(2, 5))) for gap in gaps])
+
+
+def _normal(text: str) -> str:
+    """Repeated line breaks become one, and so does the blank between two sentences; all other blanks stay."""
+    return _FOLDED.replaced(text, lambda run: run[0][:2] if run[0][:2] == "\r\n" else run[0][0].replace(" ", "\n"))
+
+
+PERTURBATION = ProvedPerturbation(
+    name="vertical-spacing",
+    title="Vertical spacing",
+    about="Blank lines are added between paragraphs, or between lines or sentences where there are no paragraphs.",
+    version=1,
+    change=_change,
+    normal=_normal,
+)

@@ -1,0 +1,209 @@
+"""Judgments of stress tests to tallies, by DuckDB over Parquet.
+
+Every changed text is held against the judge's own verdict on the original it was made from. A verdict that is missing
+leaves its pair out; it is never a changed verdict.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from umpirical.domain.scales import GradeScale
+from umpirical.domain.tallies import CallTally, ChangeTally, GoldTally, RepeatTally, Tallies
+from umpirical.store.sql import open_duckdb, quoted_glob
+from umpirical.store.tallying import CALL_TALLIES, CALLS, refuse_doubles
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["WorstRow", "Wrong", "tally_stress", "worst_rows"]
+
+WORST = 10
+"""Items that are shown of each test."""
+
+# An interval scale has values and no labels; both are compared as text. A verdict given under another seed is no
+# repeat of the same request.
+_VERDICTS = """
+create temp table verdict as
+select task_id, arm, family as test, stimulus_id, parent, expectation, gold, gold_score, groups, repeat, seed,
+  case when outcome = 'verdict' then coalesce(label, printf('%g', value)) end as given,
+  case when outcome = 'verdict' then score end as score
+from call
+"""
+
+# The chance that two answers to one request differ, without bias whatever the number of repeats.
+_RETESTS = """
+create temp table retest as
+with answered as (
+  select arm, stimulus_id, given, count(*) as times
+  from verdict where test = 'original' and seed is null and given is not null group by all
+)
+select arm, stimulus_id, sum(times) as answers,
+  1 - sum(times * (times - 1)) / (sum(times) * (sum(times) - 1)) as flips
+from answered group by all having sum(times) > 1
+"""
+
+# One row for each changed text; the averages go over all combinations of answers to it and to its original.
+_PAIRS = """
+create temp table pair as
+select c.task_id, c.arm, c.test, c.stimulus_id, c.parent, any_value(c.expectation) as expectation,
+  any_value(c.groups) as groups, any_value(c.gold) as gold, any_value(o.gold) as original_gold,
+  avg((c.given <> o.given)::double) as changed,
+  avg((case when c.gold_score is null then c.given = c.gold and o.given <> c.gold
+            else sign(c.score - o.score) = sign(c.gold_score - o.gold_score) and c.score <> o.score end)::double)
+    filter (golden) as moved,
+  avg((c.given = c.gold and o.given = o.gold)::double) filter (golden) as right_on_both,
+  avg(c.score - o.score) as shift, avg(abs(c.score - o.score)) as distance,
+  any_value(r.flips) as retest
+from verdict c
+left join verdict o on o.stimulus_id = c.parent and o.arm = c.arm and o.seed is null and o.test = 'original'
+cross join lateral (
+  -- False and unknown is false: a missing verdict has to be kept out by hand.
+  select c.gold <> '' and o.gold <> '' and c.given is not null and o.given is not null as golden
+)
+left join retest r on r.stimulus_id = c.parent and r.arm = c.arm
+where c.expectation in ('same-verdict', 'flipped-verdict') and c.test <> 'original'
+group by all
+"""
+
+_CHANGE_TALLIES = """
+with grouped as (select *, unnest(list_concat([''], groups)) as part from pair)
+select task_id, arm, test, part, expectation, count(changed),
+  coalesce(sum(changed), 0), coalesce(sum(moved), 0), coalesce(sum(right_on_both), 0), count(moved),
+  coalesce(sum(shift), 0), coalesce(sum(distance), 0),
+  count(retest) filter (changed is not null), coalesce(sum(retest) filter (changed is not null), 0),
+  coalesce(sum(changed) filter (retest is not null), 0), count(*) filter (changed is null)
+from grouped group by all order by all
+"""
+
+# Items whose repeats came out alike are one row: the answers, each with how often it was given.
+_REPEAT_TALLIES = """
+with counted as (
+  select task_id, arm, if(seed is null, 'stability', 'seeds') as test, any_value(groups) as groups, stimulus_id,
+    given, any_value(score) as score, count(*) as times
+  from verdict where test = 'original' group by task_id, arm, seed is null, stimulus_id, given
+), item as (
+  select task_id, arm, test, any_value(groups) as groups, stimulus_id, sum(times) as asked,
+    list({'given': given, 'times': times, 'score': score} order by given) filter (given is not null) as answers
+  from counted group by task_id, arm, test, stimulus_id
+), grouped as (select *, unnest(list_concat([''], groups)) as part from item)
+select task_id, arm, test, part, coalesce(answers, []) as answers, count(*), asked
+from grouped where asked > 1 group by task_id, arm, test, part, answers, asked order by all
+"""
+
+# An item counts once for all of its repeats: each verdict by its share of the item's verdicts.
+_GOLD_TALLIES = """
+with counted as (
+  select task_id, arm, test, any_value(groups) as groups, stimulus_id, gold, gold_score, given,
+    any_value(score) as score, count(*) as times
+  from verdict where gold <> '' and seed is null group by task_id, arm, test, stimulus_id, gold, gold_score, given
+), shared as (
+  select *, bool_or(given is not null) over item as answered,
+    times / sum(times) filter (given is not null) over item as share
+  from counted window item as (partition by arm, stimulus_id)
+), grouped as (
+  select *, unnest(list_concat([''], groups)) as part from shared where given is not null or not answered
+)
+select task_id, arm, test, part, gold, coalesce(given, ''), gold_score, score,
+  sum(case when answered then share else 1 end)
+from grouped group by all order by all
+"""
+
+# What went wrong, and how far: a verdict that moved and should not have, one that did not move and should have, one
+# that is not the gold label, and one that is not the same when asked again.
+_WORST = f"""
+with wrong as (
+  select arm, test, 'changed' as kind, stimulus_id, parent as original_id, coalesce(distance, changed) as distance
+  from pair where expectation = 'same-verdict' and changed > 0
+  union all
+  select arm, test, 'unmoved', stimulus_id, parent, 1 - moved
+  from pair where expectation = 'flipped-verdict' and moved < 1
+  union all
+  select arm, test, 'wrong', stimulus_id, if(test = 'original', stimulus_id, ''),
+    avg(coalesce(abs(score - gold_score), (given <> gold)::double))
+  from verdict where expectation = 'given-label' and seed is null and given is not null
+  group by all having avg((given <> gold)::double) > 0
+  union all
+  select arm, 'stability', 'unsteady', stimulus_id, stimulus_id, flips from retest where flips > 0
+)
+select * from wrong
+qualify row_number() over (partition by arm, test order by distance desc, stimulus_id) <= {WORST}
+order by arm, test, distance desc, stimulus_id
+"""  # noqa: S608  # the number is ours
+
+_ANSWERS = """
+select stimulus_id, list(coalesce(given, 'no verdict') order by repeat)
+from verdict where arm = ? and seed is null and stimulus_id in (select unnest(?)) group by all
+"""
+
+Wrong = Literal["changed", "unmoved", "wrong", "unsteady"]
+
+
+@dataclass(frozen=True, slots=True)
+class WorstRow:
+    """A stimulus on which the judge went wrong, and what it said."""
+
+    arm: str
+    test: str
+    kind: Wrong
+    stimulus_id: str
+    original_id: str
+    """Empty for a text that was written from nothing; the stimulus itself where nothing was changed."""
+    distance: float
+    """In steps of the scale, or as a share of answers: the farther, the worse."""
+    given: tuple[str, ...]
+    """By repeat."""
+    original_given: tuple[str, ...]
+
+
+def tally_stress(folder: Path, scale: GradeScale, positive: tuple[str, ...] = ()) -> Tallies:
+    """Counts every judgment in `folder`, per cluster of items."""
+    with open_duckdb(spill=folder / "spill") as db:
+        _open(db, folder)
+
+        def rows(query: str) -> list[Any]:
+            return db.execute(query).fetchall()
+
+        return Tallies(
+            calls=tuple(CallTally(*row) for row in rows(CALL_TALLIES)),
+            changes=tuple(ChangeTally(*row) for row in rows(_CHANGE_TALLIES)),
+            repeats=tuple(_repeat_tally(row) for row in rows(_REPEAT_TALLIES)),
+            golds=tuple(GoldTally(*row) for row in rows(_GOLD_TALLIES)),
+            scale=scale,
+            positive=positive,
+        )
+
+
+def worst_rows(folder: Path) -> list[WorstRow]:
+    """Of each test those on which the judge was farthest off, the worst first."""
+    with open_duckdb(spill=folder / "spill") as db:
+        _open(db, folder)
+        found = []
+        for arm, test, kind, stimulus_id, original_id, distance in db.execute(_WORST).fetchall():
+            said = dict(db.execute(_ANSWERS, [arm, [stimulus_id, original_id]]).fetchall())
+            given, original = tuple(said.get(stimulus_id, ())), tuple(said.get(original_id, ()))
+            found.append(WorstRow(arm, test, kind, stimulus_id, original_id, distance, given, original))
+        return found
+
+
+def _open(db: "duckdb.DuckDBPyConnection", folder: Path) -> None:
+    # A view takes no parameters, so the path is put into its text.
+    db.execute(CALLS.replace("?", quoted_glob(folder, "*.parquet")))
+    refuse_doubles(db, "grade")
+    for statement in (_VERDICTS, _RETESTS, _PAIRS):
+        db.execute(statement)
+
+
+def _repeat_tally(row: Any) -> RepeatTally:  # noqa: ANN401  # a database row
+    task_id, arm, test, group, answers, items, asked = row
+    scores = tuple(answer["score"] for answer in answers)
+    return RepeatTally(
+        task_id=task_id,
+        arm=arm,
+        test=test,
+        group=group,
+        answers=tuple((answer["given"], answer["times"]) for answer in answers),
+        scores=() if None in scores else scores,
+        items=items,
+        asked=int(asked),
+    )

@@ -1,0 +1,87 @@
+"""Is a stress study fit to run. Reads files only."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from umpirical.domain.attempts import Attempt
+from umpirical.domain.stimuli import Stimulus
+from umpirical.stimuli.perturbations.proving import proved_stimuli
+from umpirical.study.files import Study
+from umpirical.study.stress.making import GENERATED, generated_made, open_generation
+from umpirical.study.stress.originals import Originals, read_originals
+from umpirical.study.stress.writing import PlannedCommissions, planned_commissions
+
+__all__ = ["CheckedStress", "check_stress"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedStress:
+    """What was found."""
+
+    problems: list[str]
+    notes: list[str]
+    stimuli: list[Stimulus]
+    """What judges would be asked about if everything that is still to be written were there."""
+
+
+def check_stress(study: Study) -> CheckedStress:
+    """Reads the dataset, makes what a program makes, and counts what a generator has written."""
+    originals = read_originals(study)
+    notes = list(_dataset_notes(originals))
+    stimuli = list(originals.stimuli)
+    for perturbation in study.stress.proved if study.stress else ():
+        made = [stimulus for _, stimulus in proved_stimuli(perturbation, originals.stimuli, seed=study.spec.seed)]
+        changed = [stimulus for stimulus in made if stimulus is not None]
+        notes.append(f"{perturbation.name}: {len(changed)} of {len(made)} items changed by program")
+        stimuli += changed
+    planned = planned_commissions(study, originals.stimuli)
+    notes += _generation_notes(study, planned)
+    # As many as are wanted: a changed text is asked about as often as any other, whatever it says.
+    stimuli += [replace(commission.source, family=commission.perturbation.name) for commission in planned.commissions]
+    return CheckedStress(list(_rubric_problems(study)), notes, stimuli)
+
+
+def _dataset_notes(originals: Originals) -> Iterator[str]:
+    summary = originals.summary
+    yield f"dataset {summary.source}: {summary.rows:,} rows, {summary.items:,} taken"
+    if summary.unlabelled:
+        yield f"  {summary.unlabelled:,} rows have no label: nothing is said of agreement with them"
+    if summary.empty_responses:
+        yield f"  {summary.empty_responses:,} responses are empty, and are kept"
+    if summary.duplicates:
+        yield f"  {summary.duplicates:,} rows repeat an earlier one: they are no independent evidence"
+
+
+def _generation_notes(study: Study, planned: PlannedCommissions) -> Iterator[str]:
+    if not planned.commissions:
+        return
+    attempts = list(_attempts(study, planned))
+    made = generated_made(planned, attempts)
+    left = sum(entry.open for entry in made.values())
+    for test, entry in made.items():
+        asked = entry.wanted - sum(entry.skipped.values())
+        yield f"{test}: {entry.generated} of {asked} written, {entry.given_up} given up, {entry.open} to write"
+        yield from (f"  {count} not asked for: {reason}" for reason, count in entry.skipped.items())
+    if left:
+        yield f"umpirical generate  has {left:,} stimuli to write before  umpirical run  can be used"
+
+
+def _attempts(study: Study, planned: PlannedCommissions) -> Iterator[Attempt]:
+    # Opening a record makes one, and looking is not to change anything.
+    if not (study.folder / GENERATED).is_dir():
+        return
+    store = open_generation(study.folder)
+    try:
+        yield from store.attempts([commission.id for commission in planned.commissions])
+    finally:
+        store.close()
+
+
+def _rubric_problems(study: Study) -> Iterator[str]:
+    """A validator that goes by another rubric than the judge measures their disagreement, and not the judge."""
+    if not study.rubric or study.stress is None or not study.stress.generated:
+        return
+    for judge in study.spec.judges:
+        for arm, prompt in judge.prompts.items():
+            if study.rubric not in prompt:
+                yield f"judge {judge.name}, prompt {arm}: it does not hold the rubric that validators go by"

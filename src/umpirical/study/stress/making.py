@@ -1,0 +1,162 @@
+"""The stimulus set of a stress study: originals, what a program made of them, and what a generator wrote."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from umpirical.domain.attempts import Attempt
+from umpirical.domain.digests import Json, digest
+from umpirical.domain.errors import UsageError
+from umpirical.domain.stimuli import Stimulus
+from umpirical.runs.generating import commissions_left
+from umpirical.stimuli.generation.buckets import Bucket, bucket_report, rejection_reasons
+from umpirical.stimuli.perturbations.proving import proved_stimuli
+from umpirical.store.generation import GenerationStore
+from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
+from umpirical.study.files import Study
+from umpirical.study.stress.originals import Originals, read_originals
+from umpirical.study.stress.writing import PlannedCommissions, planned_commissions
+
+__all__ = ["GENERATED", "Made", "generated_made", "open_generation", "write_stress_set"]
+
+GENERATED = "generated"
+"""Folder of a study with everything its generator wrote."""
+
+
+@dataclass(slots=True)
+class Made:
+    """How the stimuli of one test came to be."""
+
+    wanted: int = 0
+    """Those that are skipped included."""
+    proved: int = 0
+    """Made by program, with a proof."""
+    unchanged: int = 0
+    """Texts in which there was nothing to change."""
+    generated: int = 0
+    """Written by the generator, passed by every check and by the validators."""
+    attempts: int = 0
+    rejected: dict[str, int] = field(default_factory=dict)
+    """Attempts that are no stimulus, by reason."""
+    given_up: int = 0
+    """Wanted, and none of the attempts was accepted."""
+    open: int = 0
+    """Not settled yet."""
+    skipped: dict[str, int] = field(default_factory=dict)
+    """Not asked for, by reason."""
+    gold_from: dict[str, int] = field(default_factory=dict)
+    """Whose word the gold label is."""
+    validators: str = ""
+    """Who validated, and how many had to agree."""
+    levels: dict[str, str] = field(default_factory=dict)
+    """Of a test that writes new texts for each level: how many were written, and why not more."""
+
+
+def write_stress_set(study: Study) -> StimulusSet:
+    """The study's stimuli as they are now. Raises while the generator has not settled all that it is to write."""
+    originals = read_originals(study)
+    made: dict[str, Made] = {}
+    stimuli = [*originals.stimuli, *_proved(study, originals.stimuli, made)]
+    planned = planned_commissions(study, originals.stimuli)
+    if planned.commissions or planned.skipped:
+        stimuli += _generated(study.folder, planned, made)
+    for stimulus in stimuli:
+        entry = made.setdefault(stimulus.family, Made(wanted=len(originals.stimuli)))
+        source = stimulus.gold_from or "none"
+        entry.gold_from[source] = entry.gold_from.get(source, 0) + 1
+    about = _about(originals, made)
+    name = digest("stress set", [[stimulus.id for stimulus in stimuli], about["made"]])[:12]
+    folder = study.folder / "stimuli" / name
+    if (folder / "manifest.json").exists():
+        return StimulusSet(folder)
+    return write_stimuli(folder, stimuli, about=about)
+
+
+def open_generation(study_folder: Path) -> GenerationStore:
+    return GenerationStore(study_folder / GENERATED)
+
+
+def generated_made(planned: PlannedCommissions, attempts: Iterable[Attempt]) -> dict[str, Made]:
+    """How the generated stimuli came to be, by test."""
+    made: dict[str, Made] = defaultdict(Made)
+    attempts = list(attempts)
+    for commission in planned.commissions:
+        entry = made[commission.perturbation.name]
+        entry.wanted += 1
+        if commission.perturbation.validation != "none":
+            terms = commission.terms
+            entry.validators = f"{terms.validator.model}: {terms.agree} of at most {terms.votes} opinions had to agree"
+    for bucket in bucket_report(planned.commissions, attempts):
+        made[bucket.test].levels[bucket.level] = _level(bucket)
+    for skipped in planned.skipped:
+        entry = made[skipped.test]
+        entry.wanted += 1
+        entry.skipped[skipped.reason] = entry.skipped.get(skipped.reason, 0) + 1
+    tried, taken = Counter[str](), set[str]()
+    for settled in attempts:
+        entry = made[settled.test]
+        entry.attempts += 1
+        tried[settled.commission] += 1
+        if settled.stimulus is not None:
+            entry.generated += 1
+            taken.add(settled.commission)
+        else:
+            # An attempt may fail several checks; it is counted once, by the first.
+            kind = rejection_reasons(settled)[0]
+            entry.rejected[kind] = entry.rejected.get(kind, 0) + 1
+    for commission in planned.commissions:
+        if commission.id not in taken:
+            given_up = tried[commission.id] >= commission.terms.attempts
+            made[commission.perturbation.name].given_up += given_up
+            made[commission.perturbation.name].open += not given_up
+    return dict(made)
+
+
+def _level(bucket: Bucket) -> str:
+    words = f"{bucket.filled} of {bucket.wanted} written in {bucket.tried} attempts"
+    if why := ", ".join(f"{reason} ({count})" for reason, count in bucket.reasons.items()):
+        words += f"; the rest was rejected: {why}"
+    if bucket.examples_from and bucket.examples_from != (bucket.level,):
+        words += f"; examples were of {', '.join(bucket.examples_from)}"
+    return words
+
+
+def _proved(study: Study, originals: Sequence[Stimulus], made: dict[str, Made]) -> list[Stimulus]:
+    stress = study.stress
+    found = []
+    for perturbation in stress.proved if stress else ():
+        entry = made[perturbation.name] = Made(wanted=len(originals))
+        for _, stimulus in proved_stimuli(perturbation, originals, seed=study.spec.seed):
+            if stimulus is None:
+                entry.unchanged += 1
+            else:
+                entry.proved += 1
+                found.append(stimulus)
+    return found
+
+
+def _generated(folder: Path, planned: PlannedCommissions, made: dict[str, Made]) -> list[Stimulus]:
+    store = open_generation(folder)
+    try:
+        if left := len(commissions_left(planned.commissions, store)):
+            raise UsageError(
+                f"{left:,} of {len(planned.commissions):,} stimuli are not written yet",
+                fix=f"umpirical generate {folder}  writes them, or goes on where it stopped",
+            )
+        attempts = list(store.attempts([commission.id for commission in planned.commissions]))
+    finally:
+        store.close()
+    made |= generated_made(planned, attempts)
+    # In the order of the commissions: when each was settled is an accident of the network.
+    stimuli = {settled.commission: settled.stimulus for settled in attempts if settled.stimulus is not None}
+    return [stimuli[commission.id] for commission in planned.commissions if commission.id in stimuli]
+
+
+def _about(originals: Originals, made: Mapping[str, Made]) -> dict[str, Json]:
+    summary: dict[str, Json] = asdict(originals.summary)
+    return {
+        "dataset": summary,
+        "sampled": len(originals.stimuli),
+        "made": {name: asdict(entry) for name, entry in made.items()},
+    }

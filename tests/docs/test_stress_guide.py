@@ -1,0 +1,50 @@
+"""The guide to stress tests does what it says, and its list of perturbations is the registry's."""
+
+import shlex
+
+import pytest
+
+from tests.docs.reading import ROOT, blocks, table
+from umpirical.cli import main
+from umpirical.stimuli.perturbations.spec import PERTURBATIONS, GeneratedPerturbation
+from umpirical.study.files import parse_study
+
+GUIDE = ROOT / "docs" / "stress-tests.md"
+REFERENCE = ROOT / "docs" / "perturbations.md"
+(ANSWERS,) = blocks(GUIDE, "csv")
+(COMMANDS,) = blocks(GUIDE, "sh")
+(STUDY,) = blocks(GUIDE, "yaml")
+
+ASKED = {"same-verdict": "the same verdict", "flipped-verdict": "another verdict", "given-label": "the target label"}
+
+
+def test_the_commands_lead_from_a_file_to_a_report(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "answers.csv").write_text(ANSWERS)
+    for line in COMMANDS.splitlines():
+        program, *arguments = shlex.split(line)
+        assert program == "umpirical"
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        assert not stop.value.code, capsys.readouterr().err
+    index = (tmp_path / "my-study" / "report" / "index.html").read_text()
+    assert "Vertical spacing" in index
+
+
+def test_the_study_file_is_one(tmp_path):
+    (tmp_path / "instruction.txt").write_text("Grade.")
+    (tmp_path / "rubric.txt").write_text("6 is best.")
+    study = parse_study(STUDY, tmp_path)
+    assert [test.name for test in study.stress.generated] == ["paraphrase", "verbosity-long", "label-flip"]
+    assert len(study.stress.proved) == 4
+    assert study.spec.judges[0].kind == "grade"
+    assert "6 is best." in study.spec.judges[0].prompts["baseline"]
+
+
+def test_every_perturbation_is_listed_with_what_it_does():
+    expected = []
+    for perturbation in PERTURBATIONS:
+        generated = isinstance(perturbation, GeneratedPerturbation)
+        asked = ASKED[perturbation.expectation if generated else "same-verdict"]
+        expected.append([f"`{perturbation.name}`", perturbation.about, "generated" if generated else "proved", asked])
+    assert table(REFERENCE, "perturbation") == expected
