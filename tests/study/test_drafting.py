@@ -335,7 +335,7 @@ def test_a_rubric_that_cannot_be_used(tmp_path, raw, words):
     path.write_bytes(raw)
     with pytest.raises(UsageError, match=words):
         read_rubric(path)
-    with pytest.raises(UsageError, match="no rubric"):
+    with pytest.raises(UsageError, match="no file rubric"):
         read_rubric(tmp_path / "none.md")
 
 

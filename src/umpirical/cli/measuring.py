@@ -16,7 +16,7 @@ from umpirical.cli.terminal import MAKING_STIMULI, inert, say
 if TYPE_CHECKING:
     from umpirical.study.estimating import PlanEstimate, RunEstimate
     from umpirical.study.files import Study
-    from umpirical.study.running import Finished
+    from umpirical.study.running import FinishedRun
 
 __all__ = ["Terms", "exit_code", "measure", "need_flags", "spending_options"]
 
@@ -61,7 +61,7 @@ def spending_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def measure(
     study: "Study", judges: Sequence[str], terms: Terms, *, fresh: bool = False, quiet: bool = False
-) -> "list[Finished]":
+) -> "list[FinishedRun]":
     """Measures the judges named, or all, once the price was shown and agreed to."""
     from umpirical.cli.progress import watch_run
     from umpirical.models.prices import parse_price
@@ -90,15 +90,15 @@ def measure(
     return results
 
 
-def exit_code(results: "Sequence[Finished]") -> int:
+def exit_code(results: "Sequence[FinishedRun]") -> int:
     """0, or 5 if a run is not complete."""
     return 0 if all(result.enough for result in results) else 5
 
 
-def _show(result: "Finished") -> None:
+def _show(result: "FinishedRun") -> None:
     for finding in result.findings:
         say(f"  {inert(finding)}")
-    say(f"  {result.html}")
+    say(f"  {result.documents.html}")
     if not result.enough:
         say("  too many calls failed; run the same command again to ask them anew")
 

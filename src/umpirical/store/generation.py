@@ -16,20 +16,15 @@ from typing import Any
 from umpirical.domain.attempts import Attempt, Finding
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import Response
-from umpirical.store.journal import COLUMNS
+from umpirical.store.journal import COLUMNS, RESPONSE_TYPES
 from umpirical.store.locking import locked
 from umpirical.store.schemas import response_from_row, response_row, stimulus_from_row, stimulus_row, storable
 
 __all__ = ["GenerationStore"]
 
-_CREATE = """
+_CREATE = f"""
 create table if not exists call (
-  trial_id text primary key, commission text not null, role text not null,
-  text text, failure text, failure_detail text not null, finish_reason text not null,
-  input_tokens integer, output_tokens integer, cached_tokens integer,
-  logprobs text not null, sent text not null, served_by text not null,
-  latency_ms real not null, attempts integer not null,
-  rate_limited integer not null, cost text, price_table text not null, asked_at text not null
+  {RESPONSE_TYPES}, commission text not null, role text not null
 ) without rowid;
 create index if not exists call_by_commission on call (commission);
 create table if not exists attempt (

@@ -9,7 +9,7 @@ from typing import Any
 from umpirical.domain.responses import Response
 from umpirical.store.schemas import response_from_row, response_row
 
-__all__ = ["Journal"]
+__all__ = ["COLUMNS", "RESPONSE_TYPES", "Journal"]
 
 COLUMNS = (
     "trial_id",
@@ -31,14 +31,19 @@ COLUMNS = (
     "asked_at",
 )
 
-_CREATE = """
-create table if not exists response (
-  trial_id text primary key, shard integer not null, generation integer not null,
+RESPONSE_TYPES = """
+  trial_id text primary key,
   text text, failure text, failure_detail text not null, finish_reason text not null,
   input_tokens integer, output_tokens integer, cached_tokens integer,
   logprobs text not null, sent text not null, served_by text not null,
   latency_ms real not null, attempts integer not null,
   rate_limited integer not null, cost text, price_table text not null, asked_at text not null
+"""
+"""The columns of a response in SQLite."""
+
+_CREATE = f"""
+create table if not exists response (
+  {RESPONSE_TYPES}, shard integer not null, generation integer not null
 ) without rowid;
 create index if not exists response_by_shard on response (shard);
 """

@@ -25,6 +25,7 @@ from umpirical.stimuli.checking import check_task
 from umpirical.stimuli.tasks import Task, builtin_tasks, read_tasks
 from umpirical.store.files import write_text
 from umpirical.store.yaml_files import dump_yaml, parse_yaml
+from umpirical.study.texts import read_named_text
 
 __all__ = [
     "Draft",
@@ -120,17 +121,7 @@ class DraftPlan:
 
 
 def read_rubric(path: Path) -> str:
-    if not path.is_file():
-        raise UsageError(f"no rubric {path}", fix="name a text or Markdown file")
-    if path.stat().st_size > MAX_RUBRIC:
-        raise UsageError(f"{path} is larger than {MAX_RUBRIC:,} bytes", fix="give the part that says what to ask for")
-    try:
-        text = path.read_text(encoding="utf-8").strip()
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} is not UTF-8 text", fix="save it as UTF-8") from None
-    if not text:
-        raise UsageError(f"{path} is empty", fix="write down what a good answer has to do")
-    return text
+    return read_named_text(path, name=f"rubric {path}", most=MAX_RUBRIC)
 
 
 def drafting_model(name: str, *, base_url: str | None = None, api_key_env: str | None = None) -> ModelSpec:

@@ -15,6 +15,7 @@ from umpirical.judges.building import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 from umpirical.study.stress.spec import StressSpec
+from umpirical.study.texts import read_named_text
 
 __all__ = [
     "STUDY_FILE",
@@ -202,18 +203,7 @@ def study_path(folder: Path, name: str, *, outside: bool = False) -> Path:
 def _text(folder: Path, name: str | None, *, outside: bool) -> str:
     if name is None:
         return ""
-    path = study_path(folder, name, outside=outside)
-    if not path.is_file():
-        raise UsageError(f"no file {name}", fix=f"create {path}")
-    if path.stat().st_size > LONGEST_TEXT:
-        raise UsageError(f"{name} is larger than {LONGEST_TEXT:,} bytes", fix="give the part that judges go by")
-    try:
-        text = path.read_text(encoding="utf-8").strip()
-    except UnicodeDecodeError:
-        raise UsageError(f"{name} is not UTF-8 text", fix="save it as UTF-8") from None
-    if not text:
-        raise UsageError(f"{name} is empty", fix="write down what judges go by, or leave it out")
-    return text
+    return read_named_text(study_path(folder, name, outside=outside), name=name, most=LONGEST_TEXT)
 
 
 def _config_error(document: YamlDocument, error: ValidationError) -> ConfigError:

@@ -17,18 +17,9 @@ from umpirical.store.runs import RunStore
 from umpirical.study.files import Study
 from umpirical.study.preparing import STRESS, PlannedRun, prepare_run
 from umpirical.study.reporting import Documents, datasheet_of, write_documents
-from umpirical.study.stress.reporting import StressDocuments, stress_report_of, write_stress_documents
+from umpirical.study.stress.reporting import stress_report_of, write_stress_documents
 
-__all__ = [
-    "Finished",
-    "FinishedRun",
-    "FinishedStress",
-    "Watch",
-    "calls_left",
-    "complete_run",
-    "finished_run",
-    "plan_runs",
-]
+__all__ = ["FinishedRun", "Watch", "calls_left", "complete_run", "finished_run", "plan_runs"]
 
 FAILED_SHARE = 0.10
 """A run with more failures than this is not done: it exits as incomplete and can be resumed."""
@@ -40,93 +31,54 @@ class Watch(Watcher, AbstractContextManager["Watch"], Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """A run, measured."""
+    """A run, measured by its protocol."""
 
     folder: Path
-    datasheet: Datasheet
+    measured: Datasheet | StressReport
     documents: Documents
 
     @property
-    def enough(self) -> bool:
-        """Everything was asked, and not too much of it failed."""
-        return _enough(self.datasheet)
-
-    @property
-    def findings(self) -> list[str]:
-        return self.datasheet.findings
-
-    @property
-    def html(self) -> Path:
-        return self.documents.html
-
-    def files(self) -> list[Path]:
-        return [self.documents.json, self.documents.html, self.documents.markdown]
-
-    def record(self) -> str:
-        return render_json(self.datasheet)
-
-    def summary(self) -> dict[str, Any]:
-        return {
-            "run": self.folder.name,
-            "judge": self.datasheet.judge.name,
-            "complete": self.datasheet.complete,
-            "trials": self.datasheet.run.trials,
-            "failed": sum(row.failed for row in self.datasheet.audit),
-            "unparsed": sum(row.unparsed for row in self.datasheet.audit),
-            "findings": self.datasheet.findings,
-            "datasheet": str(self.documents.json),
-            "html": str(self.documents.html),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class FinishedStress:
-    """A run of stress tests, measured."""
-
-    folder: Path
-    report: StressReport
-    documents: StressDocuments
+    def datasheet(self) -> Datasheet:
+        """Of a run on controlled stimuli."""
+        if not isinstance(self.measured, Datasheet):
+            raise TypeError(f"run {self.folder.name} is one of stress tests, and has no datasheet")
+        return self.measured
 
     @property
     def enough(self) -> bool:
         """Everything was asked, and not too much of it failed."""
-        return _enough(self.report)
+        return self.measured.complete and self._failed <= FAILED_SHARE * self.measured.run.trials
 
     @property
     def findings(self) -> list[str]:
-        return [f"{TITLES[finding.kind]}: {finding.words}" for finding in self.report.findings]
-
-    @property
-    def html(self) -> Path:
-        return self.documents.html
-
-    def files(self) -> list[Path]:
-        return [self.documents.json, self.documents.html, self.documents.markdown]
+        if isinstance(self.measured, Datasheet):
+            return self.measured.findings
+        return [f"{TITLES[finding.kind]}: {finding.words}" for finding in self.measured.findings]
 
     def record(self) -> str:
-        return render_stress_json(self.report)
+        """As it stands in its JSON file."""
+        return render_json(self.measured) if isinstance(self.measured, Datasheet) else render_stress_json(self.measured)
 
     def summary(self) -> dict[str, Any]:
+        name, more = "datasheet", {}
+        if isinstance(self.measured, StressReport):
+            name, more = "stress", {"verdicts": {cell.test: cell.verdict for cell in self.measured.verdicts}}
         return {
             "run": self.folder.name,
-            "judge": self.report.judge.name,
-            "complete": self.report.complete,
-            "trials": self.report.run.trials,
-            "failed": sum(row.failed for row in self.report.audit),
-            "unparsed": sum(row.unparsed for row in self.report.audit),
+            "judge": self.measured.judge.name,
+            "complete": self.measured.complete,
+            "trials": self.measured.run.trials,
+            "failed": self._failed,
+            "unparsed": sum(row.unparsed for row in self.measured.audit),
             "findings": self.findings,
-            "verdicts": {cell.test: cell.verdict for cell in self.report.verdicts},
-            "report": str(self.documents.json),
+            name: str(self.documents.json),
             "html": str(self.documents.html),
+            **more,
         }
 
-
-Finished = FinishedRun | FinishedStress
-
-
-def _enough(record: Datasheet | StressReport) -> bool:
-    failed = sum(row.failed for row in record.audit)
-    return record.complete and failed <= FAILED_SHARE * record.run.trials
+    @property
+    def _failed(self) -> int:
+        return sum(row.failed for row in self.measured.audit)
 
 
 def plan_runs(study: Study, judges: Sequence[str], *, fresh: bool = False) -> list[PlannedRun]:
@@ -151,7 +103,7 @@ def calls_left(run: PlannedRun) -> int:
 
 def complete_run(
     run: PlannedRun, concurrency: int, watch: Callable[[str, int], Watch], *, meter: Meter | None = None
-) -> Finished:
+) -> FinishedRun:
     """Asks what is left, then measures and writes the datasheet. Calls are booked in `meter`, and stop at its cap."""
     executor = LocalExecutor(concurrency=concurrency, meter=meter)
     with watch(run.call.judge.name, run.trials) as watcher:
@@ -159,10 +111,10 @@ def complete_run(
     return finished_run(run.store.folder)
 
 
-def finished_run(folder: Path, *, out: Path | None = None) -> Finished:
+def finished_run(folder: Path, *, out: Path | None = None) -> FinishedRun:
     """Reads a run again, measures, and writes what its protocol asks for, into the run's folder or `out`."""
     if RunStore(folder).manifest["protocol"] == STRESS:
         report = stress_report_of(folder)
-        return FinishedStress(folder, report, write_stress_documents(report, out or folder))
+        return FinishedRun(folder, report, write_stress_documents(report, out or folder))
     datasheet = datasheet_of(folder)
     return FinishedRun(folder, datasheet, write_documents(datasheet, out or folder))

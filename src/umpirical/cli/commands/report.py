@@ -36,7 +36,8 @@ def _report_run(run: Path, out: Path | None, *, as_json: bool) -> None:
         return
     for finding in finished.findings:
         say(inert(finding))
-    for path in finished.files():
+    documents = finished.documents
+    for path in (documents.json, documents.html, documents.markdown):
         say(str(path))
 
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -30,9 +29,10 @@ from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.store.stress_tallying import tally_stress, worst_rows
 from umpirical.study.preparing import open_run
 from umpirical.study.records import judge_record, run_record, spend_record, trouble_records
+from umpirical.study.reporting import Documents
 from umpirical.study.stress.worst import worst_items
 
-__all__ = ["StressDocuments", "stress_report_of", "write_stress_documents", "write_stress_pages"]
+__all__ = ["stress_report_of", "write_stress_documents", "write_stress_pages"]
 
 OWN_TESTS = {
     ORIGINAL: ("Your own items", "Your responses as they are, held against your labels."),
@@ -40,16 +40,6 @@ OWN_TESTS = {
     "seeds": ("Asked with other seeds", "Each original asked several times, each time with a seed of its own."),
 }
 """Title and meaning of the tests that change nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class StressDocuments:
-    """Where the report of one run was written."""
-
-    json: Path
-    markdown: Path
-    html: Path
-    """The page to open first."""
 
 
 def stress_report_of(run: Path) -> StressReport:
@@ -78,10 +68,10 @@ def stress_report_of(run: Path) -> StressReport:
     )
 
 
-def write_stress_documents(report: StressReport, run: Path) -> StressDocuments:
+def write_stress_documents(report: StressReport, run: Path) -> Documents:
     """The record of one run, and its pages for itself alone."""
     run.mkdir(parents=True, exist_ok=True)
-    documents = StressDocuments(run / "stress.json", run / "stress.md", run / "report" / "index.html")
+    documents = Documents(run / "stress.json", run / "report" / "index.html", run / "stress.md")
     write_text(documents.json, render_stress_json(report))
     write_text(documents.markdown, render_stress_markdown(report))
     write_stress_pages([report], run / "report")
