@@ -46,5 +46,6 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     elif loaded.stress is not None:
         from umpirical.study.stress.summing_up import write_study_report
 
-        say(f"all judges side by side:  {write_study_report(loaded.folder)}")
+        report = write_study_report(loaded.folder, stimuli=results[0].measured.run.stimuli)
+        say(f"all judges side by side:  {report}")
     return exit_code(results)

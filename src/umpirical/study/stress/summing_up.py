@@ -11,9 +11,12 @@ from umpirical.study.stress.reporting import write_stress_pages
 __all__ = ["comparable_reports", "stress_runs", "write_study_report"]
 
 
-def write_study_report(folder: Path, *, out: Path | None = None) -> Path:
-    """Writes the report of a study from the records of its runs; returns the page to open first."""
-    return write_stress_pages(comparable_reports(folder), out or folder / "report")
+def write_study_report(folder: Path, *, stimuli: str | None = None, out: Path | None = None) -> Path:
+    """Writes the report of a study from the records of its runs; returns the page to open first.
+
+    `stimuli` is the digest of the set that is reported on; None for that of the newest run.
+    """
+    return write_stress_pages(comparable_reports(folder, stimuli=stimuli), out or folder / "report")
 
 
 def stress_runs(folder: Path) -> list[Path]:
@@ -25,8 +28,8 @@ def stress_runs(folder: Path) -> list[Path]:
     return found
 
 
-def comparable_reports(folder: Path) -> list[StressReport]:
-    """The newest report of every judge that was asked about the same stimuli as the one asked last.
+def comparable_reports(folder: Path, *, stimuli: str | None = None) -> list[StressReport]:
+    """The newest report of every judge that was asked about one set of stimuli.
 
     Judges that saw other stimuli cannot be held against each other: an older set is left to its own runs.
     """
@@ -39,6 +42,6 @@ def comparable_reports(folder: Path) -> list[StressReport]:
     if not found:
         raise UsageError(f"{folder}: no run of stress tests is measured yet", fix=f"umpirical run {folder}")
     found.sort(key=lambda entry: entry[0])
-    stimuli = found[-1][1].run.stimuli
+    stimuli = stimuli or found[-1][1].run.stimuli
     newest = {report.judge.name: report for _, report in found if report.run.stimuli == stimuli}
     return [newest[name] for name in sorted(newest)]
