@@ -6,6 +6,7 @@ import pytest
 
 from tests.docs.reading import ROOT, blocks, table
 from umpirical.cli import main
+from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.stimuli.perturbations.spec import PERTURBATIONS, GeneratedPerturbation
 from umpirical.study.files import parse_study
 
@@ -48,3 +49,8 @@ def test_every_perturbation_is_listed_with_what_it_does():
         asked = ASKED[perturbation.expectation if generated else "same-verdict"]
         expected.append([f"`{perturbation.name}`", perturbation.about, "generated" if generated else "proved", asked])
     assert table(REFERENCE, "perturbation") == expected
+
+
+def test_every_simulated_examiner_is_listed_with_its_defect():
+    expected = [[f"`{name}`", profile.about] for name, profile in EXAMINER_PROFILES.items()]
+    assert table(GUIDE, "examiner") == expected
