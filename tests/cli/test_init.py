@@ -8,7 +8,7 @@ import pytest
 from tests.datasets.described import PERSUADE
 from umpirical.datasets.items import read_items
 from umpirical.study.files import load_study
-from umpirical.study.starting import start_stress_study, start_study
+from umpirical.study.starting import RUBRIC_PLACEHOLDER, start_stress_study, start_study
 
 ANSWERS = [
     ("a1", "Why is the sky blue?", "Because air scatters blue light more than red.", "good"),
@@ -73,6 +73,40 @@ def test_it_runs_as_it_is(umpirical, tmp_path):
     assert "100%" in err
     assert "failed 0  unparsed 0" in err
     assert list((tmp_path / "runs").iterdir())
+
+
+def test_it_runs_with_rows_that_have_no_label(umpirical, tmp_path):
+    data = write_answers(tmp_path, labelled(["1", "2", "", "4", ""] * 3))
+    assert umpirical("init", tmp_path, "--from", data)[0] == 0
+    code, out, err = umpirical("run", tmp_path)
+    assert code == 0, out + err
+    assert "failed 0  unparsed 0" in err
+
+
+def test_it_runs_where_one_text_has_two_labels(umpirical, tmp_path):
+    rows = [(f"a{n}", f"Is {n} even?", "Yes,\n\nit is.", "wrong" if n % 2 else "right") for n in range(12)]
+    twice = [("b1", "Is 2 even?", "Yes,\n\nit is.", "wrong"), ("b2", "Is 2 even?", "Yes,\nit is.", "right")]
+    assert umpirical("init", tmp_path, "--from", write_answers(tmp_path, rows + twice))[0] == 0
+    code, out, err = umpirical("run", tmp_path)
+    assert code == 0, out + err
+    assert "failed 0  unparsed 0" in err
+
+
+def test_a_label_column_of_two_values_is_found_without_a_telling_name(umpirical, tmp_path):
+    rows = labelled(["up", "down"] * 6)
+    for folder, name, because in (
+        ("named", "correct", "by its name"),
+        ("unnamed", "thumb", "it alone has few different values, and short ones"),
+    ):
+        data = write_answers(tmp_path / folder, rows, header=f"id,question,answer,{name}")
+        code, out, err = umpirical("init", tmp_path / folder, "--from", data)
+        assert code == 0, err
+        assert f"{'label':9} {name}   ({because})" in out
+
+
+def test_a_rubric_that_nobody_has_written_can_be_told(tmp_path):
+    start_stress_study(tmp_path, write_answers(tmp_path), told={})
+    assert load_study(tmp_path).rubric.strip() == RUBRIC_PLACEHOLDER
 
 
 @pytest.mark.parametrize(

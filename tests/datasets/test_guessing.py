@@ -43,6 +43,33 @@ def test_columns_are_known_by_their_names(tmp_path, header, response, label):
     assert guess.rows == 6
 
 
+@pytest.mark.parametrize(
+    "name", ["correct", "is_correct", "Correctness", "passed", "quality", "human", "category", "verdict", "class"]
+)
+def test_labels_go_by_many_names(tmp_path, name):
+    lines = [f"{number},{LONG} {number},{'yes' if number % 2 else 'no'},{'ab'[number % 2]}" for number in range(6)]
+    guess = guessed(tmp_path, f"n,text,{name},model", *lines)
+    assert (guess.columns["label"], guess.because["label"]) == (name, "by its name")
+    assert guess.scale.scale == GradeScale("binary", ("no", "yes"))
+
+
+def test_a_name_that_may_mean_other_things_gives_way_to_a_clear_one(tmp_path):
+    lines = [f"{'ab'[number % 2]},{'cd'[number % 2]},{LONG} {number},{number % 3}" for number in range(9)]
+    assert guessed(tmp_path, "category,correct,essay,holistic_score", *lines).columns["label"] == "holistic_score"
+    # The right answer is not whether an answer is right.
+    with pytest.raises(UsageError, match="no column looks like labels") as refused:
+        guessed(tmp_path, "correct_answer,sort,essay,x", *lines)
+    assert refused.value.fix == "name it with --label COLUMN; few different values have: sort, x"
+
+
+def test_the_only_column_with_few_values_is_taken_and_said_to_be(tmp_path):
+    lines = [f"q{number % 2},{LONG} {number},{'up' if number % 3 else 'down'},{number * 7}" for number in range(30)]
+    guess = guessed(tmp_path, "question,text,thumb,seconds", *lines)
+    assert guess.columns["label"] == "thumb"
+    assert guess.because["label"] == "it alone has few different values, and short ones"
+    assert guess.columns["task"] == "question"
+
+
 def test_the_clearest_name_wins(tmp_path):
     header = "essay_id,grade_level,score,essay_length,essay,prompt_name,prompt"
     lines = [f"e{number},{number % 3},{number % 4},{number * 7},{LONG} {number},p,What? {LONG}" for number in range(12)]

@@ -1,12 +1,18 @@
 """The guide to stress tests does what it says, and its list of perturbations is the registry's."""
 
+import re
 import shlex
 
 import pytest
 
 from tests.docs.reading import ROOT, blocks, table
+from tests.reports.stress.samples import report as stress_sample
+from tests.reports.stress.samples import stress_test
 from umpirical.cli import main
+from umpirical.domain.scales import GradeScale
+from umpirical.domain.tallies import CallTally, ChangeTally, Tallies
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
+from umpirical.measures.spec import measure_all
 from umpirical.stimuli.perturbations.spec import PERTURBATIONS, GeneratedPerturbation
 from umpirical.study.files import parse_study
 
@@ -16,6 +22,8 @@ REFERENCE = ROOT / "docs" / "perturbations.md"
 (COMMANDS,) = blocks(GUIDE, "sh")
 (STUDY,) = blocks(GUIDE, "yaml")
 
+SPACING = stress_test("vertical-spacing", name="spacing")
+CALLS = (CallTally("0", "baseline", "spacing", "", None, 1, graded=1),)
 ASKED = {"same-verdict": "the same verdict", "flipped-verdict": "another verdict", "given-label": "the target label"}
 
 
@@ -54,3 +62,19 @@ def test_every_perturbation_is_listed_with_what_it_does():
 def test_every_simulated_examiner_is_listed_with_its_defect():
     expected = [[f"`{name}`", profile.about] for name, profile in EXAMINER_PROFILES.items()]
     assert table(GUIDE, "examiner") == expected
+
+
+def test_the_guide_says_how_many_items_a_pass_takes_where_nothing_ever_changes():
+    scale = GradeScale("binary", ("no", "yes"))
+
+    def verdict(items):
+        same = (ChangeTally(str(i), "baseline", "spacing", "", "same-verdict", 1, retested=1) for i in range(items))
+        measured = measure_all(Tallies(changes=tuple(same), calls=CALLS, scale=scale))
+        report = stress_sample(
+            "still", parts={}, measured=measured, tests=[SPACING], scale=scale, margin=0.05, calls=[]
+        )
+        return report.verdicts[0].verdict
+
+    (said,) = re.findall(r"takes (\d+) items at a\s+margin of 0.05", GUIDE.read_text())
+    assert verdict(int(said)) == "PASS"
+    assert verdict(int(said) - 1) == "INCONCLUSIVE"

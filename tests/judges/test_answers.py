@@ -34,6 +34,12 @@ READ = [
     (NOMINAL, '{"grade": "not sure"}', "not sure"),
     (NOMINAL, "Yes.", "yes"),
     (ORDINAL, '{"grade": "3"}', "3"),
+    (ORDINAL, '{"grade": 3}', "3"),
+    (ORDINAL, '{"reason": "fine", "grade": 3}', "3"),
+    (AnswerReader(GradeScale("binary", ("0", "1"))), '{"grade": 0}', "0"),
+    (AnswerReader(GradeScale("nominal", ("10", "20"))), '{"grade": 20}', "20"),
+    (AnswerReader(GradeScale("ordinal", ("1.0", "1.5"))), '{"grade": 1.5}', "1.5"),
+    (AnswerReader(GradeScale("ordinal", ("good", "bad")), labels={"1": "good", "2": "bad"}), '{"grade": 2}', "bad"),
     (ORDINAL, "3", "3"),
     (BINARY, "true", "true"),
     (BINARY, '{"grade": "false"}', "false"),
@@ -77,7 +83,13 @@ NOT_READ = [
     (COMPARE, "-1"),
     (NOMINAL, "no, not sure"),
     (NOMINAL, '{"grade": "NO"}'),
-    (ORDINAL, '{"grade": 3}'),
+    (ORDINAL, '{"grade": 3.0}'),
+    (ORDINAL, '{"grade": 4}'),
+    (ORDINAL, '{"grade": [3]}'),
+    (ORDINAL, '{"grade": ' + "9" * 4000 + "}"),
+    (AnswerReader(GradeScale("binary", ("0", "1"))), '{"grade": true}'),
+    (AnswerReader(GradeScale("nominal", ("inf", "nan"))), '{"grade": Infinity}'),
+    (AnswerReader(GradeScale("nominal", ("inf", "nan"))), '{"grade": NaN}'),
     (ORDINAL, "4"),
     (BINARY, '{"grade": true}'),
     (INTERVAL, '{"grade": "7"}'),
@@ -245,8 +257,8 @@ def test_the_schema_is_a_json_schema_every_part_of_which_has_a_type(reader):
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_what_is_read_is_what_the_schema_accepts_but_for_two_things_forgiven(reader):
-    """Forgiven: a reason beside the answer, and a confidence that was not asked for or was left out."""
+def test_what_is_read_is_what_the_schema_accepts_but_for_three_things_forgiven(reader):
+    """Forgiven: a reason beside the answer, a confidence not asked for or left out, and a label as a JSON number."""
     validator = jsonschema.Draft202012Validator(json.loads(reader.schema()))
     extras = [{}, {"confidence": 0.5}, {"confidence": 2}, {"confidence": "x"}, {"reason": "r"}, {"other": 1}]
     records = [{field: answer} | extra for field in ("verdict", "grade") for answer in ANSWERS for extra in extras]
@@ -255,6 +267,8 @@ def test_what_is_read_is_what_the_schema_accepts_but_for_two_things_forgiven(rea
     for record in records:
         confidence = {"confidence": record.get("confidence", 1)}
         forgiven = {name: value for name, value in ({"confidence": 1} | record).items() if name in asked_for}
+        if reader.field == "grade" and reader is not INTERVAL and type(record.get("grade")) in (int, float):
+            forgiven["grade"] = str(record["grade"])
         fine = not set(record) - {reader.field, "reason", "confidence"} and CONFIDENCE.is_valid(confidence)
         expected = validator.is_valid(record) or (fine and validator.is_valid(forgiven))
         assert (not isinstance(reader.read(json.dumps(record)), Unparsed)) == expected, record

@@ -246,6 +246,9 @@ def test_on_an_interval_scale_a_number_counts_and_not_how_it_is_written():
     assert result("mean-absolute-error", tallies).value == 1.5 / 4
     for name in ("weighted-kappa", "balanced-accuracy", "mcc"):
         assert "interval scale has no labels" in result(name, tallies).reason
+    # The study file takes no positive labels there, so none are asked for.
+    for name in ("balanced-accuracy", "mcc", "false-positive-rate", "false-negative-rate"):
+        assert result(name, tallies).reason == "an interval scale has no labels: this is not for such scales"
 
 
 def test_on_a_binary_scale_everything_is_within_one_step():

@@ -13,7 +13,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally, ChangeTally, GoldTally, RepeatTally, Tallies
 from umpirical.measures.spec import MEASURES, measure_all
 
-CALLS = ("unparsed-rate", "failure-rate")
+CALLS = ("abstention-rate", "unparsed-rate", "failure-rate")
 SPECS = [spec for spec in MEASURES if "stress" in spec.protocols and spec.name not in CALLS]
 IDS = [spec.name for spec in SPECS]
 

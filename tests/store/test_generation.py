@@ -92,7 +92,9 @@ def test_a_commit_is_all_or_nothing(store):
 def test_an_answer_is_final_and_a_failure_gives_way(store):
     failed = Response("c1", None, "server-error", "it broke")
     store.commit([("s1", "generator", failed)], [])
-    assert store.calls("s1") == {}
+    assert store.calls("s1")["c1"].failure == "server-error"
+    assert store.failures({"s1"}) == {("server-error", "it broke"): 1}
+    assert not store.failures({"s2"})
     store.commit([("s1", "generator", answer())], [])
     store.commit([("s1", "generator", answer(text="other words"))], [])
     assert store.calls("s1")["c1"].text == "words"

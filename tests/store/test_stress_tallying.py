@@ -108,6 +108,8 @@ def expected_changes(design):
                 sums = found[item["cluster"], test, group]
                 if not both:
                     sums["incomplete"] += 1
+                    sums["changed_missing"] += bool(original)
+                    sums["original_missing"] += bool(verdicts(item[test]))
                     continue
                 sums["pairs"] += 1
                 changed = mean(a != b for a, b in both)
@@ -138,7 +140,7 @@ def test_changes_are_what_the_definitions_say(design, tmp_path_factory):
     found = {(tally.task_id, tally.test, tally.group): tally for tally in tallies.changes}
     assert found.keys() == expected.keys()
     for key, tally in found.items():
-        for name in (*COUNTED, "changed_retested", "incomplete"):
+        for name in (*COUNTED, "changed_retested", "incomplete", "changed_missing", "original_missing"):
             assert getattr(tally, name) == pytest.approx(expected[key][name]), (key, name)
         assert tally.expectation == ("same-verdict" if key[1] == "spacing" else "flipped-verdict")
 
@@ -232,3 +234,68 @@ def test_the_worst_of_each_test_come_first_with_what_was_said(tmp_path):
 def test_a_missing_verdict_is_never_among_the_worst(tmp_path):
     design = [plain(gold="low", original=["failed", "unparsed"], spacing=["high"], flip=["low"], flip_gold="high")]
     assert worst_rows(write(tmp_path, design)) == []
+
+
+INTERVAL = GradeScale("interval", low=0.1, high=10.0)
+
+
+def valued(stimulus, family, values, *, gold, parent="the item", expectation="given-label"):
+    """Rows of one text on an interval scale; gold is text, as the user wrote it."""
+    for repeat, value in enumerate(values):
+        yield {
+            "trial_id": f"{stimulus}-{repeat}",
+            "prompt_id": stimulus,
+            "stimulus_id": stimulus,
+            "task_id": stimulus[:1],
+            "family": family,
+            "stratum": "",
+            "arm": "baseline",
+            "order": "uv",
+            "repeat": repeat,
+            "outcome": "verdict",
+            "value": value,
+            "score": INTERVAL.score(value),
+            "parent": parent,
+            "expectation": expectation,
+            "gold": gold,
+            "gold_score": INTERVAL.score(gold),
+            "groups": [],
+        }
+
+
+def on_an_interval(folder, *texts):
+    write_rows(folder / "0.parquet", [row for rows in texts for row in rows], judgment_schema())
+    return folder
+
+
+def test_on_an_interval_scale_a_right_value_is_not_among_the_worst_however_it_is_written(tmp_path):
+    folder = on_an_interval(
+        tmp_path,
+        valued("a", "original", [7.0], gold="7.0"),
+        valued("b", "original", [7.5], gold="7.50"),
+        valued("c", "original", [0.1 + 0.2], gold="0.3"),
+        valued("d", "original", [1.23456789], gold="1.23456789"),
+        valued("e", "original", [4.0], gold="3"),
+    )
+    [wrong] = worst_rows(folder)
+    assert (wrong.stimulus_id, wrong.kind, wrong.distance, wrong.given) == ("e", "wrong", 1.0, ("4",))
+
+
+@pytest.mark.parametrize(("value", "changed"), [(7.0000004, 1), (7.0 + 1e-12, 0), (7.0, 0), (6.9999996, 1)])
+def test_on_an_interval_scale_any_difference_beyond_rounding_is_a_change(tmp_path, value, changed):
+    folder = on_an_interval(
+        tmp_path,
+        valued("a", "original", [7.0, 7.0], gold="7"),
+        valued("as", "spacing", [value], gold="7", parent="a", expectation="same-verdict"),
+    )
+    [tally] = tally_stress(folder, INTERVAL).changes
+    assert (tally.changed, tally.right_on_both) == (changed, 1 - changed)
+    assert [row.stimulus_id for row in worst_rows(folder) if row.kind == "changed"] == ["as"] * changed
+
+
+@pytest.mark.parametrize(("again", "answers"), [(7.0000004, (("7", 1), ("7.0000004", 1))), (7.0 + 1e-12, (("7", 2),))])
+def test_on_an_interval_scale_repeats_differ_by_the_same_rule(tmp_path, again, answers):
+    folder = on_an_interval(tmp_path, valued("a", "original", [7.0, again], gold="7"))
+    [tally] = tally_stress(folder, INTERVAL).repeats
+    assert tally.answers == answers
+    assert [row.kind for row in worst_rows(folder) if row.kind == "unsteady"] == ["unsteady"] * (len(answers) - 1)

@@ -69,7 +69,7 @@ def test_the_rubric_stands_in_the_built_in_prompt_and_in_one_s_own(write):
         ("stress: {votes: 2, agree: 3}", "", "cannot agree"),
         ("stress: {temperatures: [-1]}", "", "temperature is negative"),
         ("tasks: [mulling]", "", "a dataset, or tasks and carriers"),
-        ("", "    kind: compare\n    scale: null", "is for judges that grade"),
+        ("", "    kind: compare", "is for judges that grade"),
         ("", "    scale: {kind: binary, labels: ['1', '2']}", "its scale is not that of the dataset"),
         ("rubric: missing.txt", "", "no file missing.txt"),
         ("rubric: ../rubric.txt", "", "--outside"),
@@ -172,3 +172,81 @@ def test_another_sample_is_another_set_and_is_not_put_beside_the_first(write, um
     assert "other" in index
     assert "rehearsal" not in index
     assert len(list((folder / "runs").iterdir())) == 2
+
+
+def test_an_instruction_alone_reaches_the_judge(write):
+    folder = write("instruction: how.txt")
+    (folder / "how.txt").write_text("Be kind to short notes.")
+    prompt = parse(folder).spec.judges[0].prompts["baseline"]
+    assert "Be kind to short notes." in prompt
+    assert "There is none but the instruction above." in prompt
+
+
+def test_a_mistyped_examiner_is_found_by_check(write, umpirical):
+    folder = write()
+    file = folder / "umpirical.yaml"
+    file.write_text(file.read_text().replace("sound-examiner", "sound-exminer"))
+    code, out, _ = umpirical("check", folder)
+    assert code == 2
+    assert "did you mean 'sound-examiner'?" in out
+
+
+def test_a_mistyped_stability_is_answered_with_stability(write, umpirical):
+    code, _, err = umpirical("check", write("stress: {tests: [stabilty]}"))
+    assert code == 2
+    assert "did you mean 'stability'?" in err
+
+
+def test_a_row_that_repeats_another_is_asked_once_and_said(write, umpirical):
+    folder = write("stress: {tests: [stability], repeats: 2}")
+    again = [row.replace(f"a{n},", f"b{n},") for n, row in enumerate(ROWS[:5])]
+    (folder / "notes.csv").write_text("\n".join(["id,text,grade,part", *ROWS, *again, ""]))
+    _, out, _ = umpirical("check", folder)
+    assert "5 rows repeat an earlier one" in out
+    code, out, _ = umpirical("run", folder, "--json")
+    assert code == 0
+    assert json.loads(out)[0]["trials"] == 12 * 2
+
+
+def test_seeds_are_never_the_judge_s_own(write, umpirical):
+    folder = write(
+        "stress: {tests: [stability, seeds], repeats: 2, seeds: 3}", "    decoding: {temperature: 0, seed: 1}"
+    )
+    code, out, _ = umpirical("run", folder, "--json")
+    assert code == 0
+    assert json.loads(out)[0]["trials"] == 12 * 5
+
+
+def test_the_report_of_a_study_shows_the_prompt_it_has_now(write, umpirical):
+    folder = write("rubric: rubric.txt\nstress: {tests: [typos]}")
+    for rubric in ("3 is much, 1 is little.", "3 is three, 1 is one.", "3 is much, 1 is little."):
+        (folder / "rubric.txt").write_text(rubric)
+        assert umpirical("run", folder)[0] == 0
+        assert rubric in (folder / "report" / "index.html").read_text()
+    assert len(list((folder / "runs").iterdir())) == 2
+    assert umpirical("report", folder)[0] == 0
+    assert "3 is much, 1 is little." in (folder / "report" / "index.html").read_text()
+
+
+def test_a_run_that_was_only_planned_is_not_reported(write, umpirical):
+    folder = write("stress: {tests: [typos]}")
+    assert umpirical("run", folder)[0] == 0
+    (folder / "notes.csv").write_text("\n".join(["id,text,grade,part", *ROWS[:8], ""]))
+    assert umpirical("plan", folder)[0] == 0
+    code, out, _ = umpirical("report", folder, "--json")
+    assert code == 0
+    [report] = json.loads(out)
+    assert report["dataset"]["sampled"] == 12
+
+
+def test_one_broken_record_is_no_reason_to_report_on_none(write, umpirical):
+    folder = write("stress: {tests: [typos]}", "  - name: other\n    model: {adapter: simulated, name: severe}")
+    assert umpirical("run", folder)[0] == 0
+    [broken] = folder.glob("runs/other-*")
+    [sealed] = broken.glob("responses/*.parquet")
+    sealed.with_name("00000-1.parquet").write_bytes(sealed.read_bytes())
+    (broken / "stress.json").unlink()
+    code, _, err = umpirical("report", folder)
+    assert code == 0
+    assert f"{broken.name} is left out" in err
+    assert "rehearsal" in (folder / "report" / "index.html").read_text()

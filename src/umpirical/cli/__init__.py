@@ -19,6 +19,7 @@ COMMANDS = {
     "generate": "Have a model write the stimuli that a program cannot make, checked and validated.",
     "run": "Measure the judges of a study, or go on where it stopped.",
     "report": "Read a run again, or all runs of a study, and write the report. Needs no key.",
+    "readouts": "Read a run in other ways: log-probabilities, both orders. Asks nothing, recommends one.",
     "runs": "List the runs of a study.",
     "prices": "Show what is known of a model's price, and where from.",
     "schema": "Print the JSON Schema of a study file or a datasheet.",

@@ -24,6 +24,27 @@ ROLES: Mapping[Role, tuple[str, ...]] = {
 }
 """What columns are called, the likeliest first."""
 
+LIKELY_LABELS = (
+    "correct",
+    "correctness",
+    "pass",
+    "passed",
+    "quality",
+    "human",
+    "judgment",
+    "judgement",
+    "evaluation",
+    "assessment",
+    "annotation",
+    "outcome",
+    "result",
+    "accepted",
+    "acceptable",
+    "valid",
+    "category",
+)
+"""What labels are called as well, and other things too: looked for where nothing has a clearer name."""
+
 _NAME_LABEL = "name the column of the labels with --label"
 
 SHORT = 40
@@ -92,12 +113,24 @@ def _label(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
         for profile in profiles
         if profile.readable and (2 <= len(profile.values) <= MOST_LABELS or (profile.range and not profile.values))
     ]
-    return _by_name("label", fit, anywhere=True)
+    if found := _by_name(ROLES["label"], fit, anywhere=True):
+        return found
+    if found := _by_name(LIKELY_LABELS, [profile for profile in fit if profile.values and profile.longest <= SHORT]):
+        return found
+    few = _with_few_values(fit)
+    return (few[0], "it alone has few different values, and short ones") if len(few) == 1 else None
+
+
+def _with_few_values(profiles: Iterable[ColumnProfile]) -> list[str]:
+    """Columns that could be labels by what is in them. Tasks can be few and short too, and are known by their names."""
+    others: list[Role] = ["response", "task", "id"]
+    named = [word for role in others for word in ROLES[role]]
+    return [profile.name for profile in profiles if _is_stratum(profile) and _by_name(named, [profile]) is None]
 
 
 def _response(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
     texts = [profile for profile in profiles if profile.readable and profile.range is None]
-    if found := _by_name("response", texts):
+    if found := _by_name(ROLES["response"], texts):
         return found
     longest = max(texts, key=lambda profile: profile.mean_length, default=None)
     if longest is None or longest.mean_length < LEAST_TEXT:
@@ -106,12 +139,14 @@ def _response(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
 
 
 def _task(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
-    return _by_name("task", [profile for profile in profiles if profile.readable and profile.filled == profile.rows])
+    return _by_name(
+        ROLES["task"], [profile for profile in profiles if profile.readable and profile.filled == profile.rows]
+    )
 
 
 def _id(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
     distinct = [profile for profile in profiles if profile.readable and profile.distinct and profile.rows > 1]
-    if found := _by_name("id", distinct):
+    if found := _by_name(ROLES["id"], distinct):
         return found
     # A number that happens to differ in each row is a measurement more often than a name.
     named = next((profile for profile in distinct if profile.range is None), None)
@@ -126,12 +161,14 @@ _CHOOSERS: Mapping[Role, Callable[[Sequence[ColumnProfile]], tuple[str, str] | N
 }
 
 
-def _by_name(role: Role, profiles: Sequence[ColumnProfile], *, anywhere: bool = False) -> tuple[str, str] | None:
-    """The column whose name says it most clearly: that is the word, ends in it, or (`anywhere`) has it in it."""
+def _by_name(
+    names: Sequence[str], profiles: Sequence[ColumnProfile], *, anywhere: bool = False
+) -> tuple[str, str] | None:
+    """The column whose name is most clearly one of `names`: it is that, ends in it, or (`anywhere`) has it in it."""
     ranked = []
     for place, profile in enumerate(profiles):
         parts = _parts(profile.name)
-        for number, word in enumerate(ROLES[role]):
+        for number, word in enumerate(names):
             if "_".join(parts) == word:
                 ranked.append((0, number, place))
             elif parts and parts[-1] == word:
@@ -177,8 +214,11 @@ def _labelled(labels: list[str]) -> GuessedScale:
 
 
 def _not_found(role: Role, path: Path, profiles: Iterable[ColumnProfile]) -> UsageError:
-    names = ", ".join(profile.name for profile in profiles)
-    wanted = {"label": "labels: few different values, or numbers", "response": "responses: text"}[role]
+    columns = list(profiles)
+    names = ", ".join(profile.name for profile in columns)
+    wanted = {"label": "labels by its name, or alone by its few values", "response": "responses: text"}[role]
+    few = _with_few_values(columns) if role == "label" else []
+    hint = f"; few different values have: {', '.join(few)}" if few else ""
     return UsageError(
-        f"{path.name}: no column looks like {wanted}; there are: {names}", fix=f"name it with --{role} COLUMN"
+        f"{path.name}: no column looks like {wanted}; there are: {names}", fix=f"name it with --{role} COLUMN{hint}"
     )

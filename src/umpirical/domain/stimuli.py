@@ -184,6 +184,11 @@ class Stimulus:
             },
         )
 
+    @cached_property
+    def content(self) -> str:
+        """Digest of what a judge is shown: the same for texts that differ only in what is known about them."""
+        return digest("content", {"task": self.task, "candidates": self.candidates})
+
     def _own_data(self) -> dict[str, Json]:
         """What only stimuli of the user's own data have, so that controlled ones keep their ids."""
         if not (self.gold or self.gold_from or self.evidence or self.strata):

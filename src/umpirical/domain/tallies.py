@@ -170,7 +170,11 @@ class ChangeTally:
     changed_retested: float = 0.0
     """`changed`, of those alone."""
     incomplete: int = 0
-    """Items without a verdict on one of the two."""
+    """Items without a verdict on one of the two, or on both."""
+    changed_missing: int = 0
+    """Of those: items with a verdict on the original alone."""
+    original_missing: int = 0
+    """Of those: items with a verdict on the changed text alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)"
 class AnswerReader:
     """Reads answers onto one scale. Pure: the same text gives the same outcome."""
 
-    version = 1
+    version = 2
     """Raised with every change that could read an answer differently."""
 
     def __init__(
@@ -116,6 +116,9 @@ class AnswerReader:
             if self._scale.holds(answer):
                 return Verdict(float(answer), confidence)
             return Unparsed(text, f"{answer} is outside the scale")
+        if self._scale is not None and _is_number(answer) and str(answer)[-1].isdigit():
+            # Labels are text, and models write a label of figures as a number. 3.0 is not "3", and infinity no figure.
+            answer = str(answer)
         label = self._labels.get(answer) if isinstance(answer, str) else None
         if label is None:
             return Unparsed(text, f"the answer is not one of {', '.join(self._labels)}")

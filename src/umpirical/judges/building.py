@@ -18,16 +18,25 @@ from umpirical.judges.port import Judge
 from umpirical.judges.prompting import builtin_prompt
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.judges.simulated.model import AnswerKey, SimulatedModel, SimulatedProfile, can_read
-from umpirical.judges.simulated.profiles import GRADER_PROFILES, profile
+from umpirical.judges.simulated.profiles import GRADER_PROFILES, profile, unknown_profile
 from umpirical.judges.spec import JudgeSpec, ModelSpec
 from umpirical.models.filling import fill, placeholders
 from umpirical.models.pacing import Pace
 from umpirical.models.port import Model
 from umpirical.models.spending import FREE, Ledger, Meter
 
-__all__ = ["AnswerKey", "Calling", "build_judge", "build_reader", "builtin_name", "open_model", "resolve_prompts"]
+__all__ = [
+    "AnswerKey",
+    "Calling",
+    "build_judge",
+    "build_reader",
+    "builtin_name",
+    "open_model",
+    "resolve_prompts",
+    "simulated_profile",
+]
 
-ALLOWED = {"task", "first", "second", "fence", "scale"}
+ALLOWED = {"task", "first", "second", "fence", "scale", "order"}
 
 
 def resolve_prompts(
@@ -65,7 +74,10 @@ class Calling:
 def build_judge(
     spec: JudgeSpec, *, folder: Path, answer_key: AnswerKey, seed: int, calling: Calling | None = None
 ) -> Judge:
-    """A judge from a spec whose prompts are resolved. Without `calling` it is good for rendering and reading."""
+    """A judge from a spec whose prompts are resolved. Without `calling` it is good for rendering and reading.
+
+    A simulated judge that is not known is refused here, before its key is looked at.
+    """
     capabilities, reader = spec.capabilities.build(), build_reader(spec)
     # What a call costs and how long it is waited for changes no answer.
     apart: dict[str, bool | set[str]] = {"name": True, "model": {"price", "timeout", "attempts"}}
@@ -108,16 +120,17 @@ def build_reader(spec: JudgeSpec) -> AnswerReader:
 
 def _open_model(spec: ModelSpec, kind: JudgeKind, answer_key: AnswerKey, seed: int, calling: Calling) -> Model:
     if spec.adapter == "simulated":
-        planted = profile(spec.name) if kind == "compare" else _grading_profile(spec.name)
-        return SimulatedModel(planted, answer_key=answer_key, seed=seed)
+        return SimulatedModel(simulated_profile(spec.name, kind), answer_key=answer_key, seed=seed)
     return open_model(spec, calling)
 
 
-def _grading_profile(name: str) -> SimulatedProfile:
-    """A judge of controlled answers, or an examiner of the user's own data."""
+def simulated_profile(name: str, kind: JudgeKind) -> SimulatedProfile:
+    """What is planted in a simulated judge: one that compares, one of controlled answers, or an examiner."""
+    if kind == "compare":
+        return profile(name)
     known: dict[str, SimulatedProfile] = {**GRADER_PROFILES, **EXAMINER_PROFILES}
     if name not in known:
-        raise UsageError(f"no simulated judge {name!r} grades", fix=f"known: {', '.join(known)}")
+        raise unknown_profile(name, "grades", known)
     return known[name]
 
 

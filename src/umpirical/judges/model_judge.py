@@ -14,7 +14,7 @@ from umpirical.judges.prompting import fence
 from umpirical.models.filling import fill
 from umpirical.models.port import ChatRequest, Decoding, Message, Model
 
-__all__ = ["ModelJudge", "read_response"]
+__all__ = ["ModelJudge", "describe_order", "describe_scale", "read_response"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ class ModelJudge:
             "second": shown.second or "",
             "fence": fence(shown),
             "scale": describe_scale(self.scale),
+            "order": describe_order(self.scale),
         }
         message = Message("user", fill(self.prompts[arm], values))
         schema = self.reader.schema() if self.constrained else ""
@@ -88,3 +89,8 @@ def describe_scale(scale: GradeScale | None) -> str:
     if scale.kind == "interval":
         return f"a number from {scale.low:g} to {scale.high:g}"
     return ", ".join(f'"{label}"' for label in scale.labels)
+
+
+def describe_order(scale: GradeScale | None) -> str:
+    """In which order `describe_scale` names the labels, for a prompt."""
+    return "in no order" if scale is not None and scale.kind == "nominal" else "lowest first"

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Result
 from umpirical.domain.tallies import Tallies
-from umpirical.measures.golds import GoldItems, gold_measures
+from umpirical.measures.golds import NO_LABELS, GoldItems, gold_measures
 from umpirical.measures.spec import MeasureSpec
 from umpirical.stats.clusters import combined_wilson, student
 from umpirical.stats.wilson import Bounds, wilson
@@ -22,7 +22,7 @@ def balanced_accuracy(tallies: Tallies, arm: str) -> list[Measure]:
     there are two: positive or not, and it is the mean of 1 - false positive rate and 1 - false negative rate; else
     those of the scale that occur. A judge that gives everything the most frequent label comes to one over their number.
     Level: item with a gold label and a verdict; the numerator is the value times the items. Bounds: 0 to 1, lower is
-    worse. Undefined if all gold labels are the same, on an interval scale without named labels, and without two
+    worse. Undefined if all gold labels are the same, on an interval scale, which has no labels, and without two
     clusters of items. Interval: cluster-Wilson of a weighted mean of rates over clusters of items; the bounds count
     items without a verdict as wrong, and as right.
     """
@@ -30,8 +30,8 @@ def balanced_accuracy(tallies: Tallies, arm: str) -> list[Measure]:
 
 
 def _balanced(items: GoldItems) -> Result:
-    if items.scale.kind == "interval" and not items.positive:
-        return items.undefined("an interval scale has no labels to balance: name those that count as positive")
+    if items.scale.kind == "interval":
+        return items.undefined(NO_LABELS)
     gold, given, absent = (items.classes(side) for side in (items.gold, items.given, items.absent_gold))
     labels = sorted(set(gold.tolist()))
     if len(labels) < 2:

@@ -10,9 +10,13 @@ from umpirical.measures.own_data import NO_ORDER, ONE_CLUSTER, kept_in, span
 from umpirical.measures.tasks import by_task
 from umpirical.stats.shifts import signed_mean
 
-__all__ = ["NO_PAIR", "UNPAIRED", "change_tallies", "shift_result", "unpaired"]
+__all__ = ["NO_CHANGED", "NO_ORIGINAL", "NO_PAIR", "UNPAIRED", "change_tallies", "shift_result", "unpaired"]
 
 UNPAIRED = "without a verdict on both texts"
+
+NO_CHANGED = "without a verdict on the changed text"
+
+NO_ORIGINAL = "without a verdict on the original"
 
 NO_PAIR = "no item has a verdict on both texts"
 
@@ -26,12 +30,15 @@ def change_tallies(
 
 def unpaired(chosen: Sequence[ChangeTally]) -> dict[str, int]:
     """Items left out, by reason."""
-    count = sum(tally.incomplete for tally in chosen)
-    return {UNPAIRED: count} if count else {}
+    changed = sum(tally.changed_missing for tally in chosen)
+    original = sum(tally.original_missing for tally in chosen)
+    either = sum(tally.incomplete for tally in chosen) - changed - original
+    counts = {NO_CHANGED: changed, NO_ORIGINAL: original, UNPAIRED: either}
+    return {reason: count for reason, count in counts.items() if count}
 
 
 def shift_result(chosen: Sequence[ChangeTally], scale: GradeScale | None, *, level: float, method: str) -> Result:
-    """Mean signed shift, changed less original, in steps."""
+    """Mean signed shift, changed less original, in steps; the bounds move items left out from one end to the other."""
     missing = unpaired(chosen)
     if scale is None or scale.kind == "nominal":
         return Undefined(NO_ORDER, left_out=missing)
@@ -42,12 +49,15 @@ def shift_result(chosen: Sequence[ChangeTally], scale: GradeScale | None, *, lev
     # Shares of repeats may leave a rounding error where nothing moved one way.
     mean = signed_mean([max(up, 0.0) for up in ups], [max(down, 0.0) for down in downs], pairs, level=level)
     low, high = kept_in(mean.low, mean.high, least=-span(scale), most=span(scale))
+    absent, net, count = sum(missing.values()), sum(ups) - sum(downs), sum(pairs) + sum(missing.values())
+    farthest = absent * span(scale)
     return Estimate(
         value=mean.value,
-        numerator=sum(ups) - sum(downs),
+        numerator=net,
         denominator=int(sum(pairs)),
         unit="item",
         interval=Interval(low, high, method, level),
         clusters=mean.clusters,
         left_out=missing,
+        bounds=((net - farthest) / count, (net + farthest) / count) if missing else None,
     )

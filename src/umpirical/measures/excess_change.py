@@ -21,7 +21,9 @@ def excess_change(tallies: Tallies, arm: str) -> list[Measure]:
     that asking again would not do. Tests that should leave the verdict as it is only. Level: item with a verdict on
     both texts and its original repeated. Bounds: -1 to 1, higher is worse. Not given if the study has no such test.
     Undefined if no original was asked twice. Interval: score limits of what rose and of what fell between retest and
-    change, joined over clusters of items; limits of the two rates apart would cover .78 where flips are rare.
+    change, joined over clusters of items; limits of the two rates apart would cover .78 where flips are rare. The
+    bounds count an item without a verdict on one text as changed and as flipped on retest, and one whose original was
+    answered once by its change alone, and as flipped on retest besides.
     """
     return by_part(SPEC.name, change_tallies(tallies, arm, "same-verdict"), arm, _excess)
 
@@ -36,6 +38,11 @@ def _excess(chosen: Sequence[ChangeTally]) -> Result:
         return Undefined(ONE_CLUSTER if items else none, left_out=missing)
     found = signed_mean([max(e, 0.0) for e in excess], [max(-e, 0.0) for e in excess], items)
     low, high = kept_in(found.low, found.high, least=-1.0, most=1.0)
+    absent = sum(tally.incomplete for tally in chosen)
+    known = sum(excess) + sum(
+        tally.changed - tally.changed_retested for tally in chosen if tally.pairs > tally.retested
+    )
+    count = sum(items) + single + absent
     return Estimate(
         value=found.value,
         numerator=sum(excess),
@@ -44,6 +51,7 @@ def _excess(chosen: Sequence[ChangeTally]) -> Result:
         interval=Interval(low, high, "score limits of rises and falls, joined over clusters"),
         clusters=found.clusters,
         left_out=missing,
+        bounds=((known - single - absent) / count, (known + absent) / count) if missing else None,
     )
 
 

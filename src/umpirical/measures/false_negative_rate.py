@@ -2,7 +2,7 @@
 
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import Tallies
-from umpirical.measures.golds import NO_POSITIVE, GoldItems, gold_measures, gold_rate
+from umpirical.measures.golds import NO_LABELS, NO_POSITIVE, GoldItems, gold_measures, gold_rate
 from umpirical.measures.spec import MeasureSpec
 
 __all__ = ["SPEC", "false_negative_rate"]
@@ -21,7 +21,7 @@ def false_negative_rate(tallies: Tallies, arm: str) -> list[Measure]:
 
 def _rate(items: GoldItems) -> Result:
     if not items.positive:
-        return items.undefined(NO_POSITIVE)
+        return items.undefined(NO_LABELS if items.scale.kind == "interval" else NO_POSITIVE)
     among, absent = items.is_positive(items.gold), items.is_positive(items.absent_gold)
     missed = ~items.is_positive(items.given)
     return gold_rate(items, missed, empty="no gold label is positive", among=among, absent=absent)

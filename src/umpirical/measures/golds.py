@@ -17,6 +17,7 @@ from umpirical.stats.agreement import Ratings
 from umpirical.stats.coefficients import Coefficient
 
 __all__ = [
+    "NO_LABELS",
     "NO_POSITIVE",
     "NO_VERDICT",
     "ONE_LABEL",
@@ -34,6 +35,8 @@ Labels = NDArray[np.object_]
 NO_VERDICT = "without a verdict"
 
 NO_GIVEN = "no item with a gold label has a verdict"
+
+NO_LABELS = "an interval scale has no labels: this is not for such scales"
 
 NO_POSITIVE = "no label is named as positive: name those that count as such"
 

@@ -2,7 +2,7 @@
 
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import Tallies
-from umpirical.measures.golds import ONE_SIDE, GoldItems, coefficient_result, gold_measures
+from umpirical.measures.golds import NO_LABELS, ONE_SIDE, GoldItems, coefficient_result, gold_measures
 from umpirical.measures.spec import MeasureSpec
 from umpirical.stats.agreement import Ratings
 from umpirical.stats.categories import matthews
@@ -17,7 +17,7 @@ def mcc(tallies: Tallies, arm: str) -> list[Measure]:
     likewise. Where the user has named positive labels there are two: positive or not; else those of the scale. A judge
     that gives everything one label has none, which accuracy on rare labels does not show. Level: item with a gold label
     and a verdict; the numerator counts those given their gold label. Bounds: -1 to 1, 0 is chance, lower is worse.
-    Undefined if all gold labels or all verdicts are the same, on an interval scale without named labels, and without
+    Undefined if all gold labels or all verdicts are the same, on an interval scale, which has no labels, and without
     two clusters of items. Interval: jackknife over clusters of items, Student's t on Fisher's scale. References: B. W.
     Matthews, Biochimica et Biophysica Acta 405 (1975); J. Gorodkin, Computational Biology and Chemistry 28 (2004).
     """
@@ -25,8 +25,8 @@ def mcc(tallies: Tallies, arm: str) -> list[Measure]:
 
 
 def _matthews(items: GoldItems) -> Result:
-    if items.scale.kind == "interval" and not items.positive:
-        return items.undefined("an interval scale has no labels to correlate: name those that count as positive")
+    if items.scale.kind == "interval":
+        return items.undefined(NO_LABELS)
     gold, given = items.classes(items.gold), items.classes(items.given)
     found = matthews(Ratings(gold.astype(float), given.astype(float), items.items, items.cluster))
     return coefficient_result(items, found, otherwise=ONE_SIDE)

@@ -111,6 +111,7 @@ MEASURES: Registry[MeasureSpec] = Registry(
         "false-negative-rate": "umpirical.measures.false_negative_rate:SPEC",
         "balanced-accuracy": "umpirical.measures.balanced_accuracy:SPEC",
         "mcc": "umpirical.measures.mcc:SPEC",
+        "abstention-rate": "umpirical.measures.abstention_rate:SPEC",
         "unparsed-rate": "umpirical.measures.unparsed_rate:SPEC",
         "failure-rate": "umpirical.measures.failure_rate:SPEC",
     },

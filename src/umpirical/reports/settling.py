@@ -1,8 +1,16 @@
 """How many units would settle a limit, if the rate stayed what it is."""
 
-from math import ceil, isfinite
+from bisect import bisect_left
+from dataclasses import dataclass
+from math import ceil, hypot, isclose, isfinite, sqrt
 
-__all__ = ["units_to_settle"]
+from umpirical.reports.record import EstimateRecord
+from umpirical.stats.clusters import student
+
+__all__ = ["items_to_settle", "units_to_settle"]
+
+MOST_ITEMS = 10**9
+"""Beyond that, no number is enough."""
 
 
 def units_to_settle(value: float, limit: float, *, bound: float, units: int, is_rate: bool) -> int | None:
@@ -24,6 +32,69 @@ def units_to_settle(value: float, limit: float, *, bound: float, units: int, is_
         return None
     needed = units * now / wanted
     return max(units + 1, ceil(needed)) if isfinite(needed) else None
+
+
+def items_to_settle(estimate: EstimateRecord, limit: float) -> int | None:
+    """Items at which the interval of what rose less what fell no longer holds `limit`; None if no number is enough.
+
+    The interval is that of `umpirical.stats.shifts.signed_mean`. Where much moves its limits close in with the root of
+    the number of items, where nothing does with the number itself. How much moves is read off its limits, and it is
+    computed again for more items in as many more clusters, with Student's t for those. That is exact where moves go one
+    way or there are none, each item being its own cluster. Where they go both ways they are taken to be of size 1, and
+    few larger ones ask for up to twice what is needed.
+    """
+    ends = estimate.interval
+    if ends is None or ends.low is None or ends.high is None:
+        return None
+    value, items = estimate.value, estimate.denominator
+    side = 1.0 if limit > value else -1.0
+    room, present = abs(limit - value), ends.high - value if side > 0 else value - ends.low
+    if min(room, present) <= 0:
+        return None
+
+    def reach_of(number: int) -> float:
+        """How far a limit is from 0 where nothing moved."""
+        return student(max(2, round(estimate.clusters * number / items)), ends.level) ** 2 / number
+
+    now = reach_of(items)
+    moves = _moves(side * value, towards=present, away=ends.high - ends.low - present, reach=now)
+
+    def holds(number: int) -> bool:
+        return present * moves.distance(reach_of(number)) > room * moves.distance(now)
+
+    if holds(MOST_ITEMS):
+        return None
+    return bisect_left(range(MOST_ITEMS), 0, lo=items + 1, key=lambda number: -int(holds(number)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Moves:
+    """How much moves towards a limit and away from it, on average over all items, and how large a move is."""
+
+    towards: float
+    away: float
+    size_towards: float = 1.0
+    size_away: float = 1.0
+
+    def distance(self, reach: float) -> float:
+        """From the value to its limit: the upper limit of what moves towards it, joined with the lower of the rest."""
+        rise, fall = reach * self.size_towards, reach * self.size_away
+        return hypot(
+            rise / 2 + sqrt(rise * self.towards + rise**2 / 4), sqrt(fall * self.away + fall**2 / 4) - fall / 2
+        )
+
+
+def _moves(value: float, *, towards: float, away: float, reach: float) -> _Moves:
+    """What the present limits, `towards` and `away` from the value, show; `value` is positive if it lies towards."""
+    far, near = (towards, away) if value > 0 else (away, towards)
+    if value:
+        # Moves of one way have limits of their own, and none of the other way is known to have those of 0.
+        size = far**2 / (abs(value) + far) / reach
+        against = _Moves(0.0, abs(value), size_away=size)
+        if isclose(against.distance(reach), near, rel_tol=1e-6):
+            return against if value < 0 else _Moves(value, 0.0, size_towards=size)
+    moved = max(abs(value), (far**2 + near**2) / (2 * reach) - reach)
+    return _Moves((moved + value) / 2, (moved - value) / 2)
 
 
 def _tightness(value: float, bound: float, *, is_rate: bool) -> float | None:

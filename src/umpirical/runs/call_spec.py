@@ -9,8 +9,10 @@ from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL, GivenLabel, Stimulus
-from umpirical.judges.building import AnswerKey, Calling, build_judge
+from umpirical.domain.trials import Presented
+from umpirical.judges.building import AnswerKey, Calling, build_judge, simulated_profile
 from umpirical.judges.port import Judge
+from umpirical.judges.prompting import fence
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.judges.simulated.examining import ExaminerKey, Truth, words_ratio
 from umpirical.judges.spec import JudgeSpec
@@ -42,6 +44,8 @@ class CallSpec:
         model, scale = self.judge.model, self.judge.scale
         if model is None or model.adapter != "simulated":
             return _no_key
+        # A name that is not known must not be answered with what another judge cannot do.
+        simulated_profile(model.name, self.judge.kind)
         if scale is not None and model.name in EXAMINER_PROFILES:
             return examiner_key(self.open_stimuli(), scale.build())
         return answer_key(self.open_stimuli())
@@ -62,15 +66,23 @@ def answer_key(stimuli: "StimulusSet | list[Stimulus]") -> Callable[[str], float
 
 def examiner_key(stimuli: "StimulusSet | list[Stimulus]", scale: GradeScale) -> ExaminerKey:
     """The truth about every text of the user's own data. No judge but a simulated one is ever given it."""
-    known: dict[str, Truth] = {}
-    for text, truth in examiner_truths(stimuli, scale):
-        if not known.setdefault(text, truth).like(truth):
-            raise ValueError(f"one text is two things, {known[text]} and {truth}: {text[:60]!r}")
-    return known.__getitem__
+    known: dict[tuple[str, str], Truth] = {}
+    for shown, truth in examiner_truths(stimuli, scale):
+        # Two rows may have one text in answer to one task, and two labels; or a changed text may be another row's own.
+        # That is how the data is, and a judge that sees the text alone can but give one answer: by the first.
+        known.setdefault((shown.first, fence(shown)), truth)
+
+    def truth_of(text: str, *, fence: str) -> Truth:
+        return known[text, fence]
+
+    return truth_of
 
 
-def examiner_truths(stimuli: "StimulusSet | list[Stimulus]", scale: GradeScale) -> Iterator[tuple[str, Truth]]:
-    """Every text with what is known of it. `stimuli` is gone through twice: a text may come before its original."""
+def examiner_truths(stimuli: "StimulusSet | list[Stimulus]", scale: GradeScale) -> Iterator[tuple[Presented, Truth]]:
+    """Every text as it is shown, with what is known of it.
+
+    `stimuli` is gone through twice: a text may come before its original.
+    """
     originals = {stimulus.id: stimulus for stimulus in stimuli if stimulus.family == ORIGINAL}
     if not originals:
         message = "this simulated judge examines the user's own data, and these are controlled stimuli"
@@ -80,7 +92,8 @@ def examiner_truths(stimuli: "StimulusSet | list[Stimulus]", scale: GradeScale) 
         alone = stimulus.family == ORIGINAL or isinstance(stimulus.expectation, GivenLabel)
         if not alone and stimulus.parent not in originals:
             raise ValueError(f"stimulus {stimulus.id} of {stimulus.family} was made from none of the originals")
-        yield stimulus.candidates[0], _truth(stimulus, stimulus if alone else originals[stimulus.parent], scale)
+        original = stimulus if alone else originals[stimulus.parent]
+        yield Presented(stimulus.task, stimulus.candidates[0], None), _truth(stimulus, original, scale)
 
 
 def _truth(stimulus: Stimulus, original: Stimulus, scale: GradeScale) -> Truth:
@@ -89,16 +102,16 @@ def _truth(stimulus: Stimulus, original: Stimulus, scale: GradeScale) -> Truth:
         level=_level(original, scale),
         required=_level(stimulus, scale),
         test=stimulus.family,
-        # By its text, so that a text that is there twice is one item.
-        item=digest("examined text", before),
+        # By task and text, so that a row that is there twice is one item.
+        item=digest("examined text", [original.task, before]),
         words_ratio=words_ratio(before, text),
     )
 
 
-def _level(stimulus: Stimulus, scale: GradeScale) -> float:
+def _level(stimulus: Stimulus, scale: GradeScale) -> float | None:
+    """In steps of the scale; None for an item without a label."""
     if not stimulus.gold:
-        message = f"a simulated judge cannot grade an item without a label: {stimulus.candidates[0][:60]!r}"
-        raise UsageError(message, fix="label every item, or leave the simulated judge out")
+        return None
     if scale.labels and stimulus.gold not in scale.labels:
         message = f"the label {stimulus.gold!r} is not on the judge's scale, which has {', '.join(scale.labels)}"
         raise UsageError(message, fix="give the judge the scale of the labels")

@@ -22,13 +22,14 @@ class Design:
     """How often an original of the user's own data is asked: its noise is what every change is held against."""
     seeds: int = 0
     """How many times an original is asked once more, each time with a seed of its own."""
+    first_seed: int = 1
+    """The first of these seeds; none of them is the judge's own, which would be the same request again."""
 
     def as_json(self) -> Json:
-        stress = ("original_repeats", "seeds")
-        return {name: value for name, value in asdict(self).items() if name not in stress or value != _PLAIN[name]}
+        return {name: value for name, value in asdict(self).items() if value != _PLAIN.get(name, ...)}
 
 
-_PLAIN = {"original_repeats": 1, "seeds": 0}
+_PLAIN = {"original_repeats": 1, "seeds": 0, "first_seed": 1}
 """Values that say nothing, so that a run without originals keeps its id."""
 
 
@@ -53,7 +54,7 @@ def presentations(
             for order in orders:
                 yield Presentation(order, arm, repeat)
         for repeat in range(design.seeds if original else 0):
-            yield Presentation(Order.UV, arm, repeat, seed=repeat + 1)
+            yield Presentation(Order.UV, arm, repeat, seed=design.first_seed + repeat)
 
 
 def shown(stimulus: Stimulus, order: Order, kind: JudgeKind = "compare") -> Presented:

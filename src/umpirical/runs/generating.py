@@ -18,6 +18,17 @@ from umpirical.store.schemas import storable
 __all__ = ["GenerationWatcher", "Writers", "commissions_left", "generate"]
 
 
+UNFIT = ("HTTP 400", "HTTP 413", "HTTP 422")
+"""How a server's word begins that it will not take this very request, now or ever: too long, or against its policy."""
+
+
+def is_answer(response: Response) -> bool:
+    """Whether asking again would be of no use: a text, a refusal, or a request that the server will not take."""
+    if response.failure == "rejected":
+        return response.failure_detail.startswith(UNFIT)
+    return response.failure in (None, "refused")
+
+
 class GenerationWatcher(Protocol):
     """Told of everything that settles, so that a person can see it."""
 
@@ -185,8 +196,9 @@ class _Filling:
         protocol = attempt(commission, number, others=self.texts.others(commission))
         ask = next(protocol)
         while True:
-            answer = known.get(ask.id) or await self._ask(commission, ask)
-            if answer.failure not in (None, "refused"):
+            earlier = known.get(ask.id)
+            answer = earlier if earlier is not None and is_answer(earlier) else await self._ask(commission, ask)
+            if not is_answer(answer):
                 protocol.close()
                 return None
             try:
@@ -214,7 +226,7 @@ class _Filling:
         return answer
 
     def _give_up_if_hopeless(self, answer: Response) -> None:
-        if answer.failure in (None, "refused"):
+        if is_answer(answer):
             self._failed_in_a_row = 0
             return
         self._failed_in_a_row += 1

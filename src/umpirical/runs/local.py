@@ -91,7 +91,9 @@ def _open_shard(
         journal.commit((number, 0, response) for response in reused)
     answers = store.responses(number, journal)
     answered = {trial_id for trial_id, response in answers.items() if response.failure is None}
-    pending = [(trial, part) for trial, part in plan if trial.id not in answered]
+    # One question may stand for several stimuli; it is asked once.
+    pending = list({trial.id: (trial, part) for trial, part in reversed(plan) if trial.id not in answered}.values())
+    pending.reverse()
     watcher.resumed(len(plan) - len(pending))
     return OpenShard(number, generation, len(pending)), pending
 

@@ -6,7 +6,8 @@ stimulus, so a reviewer can start while the generator still writes.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from operator import itemgetter
@@ -86,14 +87,18 @@ class GenerationStore:
         self._db.execute("commit")
 
     def calls(self, commission: str) -> dict[str, Response]:
-        """Everything that was answered for a commission, by call. A refusal is an answer; other failures are not."""
-        query = "select * from call where commission = ? and coalesce(failure, 'refused') = 'refused'"
-        found = self._db.execute(query, (commission,))
+        """The last response to every call for a commission, failures included."""
+        found = self._db.execute("select * from call where commission = ?", (commission,))
         return {row["trial_id"]: response_from_row(dict(row)) for row in found}
 
     def commissions_called(self) -> set[str]:
         """Commissions that anything was asked for."""
         return {row[0] for row in self._db.execute("select distinct commission from call")}
+
+    def failures(self, commissions: Collection[str]) -> Counter[tuple[str, str]]:
+        """Kind and detail of the calls for these commissions that have failed, and how often."""
+        query = "select commission, failure, failure_detail from call where failure is not null"
+        return Counter((row[1], row[2]) for row in self._db.execute(query) if row[0] in commissions)
 
     def settled(self) -> dict[str, tuple[int, bool]]:
         """For every commission that was tried: the attempts settled, and whether one of them is a stimulus."""

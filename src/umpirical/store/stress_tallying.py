@@ -21,12 +21,23 @@ __all__ = ["WorstRow", "Wrong", "tally_stress", "worst_rows"]
 WORST = 10
 """Items that are shown of each test."""
 
-# An interval scale has values and no labels; both are compared as text. A verdict given under another seed is no
-# repeat of the same request.
+TOLERANCE = 1e-9
+"""Scores on an interval scale that are nearer than this are the same; it is also the last digit that is written."""
+
+# Labels are compared as text. An interval scale has values and no labels, and there scores are compared: how a value is
+# written says nothing.
+_SAME = f"""
+create temp macro same(given, score, other, other_score, is_value) as
+  case when is_value then abs(score - other_score) < {TOLERANCE} else given = other end
+"""
+
+# A verdict given under another seed is no repeat of the same request.
 _VERDICTS = """
 create temp table verdict as
 select task_id, arm, family as test, stimulus_id, parent, expectation, gold, gold_score, groups, repeat, seed,
-  case when outcome = 'verdict' then coalesce(label, printf('%g', value)) end as given,
+  outcome = 'verdict' and label is null as is_value,
+  case when outcome = 'verdict' then coalesce(label, rtrim(rtrim(printf('%.9f', round(value, 9) + 0.0), '0'), '.')) end
+    as given,
   case when outcome = 'verdict' then score end as score
 from call
 """
@@ -48,11 +59,15 @@ _PAIRS = """
 create temp table pair as
 select c.task_id, c.arm, c.test, c.stimulus_id, c.parent, any_value(c.expectation) as expectation,
   any_value(c.groups) as groups, any_value(c.gold) as gold, any_value(o.gold) as original_gold,
-  avg((c.given <> o.given)::double) as changed,
+  avg((not same(c.given, c.score, o.given, o.score, c.is_value))::double) as changed,
   avg((case when c.gold_score is null then c.given = c.gold and o.given <> c.gold
-            else sign(c.score - o.score) = sign(c.gold_score - o.gold_score) and c.score <> o.score end)::double)
+            else sign(c.score - o.score) = sign(c.gold_score - o.gold_score)
+              and not same(c.given, c.score, o.given, o.score, c.is_value) end)::double)
     filter (golden) as moved,
-  avg((c.given = c.gold and o.given = o.gold)::double) filter (golden) as right_on_both,
+  avg((same(c.given, c.score, c.gold, c.gold_score, c.is_value)
+       and same(o.given, o.score, o.gold, o.gold_score, o.is_value))::double) filter (golden) as right_on_both,
+  count(c.given) = 0 and count(o.given) > 0 as changed_missing,
+  count(o.given) = 0 and count(c.given) > 0 as original_missing,
   avg(c.score - o.score) as shift, avg(abs(c.score - o.score)) as distance,
   any_value(r.flips) as retest
 from verdict c
@@ -72,7 +87,8 @@ select task_id, arm, test, part, expectation, count(changed),
   coalesce(sum(changed), 0), coalesce(sum(moved), 0), coalesce(sum(right_on_both), 0), count(moved),
   coalesce(sum(shift), 0), coalesce(sum(distance), 0),
   count(retest) filter (changed is not null), coalesce(sum(retest) filter (changed is not null), 0),
-  coalesce(sum(changed) filter (retest is not null), 0), count(*) filter (changed is null)
+  coalesce(sum(changed) filter (retest is not null), 0), count(*) filter (changed is null),
+  count(*) filter (changed_missing), count(*) filter (original_missing)
 from grouped group by all order by all
 """
 
@@ -122,7 +138,7 @@ with wrong as (
   select arm, test, 'wrong', stimulus_id, if(test = 'original', stimulus_id, ''),
     avg(coalesce(abs(score - gold_score), (given <> gold)::double))
   from verdict where expectation = 'given-label' and seed is null and given is not null
-  group by all having avg((given <> gold)::double) > 0
+  group by all having bool_or(not same(given, score, gold, gold_score, is_value))
   union all
   select arm, 'stability', 'unsteady', stimulus_id, stimulus_id, flips from retest where flips > 0
 )
@@ -190,7 +206,7 @@ def _open(db: "duckdb.DuckDBPyConnection", folder: Path) -> None:
     # A view takes no parameters, so the path is put into its text.
     db.execute(CALLS.replace("?", quoted_glob(folder, "*.parquet")))
     refuse_doubles(db, "grade")
-    for statement in (_VERDICTS, _RETESTS, _PAIRS):
+    for statement in (_SAME, _VERDICTS, _RETESTS, _PAIRS):
         db.execute(statement)
 
 

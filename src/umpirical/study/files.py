@@ -34,6 +34,9 @@ STUDY_FILE = "umpirical.yaml"
 INSTRUCTION = "Grade the answer by how well it does what the task asks for."
 """Where a study of the user's own data names none."""
 
+NO_RUBRIC = "There is none but the instruction above."
+"""Where a study names an instruction alone."""
+
 LONGEST_TEXT = 200_000
 """Bytes of an instruction or a rubric."""
 
@@ -88,8 +91,10 @@ class StudySpec(BaseModel):
         scale = (data.get("dataset") or {}).get("scale") if isinstance(data, dict) else None
         if not isinstance(scale, dict) or not isinstance(data.get("judges"), list):
             return data
+        grades = {"kind": "grade", "scale": scale}
         judges = [
-            {"kind": "grade", "scale": scale, **judge} if isinstance(judge, dict) else judge for judge in data["judges"]
+            grades | judge if isinstance(judge, dict) and judge.get("kind") != "compare" else judge
+            for judge in data["judges"]
         ]
         return {**data, "judges": judges}
 
@@ -185,7 +190,8 @@ def parse_study_data(data: Mapping[str, Any], folder: Path, *, outside: bool = F
         study_path(folder, spec.dataset.path, outside=outside)
     instruction = _text(folder, spec.instruction, outside=outside) or INSTRUCTION
     rubric = _text(folder, spec.rubric, outside=outside)
-    shared = {"instruction": instruction, "rubric": rubric} if rubric else {}
+    named = spec.instruction is not None or spec.rubric is not None
+    shared = {"instruction": instruction, "rubric": rubric or NO_RUBRIC} if named else {}
     judges = [resolve_prompts(judge, folder, spec.design.arms, shared) for judge in spec.judges]
     # What reproduces a run has to say so too.
     commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}

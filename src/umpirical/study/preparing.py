@@ -25,7 +25,7 @@ from umpirical.study.files import Study
 from umpirical.study.stimuli import write_stimulus_set
 from umpirical.study.stress.making import write_stress_set
 
-__all__ = ["DATASHEET", "STRESS", "PlannedRun", "open_run", "prepare_run", "run_design"]
+__all__ = ["DATASHEET", "STRESS", "PlannedRun", "open_run", "prepare_run", "run_design", "study_stimuli"]
 
 DATASHEET = "umpirical-datasheet/1"
 """The protocol of a run on controlled stimuli."""
@@ -49,14 +49,23 @@ class PlannedRun:
         return self.call.judge.model is not None and self.call.judge.model.adapter == "simulated"
 
 
-def prepare_run(study: Study, judge: JudgeSpec, *, folder: Path | None = None, fresh: bool = False) -> PlannedRun:
+def prepare_run(
+    study: Study,
+    judge: JudgeSpec,
+    *,
+    folder: Path | None = None,
+    fresh: bool = False,
+    stimuli: StimulusSet | None = None,
+) -> PlannedRun:
     """Plans the run of one judge. The same judge, stimuli and design always lead to the same run, so this resumes.
 
     Trials that another run of the study has an answer to are not asked again, unless `fresh`: then a new run is
     planned, everything in it is asked, and it is the one that is resumed from then on. `folder` is where the run goes;
-    by default `runs/NAME-ID` in the study.
+    by default `runs/NAME-ID` in the study. `stimuli` are the study's, where they have been made before.
     """
-    stimuli = _write_stimuli(study, judge)
+    if study.stress is None and judge.scale is not None and judge.scale.kind == "nominal":
+        raise UsageError(f"judge {judge.name}: labels without an order cannot be measured", fix="use an ordinal scale")
+    stimuli = stimuli or study_stimuli(study)
     call = CallSpec(judge, study.folder, stimuli.folder, study.spec.seed)
     asked = call.open_judge()
     design = run_design(study, judge)
@@ -109,15 +118,13 @@ def run_design(study: Study, judge: JudgeSpec) -> Design:
         return design
     # A function has no seed that could be set, so nothing is asked of it with other seeds.
     seeds = stress.seeds if "seeds" in stress.tests and judge.model is not None else 0
-    return replace(design, original_repeats=stress.repeats, seeds=seeds)
+    first = 1 if judge.decoding.seed is None or not seeds else judge.decoding.seed + 1
+    return replace(design, original_repeats=stress.repeats, seeds=seeds, first_seed=first)
 
 
-def _write_stimuli(study: Study, judge: JudgeSpec) -> StimulusSet:
-    if study.stress is not None:
-        return write_stress_set(study)
-    if judge.scale is not None and judge.scale.kind == "nominal":
-        raise UsageError(f"judge {judge.name}: labels without an order cannot be measured", fix="use an ordinal scale")
-    return write_stimulus_set(study)
+def study_stimuli(study: Study) -> StimulusSet:
+    """What the judges of a study are asked about, made and written once."""
+    return write_stimulus_set(study) if study.stress is None else write_stress_set(study)
 
 
 def _stress_manifest(study: Study, design: Design) -> dict[str, Json]:

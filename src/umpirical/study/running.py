@@ -15,7 +15,7 @@ from umpirical.runs.local import LocalExecutor
 from umpirical.store.reuse import reused_answers
 from umpirical.store.runs import RunStore
 from umpirical.study.files import Study
-from umpirical.study.preparing import STRESS, PlannedRun, prepare_run
+from umpirical.study.preparing import STRESS, PlannedRun, prepare_run, study_stimuli
 from umpirical.study.reporting import Documents, datasheet_of, write_documents
 from umpirical.study.stress.reporting import stress_report_of, write_stress_documents
 
@@ -84,7 +84,8 @@ class FinishedRun:
 def plan_runs(study: Study, judges: Sequence[str], *, fresh: bool = False) -> list[PlannedRun]:
     """The runs of the judges named, or of all; if `fresh`, new ones that take over no answer from earlier runs."""
     chosen = [study.judge(name) for name in judges] if judges else study.spec.judges
-    return [prepare_run(study, judge, fresh=fresh) for judge in chosen]
+    stimuli = study_stimuli(study)
+    return [prepare_run(study, judge, fresh=fresh, stimuli=stimuli) for judge in chosen]
 
 
 def calls_left(run: PlannedRun) -> int:

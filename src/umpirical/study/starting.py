@@ -11,7 +11,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.store.files import write_text
 from umpirical.study.files import STUDY_FILE
 
-__all__ = ["StartedStress", "start_stress_study", "start_study"]
+__all__ = ["RUBRIC_PLACEHOLDER", "StartedStress", "start_stress_study", "start_study"]
 
 STUDY = """\
 # A study: which judges are measured, and how.  umpirical schema config  lists every key.
@@ -83,9 +83,12 @@ judges:
 concurrency: 16
 """
 
+RUBRIC_PLACEHOLDER = "Replace this text by your rubric: what an answer has to be like to deserve each grade."
+"""What stands in a rubric that nobody has written yet."""
+
 TEXTS = {
     "instruction.txt": "Grade the answer by the rubric: give it the one grade of the scale that it deserves.\n",
-    "rubric.txt": "Replace this text by your rubric: what an answer has to be like to deserve each grade.\n",
+    "rubric.txt": f"{RUBRIC_PLACEHOLDER}\n",
 }
 """What is written beside a study of the user's own data, where no such file is there."""
 

@@ -10,13 +10,43 @@ from typing import Any, Literal, Self
 
 from aiohttp import web
 
-__all__ = ["ChatServer", "Fault"]
+__all__ = ["ChatServer", "Fault", "Said"]
 
 Fault = Literal["rate-limit", "server-error", "malformed", "truncated", "hang", "reset"]
 """429 with Retry-After, 500, a body that is not JSON, a body cut short, no answer, a closed connection."""
 
+
+@dataclass(frozen=True)
+class Said:
+    """An answer with the log-probabilities that it came with."""
+
+    tokens: tuple[tuple[str, float, dict[str, float]], ...]
+    """Each token of the answer, its log-probability, and all tokens listed at its place, itself included."""
+
+    @property
+    def text(self) -> str:
+        return "".join(text for text, *_ in self.tokens)
+
+    def logprobs(self) -> dict[str, Any]:
+        """As the protocol has them."""
+        return {
+            "content": [
+                {
+                    "token": text,
+                    "logprob": logprob,
+                    "bytes": None,
+                    "top_logprobs": [{"token": t, "logprob": p, "bytes": None} for t, p in listed.items()],
+                }
+                for text, logprob, listed in self.tokens
+            ]
+        }
+
+
 Answer = Callable[[dict[str, Any]], str]
 """From a request body to the text of the answer."""
+
+TokenAnswer = Callable[[dict[str, Any]], Said]
+"""From a request body to the answer's tokens with their log-probabilities."""
 
 Misbehave = Callable[[str, int], Fault | None]
 """From a request id and how often it has been asked (1 the first time) to how this call fails, if it does."""
@@ -28,7 +58,7 @@ HANG_SECONDS = 30.0
 class ChatServer:
     """Runs in a thread of its own, as a context manager; counts what it was asked."""
 
-    answer: Answer
+    answer: Answer | TokenAnswer
     misbehave: Misbehave = lambda _id, _times: None
     latency: float = 0.0
     """Seconds before each answer."""
@@ -131,8 +161,9 @@ class ChatServer:
                 return web.Response()
 
 
-def completion(body: dict[str, Any], text: str) -> dict[str, Any]:
+def completion(body: dict[str, Any], answer: str | Said) -> dict[str, Any]:
     """A chat completion, with log-probabilities if they were asked for."""
+    text = answer if isinstance(answer, str) else answer.text
     choice: dict[str, Any] = {
         "index": 0,
         "message": {"role": "assistant", "content": text},
@@ -140,7 +171,7 @@ def completion(body: dict[str, Any], text: str) -> dict[str, Any]:
     }
     if body.get("logprobs"):
         token = {"token": text, "logprob": -0.1, "bytes": None, "top_logprobs": []}
-        choice["logprobs"] = {"content": [token]}
+        choice["logprobs"] = {"content": [token]} if isinstance(answer, str) else answer.logprobs()
     words = sum(len(message["content"].split()) for message in body["messages"])
     return {
         "id": "chatcmpl-loopback",

@@ -44,6 +44,7 @@ SPECS = {
         ("agreement-ccc", "Concordance", "lower", "coefficient", "Lin's coefficient: agreement, and not correlation."),
         ("severity", "Severity", "depends", "steps", "How far from mid-scale it grades a middling text."),
         ("compression", "Compression", "depends", "ratio", "What one step of gold moves its grade; below 1, timid."),
+        ("abstention-rate", "Abstentions", "depends", "rate", "How often it gives no verdict."),
         ("unparsed-rate", "Unparsed answers", "higher", "rate", "How often its answer is not on its scale."),
         ("failure-rate", "Failed calls", "higher", "rate", "How often a call brought no answer."),
     )

@@ -1,9 +1,12 @@
 """One line for each kind of finding, and none that the intervals do not carry."""
 
+from dataclasses import replace
+
 from umpirical.domain.measures import Measure, Undefined
 from umpirical.reports.stress.findings import TITLES
+from umpirical.reports.stress.record import MadeRecord
 
-from .samples import SPECS, excess, mean, nothing, rate, report, shifts
+from .samples import SPECS, excess, mean, nothing, rate, report, shifts, stress_test
 
 
 def lines(one):
@@ -44,7 +47,7 @@ def test_a_test_that_passes_is_stood_up_to():
 
 def test_what_is_undecided_says_how_many_items_would_settle_it():
     found = paraphrase(("change-rate", rate(3, 60)), ("excess-change", excess(0.0, 0.1)), *STILL)
-    assert found["undecided"] == "Paraphrase (needs about 240 items, leaning to a pass)."
+    assert found["undecided"] == "Paraphrase (needs about 167 items, leaning to a pass)."
     stuck = paraphrase(("change-rate", rate(3, 60)), ("excess-change", excess(0.05, 0.1)), *STILL)
     assert stuck["undecided"] == "Paraphrase (more of the same would not settle it)."
 
@@ -92,3 +95,42 @@ def test_answers_that_are_no_verdict_are_told_where_there_are_too_many():
 
 def test_where_nothing_was_tested_nothing_is_found():
     assert set(lines(nothing())) == {"noise"}
+
+
+def test_its_own_noise_is_told_where_repeats_were_asked_for_other_tests():
+    """The study has no test `stability`, and its originals were asked twice all the same."""
+    measured = [(SPECS["flip-rate"], Measure("flip-rate", rate(6, 60), stratum="stability"))]
+    found = lines(report("x", parts={"paraphrase": []}, measured=measured))
+    assert found["noise"] == "Asked again: 0.100 [0.047, 0.201] of pairs of answers differ."
+    none = [(SPECS["flip-rate"], Measure("flip-rate", Undefined("no item was answered twice"), stratum="stability"))]
+    unknown = lines(report("x", parts={"paraphrase": []}, measured=none))
+    assert unknown["noise"] == "Asked again: not known, no item was answered twice."
+
+
+def abstaining(original, changed):
+    rates = {"original": rate(original, 100, unit="call"), "paraphrase": rate(changed, 100, unit="call")}
+    measured = [
+        (SPECS["abstention-rate"], Measure("abstention-rate", one, stratum=test)) for test, one in rates.items()
+    ]
+    return lines(report("x", parts={"original": [], "paraphrase": []}, measured=measured)).get("unanswered")
+
+
+def test_abstentions_are_told_where_they_are_not_rare():
+    assert abstaining(0, 60) == "Paraphrase: abstains on 0.600 of the changed texts, and on none of the originals."
+    assert abstaining(1, 60) == "Paraphrase: abstains on 0.600 of the changed texts, and on 0.010 of the originals."
+    assert abstaining(30, 1) == "Abstains on 0.300 of the originals."
+    assert abstaining(1, 2) is None
+
+
+def test_a_pass_that_missing_verdicts_forbid_is_undecided_and_says_how_many():
+    left_out = {"left_out": {"without a verdict on the changed text": 40}, "bounds": (-0.4, 0.4)}
+    still = replace(excess(0.0, 0.04), **left_out)
+    found = paraphrase(("change-rate", rate(1, 60)), ("excess-change", still), *STILL)
+    assert "holds" not in found
+    assert found["undecided"] == "Paraphrase (40 without a verdict might have changed it)."
+
+
+def test_a_test_without_texts_could_not_be_judged():
+    made = MadeRecord(wanted=40, attempts=3, given_up=40, rejected={"too long": 3})
+    found = lines(report("x", parts={}, tests=[stress_test("synthetic-ordinal", made=made)], measured=[]))
+    assert found["not-judged"].startswith("Synthetic levels (0 of 40 texts were made: 3 attempts were rejected")

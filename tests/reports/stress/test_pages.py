@@ -10,6 +10,7 @@ import pytest
 from tests.reports.payloads import HIDDEN, PAYLOADS
 from tests.reports.test_html import Page, luminance
 from umpirical.domain.errors import UsageError
+from umpirical.domain.scales import GradeScale
 from umpirical.reports import rendering
 from umpirical.reports.inert import inert
 from umpirical.reports.stress.pages import render_stress_pages
@@ -123,7 +124,7 @@ def test_the_index_says_what_breaks_each_judge():
         "Prompt injection (0.733 of verdicts change, +1.45 grades on average)",
         "Label flip (0.574 of the changes seen).",
         "Stands up to Vertical spacing, Indentation, Label flip (the changes are seen), Asked again (answers alike).",
-        "needs about 175 items, leaning to a pass",
+        "needs about 172 items, leaning to a pass",
         "Its own noise Asked again: 0.317 [0.213, 0.442] of pairs of answers differ.",
         (
             "Gives the gold label in 0.500 [0.377, 0.623] of 60 items; weighted kappa 0.550 [0.420, 0.650]; "
@@ -394,3 +395,46 @@ def test_two_runs_of_one_judge_have_pages_of_their_own():
     assert len(pages) == 1 + 2 * 11
     again = render_stress_pages([report(judge=judge("a")), report(judge=judge("A"))])
     assert len(again) == 1 + 2 * 11
+
+
+INTERVAL = GradeScale("interval", low=0.0, high=10.0)
+ANY = "a changed verdict is any difference at all"
+
+
+def test_on_an_interval_scale_it_is_said_what_a_changed_verdict_is():
+    parts = {test: JUDGES["sound-examiner"][test] for test in ("paraphrase", "stability", "original")}
+    one = report("x", parts=parts, scale=INTERVAL)
+    assert ANY in index_of(one)
+    assert ANY in page_of(one, "paraphrase")
+    assert ANY in page_of(one, "stability")
+    assert ANY not in page_of(one, "original")
+    assert ANY not in index_of(report("x", parts=parts))
+
+
+def test_rows_that_repeat_an_earlier_one_are_told():
+    assert "7 rows repeat an earlier one: no independent evidence" in index_of(report(dataset=dataset(duplicates=7)))
+    assert "1 row repeats an earlier one" in index_of(report(dataset=dataset(duplicates=1)))
+    assert "an earlier one" not in index_of(report())
+
+
+def test_stability_is_shown_where_repeats_were_asked_for_other_tests():
+    tests = [stress_test("paraphrase")]
+    parts = {test: JUDGES["sound-examiner"][test] for test in ("paraphrase", "stability")}
+    index = index_of(report("x", parts=parts, tests=tests))
+    assert "Not measured: nothing was asked twice" not in index
+    assert "Not measured, since nothing" not in index
+    assert "0.017 [" in index.partition("One request, asked again.")[2]
+
+
+def test_a_test_without_texts_says_why_in_its_cell_and_on_its_page():
+    nothing_made = made("paraphrase", accepted=0, validated=0, given_up=58, rejected={"too long": 80})
+    one = report("x", parts={}, measured=[], tests=[stress_test("paraphrase", made=nothing_made)])
+    words_of = "0 of 60 texts were made: 80 attempts were rejected, most often (80) because of: too long"
+    assert words_of in index_of(one)
+    assert words_of in page_of(one, "paraphrase")
+
+
+def test_a_cell_says_how_many_items_without_a_verdict_forbid_a_pass():
+    left_out = {"left_out": {"without a verdict on the changed text": 40}, "bounds": (0.0, 0.4)}
+    parts = {"stability": [("flip-rate", rate(0, 60, **left_out))]}
+    assert "40 without a verdict might have changed it" in index_of(report("x", parts=parts))

@@ -226,9 +226,15 @@ def test_validators_are_asked_as_stated():
 
 
 def test_another_original_is_asked_with_other_seeds():
-    one, other = (next(attempt(wanted(source=original(name=name)), 0)) for name in "ab")
+    texts = ("The dam was built in a hurry and nobody asked.", "The dam was built slowly and all were asked.")
+    one, other = (next(attempt(wanted(source=original(text)), 0)) for text in texts)
     assert one.request.decoding.seed != other.request.decoding.seed
     assert one.id != other.id
+
+
+def test_what_is_known_about_an_original_changes_no_question():
+    one, other = (next(attempt(wanted(source=original(name=name)), 0)) for name in "ab")
+    assert one == other
 
 
 def test_the_generator_is_given_what_its_prompt_names():

@@ -204,9 +204,24 @@ def test_what_was_filled_and_what_was_not():
         untried=1,
         tried=1,
         examples_from=("2",),
-        reasons={"validators did not agree": 1},
+        reasons={"validators could not be read": 1},
     )
     assert level_3 == replace(level_2, level="3", untried=2, tried=0, examples_from=("3",), reasons={})
+
+
+@pytest.mark.parametrize(
+    ("opinions", "reason"),
+    [
+        (["?", "!"], "validators could not be read"),
+        (["?", refused()], "validators could not be read"),
+        (["?", grade(3)], "validators did not agree"),
+        ([refused(), refused()], "validators did not agree"),
+    ],
+)
+def test_an_opinion_that_cannot_be_read_is_no_disagreement(opinions, reason):
+    commission = plan(EVERY_LEVEL, per_level=1)[0]
+    fits = "Subjects differ, and so do people who write about them."
+    assert rejection_reasons(drive(commission, 0, text=fits, opinions=opinions)[0]) == (reason,)
 
 
 def test_levels_and_commissions_add_up():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.stimuli.generation.test_languages import HARBOUR
 from tests.stimuli.generation.wanted import ESSAY, PARAPHRASE
 from umpirical.stimuli.generation import checks
+from umpirical.stimuli.generation.wording import words
 from umpirical.stimuli.perturbations.spec import Made
 from umpirical.stimuli.similarity.lexical import Lexical
 
@@ -210,6 +211,31 @@ def test_unlike_others(values, passed):
     assert holds(check, Made("", "text", others=("a", "b"))) == (passed, found)
 
 
+def test_the_others_are_gone_through_once_for_a_text():
+    asked = []
+
+    class Counting(Fixed):
+        def to_each(self, text, others):
+            asked.append((text, others))
+            return super().to_each(text, others)
+
+    check = checks.unlike_others(Counting(0.1, 0.9))
+    for text, others in (("one", ("a", "b")), ("two", ("a", "b")), ("two", ("a",)), ("one", ("a", "b"))):
+        assert holds(check, Made("", text, others=others))[0] is (len(others) == 1)
+    assert asked == [("one", ("a", "b")), ("two", ("a", "b")), ("two", ("a",)), ("one", ("a", "b"))]
+
+
+def test_texts_that_are_held_against_thousands_are_cut_into_words_once():
+    others = tuple(f"text {number} of the others, with {'more ' * (number % 7)}words" for number in range(6000))
+    made = Made("", "A text of the others, which is new.", others=others)
+    for check in (checks.not_a_copy(), checks.length_like_others(0.2, 3)):
+        check.passed(made)
+    cut = words.cache_info().misses
+    assert checks.length_like_others(0.2, 3).passed(made)
+    assert words.cache_info().misses <= cut + 1
+    assert not checks.not_a_copy().passed(Made("", others[5900].upper(), others=others))
+
+
 def test_unlike_others_by_a_limit_of_ones_own_and_without_others():
     assert not holds(checks.unlike_others(Fixed(0.5), most=0.5), Made("", "text", others=("a",)))[0]
     assert holds(checks.unlike_others(Fixed()), Made("", "text")) == (True, "no others")
@@ -334,6 +360,31 @@ def test_language_other(before, after, passed):
         ("It rained.", "3", True),
         ("Anything: score 3", "", True),
         ("A score of a+ for me", "A+", False),
+        ("grade: good", "good", False),
+        ("**Grade:** Good.", "good", False),
+        ("Score: no", "no", False),
+        ('This deserves a "good".', "good", False),
+        ('This deserves a "no" from me.', "no", False),
+        ("It deserves a grade of “very good”, I think.", "very good", False),
+        ("The right grade is good, because it rained.", "good", False),
+        ("I would give it the verdict (good) myself.", "good", False),
+        ("The rating should be excellent.", "excellent", False),
+        ("It was graded as B by the teacher.", "B", False),
+        ("This is worth a grade B.", "B", False),
+        ("This is worth a grade B+.", "B+", False),
+        ("At this point there is no reason to wait.", "no", True),
+        ("She got high marks, which is a good sign.", "good", True),
+        ("There is no point in that, and no points are given.", "no", True),
+        ("At this level, no one knows. The level is no secret.", "no", True),
+        ("The grade is no longer the point: no.", "no", True),
+        ("He rated no film higher, and scored no goal.", "no", True),
+        ("It gives a good answer to a good question.", "good", True),
+        ("Good points are raised, the level of detail is good.", "good", True),
+        ("The grade is a matter of taste.", "A", True),
+        ("In grade school I had a dog.", "A", True),
+        ('He gets up and says "no".', "no", True),
+        ('I would rate this essay as "good".', "good", False),
+        ("No.\n\nIt did not rain.", "no", True),
     ],
 )
 def test_mentions_no_label(text, target, passed):

@@ -88,7 +88,7 @@ def test_the_scale_is_shown_whole():
     [
         ("same-grade", ORDINAL, {"verdict": "same"}, {"verdict": "3"}),
         ("same-grade", INTERVAL, {"verdict": "different"}, {"grade": "same"}),
-        ("target-grade", ORDINAL, {"grade": "3"}, {"grade": 3}),
+        ("target-grade", ORDINAL, {"grade": "3"}, {"grade": 7}),
         ("target-grade", BINARY, {"grade": "pass"}, {"grade": "same"}),
     ],
 )
@@ -135,7 +135,11 @@ def test_reading_whether_the_grade_is_the_same(text, opinion):
         ("3", "3"),
         ("3.", "3"),
         ('"3"', "3"),
-        ('{"grade": 3}', "unread"),
+        ('{"grade": 3}', "3"),
+        ('```json\n{"reason": "Fine.", "grade": 3}\n```', "3"),
+        ('{"grade": 3.0}', "unread"),
+        ('{"grade": 7}', "unread"),
+        ('{"grade": NaN}', "unread"),
         ('{"grade": true}', "unread"),
         ("3.0", "unread"),
         ("7", "unread"),

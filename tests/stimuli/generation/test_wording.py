@@ -16,6 +16,7 @@ from umpirical.stimuli.generation.wording import (
     placeholder_names,
     sentences,
     shorter_than,
+    word_count,
     words,
 )
 
@@ -23,6 +24,11 @@ TEXT = "It rained. Nobody came, not even Dr. Lund.\n\nWe left at 5."
 CUE = "As a professor I know."
 
 any_text = st.text(alphabet=st.characters(), max_size=200)
+
+
+@given(any_text)
+def test_the_count_of_words_is_theirs(text):
+    assert word_count(text) == len(words(text))
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_stimulus_is_its_original_but_for_the_text():
     source = original("one two three")
     [(same, made)] = proved_stimuli(SPACING, [source], seed=7)
     assert same is source
-    text = SPACING.change("one two three", generator(7, source.id, "inline-spacing"))
+    text = SPACING.change("one two three", generator(7, source.content, "inline-spacing"))
     assert made == replace(
         source,
         candidates=(text,),

@@ -119,6 +119,16 @@ def test_a_long_text_is_read_in_windows_and_each_text_once(fake):
     assert fake._tokenizer.called == ["no_truncation", "no_padding"]
 
 
+def test_a_second_text_against_the_same_many_others_is_all_that_is_read(fake):
+    others = [f"{number:04}" for number in range(5000)]
+    fake.to_each("abc", others)
+    fake._session.given.clear()
+    values = fake.to_each("0012", others)
+    assert fake._session.given == []
+    assert values[12] == 1
+    assert values[:20] == [fake.between("0012", other) for other in others[:20]]
+
+
 def test_a_window_counts_by_its_length(fake):
     mostly_a = "a" * 254 + "b" * 10
     assert fake.between(mostly_a, "a" * 100) > 0.99

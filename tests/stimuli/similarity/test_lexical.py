@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from umpirical.stats.seeds import generator
+from umpirical.stimuli.similarity import lexical
 from umpirical.stimuli.similarity.lexical import Lexical
 from umpirical.stimuli.similarity.port import Similarity
 
@@ -114,3 +115,28 @@ def test_an_essay_with_some_words_replaced_is_a_near_copy(essays, share, least):
     pool = " ".join(texts[:10]).split()
     values = [MEASURE.between(text, replaced(text, share, rng, pool)) for text in texts]
     assert min(values) > least > MEASURE.near_copy
+
+
+def test_a_second_text_against_the_same_many_others_costs_little(monkeypatch):
+    computed = []
+    monkeypatch.setattr(
+        lexical, "_weighted", lambda features, weigh=lexical._weighted: computed.append(1) or weigh(features)
+    )
+    others = [f"text {number} among the many others, number {number}" for number in range(5000)]
+    MEASURE.to_each("one text of some words", others)
+    computed.clear()
+    values = MEASURE.to_each("another text of many words", others)
+    # A text has two kinds of features, and the one that is new is all that is looked at.
+    assert len(computed) == 2
+    assert values[:50] == [MEASURE.between("another text of many words", other) for other in others[:50]]
+
+
+def test_values_are_those_of_plain_cosines():
+    texts = ["", "ab", "the cat sat", "The cat sat on the mat.", "x" * 50, "mat the on sat"]
+    for one in texts:
+        for other in texts:
+            (ids, weights), (other_ids, other_weights) = lexical._computed(one), lexical._computed(other)
+            held = dict(zip(other_ids.tolist(), other_weights.tolist(), strict=True))
+            pairs = zip(ids.tolist(), weights.tolist(), strict=True)
+            plain = sum(weight * held.get(number, 0.0) for number, weight in pairs)
+            assert MEASURE.between(one, other) == pytest.approx(1.0 if one == other else plain)

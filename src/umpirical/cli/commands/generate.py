@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+SHOWN = 5
+"""Kinds of failures that are printed."""
+
+
 @click.command("generate")
 @click.argument("study", type=click.Path(path_type=Path), default=Path())
 @spending_options
@@ -102,6 +106,8 @@ def _show(written: "Written", study: Path) -> None:
             say(f"  given up {made.given_up}: no attempt was accepted")
         if made.open:
             say(f"  open {made.open}: calls failed; run the same command again")
+    for (kind, detail), count in sorted(written.failures.items(), key=lambda entry: -entry[1])[:SHOWN]:
+        say(f"failed {count}: {kind}: {inert(detail)}")
     say(f"next:  umpirical run {study}" if not written.open else f"next:  umpirical generate {study}")
 
 

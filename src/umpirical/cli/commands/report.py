@@ -20,7 +20,7 @@ def command(run: Path, out: Path | None, as_json: bool) -> None:  # noqa: FBT001
     side by side.
     """
     if not (run / "run.json").is_file() and (run / "runs").is_dir():
-        _report_study(run, out)
+        _report_study(run, out, as_json=as_json)
         return
     _report_run(run, out, as_json=as_json)
 
@@ -41,13 +41,26 @@ def _report_run(run: Path, out: Path | None, *, as_json: bool) -> None:
         say(str(path))
 
 
-def _report_study(study: Path, out: Path | None) -> None:
+def _report_study(study: Path, out: Path | None, *, as_json: bool) -> None:
+    from umpirical.domain.errors import StoreError
     from umpirical.study.running import finished_run
-    from umpirical.study.stress.summing_up import stress_runs, write_study_report
+    from umpirical.study.stress.summing_up import comparable_reports, stress_runs, write_study_report
 
     for run in stress_runs(study):
-        finished = finished_run(run)
-        say(f"{run.name}:")
-        for finding in finished.findings:
-            say(f"  {inert(finding)}")
-    say(str(write_study_report(study, out=out)))
+        try:
+            finished = finished_run(run)
+        except StoreError as error:
+            # One broken record is no reason to report on none.
+            click.echo(f"{run.name} is left out: {error}", err=True)
+            continue
+        if not as_json:
+            say(f"{run.name}:")
+            for finding in finished.findings:
+                say(f"  {inert(finding)}")
+    page = write_study_report(study, out=out)
+    if as_json:
+        import json
+
+        say(json.dumps([json.loads(report.model_dump_json()) for report in comparable_reports(study)], indent=1))
+        return
+    say(str(page))

@@ -43,9 +43,9 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
         import json
 
         say(json.dumps([result.summary() for result in results], indent=1))
-    elif loaded.stress is not None:
+    if loaded.stress is not None:
         from umpirical.study.stress.summing_up import write_study_report
 
-        report = write_study_report(loaded.folder, stimuli=results[0].measured.run.stimuli)
-        say(f"all judges side by side:  {report}")
+        report = write_study_report(loaded.folder, runs=[result.folder for result in results])
+        click.echo(f"all judges side by side:  {report}", err=as_json)
     return exit_code(results)

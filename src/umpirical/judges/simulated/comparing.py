@@ -9,7 +9,7 @@ from functools import cache
 from umpirical.judges.prompting import builtin_prompt
 from umpirical.judges.simulated.noise import call_noise
 from umpirical.judges.simulated.profiles import Profile
-from umpirical.stats.latent import LatentJudge
+from umpirical.stats.latent import LatentJudge, slot_rates
 from umpirical.stats.seeds import normal, uniform
 
 __all__ = ["ARMS", "SHOWN", "Comparer"]
@@ -37,18 +37,28 @@ class Comparer:
     def answer(self, prompt: str, trial_id: str) -> str:
         return json.dumps({"verdict": self._verdict(prompt, trial_id)})
 
+    def probabilities(self, prompt: str) -> dict[str, float]:
+        """How likely each answer is, over all noise: what the log-probabilities of a model are to its text."""
+        latent, x, criterion = self._weighed(prompt)
+        first, second = (float(rate) for rate in slot_rates(latent, x, criterion=criterion))
+        return dict(zip(CHOICES, (first, second, max(0.0, 1 - first - second)), strict=True))
+
     def _verdict(self, prompt: str, trial_id: str) -> str:
+        latent, x, criterion = self._weighed(prompt)
+        if uniform(self._seed, "lapse", trial_id) < latent.lapse:
+            return CHOICES[int(uniform(self._seed, "guess", trial_id) * 3)]
+        x += call_noise(self._seed, prompt, trial_id, frozen=self._profile.frozen_noise)
+        return "1" if x > criterion else "2" if x < -criterion else "tie"
+
+    def _weighed(self, prompt: str) -> tuple[LatentJudge, float, float]:
+        """The judge under the prompt's instruction, what speaks for slot 1 without noise, and how much it takes."""
         shown = SHOWN.match(prompt)
         if shown is None:
             raise ValueError("a simulated judge that compares reads the built-in compare prompts only")
         arm, task = _instruction(shown["task"])
         first, second, latent = shown["first"], shown["second"], self._profile.under(arm)
-        if uniform(self._seed, "lapse", trial_id) < latent.lapse:
-            return CHOICES[int(uniform(self._seed, "guess", trial_id) * 3)]
         x = self._evidence(latent, task, first, second) + latent.slot_bias
-        x += call_noise(self._seed, prompt, trial_id, frozen=self._profile.frozen_noise)
-        criterion = self._criterion(latent, arm, task, blank=_vacuum(first, second))
-        return "1" if x > criterion else "2" if x < -criterion else "tie"
+        return latent, x, self._criterion(latent, arm, task, blank=_vacuum(first, second))
 
     def _evidence(self, latent: LatentJudge, task: str, first: str, second: str) -> float:
         """What speaks for slot 1."""

@@ -25,13 +25,16 @@ REPEATED = ("stability", "seeds")
 
 
 def planted_examiner(profile: ExaminerProfile, scale: GradeScale, truths: Iterable[Truth]) -> Values:
-    """True values of every test in the design, by summation over its texts.
+    """True values of every test in the design, by summation over its texts that have a label.
 
     Failures and unparsed answers are drawn apart from the content, so they move no value. On a scale without order
     only what needs none is given. A coefficient that is not defined, as for a judge with one grade, is left out.
     """
     design: dict[str, list[Truth]] = {}
     for truth in truths:
+        # What an examiner draws for an item without a label is no truth about it.
+        if truth.level is None or truth.required is None:
+            continue
         design.setdefault(truth.test, []).append(truth)
     items = {truth.item for truth in design.get(ORIGINAL, [])}
     values: Values = {("unparsed-rate", ""): profile.unparsed_rate, ("failure-rate", ""): profile.failure_rate}

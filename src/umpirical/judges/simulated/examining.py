@@ -4,14 +4,13 @@ import json
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from umpirical.domain.scales import GradeScale
 from umpirical.judges.simulated.examiner_profiles import CUE_TESTS, FORMAT_TESTS, ExaminerProfile
-from umpirical.judges.simulated.grading import grades_of
+from umpirical.judges.simulated.grading import ORDER, grades_of
 from umpirical.stats.examining import Kind, centre, length_pull, place_cuts, pull
 from umpirical.stats.seeds import normal, uniform
 
@@ -31,10 +30,10 @@ __all__ = [
 class Truth:
     """What is known about a text by construction. No judge but a simulated one is ever told."""
 
-    level: float
-    """The right grade of its original, in steps of the scale above the least."""
-    required: float
-    """Its own right grade."""
+    level: float | None
+    """The right grade of its original, in steps of the scale above the least; None if that has no label."""
+    required: float | None
+    """Its own right grade; None if it has no label."""
     test: str
     """What made it: `original`, or the name of a stress test."""
     item: str
@@ -42,24 +41,30 @@ class Truth:
     words_ratio: float = 1.0
     """Its words over those of its original."""
 
-    def like(self, other: "Truth") -> bool:
-        """Whether a judge would have to take both for the same: two tests of one kind may make the same text."""
-        return kind_of(self.test) == kind_of(other.test) and replace(self, test=other.test) == other
 
+class ExaminerKey(Protocol):
+    """The truth about a text in answer to a task."""
 
-ExaminerKey = Callable[[str], Truth]
-"""The truth about a text, by the text."""
+    def __call__(self, text: str, *, fence: str) -> Truth:
+        """`fence` is the mark around the text. It is made of the task and the text, and so stands for the task."""
+        ...
 
 
 class Shown(NamedTuple):
     """What a prompt shows of the text to be graded."""
 
     answer: str
+    fence: str
+    """The mark around it, made of the task and the answer."""
     scale: GradeScale
 
 
 class Examiner:
-    """Answers the built-in grade prompts about texts whose truth is known."""
+    """Answers the built-in grade prompts about texts whose truth is known.
+
+    For an item without a label it draws a grade by the seed and the item, every one as likely, and then goes by that
+    as by a label: it has to answer, and whether it is right about such an item nobody asks.
+    """
 
     def __init__(self, profile: ExaminerProfile, key: ExaminerKey, seed: int) -> None:
         self._latent = profile.latent
@@ -74,15 +79,20 @@ class Examiner:
         return json.dumps({"grade": offered[self._grade(shown, trial_id, len(offered))]})
 
     def _grade(self, shown: Shown, trial_id: str, grades: int) -> int:
-        latent, truth = self._latent, self._key(shown.answer)
+        latent, truth = self._latent, self._key(shown.answer, fence=shown.fence)
         if uniform(self._seed, "lapse", trial_id) < latent.lapse:
             return int(uniform(self._seed, "guess", trial_id) * grades)
         blind = uniform(self._seed, "flip blindness", truth.item) < latent.flip_blindness
-        seen = (truth.level if blind else truth.required) / grade_unit(shown.scale)
+        level = truth.level if blind else truth.required
+        seen = self._drawn(truth.item, grades) if level is None else level / grade_unit(shown.scale)
         shift, scatter = pull(latent, kind_of(truth.test))
         place = float(centre(latent, seen, grades=grades)) + float(length_pull(latent, truth.words_ratio)) + shift
         place += scatter * normal(self._seed, "scatter", shown.answer)
         return bisect_right(place_cuts(grades).tolist(), place + latent.noise * self._noise(truth.item, trial_id))
+
+    def _drawn(self, item: str, grades: int) -> int:
+        """The same for all that was made from the item."""
+        return int(uniform(self._seed, "level without a label", item) * grades)
 
     def _noise(self, item: str, trial_id: str) -> float:
         """Standard normal, partly the item's own, in whatever words it comes."""
@@ -119,7 +129,7 @@ def read_shown(prompt: str) -> Shown | None:
     scale = _SCALE.search(after)
     if not (closing and bracket and opening and scale):
         return None
-    return Shown(answer, _described(scale[1]))
+    return Shown(answer, fence, _described(scale[1]))
 
 
 def grade_unit(scale: GradeScale) -> float:
@@ -130,7 +140,7 @@ def grade_unit(scale: GradeScale) -> float:
 
 _WORD = re.compile(r"[^\W\d_]+")
 
-_SCALE = re.compile(r"on this scale, lowest first: (.+)\. If you cannot judge", re.DOTALL)
+_SCALE = re.compile(rf"on this scale, {ORDER}: (.+)\. If you cannot judge", re.DOTALL)
 
 _RANGE = re.compile(r"a number from (?P<low>\S+) to (?P<high>\S+)")
 

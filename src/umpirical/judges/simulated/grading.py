@@ -14,11 +14,14 @@ from umpirical.judges.simulated.profiles import GraderProfile
 from umpirical.stats.grading import centre, cut_points
 from umpirical.stats.seeds import normal, uniform
 
-__all__ = ["SHOWN", "Grader", "grades_of"]
+__all__ = ["ORDER", "SHOWN", "Grader", "grades_of"]
+
+ORDER = r"(?:lowest first|in no order)"
+"""How the built-in grade prompts say in which order the labels stand."""
 
 SHOWN = re.compile(
     r"\A(?P<task>.*?)\[answer, (?P<fence>[0-9a-f]+)\]\n(?P<answer>.*?)\n\[end of answer, (?P=fence)\].*"
-    r"on this scale, lowest first: (?P<scale>.+)\. If you cannot judge",
+    rf"on this scale, {ORDER}: (?P<scale>.+)\. If you cannot judge",
     re.DOTALL,
 )
 

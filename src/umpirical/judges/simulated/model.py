@@ -13,8 +13,10 @@ from umpirical.domain.responses import Response, Usage
 from umpirical.domain.scales import JudgeKind
 from umpirical.judges.simulated import comparing, grading
 from umpirical.judges.simulated.examiner_profiles import ExaminerProfile
-from umpirical.judges.simulated.examining import Examiner, ExaminerKey, Truth
+from umpirical.judges.simulated.examining import Examiner, ExaminerKey
+from umpirical.judges.simulated.logprobs import label_logprobs
 from umpirical.judges.simulated.profiles import GraderProfile, Profile
+from umpirical.models.filling import placeholders
 from umpirical.models.port import ChatRequest
 from umpirical.stats.seeds import uniform
 
@@ -32,7 +34,7 @@ class SimulatedModel:
     def __init__(self, profile: SimulatedProfile, *, answer_key: AnswerKey, seed: int) -> None:
         self._profile = profile
         self._seed = seed
-        self._answer = _answerer(profile, answer_key, seed)
+        self._judge = _judge(profile, answer_key, seed)
 
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
         prompt = request.messages[-1].content
@@ -40,29 +42,39 @@ class SimulatedModel:
         fate = uniform(self._seed, "fate", trial_id)
         if fate < self._profile.failure_rate:
             return Response(trial_id, None, "server-error", "simulated failure", sent=sent, served_by="simulated")
-        if fate < self._profile.failure_rate + self._profile.unparsed_rate:
-            text = "There is much to be said for and against."
-        else:
-            text = self._answer(prompt, trial_id)
+        text, logprobs = "There is much to be said for and against.", ""
+        if fate >= self._profile.failure_rate + self._profile.unparsed_rate:
+            text = self._judge.answer(prompt, trial_id)
+            # Only a judge that compares has log-probabilities: they are for readouts, which are of such judges.
+            if request.decoding.top_logprobs is not None and isinstance(self._judge, comparing.Comparer):
+                logprobs = label_logprobs(text, self._judge.probabilities(prompt), top=request.decoding.top_logprobs)
         usage = Usage(input_tokens=len(prompt) // 4, output_tokens=len(text) // 4)
-        return Response(trial_id, text, finish_reason="stop", usage=usage, sent=sent, served_by="simulated")
+        return Response(
+            trial_id, text, finish_reason="stop", usage=usage, logprobs=logprobs, sent=sent, served_by="simulated"
+        )
 
     async def close(self) -> None:
         """Nothing to release."""
 
 
-def _answerer(profile: SimulatedProfile, answer_key: AnswerKey, seed: int) -> Callable[[str, str], str]:
+def _judge(
+    profile: SimulatedProfile, answer_key: AnswerKey, seed: int
+) -> comparing.Comparer | grading.Grader | Examiner:
     # Which key a judge needs goes by its profile; a function cannot be asked what it returns.
     match profile:
         case ExaminerProfile():
-            return Examiner(profile, cast("Callable[[str], Truth]", answer_key), seed).answer
+            return Examiner(profile, cast("ExaminerKey", answer_key), seed)
         case GraderProfile():
-            return grading.Grader(profile, cast("Callable[[str], float]", answer_key), seed).answer
+            return grading.Grader(profile, cast("Callable[[str], float]", answer_key), seed)
         case Profile():
-            return comparing.Comparer(profile, cast("Callable[[str], float]", answer_key), seed).answer
+            return comparing.Comparer(profile, cast("Callable[[str], float]", answer_key), seed)
 
 
 def can_read(prompt: str, kind: JudgeKind = "compare") -> bool:
     """Whether a simulated judge finds its way in a prompt template: it needs the built-in marks."""
     shown = comparing.SHOWN if kind == "compare" else grading.SHOWN
-    return shown.match(re.sub(r"\{\{ *fence *\}\}", "0", prompt)) is not None
+    # An examiner knows by the fence which task a text answers: marks that are always the same do not tell.
+    if kind == "grade" and "fence" not in placeholders(prompt):
+        return False
+    marked = re.sub(r"\{\{ *order *\}\}", "lowest first", re.sub(r"\{\{ *fence *\}\}", "0", prompt))
+    return shown.match(marked) is not None

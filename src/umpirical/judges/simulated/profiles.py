@@ -2,12 +2,22 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from umpirical.domain.errors import UsageError
 from umpirical.stats.grading import LatentGrader
 from umpirical.stats.latent import LatentJudge
 
-__all__ = ["GRADER_PROFILES", "PAPER_PROFILES", "PROFILES", "GraderProfile", "Profile", "grader_profile", "profile"]
+__all__ = [
+    "GRADER_PROFILES",
+    "PAPER_PROFILES",
+    "PROFILES",
+    "GraderProfile",
+    "Profile",
+    "grader_profile",
+    "profile",
+    "unknown_profile",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,16 +174,20 @@ def profile(name: str) -> Profile:
     """A judge that compares."""
     known = PROFILES | PAPER_PROFILES
     if name not in known:
-        raise _unknown(name, "compares", known)
+        raise unknown_profile(name, "compares", known)
     return known[name]
 
 
 def grader_profile(name: str) -> GraderProfile:
     """A judge that grades."""
     if name not in GRADER_PROFILES:
-        raise _unknown(name, "grades", GRADER_PROFILES)
+        raise unknown_profile(name, "grades", GRADER_PROFILES)
     return GRADER_PROFILES[name]
 
 
-def _unknown(name: str, does: str, known: Iterable[str]) -> UsageError:
-    return UsageError(f"no simulated judge {name!r} {does}", fix=f"known: {', '.join(known)}")
+def unknown_profile(name: str, does: str, known: Iterable[str]) -> UsageError:
+    """The error for a name that is none of the known ones."""
+    names = list(known)
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return UsageError(f"no simulated judge {name!r} {does}", fix=f"{hint}known: {', '.join(names)}")

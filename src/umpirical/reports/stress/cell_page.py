@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from umpirical.reports.stress.diffs import Stretch, compare_words, show_text
 from umpirical.reports.stress.heat_map import HeatCell, own_measures
+from umpirical.reports.stress.policy import ANY_DIFFERENCE
 from umpirical.reports.stress.record import CellVerdict, StressMeasure, StressReport, StressTest, TestKind, WorstItem
 from umpirical.reports.stress.tables import GroupTable, by_group
 
@@ -59,12 +60,18 @@ def stress_page(
         test=test,
         verdict=next(one for one in report.verdicts if one.test == test.name),
         cell=cell,
-        expected=EXPECTED[test.kind],
+        expected=_expected(report, test),
         measures=tuple(measure for measure in own_measures(report, test.name) if not measure.group),
         strata=by_group(report, test),
         worst=tuple(_shown(item) for item in report.worst if item.test == test.name),
         others=tuple(others),
     )
+
+
+def _expected(report: StressReport, test: StressTest) -> str:
+    """What the judge should do; on an interval scale also what counts as another verdict."""
+    is_about_change = report.scale.kind == "interval" and test.kind in {"same-verdict", "repeats"}
+    return f"{EXPECTED[test.kind]} {ANY_DIFFERENCE}" if is_about_change else EXPECTED[test.kind]
 
 
 def _shown(item: WorstItem) -> Shown:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord
 from umpirical.reports.record_verdicts import LimitRecord
+from umpirical.reports.stress.policy import NO_LIMIT, RARE
 from umpirical.reports.stress.record import (
     CellVerdict,
     FindingKind,
@@ -16,9 +17,9 @@ from umpirical.reports.stress.record import (
     StressTest,
     TestKind,
 )
-from umpirical.reports.stress.writing import interval_words, value_words
+from umpirical.reports.stress.writing import interval_words, unanswered_words, value_words
 
-__all__ = ["TITLES", "find_stress"]
+__all__ = ["REPEATED", "TITLES", "find_stress"]
 
 TITLES: dict[FindingKind, str] = {
     "breaks": "Breaks it",
@@ -33,6 +34,9 @@ TITLES: dict[FindingKind, str] = {
 
 _PASSED: dict[TestKind, str] = {"flipped-verdict": " (the changes are seen)", "repeats": " (answers alike)"}
 """What it is to pass a test that is not about standing up to a change."""
+
+REPEATED = {"stability": "Asked again", "seeds": "Asked with other seeds"}
+"""Repeats of originals as they are called where the study has no test of that name."""
 
 ByTest = dict[tuple[str, str], StressMeasure]
 
@@ -54,9 +58,9 @@ def find_stress(
         "undecided": "; ".join(f"{titles[cell.test]} ({_open(cell)})" for cell in by_verdict["INCONCLUSIVE"]),
         "noise": "; ".join(_noise(tests, found)),
         "agreement": "; ".join(_agreement(tests, found)),
-        "unanswered": "; ".join(_unanswered(answered, found)),
+        "unanswered": "; ".join([*_abstentions(tests, found), *_unanswered(answered, found)]),
         "not-judged": "; ".join(
-            f"{titles[cell.test]} ({cell.why})" for cell in cells if cell.verdict == "N/A" and cell.parts
+            f"{titles[cell.test]} ({cell.why})" for cell in cells if cell.verdict == "N/A" and cell.why != NO_LIMIT
         ),
     }
     return [FindingRecord(kind=kind, words=_sentence(lines[kind])) for kind in TITLES if lines[kind]]
@@ -87,6 +91,8 @@ _SEEN = {
 
 
 def _open(cell: CellVerdict) -> str:
+    if cell.unanswered:
+        return unanswered_words(cell.unanswered)
     if cell.needed is None or cell.unit is None:
         return "more of the same would not settle it"
     needed = f"needs about {numbers.about(cell.needed)} {numbers.units(cell.unit, cell.needed)}"
@@ -94,13 +100,43 @@ def _open(cell: CellVerdict) -> str:
 
 
 def _noise(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:
-    repeated = [test for test in tests if test.kind == "repeats"]
-    if not repeated:
+    """By what was measured: originals are repeated for other tests too, whether or not there is a test of it."""
+    repeated = {test.name: test.title for test in tests if test.kind == "repeats"}
+    titles = repeated | {name: REPEATED[name] for name in REPEATED if (name, "flip-rate") in found}
+    if not titles:
         yield "not measured, since nothing was asked twice"
-    for test in repeated:
-        measure = found.get((test.name, "flip-rate"))
-        if measure is not None and isinstance(measure.result, EstimateRecord):
-            yield f"{test.title}: {_with_interval(measure, measure.result)} of pairs of answers differ"
+    for name, title in titles.items():
+        measure = found.get((name, "flip-rate"))
+        if measure is None:
+            continue
+        if isinstance(measure.result, EstimateRecord):
+            yield f"{title}: {_with_interval(measure, measure.result)} of pairs of answers differ"
+        elif name not in repeated:
+            yield f"{title}: not known, {measure.result.reason}"
+
+
+def _abstentions(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:
+    """Worth a line where they are not rare; the originals stand beside each test that they are rarer or commoner in."""
+    rates = {test: m.result for (test, name), m in found.items() if name == "abstention-rate"}
+    originals = rates.get("original")
+    if isinstance(originals, EstimateRecord) and originals.value > RARE:
+        yield f"abstains on {numbers.rate(originals.value)} of the originals"
+    for test in tests:
+        rate = rates.get(test.name)
+        if test.kind not in _ABSTAINED or not isinstance(rate, EstimateRecord) or rate.value <= RARE:
+            continue
+        beside = ""
+        if isinstance(originals, EstimateRecord) and test.kind != "given-label":
+            share = numbers.rate(originals.value) if originals.numerator else "none"
+            beside = f", and on {share} of the originals"
+        yield f"{test.title}: abstains on {numbers.rate(rate.value)} of the {_ABSTAINED[test.kind]}{beside}"
+
+
+_ABSTAINED: dict[TestKind, str] = {
+    "same-verdict": "changed texts",
+    "flipped-verdict": "changed texts",
+    "given-label": "new texts",
+}
 
 
 def _agreement(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:

@@ -8,10 +8,10 @@ from umpirical.reports.policy import BASELINE
 from umpirical.reports.record import EstimateRecord
 from umpirical.reports.record_verdicts import LimitVerdict
 from umpirical.reports.stress.naming import judge_keys, page_name
-from umpirical.reports.stress.policy import allowed, limit_words
+from umpirical.reports.stress.policy import NO_LIMIT, allowed, limit_words
 from umpirical.reports.stress.record import CellVerdict, StressMeasure, StressReport, StressTest, TestKind
 from umpirical.reports.stress.significance import survivors
-from umpirical.reports.stress.writing import interval_words, value_words
+from umpirical.reports.stress.writing import interval_words, unanswered_words, value_words
 
 __all__ = ["FIGURES", "SIGNS", "Figure", "HeatCell", "HeatGroup", "HeatMap", "HeatRow", "heat_map", "own_measures"]
 
@@ -170,13 +170,19 @@ def _figure(names: Sequence[str], found: dict[str, StressMeasure]) -> list[Figur
     return []
 
 
+def _open(held: CellVerdict) -> str:
+    if held.unanswered:
+        return unanswered_words(held.unanswered)
+    if held.needed is None or held.unit is None:
+        return "more of the same would not settle it"
+    settled = f"about {numbers.about(held.needed)} {numbers.units(held.unit, held.needed)} would settle it"
+    return f"{settled}, leaning to a {held.leaning}"
+
+
 def _note(held: CellVerdict, found: dict[str, StressMeasure], *, shown: bool) -> str:
     if held.verdict == "INCONCLUSIVE":
-        if held.needed is None or held.unit is None:
-            return "more of the same would not settle it"
-        settled = f"about {numbers.about(held.needed)} {numbers.units(held.unit, held.needed)} would settle it"
-        return f"{settled}, leaning to a {held.leaning}"
-    if held.verdict == "N/A" and held.parts:
+        return _open(held)
+    if held.verdict == "N/A" and held.why != NO_LIMIT:
         return held.why
     if not held.parts and shown:
         return "no limit is set"

@@ -6,10 +6,10 @@ from typing import TypeVar
 
 from umpirical.reports import numbers
 from umpirical.reports.record import AuditRow
-from umpirical.reports.stress.findings import TITLES
+from umpirical.reports.stress.findings import REPEATED, TITLES
 from umpirical.reports.stress.heat_map import HeatMap, heat_map
 from umpirical.reports.stress.naming import judge_keys
-from umpirical.reports.stress.record import DatasetRecord, StressReport, StressTest
+from umpirical.reports.stress.record import DatasetRecord, MadeRecord, StressReport, StressTest
 from umpirical.reports.stress.tables import GroupTable, SideRow, by_group, side_by_side
 
 __all__ = ["IndexPage", "JudgePart", "Sharing", "index_page", "unaccounted"]
@@ -69,7 +69,7 @@ def index_page(reports: Sequence[StressReport]) -> IndexPage:
         tests=_shared(keys, [tuple(report.tests) for report in reports]),
         datasets=_shared(keys, [report.dataset for report in reports]),
         agreement=(*side_by_side(reports, "original"), *side_by_side(reports, "given-label")),
-        stability=side_by_side(reports, "repeats"),
+        stability=side_by_side(reports, "repeats", also=_repeated(reports)),
         policy=tuple(dict.fromkeys(sentence for report in reports for sentence in report.policy)),
         non_claims=tuple(dict.fromkeys(sentence for report in reports for sentence in report.non_claims)),
     )
@@ -81,6 +81,18 @@ def unaccounted(test: StressTest) -> int:
         return 0  # shown as they are: nothing had to be made
     made = test.made
     return made.wanted - made.proved - made.accepted - made.given_up - made.unchanged - sum(made.skipped.values())
+
+
+def _repeated(reports: Sequence[StressReport]) -> list[StressTest]:
+    """Repeats that were asked for the sake of other tests, where there is no test of them."""
+    measured = {measure.stratum for report in reports for measure in report.measures if measure.name == "flip-rate"}
+    tests = {test.name for report in reports for test in report.tests}
+    about = "Originals asked several times, to tell a change from the judge's own noise."
+    return [
+        StressTest(name=name, title=title, about=about, kind="repeats", made=MadeRecord(wanted=0))
+        for name, title in REPEATED.items()
+        if name in measured - tests
+    ]
 
 
 def _lead(reports: Sequence[StressReport]) -> str:

@@ -8,6 +8,7 @@ from umpirical.reports.stress.cell_page import stress_page
 from umpirical.reports.stress.heat_map import SIGNS
 from umpirical.reports.stress.index_page import IndexPage, index_page, unaccounted
 from umpirical.reports.stress.naming import INDEX
+from umpirical.reports.stress.policy import ANY_DIFFERENCE
 from umpirical.reports.stress.record import StressReport
 from umpirical.reports.stress.writing import allowed_words, interval_words, unit_words, value_words
 
@@ -53,6 +54,7 @@ def _render(template: str, *, page: object) -> str:
             index=INDEX,
             signs=SIGNS,
             unaccounted=unaccounted,
+            any_difference=ANY_DIFFERENCE,
             value_words=value_words,
             interval_words=interval_words,
             unit_words=unit_words,

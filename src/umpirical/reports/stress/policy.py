@@ -11,9 +11,11 @@ from umpirical.reports.stress.writing import allowed_words
 
 __all__ = [
     "ANSWERED",
+    "ANY_DIFFERENCE",
     "LIMITS",
     "MARGIN",
     "NO_LIMIT",
+    "RARE",
     "RULES",
     "Allowed",
     "StressLimit",
@@ -27,6 +29,9 @@ MARGIN = 0.05
 
 FLIPS_SEEN = limit_value("target-sensitivity", "1")
 OWN_NOISE = limit_value("raw-false-preference")
+
+RARE = limit_value("unparsed-rate")
+"""Share of answers up to which abstentions are not worth a line."""
 
 ANSWERED: tuple[Limit, ...] = tuple(
     limit for limit in POLICIES["grade"] if limit.measure in {"unparsed-rate", "failure-rate"}
@@ -82,8 +87,14 @@ NO_LIMIT = (
 
 RULES = (
     "A test passes only if the whole interval of each of its measures lies inside its limit, and fails if that of one "
-    "of them lies wholly outside. What is neither is INCONCLUSIVE; what was not measured, or has no limit, is N/A, and "
-    "N/A never counts as a pass."
+    "of them lies wholly outside. Items without a verdict are left out of the measures, and may not help to pass: a "
+    "test passes only if it still would with all of them counted the worst way. What is neither is INCONCLUSIVE; what "
+    "was not measured, or has no limit, is N/A, and N/A never counts as a pass."
+)
+
+ANY_DIFFERENCE = (
+    "On an interval scale a changed verdict is any difference at all, however small; how far grades move is what the "
+    "shift says."
 )
 
 
@@ -127,6 +138,8 @@ def policy_words(*, margin: float, scale: ScaleRecord) -> list[str]:
         ]
     if scale.range is None:
         words.append("On a scale without order grades do not shift up or down: only changes are held to a limit.")
+    if scale.kind == "interval":
+        words.append(ANY_DIFFERENCE)
     return [*words, f"Agreement with gold: {NO_LIMIT}."]
 
 

@@ -48,6 +48,7 @@ class DatasetRecord(Strict):
     items: int = Field(description="Items that the rows gave.")
     sampled: int = Field(description="Items that the tests were made from.")
     unlabelled: int = Field(description="Of those sampled: items without a label.")
+    duplicates: int = Field(default=0, description="Rows that repeat an earlier one, and are no independent evidence.")
     labels: dict[str, int] = Field(description="Sampled items by label, in the order of the scale.")
     strata: dict[str, dict[str, int]] = Field(default={}, description="Sampled items by stratum and its values.")
     scale: str = Field(description="The scale in words.")
@@ -112,6 +113,9 @@ class PartVerdict(Strict):
     more_needed: int | None = Field(default=None, description="The same, less the units there are.")
     leaning: Leaning | None = Field(default=None, description="What it would be settled as, if the value stays.")
     unit: Literal["call", "prompt", "pair", "item", "task"] | None = None
+    unanswered: int = Field(
+        default=0, description="Units left out that forbid a PASS, since counted the worst way they would take it away."
+    )
     p_value: float | None = Field(
         default=None, description="One-sided, of the limit being kept, by inverting the interval; null if not measured."
     )
@@ -128,6 +132,7 @@ class CellVerdict(Strict):
     more_needed: int | None = None
     leaning: Leaning | None = None
     unit: Literal["call", "prompt", "pair", "item", "task"] | None = None
+    unanswered: int = Field(default=0, description="That of its parts, where more items would not settle it.")
     p_value: float | None = Field(default=None, description="That of its parts together, by Bonferroni's bound.")
 
 

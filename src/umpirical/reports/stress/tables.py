@@ -37,9 +37,12 @@ class GroupTable:
     """The stratum, and a cell for each measure. The first row is of all items."""
 
 
-def side_by_side(reports: Sequence[StressReport], kind: TestKind) -> tuple[tuple[StressTest, tuple[SideRow, ...]], ...]:
-    """The tests of a kind with every measure over all items, in the order of the first report that has it."""
+def side_by_side(
+    reports: Sequence[StressReport], kind: TestKind, *, also: Sequence[StressTest] = ()
+) -> tuple[tuple[StressTest, tuple[SideRow, ...]], ...]:
+    """The tests of a kind, and those `also`, with every measure over all items, in the order of the first report."""
     tests = {test.name: test for report in reports for test in report.tests if test.kind == kind}
+    tests |= {test.name: test for test in also}
     return tuple((test, rows) for name, test in tests.items() if (rows := _rows(reports, name)))
 
 

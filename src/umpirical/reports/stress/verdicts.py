@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from math import inf, isfinite
-from statistics import NormalDist
 
 from umpirical.reports.numbers import about, units
 from umpirical.reports.record import EstimateRecord
 from umpirical.reports.record_verdicts import LimitVerdict
-from umpirical.reports.settling import units_to_settle
+from umpirical.reports.settling import items_to_settle, units_to_settle
+from umpirical.reports.stress.left_out import left_out_words, worst_ends
+from umpirical.reports.stress.making import why_not_made
 from umpirical.reports.stress.policy import NO_LIMIT, Allowed, allowed, limit_words
 from umpirical.reports.stress.record import CellVerdict, Leaning, PartVerdict, ScaleRecord, StressMeasure, StressTest
 from umpirical.reports.stress.significance import p_value
 from umpirical.reports.stress.writing import interval_words, value_words
-from umpirical.stats.equivalence import items_for_equivalence
 
 __all__ = ["judge_test"]
 
@@ -22,10 +22,12 @@ def judge_test(
 ) -> CellVerdict:
     """The verdict of one test. `measures` are those of this test over all items."""
     limits = allowed(test.kind, margin=margin, scale=scale)
+    if missing := why_not_made(test):
+        return CellVerdict(test=test.name, verdict="N/A", why=missing)
     if not limits:
         return CellVerdict(test=test.name, verdict="N/A", why=NO_LIMIT)
     found = {measure.name: measure for measure in measures}
-    return _cell(test.name, [_part(one, found, margin=margin, scale=scale) for one in limits])
+    return _cell(test.name, [_part(one, found) for one in limits])
 
 
 def _cell(test: str, parts: Sequence[PartVerdict]) -> CellVerdict:
@@ -43,6 +45,7 @@ def _cell(test: str, parts: Sequence[PartVerdict]) -> CellVerdict:
         more_needed=settling.more_needed if settling else None,
         leaning=settling.leaning if settling else None,
         unit=settling.unit if settling else None,
+        unanswered=0 if settling or verdict != "INCONCLUSIVE" else max(part.unanswered for part in parts),
         p_value=min(1.0, len(surprising) * min(surprising)) if surprising else None,
     )
 
@@ -65,7 +68,7 @@ def _more(part: PartVerdict) -> int:
     return part.more_needed or 0
 
 
-def _part(held: Allowed, found: dict[str, StressMeasure], *, margin: float, scale: ScaleRecord) -> PartVerdict:
+def _part(held: Allowed, found: dict[str, StressMeasure]) -> PartVerdict:
     measure, aside = _measure(held, found)
     known = {"least": held.least, "most": held.most}
     if measure is None:
@@ -75,13 +78,16 @@ def _part(held: Allowed, found: dict[str, StressMeasure], *, margin: float, scal
     estimate = measure.result
     if not isinstance(estimate, EstimateRecord):
         return PartVerdict(**named, **known, verdict="N/A", why=f"{measure.title}: {estimate.reason}")
-    verdict = _verdict(estimate, held)
-    needed = _needed(measure, estimate, held, margin=margin, scale=scale) if verdict == "INCONCLUSIVE" else None
+    verdict = _verdict(_ends(estimate), held)
+    unanswered = _unanswered(estimate, held, verdict)
+    needed = _needed(measure, estimate, held) if verdict == "INCONCLUSIVE" and not unanswered else None
+    why = _why_unanswered(measure, estimate, held) if unanswered else _why(measure, estimate, held, verdict, needed)
     return PartVerdict(
         **named,
         **known,
-        verdict=verdict,
-        why=_why(measure, estimate, held, verdict, needed) + aside,
+        verdict="INCONCLUSIVE" if unanswered else verdict,
+        why=why + aside,
+        unanswered=unanswered,
         needed=needed,
         more_needed=None if needed is None else needed - estimate.denominator,
         leaning=None if needed is None else _leaning(estimate, held),
@@ -102,13 +108,21 @@ def _measure(held: Allowed, found: dict[str, StressMeasure]) -> tuple[StressMeas
     return instead, f" (its own noise is not taken off: {reason})"
 
 
-def _verdict(estimate: EstimateRecord, held: Allowed) -> LimitVerdict:
-    low, high = _ends(estimate)
+def _verdict(ends: tuple[float, float], held: Allowed) -> LimitVerdict:
+    low, high = ends
     least = -inf if held.least is None else held.least
     most = inf if held.most is None else held.most
     if least <= low and high <= most:
         return "PASS"
     return "FAIL" if high < least or low > most else "INCONCLUSIVE"
+
+
+def _unanswered(estimate: EstimateRecord, held: Allowed, verdict: LimitVerdict) -> int:
+    """Units left out that forbid a PASS: counted the worst way, they would take it away, or out of reach."""
+    if not estimate.left_out or verdict == "FAIL" or _leaning(estimate, held) == "fail":
+        return 0
+    robust = worst_ends(estimate) if verdict == "PASS" else estimate.bounds or (-inf, inf)
+    return 0 if _verdict(robust, held) == "PASS" else sum(estimate.left_out.values())
 
 
 def _leaning(estimate: EstimateRecord, held: Allowed) -> Leaning:
@@ -124,18 +138,17 @@ def _ends(estimate: EstimateRecord) -> tuple[float, float]:
     return -inf if low is None else low, inf if high is None else high
 
 
-def _needed(
-    measure: StressMeasure, estimate: EstimateRecord, held: Allowed, *, margin: float, scale: ScaleRecord
-) -> int | None:
-    """Units in all that settle the part if the value stays what it is; for equivalence, with a power of 90 % at least.
-
-    None if no number of them is enough.
-    """
+def _needed(measure: StressMeasure, estimate: EstimateRecord, held: Allowed) -> int | None:
+    """Units in all that settle the part if the value stays what it is; None if no number of them is enough."""
     low, high = _ends(estimate)
-    value, units_now, is_rate = estimate.value, estimate.denominator, measure.scale == "rate"
+    value, now = estimate.value, estimate.denominator
 
     def settle(limit: float, bound: float) -> int | None:
-        return units_to_settle(value, limit, bound=bound, units=units_now, is_rate=is_rate) if isfinite(bound) else None
+        if not isfinite(bound):
+            return None
+        if measure.scale == "rate":
+            return units_to_settle(value, limit, bound=bound, units=now, is_rate=True)
+        return items_to_settle(estimate, limit)
 
     if held.most is not None and value > held.most:
         return settle(held.most, low)
@@ -143,27 +156,27 @@ def _needed(
         return settle(held.least, high)
     waiting = [settle(held.most, high)] if held.most is not None and high > held.most else []
     waiting += [settle(held.least, low)] if held.least is not None and low < held.least else []
-    if None not in waiting and held.limit.of_range and scale.range is not None:
-        waiting.append(items_for_equivalence(margin, discordance=_discordance(estimate, scale.range)))
     return None if None in waiting else max(number for number in waiting if number is not None)
 
 
-def _discordance(estimate: EstimateRecord, span: float) -> float:
-    """Mean square of the differences, in units of the range: on a scale of two labels the share that differs.
+def _why_unanswered(measure: StressMeasure, estimate: EstimateRecord, held: Allowed) -> str:
+    words = f"{_seen(measure, estimate)} against {limit_words(held)}, but this leaves out {left_out_words(estimate)}"
+    if estimate.bounds is None:
+        return f"{words}: how far they would move it is not known"
+    least, most = estimate.bounds
+    above = held.most is not None and worst_ends(estimate)[1] > held.most
+    worst = value_words(measure, estimate.model_copy(update={"value": most if above else least}))
+    return f"{words}: with all of them counted the worst way it is {worst}, so verdicts on them are needed for a pass"
 
-    Read off the interval, whose half-width is that of a mean of so many of them, design effect included.
-    """
-    low, high = _ends(estimate)
-    level = estimate.interval.level if estimate.interval else 0.95
-    error = (high - low) / 2 / NormalDist().inv_cdf(0.5 + level / 2)
-    return min(1.0, estimate.denominator * error**2 / span**2)
+
+def _seen(measure: StressMeasure, estimate: EstimateRecord) -> str:
+    return f"{measure.title} {value_words(measure, estimate)} {interval_words(measure, estimate.interval)}"
 
 
 def _why(
     measure: StressMeasure, estimate: EstimateRecord, held: Allowed, verdict: LimitVerdict, needed: int | None
 ) -> str:
-    seen = f"{measure.title} {value_words(measure, estimate)} {interval_words(measure, estimate.interval)}"
-    words = f"{seen} against {limit_words(held)}"
+    words = f"{_seen(measure, estimate)} against {limit_words(held)}"
     if verdict != "INCONCLUSIVE":
         return f"{words}: the whole interval is {'inside' if verdict == 'PASS' else 'outside'}"
     if needed is None:

@@ -3,7 +3,7 @@
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord
 
-__all__ = ["allowed_words", "interval_words", "unit_words", "value_words"]
+__all__ = ["allowed_words", "interval_words", "unanswered_words", "unit_words", "value_words"]
 
 SIGNED = frozenset({"grade-shift", "shift-equivalence", "grade-bias", "severity"})
 """Measures in grades of which the direction is half of what they say."""
@@ -28,6 +28,11 @@ def interval_words(measure: MeasureRecord, limits: IntervalRecord | None) -> str
 def unit_words(measure: MeasureRecord) -> str:
     """What the value counts, where that is not plain from the measure's name."""
     return numbers.unit_of_scale(measure.scale)
+
+
+def unanswered_words(count: int) -> str:
+    """What is said of a test that might have been passed by giving no verdict."""
+    return f"{numbers.count(count)} without a verdict might have changed it"
 
 
 def allowed_words(least: float | None, most: float | None, *, unit: str = "") -> str:

@@ -45,14 +45,14 @@ class Ask:
 def attempt(commission: Commission, number: int, *, others: Sequence[str] = ()) -> Generator[Ask, Response, Attempt]:
     """Attempt `number` at a commission, counted from 0. `others` are texts that the new one must not repeat.
 
-    A response that is a failure, other than a refusal, must not be sent in: the attempt is then given up and made
-    anew another time.
+    A failure that may pass must not be sent in: the attempt is then given up and made anew another time.
     """
     temperature = commission.terms.temperature(number)
     settled = Attempt(commission.id, commission.perturbation.name, number, temperature, "", (), (), "-", None)
     written = yield _ask(commission, number, "generator", 0, _generator_request(commission, number))
     if written.text is None:
-        return replace(settled, rejected=f"the generator refused: {written.failure_detail}"[:300])
+        who = "refused" if written.failure == "refused" else "was refused the request"
+        return replace(settled, rejected=f"the generator {who}: {written.failure_detail}"[:300])
     text = written.text.strip("\r\n")
     settled = replace(settled, text=text[:LONGEST_TEXT])
     if problem := _unusable(written, text, fence=_fence(commission, number)):

@@ -9,6 +9,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import Stimulus
 from umpirical.stats import seeds
 from umpirical.stimuli.generation.commissions import Commission, GenerationTerms
+from umpirical.stimuli.generation.opinions import REFUSED, UNREAD
 from umpirical.stimuli.perturbations.spec import GeneratedPerturbation
 
 __all__ = ["EXAMPLES", "Bucket", "bucket_report", "plan_buckets", "rejection_reasons"]
@@ -89,6 +90,8 @@ def rejection_reasons(attempt: Attempt) -> tuple[str, ...]:
         return ()
     if failed := tuple(f"check: {finding.check}" for finding in attempt.findings if not finding.passed):
         return failed
+    if UNREAD in attempt.opinions and set(attempt.opinions) <= {UNREAD, REFUSED}:
+        return ("validators could not be read",)
     return ("validators did not agree",) if attempt.opinions else (attempt.rejected.partition(":")[0],)
 
 
@@ -118,7 +121,7 @@ def _bucket(
 def _in_turn(originals: Sequence[Stimulus], test: str, seed: int) -> list[Stimulus]:
     """All originals, in an order in which tasks take turns: no task comes again before every other one has come."""
     by_task: dict[str, list[Stimulus]] = defaultdict(list)
-    for original in sorted(originals, key=lambda original: seeds.uniform(seed, test, original.id, "source")):
+    for original in sorted(originals, key=lambda original: seeds.uniform(seed, test, original.content, "source")):
         by_task[original.task].append(original)
     tasks = sorted(by_task, key=lambda task: seeds.uniform(seed, test, task, "task"))
     most = max((len(held) for held in by_task.values()), default=0)
@@ -129,7 +132,7 @@ def _in_turn(originals: Sequence[Stimulus], test: str, seed: int) -> list[Stimul
 def _by_label(originals: Sequence[Stimulus], labels: Sequence[str], seed: int) -> dict[str, list[Stimulus]]:
     """In an order that has nothing to do with that of the file."""
     found: dict[str, list[Stimulus]] = defaultdict(list)
-    for original in sorted(originals, key=lambda original: seeds.uniform(seed, original.id, "example")):
+    for original in sorted(originals, key=lambda original: seeds.uniform(seed, original.content, "example")):
         if original.gold in labels and original.candidates[0].strip():
             found[original.gold].append(original)
     return found

@@ -5,12 +5,13 @@ same: that is what validators are asked.
 """
 
 import math
-import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from statistics import median
 from typing import get_args
 
 from umpirical.stimuli.generation.chat import chat_around
+from umpirical.stimuli.generation.grade_names import times_named
 from umpirical.stimuli.generation.languages import UNKNOWN, Known, common_share, language_of, tellable
 from umpirical.stimuli.generation.wording import (
     added_passage,
@@ -20,6 +21,7 @@ from umpirical.stimuli.generation.wording import (
     number_words,
     placeholder_names,
     sentences,
+    word_count,
     words,
 )
 from umpirical.stimuli.perturbations.spec import Check, Made
@@ -47,8 +49,6 @@ __all__ = [
 LEAST_COMMON = 0.1
 """Share of commonest words by which a text whose language is not clear still passes for that of its original."""
 
-_GRADE_WORDS = r"(?:scor(?:e|es|ed|ing)|grad(?:e|es|ed|ing)|rat(?:ed|ing)|levels?|marks?|points?|label(?:s|led)?)"
-
 
 def not_a_copy() -> Check:
     """It has not the words of its original, nor of a text that it must not repeat."""
@@ -57,7 +57,7 @@ def not_a_copy() -> Check:
         changed = words(made.changed)
         if changed == words(made.original):
             return "the words of the original"
-        if any(changed == words(other) for other in made.others):
+        if any(len(changed) == word_count(other) and changed == words(other) for other in made.others):
             return "the words of another text"
         return "other words"
 
@@ -91,7 +91,7 @@ def length_like_others(low: float, high: float) -> Check:
     """How many times as many words it has as the texts that it must not repeat, in the median."""
 
     def ratio(made: Made) -> float | None:
-        lengths = [length for other in made.others if (length := len(words(other)))]
+        lengths = [length for other in made.others if (length := word_count(other))]
         return len(words(made.changed)) / median(lengths) if lengths else None
 
     def found(made: Made) -> str:
@@ -223,14 +223,19 @@ def unlike_others(measure: Similarity, *, most: float | None = None) -> Check:
     """It repeats none of the others; by default, none of them is a near copy by the measure's own limit."""
     limit = measure.near_copy if most is None else most
 
+    # What was found is asked for right after whether it passed.
+    @lru_cache(maxsize=1)
+    def alike(text: str, others: tuple[str, ...]) -> tuple[float, ...]:
+        return tuple(measure.to_each(text, others))
+
     def found(made: Made) -> str:
         if not made.others:
             return "no others"
-        values = measure.to_each(made.changed, made.others)
+        values = alike(made.changed, tuple(made.others))
         return f"at most {max(values):.2f} like one of {len(values)} others, by {measure.name}"
 
     def passed(made: Made) -> bool:
-        return all(value < limit for value in measure.to_each(made.changed, made.others))
+        return all(value < limit for value in alike(made.changed, tuple(made.others)))
 
     return _check("unlike others", f"less than {limit:g} like each", found, passed)
 
@@ -320,17 +325,7 @@ def mentions_no_label() -> Check:
     """It does not name the grade it was written for: `score: 3`, `deserves a grade of "good"`, `3 out of 6`, `3/6`."""
 
     def mentions(made: Made) -> int:
-        if not made.target.strip():
-            return 0
-        label = re.escape(made.target.casefold().strip())
-        near = rf"{_GRADE_WORDS}\W{{0,4}}(?:\w{{1,12}}\W{{1,4}}){{0,3}}{label}(?!\w)"
-        before = rf"(?<!\w){label}\W{{0,3}}(?:out of|points?\b|/ ?\d+\W*$)"
-        alone = rf"^\W*{label}\W*$"
-        patterns = [re.compile(pattern, re.MULTILINE) for pattern in (near, before, alone)]
-        first, second = (
-            sum(len(pattern.findall(text.casefold())) for pattern in patterns) for text in (made.original, made.changed)
-        )
-        return max(0, second - first)
+        return max(0, times_named(made.target, made.changed) - times_named(made.target, made.original))
 
     return _check(
         "names no grade",

@@ -93,7 +93,8 @@ class Commission:
                 # What passes decides what becomes of an attempt as much as the prompt does.
                 "checks": [[check.name, check.allowed] for check in self.perturbation.checks],
                 "validation": self.perturbation.validation,
-                "source": self.source.id,
+                # By what it says: a column more to split results by is no reason to write everything anew.
+                "source": [self.source.content, self.source.gold if "{{label}}" in self.perturbation.prompt else ""],
                 "target": self.target,
                 "examples": [self.example_label, *self.examples],
                 "number": self.number,

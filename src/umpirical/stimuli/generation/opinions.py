@@ -60,7 +60,8 @@ def opinion_schema(kind: Validation, scale: GradeScale) -> str:
 def read_opinion(kind: Validation, scale: GradeScale, text: str) -> str:
     """`same` or `different`, or a label of the scale; `unread` for all else.
 
-    An answer is JSON of the schema, perhaps in a code block and with a reason beside it, or the bare word.
+    An answer is JSON of the schema, perhaps in a code block and with a reason beside it, or the bare word. A label of
+    figures may be a JSON number.
     """
     allowed = (SAME, DIFFERENT) if kind == "same-grade" else scale.labels
     stripped = text[:LONGEST_OPINION].strip()
@@ -70,13 +71,21 @@ def read_opinion(kind: Validation, scale: GradeScale, text: str) -> str:
     except (ValueError, RecursionError):
         found = stripped.removesuffix(".").strip("\"'")
     if isinstance(found, dict):
-        found = found.get(_field(kind)) if found.keys() <= {_field(kind), "reason", "reasoning"} else None
-    # A bare `3` is read by JSON as a number.
-    said = stripped if isinstance(found, int) and not block else found
+        said = _as_text(found.get(_field(kind))) if found.keys() <= {_field(kind), "reason", "reasoning"} else None
+    else:
+        # A bare `3` is read by JSON as a number.
+        said = stripped if isinstance(found, int) and not block else found
     if not isinstance(said, str) or said in allowed:
         return said if isinstance(said, str) else UNREAD
     alike = [label for label in allowed if label.casefold() == said.casefold()]
     return alike[0] if len(alike) == 1 else UNREAD
+
+
+def _as_text(found: object) -> str | None:
+    """A label that was given as text, or as a number whose figures it is; None for all else. 3.0 is not `3`."""
+    if isinstance(found, int | float) and not isinstance(found, bool) and str(found)[-1].isdigit():
+        return str(found)
+    return found if isinstance(found, str) else None
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def _target(test: GeneratedPerturbation, original: Stimulus, terms: GenerationTe
         return _Target(reason="the original has no label")
     if original.gold not in terms.scale.labels:
         return _Target(reason="the label of the original is not on the scale")
-    return _flipped(original.gold, terms.scale, seeds.uniform(seed, test.name, original.id, "target"))
+    return _flipped(original.gold, terms.scale, seeds.uniform(seed, test.name, original.content, "target"))
 
 
 def _flipped(label: str, scale: GradeScale, draw: float) -> _Target:

@@ -21,6 +21,7 @@ __all__ = [
     "placeholder_names",
     "sentences",
     "shorter_than",
+    "word_count",
     "words",
 ]
 
@@ -47,6 +48,12 @@ _SENTENCE_ENDS, _CLOSERS = ".!?…。！？", "\"'”’)]*_»"
 def words(text: str) -> tuple[str, ...]:
     """Without case and marks. In scripts without blanks between words, each character is one."""
     return tuple(_WORD.findall(text.casefold().replace("’", "'")))
+
+
+# A text is held against the same thousands of others again and again, whose words would take too much room to keep.
+@lru_cache(maxsize=1 << 16)
+def word_count(text: str) -> int:
+    return len(words(text))
 
 
 def shorter_than(least: int) -> Callable[[str], str]:

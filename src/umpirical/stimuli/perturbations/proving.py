@@ -46,7 +46,7 @@ def proved_stimuli(
                 f"stimulus {original.id} has {len(original.candidates)} candidates; a perturbation changes one response"
             )
         text = original.candidates[0]
-        changed = perturbation.change(text, generator(seed, original.id, perturbation.name))
+        changed = perturbation.change(text, generator(seed, original.content, perturbation.name))
         yield original, None if changed == text else _stimulus(perturbation, original, changed)
 
 

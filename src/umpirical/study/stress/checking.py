@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from umpirical.domain.attempts import Attempt
 from umpirical.domain.stimuli import Stimulus
+from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
+from umpirical.judges.spec import ModelSpec
 from umpirical.stimuli.perturbations.proving import proved_stimuli
 from umpirical.study.files import Study
+from umpirical.study.starting import RUBRIC_PLACEHOLDER
 from umpirical.study.stress.making import GENERATED, generated_made, open_generation
 from umpirical.study.stress.originals import Originals, read_originals
+from umpirical.study.stress.spec import StressSpec
 from umpirical.study.stress.writing import PlannedCommissions, planned_commissions
 
 __all__ = ["CheckedStress", "check_stress"]
@@ -28,6 +33,8 @@ def check_stress(study: Study) -> CheckedStress:
     """Reads the dataset, makes what a program makes, and counts what a generator has written."""
     originals = read_originals(study)
     notes = list(_dataset_notes(originals))
+    if study.rubric == RUBRIC_PLACEHOLDER:
+        notes.append("the rubric is still the text that init wrote: judges go by it as it stands")
     stimuli = list(originals.stimuli)
     for perturbation in study.stress.proved if study.stress else ():
         made = [stimulus for _, stimulus in proved_stimuli(perturbation, originals.stimuli, seed=study.spec.seed)]
@@ -37,26 +44,31 @@ def check_stress(study: Study) -> CheckedStress:
     planned = planned_commissions(study, originals.stimuli)
     notes += _generation_notes(study, planned)
     # As many as are wanted: a changed text is asked about as often as any other, whatever it says.
-    stimuli += [replace(commission.source, family=commission.perturbation.name) for commission in planned.commissions]
-    return CheckedStress(list(_rubric_problems(study)), notes, stimuli)
+    given_up = sum(entry.given_up for entry in generated_made(planned, _attempts(study, planned)).values())
+    wanted = planned.commissions[given_up:]
+    stimuli += [replace(commission.source, family=commission.perturbation.name) for commission in wanted]
+    problems = [*_rubric_problems(study), *_simulated_problems(study)]
+    return CheckedStress(problems, notes, stimuli)
 
 
 def _dataset_notes(originals: Originals) -> Iterator[str]:
     summary = originals.summary
-    yield f"dataset {summary.source}: {summary.rows:,} rows, {summary.items:,} taken"
+    yield f"dataset {summary.source}: {summary.rows:,} rows, {len(originals.stimuli):,} taken"
     if summary.unlabelled:
         yield f"  {summary.unlabelled:,} rows have no label: nothing is said of agreement with them"
     if summary.empty_responses:
         yield f"  {summary.empty_responses:,} responses are empty, and are kept"
-    if summary.duplicates:
-        yield f"  {summary.duplicates:,} rows repeat an earlier one: they are no independent evidence"
+    if originals.repeated:
+        yield f"  {originals.repeated:,} rows repeat an earlier one: they say nothing new, and are left out"
 
 
 def _generation_notes(study: Study, planned: PlannedCommissions) -> Iterator[str]:
     if not planned.commissions:
         return
-    attempts = list(_attempts(study, planned))
-    made = generated_made(planned, attempts)
+    stress = study.stress
+    if stress is not None and stress.generator is not None and stress.generator.model == _validator_model(stress):
+        yield "generator and validator are one model: it is asked whether it did well itself"
+    made = generated_made(planned, _attempts(study, planned))
     left = sum(entry.open for entry in made.values())
     for test, entry in made.items():
         asked = entry.wanted - sum(entry.skipped.values())
@@ -64,6 +76,10 @@ def _generation_notes(study: Study, planned: PlannedCommissions) -> Iterator[str
         yield from (f"  {count} not asked for: {reason}" for reason, count in entry.skipped.items())
     if left:
         yield f"umpirical generate  has {left:,} stimuli to write before  umpirical run  can be used"
+
+
+def _validator_model(stress: StressSpec) -> ModelSpec | None:
+    return None if stress.validator is None else stress.validator.model
 
 
 def _attempts(study: Study, planned: PlannedCommissions) -> Iterator[Attempt]:
@@ -75,6 +91,14 @@ def _attempts(study: Study, planned: PlannedCommissions) -> Iterator[Attempt]:
         yield from store.attempts([commission.id for commission in planned.commissions])
     finally:
         store.close()
+
+
+def _simulated_problems(study: Study) -> Iterator[str]:
+    for judge in study.spec.judges:
+        if judge.model is not None and judge.model.adapter == "simulated" and judge.model.name not in EXAMINER_PROFILES:
+            near = get_close_matches(judge.model.name, EXAMINER_PROFILES, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(EXAMINER_PROFILES)}"
+            yield f"judge {judge.name}: no simulated examiner is named {judge.model.name!r}; {hint}"
 
 
 def _rubric_problems(study: Study) -> Iterator[str]:

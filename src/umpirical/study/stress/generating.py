@@ -79,6 +79,8 @@ class Written:
     """What came of it, by test."""
 
     made: Mapping[str, Made]
+    failures: Mapping[tuple[str, str], int]
+    """Kind and detail of the calls that failed for what is still open."""
 
     @property
     def open(self) -> int:
@@ -141,9 +143,11 @@ def generate_stimuli(generation: Generation, ledger: Ledger, watch: Callable[[st
         with store.locked(), watch("generate", len(generation.planned.commissions)) as watcher:
             asyncio.run(_generate(generation, ledger, watcher))
         attempts = list(store.attempts([commission.id for commission in generation.planned.commissions]))
+        left = {commission.id for commission, _ in commissions_left(generation.planned.commissions, store)}
+        failures = store.failures(left)
     finally:
         store.close()
-    return Written(generated_made(generation.planned, attempts))
+    return Written(generated_made(generation.planned, attempts), failures)
 
 
 async def _generate(generation: Generation, ledger: Ledger, watcher: GenerationWatcher) -> None:

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from umpirical.domain.attempts import Attempt
@@ -150,7 +150,21 @@ def _generated(folder: Path, planned: PlannedCommissions, made: dict[str, Made])
     made |= generated_made(planned, attempts)
     # In the order of the commissions: when each was settled is an accident of the network.
     stimuli = {settled.commission: settled.stimulus for settled in attempts if settled.stimulus is not None}
-    return [stimuli[commission.id] for commission in planned.commissions if commission.id in stimuli]
+    found = ((commission, stimuli[commission.id]) for commission in planned.commissions if commission.id in stimuli)
+    return [_as_known_now(stimulus, commission.source) for commission, stimulus in found]
+
+
+def _as_known_now(stimulus: Stimulus, source: Stimulus) -> Stimulus:
+    """The text as it was written, with what the dataset says now about the item it was written from."""
+    kept = stimulus.gold_from == "construction"
+    return replace(
+        stimulus,
+        task_id=source.task_id,
+        parent=source.id,
+        strata=source.strata,
+        gold=stimulus.gold if kept else source.gold,
+        gold_from=stimulus.gold_from if kept else source.gold_from,
+    )
 
 
 def _about(originals: Originals, made: Mapping[str, Made]) -> dict[str, Json]:
@@ -158,5 +172,6 @@ def _about(originals: Originals, made: Mapping[str, Made]) -> dict[str, Json]:
     return {
         "dataset": summary,
         "sampled": len(originals.stimuli),
+        "repeated": originals.repeated,
         "made": {name: asdict(entry) for name, entry in made.items()},
     }

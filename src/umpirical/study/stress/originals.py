@@ -23,7 +23,9 @@ class Originals:
 
     summary: DatasetSummary
     stimuli: tuple[Stimulus, ...]
-    """One for each item of the sample, in the order of the file."""
+    """One for each item of the sample, in the order of the file; of rows with one task and response the first."""
+    repeated: int
+    """Items of the sample that are left out because they repeat an earlier one."""
 
 
 def read_originals(study: Study) -> Originals:
@@ -32,9 +34,12 @@ def read_originals(study: Study) -> Originals:
     if spec is None:
         raise UsageError("the study has no dataset", fix="umpirical init --from FILE  writes a study that has one")
     items, summary = read_items(spec, study.folder, seed=study.spec.seed)
-    if len(items) < LEAST:
+    if len({(item.task, item.response) for item in items}) < LEAST:
         raise UsageError(f"{spec.path}: {len(items)} items are too few to measure with", fix=f"give at least {LEAST}")
-    return Originals(summary, tuple(_originals(items)))
+    # A row that repeats another is the same question to a judge: asked again, it would cost again and say nothing new.
+    distinct = {(item.task, item.response): item for item in reversed(items)}
+    kept = [item for item in items if distinct[item.task, item.response] is item]
+    return Originals(summary, tuple(_originals(kept)), repeated=len(items) - len(kept))
 
 
 def _originals(items: Sequence[Item]) -> list[Stimulus]:

@@ -153,6 +153,7 @@ def _dataset_record(name: str, stimuli: StimulusSet, scale: GradeScale) -> Datas
         rows=manifest["dataset"]["rows"],
         items=manifest["dataset"]["rows"],
         sampled=manifest["sampled"],
+        duplicates=manifest["repeated"],
         unlabelled=labels[""],
         labels={label: labels[label] for label in order if labels[label]},
         strata={stratum: dict(sorted(counted.items())) for stratum, counted in strata.items()},

@@ -1,10 +1,10 @@
 """What the user writes about stress tests."""
 
+from difflib import get_close_matches
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from umpirical.domain.errors import UsageError
 from umpirical.judges.spec import ModelSpec
 from umpirical.stimuli.perturbations.spec import PERTURBATIONS, GeneratedPerturbation, ProvedPerturbation
 
@@ -72,17 +72,17 @@ class StressSpec(BaseModel):
     def _sound(self) -> "StressSpec":
         if len(set(self.tests)) != len(self.tests):
             raise ValueError("a test is named twice")
+        known = [*PERTURBATIONS.names(), *REPEAT_TESTS]
+        if unknown := [name for name in self.tests if name not in known]:
+            near = get_close_matches(unknown[0], known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+            raise ValueError(f"tests: no test is named {unknown[0]!r}: {hint}")
         if self.agree > self.votes:
             raise ValueError(f"agree: {self.agree} of {self.votes} votes cannot agree")
         if any(temperature < 0 for temperature in self.temperatures):
             raise ValueError("a temperature is negative")
-        try:
-            generated = self.generated
-        except UsageError as error:
-            # So that it is told with the line it stands in.
-            raise ValueError(f"{error}: {error.fix}") from None
-        if generated and (self.generator is None or self.validator is None):
-            names = ", ".join(test.name for test in generated)
+        if self.generated and (self.generator is None or self.validator is None):
+            names = ", ".join(test.name for test in self.generated)
             raise ValueError(f"{names}: written by a model, so generator and validator have to be named")
         if "stability" in self.tests and self.repeats < 2:
             raise ValueError("stability: needs repeats of at least 2")

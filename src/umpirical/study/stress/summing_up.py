@@ -1,5 +1,6 @@
 """The judges of a stress study side by side."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from umpirical.domain.errors import UsageError
@@ -11,12 +12,13 @@ from umpirical.study.stress.reporting import write_stress_pages
 __all__ = ["comparable_reports", "stress_runs", "write_study_report"]
 
 
-def write_study_report(folder: Path, *, stimuli: str | None = None, out: Path | None = None) -> Path:
+def write_study_report(folder: Path, *, runs: Sequence[Path] = (), out: Path | None = None) -> Path:
     """Writes the report of a study from the records of its runs; returns the page to open first.
 
-    `stimuli` is the digest of the set that is reported on; None for that of the newest run.
+    `runs` are those that must be in it, such as the ones just made; other judges' newest runs on the same stimuli are
+    put beside them.
     """
-    return write_stress_pages(comparable_reports(folder, stimuli=stimuli), out or folder / "report")
+    return write_stress_pages(comparable_reports(folder, runs=runs), out or folder / "report")
 
 
 def stress_runs(folder: Path) -> list[Path]:
@@ -28,20 +30,19 @@ def stress_runs(folder: Path) -> list[Path]:
     return found
 
 
-def comparable_reports(folder: Path, *, stimuli: str | None = None) -> list[StressReport]:
-    """The newest report of every judge that was asked about one set of stimuli.
+def comparable_reports(folder: Path, *, runs: Sequence[Path] = ()) -> list[StressReport]:
+    """One report for each judge, all on the same stimuli: those of `runs`, or of the run that was used last.
 
     Judges that saw other stimuli cannot be held against each other: an older set is left to its own runs.
     """
-    records = {run: run / "stress.json" for run in stress_runs(folder)}
-    found = [
-        (RunStore(run).manifest["created"], parse_stress(record.read_text(encoding="utf-8")))
-        for run, record in records.items()
-        if record.is_file()
-    ]
-    if not found:
+    measured = [run for run in stress_runs(folder) if (run / "stress.json").is_file() and RunStore(run).started()]
+    if not measured:
         raise UsageError(f"{folder}: no run of stress tests is measured yet", fix=f"umpirical run {folder}")
-    found.sort(key=lambda entry: entry[0])
-    stimuli = stimuli or found[-1][1].run.stimuli
-    newest = {report.judge.name: report for _, report in found if report.run.stimuli == stimuli}
+    # The manifest is written anew each time a run is gone on with.
+    measured.sort(key=lambda run: (run / "run.json").stat().st_mtime_ns)
+    chosen = {run.resolve() for run in runs}
+    measured.sort(key=lambda run: run.resolve() in chosen)
+    reports = [parse_stress((run / "stress.json").read_text(encoding="utf-8")) for run in measured]
+    stimuli = reports[-1].run.stimuli
+    newest = {report.judge.name: report for report in reports if report.run.stimuli == stimuli}
     return [newest[name] for name in sorted(newest)]

@@ -1,0 +1,136 @@
+"""Readouts: ways to read a verdict from the responses a `compare` judge has given.
+
+Each is a judge configuration of its own, made of the same answers. What is known of a log-probability is a `Span`: a
+label outside the listed tokens has an upper bound and no value.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, inf
+from typing import Literal
+
+from umpirical.domain.digests import digest
+from umpirical.domain.scales import Choice
+
+__all__ = [
+    "READOUTS",
+    "TARGET",
+    "Content",
+    "Readout",
+    "ReadoutName",
+    "Span",
+    "calibration_tasks",
+    "content_odds",
+    "most_likely",
+    "preferred",
+    "slot_odds",
+    "tie_band",
+]
+
+TARGET = 0.10
+"""False preference that is acceptable, where nothing else is said."""
+
+ReadoutName = Literal["text", "logprob", "both-orders", "order-averaged"]
+
+Content = Literal["u", "v", "tie"]
+
+
+@dataclass(frozen=True, slots=True)
+class Readout:
+    """One way to read a verdict."""
+
+    name: ReadoutName
+    about: str
+    """What is read, in one sentence."""
+    pairwise: bool
+    """One verdict is read from both orders of a pair together, so no slot can be preferred."""
+    needs_logprobs: bool
+
+
+READOUTS = (
+    Readout("text", "What the parser reads in the answer.", pairwise=False, needs_logprobs=False),
+    Readout(
+        "logprob",
+        "The label with the highest log-probability where the answer is decided.",
+        pairwise=False,
+        needs_logprobs=True,
+    ),
+    Readout(
+        "both-orders",
+        "The content that the text names in both orders; else a tie.",
+        pairwise=True,
+        needs_logprobs=False,
+    ),
+    Readout(
+        "order-averaged",
+        "The content that the log-odds favour, averaged over both orders; a tie within a band around 0.",
+        pairwise=True,
+        needs_logprobs=True,
+    ),
+)
+"""From the simplest on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What is known of a number: the ends between which it lies, both included."""
+
+    low: float
+    """-inf where only an upper bound is known."""
+    high: float
+
+    def minus(self, other: "Span") -> "Span":
+        return Span(self.low - other.high, self.high - other.low)
+
+    @property
+    def largest(self) -> float:
+        """The most that its size can be."""
+        return max(abs(self.low), abs(self.high))
+
+
+def most_likely(labels: Mapping[str, Span]) -> str | None:
+    """The label that is more likely than every other, whatever the unknown ones are; None if that cannot be known."""
+    best = max(labels, key=lambda label: labels[label].low)
+    least = labels[best].low
+    rivals = [span for label, span in labels.items() if label != best and (span.high > least or span.low == least)]
+    return None if least == -inf or rivals else best
+
+
+def slot_odds(labels: Mapping[str, Span]) -> Span:
+    """Log-odds of slot 1 against slot 2."""
+    return labels[Choice.SLOT_1].minus(labels[Choice.SLOT_2])
+
+
+def content_odds(uv: Span, vu: Span) -> Span:
+    """Log-odds of content u against v: the mean over both orders, each given as the log-odds of slot 1."""
+    return Span((uv.low - vu.high) / 2, (uv.high - vu.low) / 2)
+
+
+def preferred(odds: Span, *, band: float) -> Content | None:
+    """The content whose log-odds lie beyond the band, or a tie; None if what is known does not settle it."""
+    if odds.low > band:
+        return "u"
+    if odds.high < -band:
+        return "v"
+    return "tie" if -band <= odds.low and odds.high <= band else None
+
+
+def tie_band(sizes: Sequence[float], *, target: float) -> float:
+    """The least band that leaves at most the share `target` of these log-odds outside, by their sizes.
+
+    It is one of the sizes: nothing is interpolated, so the share on these very pairs meets the target. Infinite if too
+    many sizes are.
+    """
+    if not sizes:
+        raise ValueError("a tie band needs at least one pair")
+    outside = floor(target * len(sizes) + 1e-9)
+    return sorted(sizes)[len(sizes) - 1 - outside] if outside < len(sizes) else 0.0
+
+
+def calibration_tasks(tasks: Iterable[str]) -> frozenset[str]:
+    """The half of the tasks on which bands are set and a readout is chosen; the other half is for reporting.
+
+    The first half in the order of their digests, so that neither names nor results decide it.
+    """
+    known = sorted(set(tasks), key=lambda task: digest("half", task))
+    return frozenset(known[: len(known) // 2])

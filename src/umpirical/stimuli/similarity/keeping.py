@@ -1,0 +1,46 @@
+"""What was computed of a text, kept for the next time that the text is held against another."""
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+__all__ = ["Kept"]
+
+T = TypeVar("T")
+
+
+class Kept(Generic[T]):
+    """A function of a text that remembers what it returned, as long as all of that is not too large.
+
+    Texts are held against the same others again and again, in the same order. Where not all fit, forgetting the one
+    used longest ago would forget each just before it is needed. So the newest gives way: the others stay, and what is
+    computed anew is only what does not fit.
+    """
+
+    def __init__(self, compute: Callable[[str], T], *, size: Callable[[T], int], most: int) -> None:
+        """`size` is that of a result in bytes, and `most` that of all results together."""
+        self._compute = compute
+        self._size = size
+        self._most = most
+        self._held: dict[str, T] = {}
+        self._bytes = 0
+
+    def __call__(self, text: str) -> T:
+        found = self._held.get(text)
+        return self._kept(text) if found is None else found
+
+    @property
+    def bytes(self) -> int:
+        """Of all that is kept."""
+        return self._bytes
+
+    def _kept(self, text: str) -> T:
+        result = self._compute(text)
+        size = self._size(result)
+        if size > self._most:
+            return result
+        while self._held and self._bytes + size > self._most:
+            _, dropped = self._held.popitem()
+            self._bytes -= self._size(dropped)
+        self._held[text] = result
+        self._bytes += size
+        return result

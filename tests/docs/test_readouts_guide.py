@@ -1,0 +1,28 @@
+"""The guide to readouts lists those there are, and its study file is one."""
+
+import shlex
+
+from tests.docs.reading import ROOT, blocks, table
+from umpirical.cli import COMMANDS
+from umpirical.domain.readouts import READOUTS
+from umpirical.study.files import parse_study
+
+GUIDE = ROOT / "docs" / "readouts.md"
+
+
+def test_the_table_is_that_of_the_code():
+    words = {True: "yes", False: "no"}
+    assert table(GUIDE, "readout") == [
+        [f"`{one.name}`", one.about, words[one.pairwise], words[one.needs_logprobs]] for one in READOUTS
+    ]
+
+
+def test_the_study_file_asks_for_log_probabilities(tmp_path):
+    (text,) = blocks(GUIDE, "yaml")
+    assert parse_study(text, tmp_path).spec.judges[0].decoding.top_logprobs == 20
+
+
+def test_the_command_is_one():
+    (line,) = blocks(GUIDE, "sh")
+    assert shlex.split(line)[:2] == ["umpirical", "readouts"]
+    assert "readouts" in COMMANDS

@@ -1,0 +1,86 @@
+"""The log-probabilities of simulated judges: those of the latent rule, and those that their answers are drawn by."""
+
+import asyncio
+import json
+from collections import Counter
+from math import exp
+
+import pytest
+from scipy.special import ndtr
+
+from umpirical.domain.readouts import slot_odds
+from umpirical.judges.answers import AnswerReader
+from umpirical.judges.prompting import builtin_prompt
+from umpirical.judges.readouts.logprobs import LabelReader
+from umpirical.judges.readouts.tokens import read_tokens
+from umpirical.judges.simulated.comparing import Comparer
+from umpirical.judges.simulated.model import SimulatedModel
+from umpirical.judges.simulated.profiles import GRADER_PROFILES, PROFILES, Profile
+from umpirical.judges.spec import JudgeSpec
+from umpirical.models.filling import fill
+from umpirical.models.port import ChatRequest, Decoding, Message
+from umpirical.stats.latent import LatentJudge
+
+QUALITY = {"all of it": 5.0, "some of it": 3.0}
+PLAIN = Profile("test", LatentJudge(resolution=0.5, criterion=0.4, slot_bias=0.7, lapse=0.03), frozen_noise=0.0)
+SPEC = JudgeSpec(name="j", model={"adapter": "simulated", "name": "careful"})
+
+
+def prompt(first, second):
+    return fill(
+        builtin_prompt("compare"), {"task": "t", "first": first, "second": second, "fence": "abcdef", "scale": ""}
+    )
+
+
+def respond(profile, text, *, trial="t", top=20):
+    request = ChatRequest("m", (Message("user", text),), Decoding(top_logprobs=top))
+    model = SimulatedModel(profile, answer_key=lambda answer: QUALITY.get(answer, 0.0), seed=1)
+    return asyncio.run(model.generate(request, trial_id=trial))
+
+
+def test_they_are_those_of_the_latent_rule():
+    """X = .5 * 2 + .7 against .4; one call in a hundred is a guess at each label."""
+    found = Comparer(PLAIN, QUALITY.__getitem__, 1).probabilities(prompt("all of it", "some of it"))
+    first, second = 0.01 + 0.97 * ndtr(1.7 - 0.4), 0.01 + 0.97 * ndtr(-1.7 - 0.4)
+    assert found == pytest.approx({"1": first, "2": second, "tie": 1 - first - second})
+
+
+def test_they_are_read_back_as_labels():
+    text = prompt("all of it", "some of it")
+    response = respond(PLAIN, text)
+    outcome = AnswerReader(None).read(response.text)
+    labels = LabelReader(SPEC).read(response, outcome)
+    for label, share in Comparer(PLAIN, QUALITY.__getitem__, 1).probabilities(text).items():
+        assert exp(labels[label].low) == exp(labels[label].high) == pytest.approx(share)
+    other = LabelReader(SPEC).read(*read(respond(PLAIN, prompt("some of it", "all of it"))))
+    # Quality drops out of the sum, and the slot bias out of the difference.
+    assert slot_odds(labels).low > slot_odds(other).low
+
+
+def read(response):
+    return response, AnswerReader(None).read(response.text)
+
+
+def test_the_answers_are_drawn_by_them():
+    text, calls = prompt("some of it", "all of it"), 3000
+    said = Counter(json.loads(respond(PLAIN, text, trial=str(n)).text)["verdict"] for n in range(calls))
+    for label, share in Comparer(PLAIN, QUALITY.__getitem__, 1).probabilities(text).items():
+        # Four standard errors of a share.
+        assert said[label] / calls == pytest.approx(share, abs=4 * (share * (1 - share) / calls) ** 0.5)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_what_is_listed_is_at_most_what_was_asked_for_and_never_more_than_all(name):
+    response = respond(PROFILES[name], prompt("all of it", "some of it"), top=2)
+    token = read_tokens(response.logprobs)[1]
+    assert token.listed == 2
+    assert exp(token.logprob) + sum(exp(logprob) for _, logprob in token.others) <= 1 + 1e-9
+
+
+def test_they_are_given_only_if_asked_for_and_only_by_judges_that_compare():
+    text = prompt("all of it", "some of it")
+    assert respond(PLAIN, text, top=None).logprobs == ""
+    graded = fill(builtin_prompt("grade"), {"task": "t", "first": "all of it", "fence": "abcdef", "scale": '"1", "2"'})
+    grader = next(iter(GRADER_PROFILES.values()))
+    assert respond(grader, graded).text
+    assert respond(grader, graded).logprobs == ""
