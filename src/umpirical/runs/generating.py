@@ -9,6 +9,7 @@ from typing import Protocol
 from umpirical.domain.attempts import Attempt
 from umpirical.domain.responses import Response
 from umpirical.models.port import Model
+from umpirical.models.spending import CapReached
 from umpirical.runs.executor import RunStopped
 from umpirical.stimuli.generation.attempting import Ask, attempt, check_again
 from umpirical.stimuli.generation.commissions import Commission
@@ -99,6 +100,8 @@ async def generate(  # noqa: PLR0913  # each by its name
     finally:
         # Also on Ctrl-C: what was answered is paid for, and is kept.
         ledger.flush()
+    if filling.cap_reached is not None:
+        raise filling.cap_reached
 
 
 def _accepted(commissions: Sequence[Commission], store: GenerationStore) -> Iterator[tuple[Commission, str]]:
@@ -176,11 +179,16 @@ class _Filling:
     watcher: GenerationWatcher
     asked_before: set[str]
     give_up_after: int
+    cap_reached: CapReached | None = None
     _failed_in_a_row: int = 0
 
     async def work(self, commissions: Iterator[tuple[Commission, int]]) -> None:
-        for commission, tried in commissions:
-            self.watcher.commission_settled(await self._fill(commission, tried))
+        """Fills until there is nothing left, or no money. At the cap nobody is cancelled: see `LocalExecutor`."""
+        try:
+            for commission, tried in commissions:
+                self.watcher.commission_settled(await self._fill(commission, tried))
+        except CapReached as error:
+            self.cap_reached = error
 
     async def _fill(self, commission: Commission, tried: int) -> Attempt | None:
         """The last attempt: a stimulus, or the one after which the commission is given up; None if a call failed."""

@@ -9,7 +9,7 @@ from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Trial
 from umpirical.judges.building import Calling
 from umpirical.judges.port import Judge, Request, prompt_id
-from umpirical.models.spending import FREE, Ledger, Meter
+from umpirical.models.spending import FREE, CapReached, Ledger, Meter
 from umpirical.runs.call_spec import CallSpec
 from umpirical.runs.design import shown
 from umpirical.runs.executor import Receipt, RunStopped, Watcher
@@ -53,6 +53,8 @@ class LocalExecutor:
             # Also on Ctrl-C: what was answered is paid for, and is kept.
             receipts = recorder.close()
             await judge.close()
+        if asking.cap_reached is not None:
+            raise asking.cap_reached
         return receipts
 
 
@@ -106,8 +108,19 @@ class _Asking:
         self._give_up_after = give_up_after
         self._failed_in_a_row = 0
         self._checked: set[int] = set()
+        self.cap_reached: CapReached | None = None
 
     async def work(self, questions: Iterator[_Question]) -> None:
+        """Asks until there is nothing left, or no money.
+
+        At the cap nobody is cancelled: an answer that has just come in is paid for, and has still to be recorded.
+        """
+        try:
+            await self._work(questions)
+        except CapReached as error:
+            self.cap_reached = error
+
+    async def _work(self, questions: Iterator[_Question]) -> None:
         for shard, trial, stimulus in questions:
             way = trial.presentation
             request = self._judge.request(shown(stimulus, way.order, self._judge.kind), arm=way.arm, seed=way.seed)
