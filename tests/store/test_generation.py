@@ -2,7 +2,7 @@ import sqlite3
 
 import pytest
 
-from umpirical.domain.attempts import Attempt, Finding
+from umpirical.domain.attempts import Attempt, CheckResult
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.stimuli import SameVerdict, Stimulus
@@ -39,7 +39,7 @@ def attempt(commission="s1", number=0, **changes):
         "number": number,
         "temperature": 0.7,
         "text": "another text",
-        "findings": (Finding("length-ratio", passed=True, found="1.1", allowed="0.7 to 1.4"),),
+        "checks": (CheckResult("length-ratio", passed=True, found="1.1", allowed="0.7 to 1.4"),),
         "opinions": ("same", "different", "same"),
         "rejected": "",
         "stimulus": stimulus(),

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from umpirical.domain.stimuli import Stimulus
 
-__all__ = ["Attempt", "Finding"]
+__all__ = ["Attempt", "CheckResult"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """What one check found."""
 
     check: str
@@ -29,7 +29,7 @@ class Attempt:
     temperature: float
     text: str
     """What the generator wrote; empty where it refused."""
-    findings: tuple[Finding, ...]
+    checks: tuple[CheckResult, ...]
     opinions: tuple[str, ...]
     """What each validator said that was asked: a grade, `same`, `different`, or why it could not be read."""
     rejected: str

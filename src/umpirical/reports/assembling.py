@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from types import MappingProxyType
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Result
 from umpirical.domain.tallies import CallTally, GradeTally
@@ -24,7 +25,7 @@ from umpirical.reports.record import (
 )
 from umpirical.reports.record_sources import ExampleRecord, GradeRow, SpendRecord, StimuliRecord
 
-__all__ = ["NON_CLAIMS", "assemble", "result_record"]
+__all__ = ["NON_CLAIMS", "assemble", "measure_record", "result_record"]
 
 MOST_EXAMPLES = 12
 """Failures that are shown; the responses hold them all."""
@@ -57,7 +58,7 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
     grades: Iterable[GradeTally] = (),
 ) -> Datasheet:
     """The datasheet of one run; what its measures amount to follows from them by the default policy."""
-    measures = [_measure(spec, measure, planted) for spec, measure in measured]
+    measures = [measure_record(spec, measure, planted) for spec, measure in measured]
     audit = _audit(calls)
     complete = not any(row.unasked for row in audit)
     policy = POLICIES[judge.kind]
@@ -96,7 +97,8 @@ def result_record(result: Result) -> EstimateRecord | UndefinedRecord:
     return EstimateRecord(**values)
 
 
-def _measure(spec: MeasureSpec, measure: Measure, planted: Planted) -> MeasureRecord:
+def measure_record(spec: MeasureSpec, measure: Measure, planted: Planted = MappingProxyType({})) -> MeasureRecord:
+    """A measure as it stands in a record, with its true value where that was planted."""
     return MeasureRecord(
         name=spec.name,
         title=spec.title,

@@ -14,7 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from umpirical.domain.attempts import Attempt, Finding
+from umpirical.domain.attempts import Attempt, CheckResult
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import Response
 from umpirical.store.journal import COLUMNS, RESPONSE_TYPES
@@ -30,7 +30,7 @@ create table if not exists call (
 create index if not exists call_by_commission on call (commission);
 create table if not exists attempt (
   serial integer primary key, commission text not null, number integer not null, test text not null,
-  temperature real not null, text text not null, findings text not null, opinions text not null,
+  temperature real not null, text text not null, checks text not null, opinions text not null,
   rejected text not null, stimulus text, unique (commission, number)
 );
 create unique index if not exists one_stimulus_a_commission on attempt (commission) where stimulus is not null;
@@ -45,7 +45,7 @@ where call.failure is not null
 """  # noqa: S608  # column names are ours
 
 _ATTEMPT = """
-insert into attempt (commission, number, test, temperature, text, findings, opinions, rejected, stimulus)
+insert into attempt (commission, number, test, temperature, text, checks, opinions, rejected, stimulus)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
@@ -129,7 +129,7 @@ def _attempt_row(attempt: Attempt) -> tuple[Any, ...]:
         attempt.test,
         attempt.temperature,
         storable(attempt.text),
-        canonical_json([asdict(finding) for finding in attempt.findings]),
+        canonical_json([asdict(result) for result in attempt.checks]),
         canonical_json(list(attempt.opinions)),
         storable(attempt.rejected),
         stimulus,
@@ -143,7 +143,7 @@ def _attempt(row: sqlite3.Row) -> Attempt:
         number=row["number"],
         temperature=row["temperature"],
         text=row["text"],
-        findings=tuple(Finding(**finding) for finding in json.loads(row["findings"])),
+        checks=tuple(CheckResult(**result) for result in json.loads(row["checks"])),
         opinions=tuple(json.loads(row["opinions"])),
         rejected=row["rejected"],
         stimulus=None if row["stimulus"] is None else stimulus_from_row(json.loads(row["stimulus"])),

@@ -14,7 +14,7 @@ from umpirical.judges.model_judge import read_response
 from umpirical.judges.readouts.logprobs import NO_LOGPROBS, LabelReader
 from umpirical.measures.between import differences_between
 from umpirical.measures.spec import MEASURES, MeasureSpec, measure_all
-from umpirical.reports.assembling import assemble, result_record
+from umpirical.reports.assembling import assemble, measure_record
 from umpirical.reports.policy import BASELINE
 from umpirical.reports.readout_choice import recommend
 from umpirical.reports.readout_pages import render_readouts_html, render_readouts_markdown
@@ -247,17 +247,7 @@ def _compared(tallies: Tallies, arm: str) -> list[MeasureRecord]:
 
 
 def _measure(measure: Measure, *, scale: Scale = "rate") -> MeasureRecord:
-    spec = MEASURES.get(measure.name)
-    return MeasureRecord(
-        name=spec.name,
-        title=spec.title,
-        about=spec.about,
-        worse=spec.worse,
-        arm=measure.arm,
-        stratum=measure.stratum,
-        scale=scale,
-        result=result_record(measure.result),
-    )
+    return measure_record(MEASURES.get(measure.name), measure).model_copy(update={"scale": scale})
 
 
 def _write(record: Readouts, folder: Path) -> Documents:

@@ -42,7 +42,7 @@ def test_what_passes_becomes_a_stimulus():
     assert stimulus.evidence["validators"] == "reader-1: 2 of 2 agree (same, same)"
     assert stimulus.evidence["generator"] == "writer-1, temperature 0.7, attempt 1"
     assert stimulus.evidence["check numbers"] == "4 kept"
-    assert {f"check {finding.check}" for finding in settled.findings} <= stimulus.evidence.keys()
+    assert {f"check {result.check}" for result in settled.checks} <= stimulus.evidence.keys()
 
 
 def test_the_strata_of_the_original_are_those_of_the_stimulus():
@@ -117,7 +117,7 @@ def test_a_generator_that(what):
 def test_an_answer_that_is_no_text(answer, reason):
     settled, asks = drive(wanted(), text=answer)
     assert settled.rejected == reason
-    assert (settled.stimulus, settled.findings, len(asks)) == (None, (), 1)
+    assert (settled.stimulus, settled.checks, len(asks)) == (None, (), 1)
     assert len(settled.text) <= LONGEST_TEXT
 
 
@@ -330,8 +330,8 @@ def test_an_attempt_with_a_stimulus_has_passed_everything_and_any_other_has_a_re
     if settled.stimulus is None:
         assert settled.rejected
         return
-    assert [finding.check for finding in settled.findings] == [check.name for check in test.checks]
-    assert all(finding.passed for finding in settled.findings)
+    assert [result.check for result in settled.checks] == [check.name for check in test.checks]
+    assert all(result.passed for result in settled.checks)
     assert settled.stimulus.candidates == (settled.text,) != (ESSAY,)
     agreeing = settled.opinions.count("same" if test.validation == "same-grade" else "2")
     assert test.validation == "none" or agreeing >= TERMS.agree

@@ -48,6 +48,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     from umpirical.study.stress.generating import estimate_generation, generate_stimuli, plan_generation
 
     terms = Terms(yes, max_cost, prices, allow_unpriced)
+    click.echo("reading the dataset and planning what is to be written", err=True)
     generation = plan_generation(
         load_study(study, outside=outside), dict(map(parse_price, prices)), allow_unpriced=allow_unpriced
     )

@@ -10,7 +10,7 @@ from umpirical.domain.measures import Measure
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally
 from umpirical.measures.spec import MeasureSpec
-from umpirical.reports.assembling import Planted, result_record
+from umpirical.reports.assembling import Planted, measure_record
 from umpirical.reports.limits import hold_limits
 from umpirical.reports.policy import BASELINE
 from umpirical.reports.record import AuditRow, JudgeRecord, RunRecord, TroubleRecord
@@ -111,18 +111,9 @@ def scale_record(scale: GradeScale) -> ScaleRecord:
 
 
 def _measure(spec: MeasureSpec, measure: Measure, planted: Planted) -> StressMeasure:
-    return StressMeasure(
-        name=spec.name,
-        title=spec.title,
-        about=spec.about,
-        worse=spec.worse,
-        arm=measure.arm,
-        stratum=measure.stratum,
-        group=measure.group,
-        scale=spec.scale,
-        result=result_record(measure.result),
-        planted=None if measure.group else planted.get((measure.arm, measure.name, measure.stratum)),
-    )
+    # What was planted is known of all items together.
+    known = {} if measure.group else planted
+    return StressMeasure(group=measure.group, **dict(measure_record(spec, measure, known)))
 
 
 def _worst(items: Sequence[WorstItem], tests: Sequence[StressTest]) -> list[WorstItem]:

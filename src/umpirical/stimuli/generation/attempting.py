@@ -8,7 +8,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from umpirical.domain.attempts import Attempt, Finding
+from umpirical.domain.attempts import Attempt, CheckResult
 from umpirical.domain.digests import digest
 from umpirical.domain.responses import Response
 from umpirical.domain.stimuli import (
@@ -57,9 +57,9 @@ def attempt(commission: Commission, number: int, *, others: Sequence[str] = ()) 
     settled = replace(settled, text=text[:LONGEST_TEXT])
     if problem := _unusable(written, text, fence=_fence(commission, number)):
         return replace(settled, rejected=problem)
-    findings = _findings(commission, text, others)
-    settled = replace(settled, findings=findings)
-    if reasons := _reasons(findings):
+    results = _results(commission, text, others)
+    settled = replace(settled, checks=results)
+    if reasons := _reasons(results):
         return replace(settled, rejected=reasons)
     opinions = yield from _opinions(commission, number, text)
     settled = replace(settled, opinions=opinions)
@@ -74,14 +74,14 @@ def attempt(commission: Commission, number: int, *, others: Sequence[str] = ()) 
 
 def check_again(commission: Commission, settled: Attempt, *, others: Sequence[str]) -> Attempt:
     """The attempt, rejected after all if it repeats one of `others` that was taken since its checks were made."""
-    findings = _findings(commission, settled.text, others)
-    if all(finding.passed for finding in findings):
+    results = _results(commission, settled.text, others)
+    if all(result.passed for result in results):
         return settled
-    return replace(settled, findings=findings, rejected=_reasons(findings), stimulus=None)
+    return replace(settled, checks=results, rejected=_reasons(results), stimulus=None)
 
 
-def _reasons(findings: Sequence[Finding]) -> str:
-    failed = (finding for finding in findings if not finding.passed)
+def _reasons(results: Sequence[CheckResult]) -> str:
+    failed = (result for result in results if not result.passed)
     return "; ".join(f"{f.check}: {f.found}, allowed: {f.allowed}" for f in failed)[:1000]
 
 
@@ -169,14 +169,14 @@ def _unusable(written: Response, text: str, *, fence: str) -> str:
     return ""
 
 
-def _findings(commission: Commission, text: str, others: Sequence[str]) -> tuple[Finding, ...]:
+def _results(commission: Commission, text: str, others: Sequence[str]) -> tuple[CheckResult, ...]:
     written_anew = commission.perturbation.expectation == "given-label"
     original = "" if written_anew else commission.source.candidates[0]
     # Whoever drives may know more texts; what the generator was shown it must not repeat in any case.
     known = (commission.source.candidates[0], *commission.examples) if written_anew else ()
     made = Made(original, text, commission.source.task, commission.target, tuple(dict.fromkeys((*known, *others))))
     return tuple(
-        Finding(check.name, check.passed(made), check.found(made), check.allowed)
+        CheckResult(check.name, check.passed(made), check.found(made), check.allowed)
         for check in commission.perturbation.checks
     )
 
@@ -193,7 +193,7 @@ def _stimulus(commission: Commission, settled: Attempt, agreeing: int) -> Stimul
     if kind != "same-verdict":
         gold, gold_from = commission.target, _CONSTRUCTED
         expectation = FlippedVerdict() if kind == "flipped-verdict" else GivenLabel(commission.target)
-    evidence = {f"check {finding.check}": finding.found for finding in settled.findings}
+    evidence = {f"check {result.check}": result.found for result in settled.checks}
     model = commission.terms.generator.model
     evidence |= {
         "generator": f"{model}, temperature {settled.temperature:g}, attempt {settled.number + 1}",

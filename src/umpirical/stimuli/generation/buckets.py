@@ -88,7 +88,7 @@ def rejection_reasons(attempt: Attempt) -> tuple[str, ...]:
     """Why an attempt was rejected, in words that are the same for the same cause; empty if it was not."""
     if not attempt.rejected:
         return ()
-    if failed := tuple(f"check: {finding.check}" for finding in attempt.findings if not finding.passed):
+    if failed := tuple(f"check: {result.check}" for result in attempt.checks if not result.passed):
         return failed
     if UNREAD in attempt.opinions and set(attempt.opinions) <= {UNREAD, REFUSED}:
         return ("validators could not be read",)

@@ -30,6 +30,7 @@ from umpirical.stimuli.similarity.port import Similarity
 __all__ = [
     "adds_words",
     "edit_scope",
+    "keeps_content",
     "keeps_names",
     "keeps_numbers",
     "keeps_placeholders",
@@ -319,6 +320,11 @@ def language_other(to: Known, *, instead: Known) -> Check:
         return _languages(language_of(made.original), language_of(made.changed))
 
     return _check("language", f"{to}, or {instead} for a text in {to}", found, passed)
+
+
+def keeps_content() -> tuple[Check, ...]:
+    """What a rewriting must keep as far as a program can see: figures, names, placeholders and the language."""
+    return keeps_numbers(), keeps_names(), keeps_placeholders(), language_same()
 
 
 def mentions_no_label() -> Check:

@@ -3,10 +3,7 @@
 from umpirical.stimuli.generation.checks import (
     adds_words,
     edit_scope,
-    keeps_names,
-    keeps_numbers,
-    keeps_placeholders,
-    language_same,
+    keeps_content,
     length_ratio,
     not_a_copy,
     not_a_refusal,
@@ -44,10 +41,7 @@ PERTURBATION = GeneratedPerturbation(
         # A verb that gets a hedge changes its form: "is" becomes "might be".
         edit_scope(lost=(0.0, 0.25)),
         adds_words("hedges", HEDGES, per_hundred=1.0),
-        keeps_numbers(),
-        keeps_names(),
-        keeps_placeholders(),
-        language_same(),
+        *keeps_content(),
     ),
     unfit=shorter_than(5),
 )

@@ -2,10 +2,7 @@
 
 from umpirical.stimuli.generation.checks import (
     edit_scope,
-    keeps_names,
-    keeps_numbers,
-    keeps_placeholders,
-    language_same,
+    keeps_content,
     length_ratio,
     not_a_copy,
     not_a_refusal,
@@ -32,10 +29,7 @@ PERTURBATION = GeneratedPerturbation(
         edit_scope(lost=(0.2, 1.0)),
         # Far below what a paraphrase has: it keeps out what has nothing to do with the original.
         similarity_between(0.05, 0.95, Lexical()),
-        keeps_numbers(),
-        keeps_names(),
-        keeps_placeholders(),
-        language_same(),
+        *keeps_content(),
     ),
     unfit=shorter_than(5),
 )

@@ -1,10 +1,7 @@
 """The same in more words."""
 
 from umpirical.stimuli.generation.checks import (
-    keeps_names,
-    keeps_numbers,
-    keeps_placeholders,
-    language_same,
+    keeps_content,
     length_ratio,
     not_a_copy,
     not_a_refusal,
@@ -30,10 +27,7 @@ PERTURBATION = GeneratedPerturbation(
         length_ratio(1.5, 2.5),
         # Far below what such a text has: it keeps out what has nothing to do with the original.
         similarity_between(0.05, 1.0, Lexical()),
-        keeps_numbers(),
-        keeps_names(),
-        keeps_placeholders(),
-        language_same(),
+        *keeps_content(),
     ),
     unfit=shorter_than(5),
 )

@@ -20,7 +20,7 @@ from umpirical.stimuli.generation.commissions import Commission
 from umpirical.stimuli.generation.opinions import opinion_schema, validator_prompt
 from umpirical.study.estimating import pricer_of
 from umpirical.study.files import Study
-from umpirical.study.stress.making import Made, generated_made, open_generation
+from umpirical.study.stress.making import MadeCounts, generated_made, open_generation
 from umpirical.study.stress.originals import read_originals
 from umpirical.study.stress.writing import PlannedCommissions, planned_commissions, texts_by_label
 
@@ -78,7 +78,7 @@ class GenerationEstimate:
 class Written:
     """What came of it, by test."""
 
-    made: Mapping[str, Made]
+    made: Mapping[str, MadeCounts]
     failures: Mapping[tuple[str, str], int]
     """Kind and detail of the calls that failed for what is still open."""
 

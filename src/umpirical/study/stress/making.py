@@ -18,20 +18,20 @@ from umpirical.study.files import Study
 from umpirical.study.stress.originals import Originals, read_originals
 from umpirical.study.stress.writing import PlannedCommissions, planned_commissions
 
-__all__ = ["GENERATED", "Made", "generated_made", "open_generation", "write_stress_set"]
+__all__ = ["GENERATED", "MadeCounts", "generated_made", "open_generation", "write_stress_set"]
 
 GENERATED = "generated"
 """Folder of a study with everything its generator wrote."""
 
 
 @dataclass(slots=True)
-class Made:
+class MadeCounts:
     """How the stimuli of one test came to be."""
 
     wanted: int = 0
     """Those that are skipped included."""
     proved: int = 0
-    """Made by program, with a proof."""
+    """MadeCounts by program, with a proof."""
     unchanged: int = 0
     """Texts in which there was nothing to change."""
     generated: int = 0
@@ -56,13 +56,13 @@ class Made:
 def write_stress_set(study: Study) -> StimulusSet:
     """The study's stimuli as they are now. Raises while the generator has not settled all that it is to write."""
     originals = read_originals(study)
-    made: dict[str, Made] = {}
+    made: dict[str, MadeCounts] = {}
     stimuli = [*originals.stimuli, *_proved(study, originals.stimuli, made)]
     planned = planned_commissions(study, originals.stimuli)
     if planned.commissions or planned.skipped:
         stimuli += _generated(study.folder, planned, made)
     for stimulus in stimuli:
-        entry = made.setdefault(stimulus.family, Made(wanted=len(originals.stimuli)))
+        entry = made.setdefault(stimulus.family, MadeCounts(wanted=len(originals.stimuli)))
         source = stimulus.gold_from or "none"
         entry.gold_from[source] = entry.gold_from.get(source, 0) + 1
     about = _about(originals, made)
@@ -77,9 +77,9 @@ def open_generation(study_folder: Path) -> GenerationStore:
     return GenerationStore(study_folder / GENERATED)
 
 
-def generated_made(planned: PlannedCommissions, attempts: Iterable[Attempt]) -> dict[str, Made]:
+def generated_made(planned: PlannedCommissions, attempts: Iterable[Attempt]) -> dict[str, MadeCounts]:
     """How the generated stimuli came to be, by test."""
-    made: dict[str, Made] = defaultdict(Made)
+    made: dict[str, MadeCounts] = defaultdict(MadeCounts)
     attempts = list(attempts)
     for commission in planned.commissions:
         entry = made[commission.perturbation.name]
@@ -122,11 +122,11 @@ def _level(bucket: Bucket) -> str:
     return words
 
 
-def _proved(study: Study, originals: Sequence[Stimulus], made: dict[str, Made]) -> list[Stimulus]:
+def _proved(study: Study, originals: Sequence[Stimulus], made: dict[str, MadeCounts]) -> list[Stimulus]:
     stress = study.stress
     found = []
     for perturbation in stress.proved if stress else ():
-        entry = made[perturbation.name] = Made(wanted=len(originals))
+        entry = made[perturbation.name] = MadeCounts(wanted=len(originals))
         for _, stimulus in proved_stimuli(perturbation, originals, seed=study.spec.seed):
             if stimulus is None:
                 entry.unchanged += 1
@@ -136,7 +136,7 @@ def _proved(study: Study, originals: Sequence[Stimulus], made: dict[str, Made]) 
     return found
 
 
-def _generated(folder: Path, planned: PlannedCommissions, made: dict[str, Made]) -> list[Stimulus]:
+def _generated(folder: Path, planned: PlannedCommissions, made: dict[str, MadeCounts]) -> list[Stimulus]:
     store = open_generation(folder)
     try:
         if left := len(commissions_left(planned.commissions, store)):
@@ -167,7 +167,7 @@ def _as_known_now(stimulus: Stimulus, source: Stimulus) -> Stimulus:
     )
 
 
-def _about(originals: Originals, made: Mapping[str, Made]) -> dict[str, Json]:
+def _about(originals: Originals, made: Mapping[str, MadeCounts]) -> dict[str, Json]:
     summary: dict[str, Json] = asdict(originals.summary)
     return {
         "dataset": summary,
