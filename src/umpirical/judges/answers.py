@@ -22,7 +22,7 @@ _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)"
 class AnswerReader:
     """Reads answers onto one scale. Pure: the same text gives the same outcome."""
 
-    version = 2
+    version = 3
     """Raised with every change that could read an answer differently."""
 
     def __init__(
@@ -64,9 +64,28 @@ class AnswerReader:
             {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
         )
 
-    def read(self, text: str) -> Outcome:
-        """What a text says. Answers come in few spellings, so a text read before is not read again."""
-        return self._read(text)
+    def read(self, text: str, *, cut: bool = False) -> Outcome:
+        """What a text says. Answers come in few spellings, so a text read before is not read again.
+
+        One that was `cut` at its last token is no verdict if more of it could have been another: 9 may begin 95.
+        """
+        outcome = self._read(text)
+        if cut and isinstance(outcome, Verdict) and self._may_go_on(text):
+            return Unparsed(text, "the answer was cut at max_tokens, and may have gone on")
+        return outcome
+
+    def _may_go_on(self, text: str) -> bool:
+        """Whether the text ends in the beginning of another label, or in a number that has no end yet."""
+        if text.endswith(("}", "```")):
+            return False
+        if self._scale is not None and self._scale.kind == "interval":
+            return re.search(_NUMBER + r"\Z", text) is not None
+        said = [label for label in self._labels if text.casefold().endswith(label.casefold())]
+        return any(
+            longer != label and longer.casefold().startswith(label.casefold())
+            for label in said
+            for longer in self._labels
+        )
 
     def _read_text(self, text: str) -> Outcome:
         if self._pattern is not None:

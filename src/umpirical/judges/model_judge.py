@@ -79,7 +79,7 @@ class ModelJudge:
 def read_response(reader: AnswerReader, response: Response) -> Outcome:
     if response.failure is not None:
         return Failed(response.failure, response.failure_detail)
-    return reader.read(response.text or "")
+    return reader.read(response.text or "", cut=response.finish_reason == "length")
 
 
 def describe_scale(scale: GradeScale | None) -> str:

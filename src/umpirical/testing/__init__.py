@@ -1,9 +1,12 @@
 """What tests of judges and of plugins need.
 
-A real server on loopback that speaks the chat protocol, and can be made to fail; a conformance kit for perturbations.
+A server on loopback that speaks the chat protocol, and can be made to fail; another with a real language model behind
+it; a conformance kit for perturbations.
 """
 
+from umpirical.testing.bench_models import installed_model
 from umpirical.testing.chat_server import ChatServer, Fault
+from umpirical.testing.llama_server import LlamaServer
 from umpirical.testing.perturbations import check_perturbation
 
-__all__ = ["ChatServer", "Fault", "check_perturbation"]
+__all__ = ["ChatServer", "Fault", "LlamaServer", "check_perturbation", "installed_model"]

@@ -1,0 +1,51 @@
+"""The study of examples/local-judge, asked of a server that a test has started."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.trials import Order, Presented
+from umpirical.runs.design import shown
+from umpirical.stimuli.datasheet_set import datasheet_stimuli
+from umpirical.stimuli.recipes import RECIPES
+from umpirical.stimuli.tasks import load_tasks
+from umpirical.store.parquet import read_rows
+
+__all__ = ["EXAMPLE", "pairs", "rows", "umpirical", "write_study"]
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "local-judge"
+
+
+def write_study(folder: Path, base_url: str) -> Path:
+    """The example's files in `folder`, with the server's address in place of the one in them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("umpirical.yaml", "tasks.yaml"):
+        shutil.copy(EXAMPLE / name, folder)
+    study = folder / "umpirical.yaml"
+    text = study.read_text()
+    assert text.count("http://127.0.0.1:8080/v1") == 1
+    study.write_text(text.replace("http://127.0.0.1:8080/v1", base_url))
+    return folder
+
+
+def umpirical(*arguments: object, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """The command, as a person would run it."""
+    command = [sys.executable, "-m", "umpirical", *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def rows(run: Path, part: str) -> list[dict]:
+    """All rows of the plan, the responses or the judgments of a run."""
+    return [row for path in sorted((run / part).glob("*.parquet")) for row in read_rows(path)]
+
+
+def pairs(count: int) -> list[Presented]:
+    """The first pairs of answers of the example, in both orders."""
+    tasks = load_tasks(EXAMPLE / "tasks.yaml")
+    made: list[Stimulus] = [made for seed in (1, 2) for made in datasheet_stimuli(tasks, RECIPES["screen"], seed=seed)]
+    answered = [stimulus for stimulus in made if stimulus.family != "vacuum"]
+    both = [shown(stimulus, order) for stimulus in answered for order in (Order.UV, Order.VU)]
+    assert len(both) >= count
+    return both[:count]

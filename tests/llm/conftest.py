@@ -1,0 +1,33 @@
+import os
+
+import pytest
+
+from umpirical.domain.errors import UsageError
+from umpirical.testing import LlamaServer, installed_model
+from umpirical.testing.llama_server.starting import need_server
+
+
+@pytest.fixture(scope="session")
+def smollm2():
+    """The smallest model's file. Where it must be there, as in CI, its absence is an error and not a skip."""
+    try:
+        need_server()
+        return installed_model("smollm2")
+    except UsageError as error:
+        if os.environ.get("UMPIRICAL_REQUIRE_LLM"):
+            pytest.fail(f"{error}: {error.fix}")
+        pytest.skip(f"{error}: just bench")
+
+
+@pytest.fixture(scope="session")
+def server(smollm2):
+    """As a person would run it."""
+    with LlamaServer(smollm2) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def exact_server(smollm2):
+    """Reads every prompt anew, so that the same question gets the same answer, token by token."""
+    with LlamaServer(smollm2, cache=False) as running:
+        yield running

@@ -1,0 +1,94 @@
+"""examples/local-judge does what its page says."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from tests.docs.reading import blocks
+from tests.llm.bench_study import EXAMPLE, umpirical
+from umpirical.reports.record import parse_datasheet
+from umpirical.testing.bench_models import BENCH_MODELS
+from umpirical.testing.llama_server.starting import LISTENING, SERVER
+
+INSTALL, MEASURE, SERVE, COMMANDS, ANOTHER = blocks(EXAMPLE / "README.md", "sh")
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+@pytest.fixture
+def folder(tmp_path, port) -> Path:
+    """The example on another port, with one of its tasks."""
+    folder = tmp_path / "local-judge"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("runs", "stimuli"))
+    for name in ("measure.py", "umpirical.yaml"):
+        file = folder / name
+        assert file.read_text().count("8080") == 1
+        file.write_text(file.read_text().replace("8080", str(port)))
+    tasks = folder / "tasks.yaml"
+    dropped = ("{id: omar", "{id: june", "{id: lena", "{id: theo")
+    kept = [line for line in tasks.read_text().splitlines() if not line.lstrip("- ").startswith(dropped)]
+    tasks.write_text("\n".join(kept) + "\n")
+    return folder
+
+
+def test_it_installs_what_the_tests_install():
+    assert INSTALL.splitlines() == [f"pip install {SERVER}", BENCH_MODELS["smollm2"].install]
+
+
+def test_the_study_is_sound_and_its_calls_are_as_many_as_the_page_says(folder):
+    assert COMMANDS.splitlines() == ["umpirical check .", "umpirical plan .", "umpirical run ."]
+    done = umpirical("check", ".", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("judge smollm2: 15 calls\nok\n")
+    shutil.copy(EXAMPLE / "tasks.yaml", folder)
+    assert "Plan: 75 calls" in umpirical("plan", ".", folder=folder).stdout
+    assert "There are 75 calls here" in (EXAMPLE / "README.md").read_text()
+
+
+@pytest.mark.llm
+@pytest.mark.usefixtures("smollm2")
+def test_one_command_leads_to_a_datasheet_and_leaves_no_server(folder, port):
+    program, script = MEASURE.split()
+    assert program == "python"
+    done = subprocess.run([sys.executable, script], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    [file] = folder.glob("runs/*/datasheet.json")
+    datasheet = parse_datasheet(file.read_text(encoding="utf-8"))
+    assert datasheet.complete
+    assert datasheet.run.trials == 15
+    with socket.socket() as left:
+        assert left.connect_ex(("127.0.0.1", port)) != 0
+    assert sum(row.slot_1 for row in datasheet.audit) > 15 / 2
+
+
+@pytest.mark.llm
+@pytest.mark.usefixtures("smollm2")
+def test_the_server_can_be_started_by_hand_and_interrupted(port):
+    program, *arguments = SERVE.split()
+    assert program == "python"
+    assert ANOTHER.startswith(" ".join([program, *arguments[:2]]))
+    command = [sys.executable, *arguments, "--port", str(port)]
+    # Where the tests run in a shell's background, interrupts are ignored, and a child would inherit that.
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(command, **streams, preexec_fn=heard) as process:  # noqa: PLW1509  # no thread runs here
+        try:
+            assert process.stdout.readline() == f"{LISTENING}http://127.0.0.1:{port}/v1\n"
+            with urlopen(f"http://127.0.0.1:{port}/health", timeout=30) as reply:  # loopback
+                assert reply.status == 200
+        finally:
+            os.kill(process.pid, signal.SIGINT)
+        assert process.wait(timeout=30) == 0

@@ -1,0 +1,112 @@
+"""The smallest real model, measured end to end: what must hold, whatever its answers are."""
+
+import json
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.docs.reading import blocks
+from tests.llm.bench_study import EXAMPLE, pairs, rows, umpirical, write_study
+from umpirical.models.openai_compatible import OpenAICompatibleModel
+from umpirical.models.port import ChatRequest, Decoding, Message
+from umpirical.reports.record import parse_datasheet
+
+pytestmark = pytest.mark.llm
+
+MOST_SECONDS = 360
+"""From an installed server to a datasheet."""
+
+
+@pytest.fixture(scope="module")
+def measured(server, tmp_path_factory):
+    """The run's folder, and how long it took."""
+    folder = write_study(tmp_path_factory.mktemp("measured"), server.base_url)
+    start = time.monotonic()
+    done = umpirical("run", ".", folder=folder)
+    assert done.returncode == 0, done.stderr
+    [run] = (folder / "runs").iterdir()
+    return run, time.monotonic() - start
+
+
+@pytest.fixture(scope="module")
+def run(measured) -> Path:
+    return measured[0]
+
+
+@pytest.fixture(scope="module")
+def datasheet(run):
+    return parse_datasheet((run / "datasheet.json").read_text(encoding="utf-8"))
+
+
+def overall(datasheet, name: str):
+    [found] = [measure.result for measure in datasheet.measures if (measure.name, measure.stratum) == (name, "")]
+    return found
+
+
+def test_a_datasheet_is_there_within_its_time(measured, datasheet):
+    run, seconds = measured
+    assert datasheet.complete
+    assert (run / "datasheet.html").stat().st_size > 1000
+    assert seconds < MOST_SECONDS
+
+
+def test_every_planned_trial_has_exactly_one_outcome(run, datasheet):
+    planned = [row["trial_id"] for row in rows(run, "plan")]
+    assert len(set(planned)) == len(planned) == datasheet.run.trials == 75
+    for part in ("responses", "judgments"):
+        assert Counter(row["trial_id"] for row in rows(run, part)) == Counter(planned)
+    outcomes = ("slot_1", "slot_2", "tie", "abstained", "unparsed", "failed", "unasked")
+    for row in datasheet.audit:
+        assert sum(getattr(row, name) for name in outcomes) == row.planned
+    assert sum(row.planned for row in datasheet.audit) == len(planned)
+    assert sum(row.unasked for row in datasheet.audit) == 0
+
+
+def test_both_orders_of_every_pair_were_asked(run):
+    orders: dict[str, set[str]] = {}
+    judged = [row for row in rows(run, "judgments") if row["family"] != "vacuum"]
+    for row in judged:
+        orders.setdefault(row["stimulus_id"], set()).add(row["order"])
+    assert len(orders) == len(judged) / 2 == 30
+    assert all(len(found) == 2 for found in orders.values())
+
+
+def test_a_response_holds_what_the_server_said(run, server):
+    for row in rows(run, "responses"):
+        assert row["failure"] is None
+        assert row["served_by"].startswith(server.name)
+        assert row["input_tokens"] > 100
+        assert 0 < row["output_tokens"] <= 32
+        assert 0 <= row["cached_tokens"] < row["input_tokens"]
+        assert row["latency_ms"] > 0
+        assert json.loads(row["sent"])["temperature"] == 0
+        tokens = json.loads(row["logprobs"])["content"]
+        assert "".join(token["token"] for token in tokens).strip() == row["text"].strip()
+
+
+def test_where_the_model_lies_on_this_machine_is_in_no_record(run, smollm2):
+    whole = (run / "datasheet.json").read_text(encoding="utf-8") + json.dumps(rows(run, "responses"))
+    assert str(smollm2.parent) not in whole
+
+
+def test_it_is_found_to_be_locked_to_its_slot(datasheet):
+    assert overall(datasheet, "positional-false-preference").interval.low > 0.5
+    assert overall(datasheet, "dark-current").interval.low > 0.5
+    [shown] = blocks(EXAMPLE / "README.md", "text")
+    for line in shown.splitlines():
+        assert any(finding.startswith(line) for finding in datasheet.findings)
+
+
+async def test_the_same_question_again_gets_the_same_text(exact_server):
+    """Free text, since a verdict of one token could be the same by chance."""
+    questions = [f"Which is better, and why?\n1: {shown.first}\n2: {shown.second}" for shown in pairs(2)]
+    model = OpenAICompatibleModel(base_url=exact_server.base_url)
+    asked = [
+        ChatRequest(exact_server.name, (Message("user", text),), Decoding(max_tokens=24)) for text in questions * 2
+    ]
+    answers = [(await model.generate(request, trial_id="again")).text for request in asked]
+    await model.close()
+    assert answers[:2] == answers[2:]
+    assert len(set(answers)) > 1
