@@ -18,6 +18,10 @@ HEAVY = [
     "stamina",
     "genai_prices",
     "rich",
+    "sqlalchemy",
+    "alembic",
+    "starlette",
+    "uvicorn",
     "openai",
     "inspect_ai",
 ]

@@ -17,6 +17,7 @@ COMMANDS = {
     "datasheet": "Measure one judge, in one command, and write its datasheet.",
     "plan": "Show what a run would take: calls, tokens, price, time, precision. Asks nothing.",
     "generate": "Have a model write the stimuli that a program cannot make, checked and validated.",
+    "review": "Have people review what was generated: accept, edit, reject, relabel.",
     "run": "Measure the judges of a study, or go on where it stopped.",
     "report": "Read a run again, or all runs of a study, and write the report. Needs no key.",
     "readouts": "Read a run in other ways: log-probabilities, both orders. Asks nothing, recommends one.",

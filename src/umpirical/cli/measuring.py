@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from umpirical.cli.commands.plan import bound, price_option, show_plan
+from umpirical.cli.commands.plan import bound, price_option, show_plan, tell_review
 from umpirical.cli.terminal import MAKING_STIMULI, inert, say
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def measure(
     concurrency = study.spec.concurrency
     click.echo(MAKING_STIMULI, err=True)
     planned = plan_runs(study, judges, fresh=fresh)
+    tell_review(planned)
     pricers = pricers_of(planned, dict(map(parse_price, terms.prices)), allow_unpriced=terms.allow_unpriced)
     priced = list(zip(planned, pricers, strict=True))
     real = [estimate_run(run, pricer, concurrency=concurrency) for run, pricer in priced if not run.simulated]

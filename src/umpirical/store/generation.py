@@ -49,6 +49,8 @@ insert into attempt (commission, number, test, temperature, text, checks, opinio
 values (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
+_FILE = "attempts.sqlite"
+
 _values = itemgetter(*COLUMNS)
 
 Called = tuple[str, str, Response]
@@ -62,12 +64,17 @@ class GenerationStore:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         # Commits come from a worker thread; there are never two at once.
-        self._db = sqlite3.connect(folder / "attempts.sqlite", isolation_level=None, check_same_thread=False)
+        self._db = sqlite3.connect(folder / _FILE, isolation_level=None, check_same_thread=False)
         self._db.row_factory = sqlite3.Row
         self._db.execute("pragma journal_mode = wal")
         # FULL: a committed call is paid for and must survive a power cut, not only a crash.
         self._db.execute("pragma synchronous = full")
         self._db.executescript(_CREATE)
+
+    @staticmethod
+    def exists(folder: Path) -> bool:
+        """Whether there is a record. Opening one makes it, and looking is not to change anything."""
+        return (folder / _FILE).is_file()
 
     def locked(self) -> AbstractContextManager[None]:
         """Held while stimuli are generated."""
@@ -111,6 +118,15 @@ class GenerationStore:
         for row in self._db.execute("select * from attempt order by serial"):
             if wanted is None or row["commission"] in wanted:
                 yield _attempt(row)
+
+    def accepted_after(self, serial: int) -> Iterator[tuple[int, Attempt]]:
+        """Attempts that are stimuli and were settled after the one of that serial number, each with its own.
+
+        One process writes, so what is committed later has a greater number: nobody who reads on misses any.
+        """
+        query = "select * from attempt where serial > ? and stimulus is not null order by serial"
+        for row in self._db.execute(query, (serial,)):
+            yield row["serial"], _attempt(row)
 
     def spent(self) -> Iterator[tuple[str, Response]]:
         """Role and response of every call."""

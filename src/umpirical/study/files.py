@@ -14,6 +14,7 @@ from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.judges.building import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
+from umpirical.study.reviewing.spec import ReviewSpec
 from umpirical.study.stress.spec import StressSpec
 from umpirical.study.texts import read_named_text
 
@@ -80,6 +81,7 @@ class StudySpec(BaseModel):
     )
     rubric: str | None = Field(default=None, description="A text file: what they go by, {{rubric}} in a prompt.")
     stress: StressSpec | None = Field(default=None, description="Which stress tests the dataset is put to.")
+    review: ReviewSpec = Field(default=ReviewSpec(), description="How people review what a generator wrote.")
     judges: list[JudgeSpec] = Field(min_length=1)
     design: DesignSpec = DesignSpec()
     concurrency: int = Field(default=16, ge=1, le=4096, description="Calls in flight at a time.")
@@ -103,6 +105,8 @@ class StudySpec(BaseModel):
         if self.dataset is None:
             if self.stress is not None or self.rubric is not None or self.instruction is not None:
                 raise ValueError("stress, rubric and instruction are for a study with a dataset")
+            if self.review != ReviewSpec():
+                raise ValueError("review is for a study with a dataset")
             return self
         if self.tasks is not None or self.carriers is not None:
             raise ValueError("a study has a dataset, or tasks and carriers: one study file for each")
@@ -113,6 +117,9 @@ class StudySpec(BaseModel):
                 raise ValueError(f"judge {judge.name}: its scale is not that of the dataset")
         if self.stress is not None and self.stress.generated and not self.rubric:
             raise ValueError("rubric: a validator has to see what the judges go by; name the file")
+        tests = () if self.stress is None else self.stress.tests
+        if stray := [name for name in self.review.sensitive if name not in tests]:
+            raise ValueError(f"review.sensitive: {stray[0]!r} is no test of this study; its tests: {', '.join(tests)}")
         return self
 
     @model_validator(mode="after")
@@ -136,6 +143,8 @@ class Study:
     instruction: str = ""
     """Text of the file that the study names."""
     rubric: str = ""
+    guideline: str = ""
+    """What reviewers are to go by."""
 
     @property
     def stress(self) -> StressSpec | None:
@@ -195,7 +204,8 @@ def parse_study_data(data: Mapping[str, Any], folder: Path, *, outside: bool = F
     judges = [resolve_prompts(judge, folder, spec.design.arms, shared) for judge in spec.judges]
     # What reproduces a run has to say so too.
     commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
-    return Study(folder, spec.model_copy(update={"judges": judges}), commands, instruction, rubric)
+    guideline = _text(folder, spec.review.guideline, outside=outside)
+    return Study(folder, spec.model_copy(update={"judges": judges}), commands, instruction, rubric, guideline)
 
 
 def study_path(folder: Path, name: str, *, outside: bool = False) -> Path:

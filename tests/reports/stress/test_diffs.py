@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tests.reports.payloads import PAYLOADS
 from tests.timing import QUADRATIC, growth
-from umpirical.reports.stress import diffs
 from umpirical.reports.stress.diffs import CONTEXT, FOLD_OVER, SHOWN, SHOWN_ALONE, Segment, compare_words, show_text
 from umpirical.reports.stress.visible import named
+from umpirical.review import diffing
 
 from .samples import ESSAY, INJECTED, LONGER, SPACED
 
@@ -120,7 +120,7 @@ def test_a_text_alone_is_shown_and_folded_in_the_same_way():
 
 
 def test_texts_of_many_tokens_are_compared_by_lines(monkeypatch):
-    monkeypatch.setattr(diffs, "MOST_TOKENS", 5)
+    monkeypatch.setattr(diffing, "MOST_TOKENS", 5)
     found = pieces("a b c d\ne f\n", "a b c d\ne g\n")
     assert found == [("same", "a b c d\n"), ("removed", "e f↵\n"), ("added", "e g↵\n")]
 

@@ -10,13 +10,16 @@ import click
 from umpirical.cli.terminal import MAKING_STIMULI, inert, say
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
     from rich.table import Table
 
     from umpirical.study.estimating import PlanEstimate, RunEstimate, Tokens
     from umpirical.study.precision import Precision
+    from umpirical.study.preparing import PlannedRun
 
-__all__ = ["bound", "command", "outside_option", "price_option", "show_plan"]
+__all__ = ["bound", "command", "outside_option", "price_option", "show_plan", "tell_review"]
 
 WIDE = 140
 """Columns where nobody says how many there are: a table in a log must not be cut."""
@@ -62,6 +65,7 @@ def command(
     loaded = load_study(study, outside=outside)
     click.echo(MAKING_STIMULI, err=True)
     planned = plan_runs(loaded, judges)
+    tell_review(planned)
     pricers = pricers_of(planned, dict(map(parse_price, prices)))
     runs = [
         estimate_run(run, pricer, concurrency=loaded.spec.concurrency)
@@ -75,6 +79,15 @@ def command(
         return
     show_plan(estimate, sys.stdout)
     _show_precision(estimate, sys.stdout)
+
+
+def tell_review(planned: "Sequence[PlannedRun]") -> None:
+    """What people said of the stimuli, in one line, where they were asked."""
+    from umpirical.store.stimulus_sets import StimulusSet
+    from umpirical.study.reviewing.telling import review_line
+
+    if planned and (line := review_line(StimulusSet(planned[0].call.stimuli))):
+        click.echo(inert(line), err=True)
 
 
 def show_plan(estimate: "PlanEstimate", file: IO[str]) -> None:

@@ -25,6 +25,7 @@ from umpirical.reports.stress.record import (
     StressTest,
     WorstItem,
 )
+from umpirical.reports.stress.review_record import ReviewRecord
 from umpirical.reports.stress.verdicts import judge_test
 
 __all__ = ["LONGEST_TEXT", "MOST_WORST", "NON_CLAIMS", "assemble_stress", "scale_record"]
@@ -47,7 +48,7 @@ The tests are about these items, this prompt and these settings; other data or a
 A test that is undecided shows neither a weakness nor its absence.
 That a paraphrase or a longer version deserves the same grade is what its making aims at, what programs checked and \
 what validators said: evidence, and no proof. Only what was made by program is proved.
-Agreement with the labels is no better than the labels. Nothing here says how well people agree with each other.
+Agreement with the labels is no better than the labels. Nothing here says how well people agree with each other on them.
 Each test is looked at by itself, and with many tests some miss by chance: the cells of the heat map are exploratory. \
 Those marked survive a correction for the number of cells."""
 ).splitlines()
@@ -67,6 +68,7 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
     scale: GradeScale,
     margin: float = MARGIN,
     planted: Planted = MappingProxyType({}),
+    review: ReviewRecord | None = None,
 ) -> StressReport:
     """The report of one judge on one set of stress tests. Verdicts are about the judge's own prompt."""
     measures = [_measure(spec, measure, planted) for spec, measure in measured]
@@ -96,6 +98,7 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
         audit=audit,
         trouble=list(trouble),
         spend=spend,
+        review=review,
         non_claims=NON_CLAIMS,
     )
 

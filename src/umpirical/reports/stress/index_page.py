@@ -10,6 +10,7 @@ from umpirical.reports.stress.findings import REPEATED, TITLES
 from umpirical.reports.stress.heat_map import HeatMap, heat_map
 from umpirical.reports.stress.naming import judge_keys
 from umpirical.reports.stress.record import DatasetRecord, MadeRecord, StressReport, StressTest
+from umpirical.reports.stress.review_record import ReviewRecord
 from umpirical.reports.stress.tables import GroupTable, SideRow, by_group, side_by_side
 
 __all__ = ["IndexPage", "JudgePart", "Sharing", "index_page", "unaccounted"]
@@ -50,6 +51,8 @@ class IndexPage:
     tests: tuple[Sharing[tuple[StressTest, ...]], ...]
     """How the stimuli were made, once for all judges that were shown the same."""
     datasets: tuple[Sharing[DatasetRecord], ...]
+    reviews: tuple[Sharing[ReviewRecord | None], ...]
+    """None for judges whose texts nobody was asked about."""
     agreement: tuple[tuple[StressTest, tuple[SideRow, ...]], ...]
     """By test, the user's own texts first."""
     stability: tuple[tuple[StressTest, tuple[SideRow, ...]], ...]
@@ -68,6 +71,7 @@ def index_page(reports: Sequence[StressReport]) -> IndexPage:
         judges=tuple(_judge(key, report) for key, report in zip(keys, reports, strict=True)),
         tests=_shared(keys, [tuple(report.tests) for report in reports]),
         datasets=_shared(keys, [report.dataset for report in reports]),
+        reviews=_shared(keys, [report.review for report in reports]),
         agreement=(*side_by_side(reports, "original"), *side_by_side(reports, "given-label")),
         stability=side_by_side(reports, "repeats", also=_repeated(reports)),
         policy=tuple(dict.fromkeys(sentence for report in reports for sentence in report.policy)),

@@ -14,11 +14,22 @@ def why_not_made(test: StressTest) -> str:
     if test.kind == "repeats":
         is_unseeded = test.name == "seeds" and not made.wanted
         return "not asked: a judge that is a function has no seed to set" if is_unseeded else ""
-    if made.proved or made.accepted or not made.wanted:
+    kept = made.accepted - made.rejected_by_review - made.left_out
+    if made.proved or kept > 0 or not made.wanted:
         return ""
+    if made.accepted:
+        return _taken_away(made)
     words = f"0 of {numbers.count(made.wanted)} {numbers.units('text', made.wanted)} were made"
     reasons = "; ".join(_reasons(made))
     return f"{words}: {reasons}" if reasons else f"{words}: none was tried"
+
+
+def _taken_away(made: MadeRecord) -> str:
+    """Where there were texts, and people have let none of them through."""
+    words = f"no text is left of {numbers.count(made.accepted)} that {'was' if made.accepted == 1 else 'were'} made"
+    said = [f"{numbers.count(made.rejected_by_review)} rejected by people"] if made.rejected_by_review else []
+    said += [f"{numbers.count(made.left_out)} left out until people settle them"] if made.left_out else []
+    return f"{words}: {'; '.join(said)}"
 
 
 def _reasons(made: MadeRecord) -> list[str]:

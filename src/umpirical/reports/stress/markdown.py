@@ -8,6 +8,7 @@ from umpirical.reports.markdown import plain, quoted
 from umpirical.reports.stress.findings import TITLES
 from umpirical.reports.stress.heat_map import HeatCell, HeatMap, HeatRow, heat_map
 from umpirical.reports.stress.record import StressReport, render_stress_json
+from umpirical.reports.stress.reviewing import agreement_words, review_words
 
 __all__ = ["MOST_LINES", "render_stress_markdown"]
 
@@ -20,7 +21,7 @@ MOST_TROUBLE = 4
 def render_stress_markdown(report: StressReport) -> str:
     """The card of one judge. The same record gives the same text; it can always be encoded as UTF-8."""
     heat = heat_map([report])
-    before = [*_front_matter(report), *_heading(report), *_findings(report)]
+    before = [*_front_matter(report), *_heading(report), *_findings(report), *_review(report)]
     after = [*_trouble(report), f"SHA-256 of the JSON record: {_digest(report)}"]
     return "\n".join([*before, *_tests(heat, room=MOST_LINES - len(before) - len(after)), *after]) + "\n"
 
@@ -53,6 +54,13 @@ def _findings(report: StressReport) -> Iterator[str]:
     if not report.findings:
         yield "Nothing was found."
     yield ""
+
+
+def _review(report: StressReport) -> Iterator[str]:
+    if report.review is not None:
+        yield f"- Review: {plain(review_words(report.review))}."
+        yield f"- {plain(agreement_words(report.review))}."
+        yield ""
 
 
 def _tests(heat: HeatMap, *, room: int) -> Iterator[str]:

@@ -10,6 +10,7 @@ from umpirical.domain.stimuli import GoldSource
 from umpirical.reports.record import AuditRow, JudgeRecord, MeasureRecord, RunRecord, TroubleRecord
 from umpirical.reports.record_sources import SpendRecord
 from umpirical.reports.record_verdicts import LimitRecord, LimitVerdict
+from umpirical.reports.stress.review_record import ReviewRecord
 from umpirical.reports.strict import Strict
 
 __all__ = [
@@ -66,7 +67,12 @@ class MadeRecord(Strict):
     accepted: int = Field(default=0, description="Generated texts that became stimuli.")
     validated: int = Field(default=0, description="Of those: texts that validators were asked about and agreed on.")
     validators: str = Field(default="", description="Who validated and what they said, in words.")
-    reviewed: int = Field(default=0, description="Stimuli that a person looked at.")
+    reviewed: int = Field(default=0, description="Of those accepted: texts that at least one person decided on.")
+    edited: int = Field(default=0, description="Of those: shown to the judge with a person's text.")
+    relabelled: int = Field(default=0, description="Of those: with a person's label.")
+    rejected_by_review: int = Field(default=0, description="Of those: not shown to the judge, people rejected them.")
+    undecided: int = Field(default=0, description="Of those accepted: texts that people have not settled.")
+    left_out: int = Field(default=0, description="Of those undecided: not shown to the judge, by the study's policy.")
     given_up: int = Field(default=0, description="Wanted, but no attempt was accepted.")
     unchanged: int = Field(default=0, description="Wanted, but there was nothing to change.")
     skipped: dict[str, int] = Field(default={}, description="Wanted, but not tried, by reason.")
@@ -184,6 +190,9 @@ class StressReport(Strict):
     audit: list[AuditRow]
     trouble: list[TroubleRecord]
     spend: SpendRecord | None = None
+    review: ReviewRecord | None = Field(
+        default=None, description="What people said of the texts; null if none was asked."
+    )
     non_claims: list[str]
 
     @model_validator(mode="after")

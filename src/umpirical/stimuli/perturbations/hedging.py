@@ -44,4 +44,5 @@ PERTURBATION = GeneratedPerturbation(
         *keeps_content(),
     ),
     unfit=shorter_than(5),
+    question="Are all the claims still there, only less certain?",
 )

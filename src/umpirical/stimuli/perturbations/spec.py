@@ -86,6 +86,19 @@ class GeneratedPerturbation:
     deserve the same grade, or which grade the new text deserves, which must be the target. `none`: nothing to ask."""
     unfit: Callable[[str], str] = _always_fit
     """Why a response cannot be changed so, in words, so that it is not tried in vain; empty for one that can."""
+    question: str = ""
+    """What a reviewer of the text answers by accepting it; empty for the one that follows from the rest."""
+
+    @property
+    def review_question(self) -> str:
+        """What a reviewer answers: its own question, or the one that validators would be asked."""
+        if self.question:
+            return self.question
+        if self.expectation != "same-verdict":
+            return "Which label does this text deserve?"
+        if self.validation == "none":
+            return "Was one passage added, and nothing else changed?"
+        return "Is the meaning unchanged?"
 
     @property
     def maker(self) -> str:

@@ -33,4 +33,5 @@ PERTURBATION = GeneratedPerturbation(
     ),
     # With fewer words, a program cannot tell the language of the translation.
     unfit=shorter_than(25),
+    question="Does the translation say the same?",
 )

@@ -1,17 +1,20 @@
 """Is a stress study fit to run. Reads files only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from umpirical.domain.attempts import Attempt
+from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import Stimulus
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.judges.spec import ModelSpec
+from umpirical.reports.stress.reviewing import review_words
 from umpirical.stimuli.perturbations.proving import proved_stimuli
 from umpirical.study.files import Study
+from umpirical.study.reviewing.opening import read_review
 from umpirical.study.starting import RUBRIC_PLACEHOLDER
-from umpirical.study.stress.making import GENERATED, generated_made, open_generation
+from umpirical.study.stress.making import existing_generation, generated_made
 from umpirical.study.stress.originals import Originals, read_originals
 from umpirical.study.stress.spec import StressSpec
 from umpirical.study.stress.writing import PlannedCommissions, planned_commissions
@@ -43,11 +46,18 @@ def check_stress(study: Study) -> CheckedStress:
         stimuli += changed
     planned = planned_commissions(study, originals.stimuli)
     notes += _generation_notes(study, planned)
-    # As many as are wanted: a changed text is asked about as often as any other, whatever it says.
-    given_up = sum(entry.given_up for entry in generated_made(planned, _attempts(study, planned)).values())
-    wanted = planned.commissions[given_up:]
-    stimuli += [replace(commission.source, family=commission.perturbation.name) for commission in wanted]
+    attempts = list(_attempts(study, planned))
     problems = [*_rubric_problems(study), *_simulated_problems(study)]
+    held_back, said = 0, ""
+    try:
+        held_back, said = _reviewed(study, planned, attempts)
+    except UsageError as error:
+        problems.append(f"{error}; {error.fix}")
+    notes += [said] if said else []
+    # As many as are wanted: a changed text is asked about as often as any other, whatever it says.
+    given_up = sum(entry.given_up for entry in generated_made(planned, attempts).values())
+    wanted = planned.commissions[given_up + held_back :]
+    stimuli += [replace(commission.source, family=commission.perturbation.name) for commission in wanted]
     return CheckedStress(problems, notes, stimuli)
 
 
@@ -78,15 +88,29 @@ def _generation_notes(study: Study, planned: PlannedCommissions) -> Iterator[str
         yield f"umpirical generate  has {left:,} stimuli to write before  umpirical run  can be used"
 
 
+def _reviewed(study: Study, planned: PlannedCommissions, attempts: Sequence[Attempt]) -> tuple[int, str]:
+    """How many texts judges are not asked about because of people, and the review in a line."""
+    if not planned.commissions:
+        return 0, ""
+    written = [attempt.stimulus.id for attempt in attempts if attempt.stimulus is not None]
+    review, waits = read_review(study), study.spec.review.undecided == "leave-out"
+    if review is None:
+        left_out = len(written) if waits else 0
+        return left_out, f"review: never opened, so {left_out:,} generated texts are left out" if waits else ""
+    from umpirical.study.reviewing.summary import review_record
+
+    record = review_record(study, review, written)
+    return record.rejected + record.left_out, f"review: {review_words(record)}"
+
+
 def _validator_model(stress: StressSpec) -> ModelSpec | None:
     return None if stress.validator is None else stress.validator.model
 
 
 def _attempts(study: Study, planned: PlannedCommissions) -> Iterator[Attempt]:
-    # Opening a record makes one, and looking is not to change anything.
-    if not (study.folder / GENERATED).is_dir():
+    store = existing_generation(study.folder)
+    if store is None:
         return
-    store = open_generation(study.folder)
     try:
         yield from store.attempts([commission.id for commission in planned.commissions])
     finally:

@@ -11,14 +11,26 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import Stimulus
 from umpirical.runs.generating import commissions_left
 from umpirical.stimuli.generation.buckets import Bucket, bucket_report, rejection_reasons
+from umpirical.stimuli.generation.commissions import Commission
 from umpirical.stimuli.perturbations.proving import proved_stimuli
 from umpirical.store.generation import GenerationStore
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 from umpirical.study.files import Study
+from umpirical.study.reviewing.opening import read_review
+from umpirical.study.reviewing.outcomes import Review, applied
+from umpirical.study.reviewing.spec import ReviewSpec
 from umpirical.study.stress.originals import Originals, read_originals
 from umpirical.study.stress.writing import PlannedCommissions, planned_commissions
 
-__all__ = ["GENERATED", "MadeCounts", "generated_made", "open_generation", "write_stress_set"]
+__all__ = [
+    "BY_PEOPLE",
+    "GENERATED",
+    "MadeCounts",
+    "existing_generation",
+    "generated_made",
+    "open_generation",
+    "write_stress_set",
+]
 
 GENERATED = "generated"
 """Folder of a study with everything its generator wrote."""
@@ -51,6 +63,29 @@ class MadeCounts:
     """Who validated, and how many had to agree."""
     levels: dict[str, str] = field(default_factory=dict)
     """Of a test that writes new texts for each level: how many were written, and why not more."""
+    reviewed: int = 0
+    """Of those generated: texts that at least one person decided on."""
+    edited: int = 0
+    """In the set with a person's text."""
+    relabelled: int = 0
+    """In the set with a person's label."""
+    rejected_by_review: int = 0
+    """Not in the set: people rejected them."""
+    undecided: int = 0
+    """Nobody has decided on them, not enough people have, or they disagree."""
+    left_out: int = 0
+    """Of those undecided: not in the set, by the study's policy."""
+
+    def as_json(self) -> dict[str, Json]:
+        """Without what people said where nobody was asked: such a set is what it was before there were reviews."""
+        counts: dict[str, Json] = asdict(self)
+        if not any(counts[name] for name in BY_PEOPLE):
+            return {name: count for name, count in counts.items() if name not in BY_PEOPLE}
+        return counts
+
+
+BY_PEOPLE = ("reviewed", "edited", "relabelled", "rejected_by_review", "undecided", "left_out")
+"""What a review adds to the counts."""
 
 
 def write_stress_set(study: Study) -> StimulusSet:
@@ -59,14 +94,20 @@ def write_stress_set(study: Study) -> StimulusSet:
     made: dict[str, MadeCounts] = {}
     stimuli = [*originals.stimuli, *_proved(study, originals.stimuli, made)]
     planned = planned_commissions(study, originals.stimuli)
-    if planned.commissions or planned.skipped:
-        stimuli += _generated(study.folder, planned, made)
+    written = _written(study.folder, planned, made) if planned.commissions or planned.skipped else []
+    review = read_review(study) if written else None
+    shown = (_as_reviewed(study.spec.review, review, made, *each) for each in written)
+    stimuli += [stimulus for stimulus in shown if stimulus is not None]
     for stimulus in stimuli:
         entry = made.setdefault(stimulus.family, MadeCounts(wanted=len(originals.stimuli)))
         source = stimulus.gold_from or "none"
         entry.gold_from[source] = entry.gold_from.get(source, 0) + 1
     about = _about(originals, made)
-    name = digest("stress set", [[stimulus.id for stimulus in stimuli], about["made"]])[:12]
+    told = [about["made"]]
+    if review is not None:
+        about["review"] = _review_json(study, review, [stimulus.id for _, stimulus in written])
+        told.append(about["review"])
+    name = digest("stress set", [[stimulus.id for stimulus in stimuli], *told])[:12]
     folder = study.folder / "stimuli" / name
     if (folder / "manifest.json").exists():
         return StimulusSet(folder)
@@ -75,6 +116,11 @@ def write_stress_set(study: Study) -> StimulusSet:
 
 def open_generation(study_folder: Path) -> GenerationStore:
     return GenerationStore(study_folder / GENERATED)
+
+
+def existing_generation(study_folder: Path) -> GenerationStore | None:
+    """The record of a study's generation, to look at; None where none was begun."""
+    return open_generation(study_folder) if GenerationStore.exists(study_folder / GENERATED) else None
 
 
 def generated_made(planned: PlannedCommissions, attempts: Iterable[Attempt]) -> dict[str, MadeCounts]:
@@ -136,7 +182,10 @@ def _proved(study: Study, originals: Sequence[Stimulus], made: dict[str, MadeCou
     return found
 
 
-def _generated(folder: Path, planned: PlannedCommissions, made: dict[str, MadeCounts]) -> list[Stimulus]:
+def _written(
+    folder: Path, planned: PlannedCommissions, made: dict[str, MadeCounts]
+) -> list[tuple[Commission, Stimulus]]:
+    """What the generator wrote, each with what it was asked for."""
     store = open_generation(folder)
     try:
         if left := len(commissions_left(planned.commissions, store)):
@@ -150,8 +199,42 @@ def _generated(folder: Path, planned: PlannedCommissions, made: dict[str, MadeCo
     made |= generated_made(planned, attempts)
     # In the order of the commissions: when each was settled is an accident of the network.
     stimuli = {settled.commission: settled.stimulus for settled in attempts if settled.stimulus is not None}
-    found = ((commission, stimuli[commission.id]) for commission in planned.commissions if commission.id in stimuli)
-    return [_as_known_now(stimulus, commission.source) for commission, stimulus in found]
+    return [(commission, stimuli[commission.id]) for commission in planned.commissions if commission.id in stimuli]
+
+
+def _as_reviewed(
+    policy: ReviewSpec,
+    review: Review | None,
+    made: Mapping[str, MadeCounts],
+    commission: Commission,
+    stimulus: Stimulus,
+) -> Stimulus | None:
+    """The stimulus as it is asked about; None for one that is not, by people's decision or for the want of one."""
+    counts, known = made[stimulus.family], _as_known_now(stimulus, commission.source)
+    waits = policy.undecided == "leave-out"
+    if review is None and not waits:
+        return known
+    counts.reviewed += review is not None and review.looked_at(stimulus.id)
+    fate = "undecided" if review is None else review.fate(stimulus.id)
+    if review is None or fate == "undecided":
+        counts.undecided += 1
+        counts.left_out += waits
+        return None if waits else known
+    if fate == "rejected":
+        counts.rejected_by_review += 1
+        return None
+    kept = applied(review, stimulus.id, commission, known)
+    counts.edited += kept.candidates != known.candidates
+    counts.relabelled += kept.gold != known.gold
+    return kept
+
+
+def _review_json(study: Study, review: Review, items: Sequence[str]) -> Json:
+    # It needs all that a review needs, which a study without one may not have installed.
+    from umpirical.study.reviewing.summary import review_record
+
+    record: Json = review_record(study, review, items).model_dump(mode="json")
+    return record
 
 
 def _as_known_now(stimulus: Stimulus, source: Stimulus) -> Stimulus:
@@ -173,5 +256,5 @@ def _about(originals: Originals, made: Mapping[str, MadeCounts]) -> dict[str, Js
         "dataset": summary,
         "sampled": len(originals.stimuli),
         "repeated": originals.repeated,
-        "made": {name: asdict(entry) for name, entry in made.items()},
+        "made": {name: entry.as_json() for name, entry in made.items()},
     }

@@ -21,6 +21,7 @@ from umpirical.reports.stress.assembling import assemble_stress
 from umpirical.reports.stress.markdown import render_stress_markdown
 from umpirical.reports.stress.pages import render_stress_pages
 from umpirical.reports.stress.record import DatasetRecord, MadeRecord, StressReport, StressTest, render_stress_json
+from umpirical.reports.stress.review_record import ReviewRecord
 from umpirical.runs.call_spec import examiner_truths
 from umpirical.runs.reading import read_judgments
 from umpirical.stimuli.perturbations.spec import PERTURBATIONS, GeneratedPerturbation, Perturbation
@@ -30,6 +31,7 @@ from umpirical.store.stress_tallying import tally_stress, worst_rows
 from umpirical.study.preparing import open_run
 from umpirical.study.records import judge_record, run_record, spend_record, trouble_records
 from umpirical.study.reporting import Documents
+from umpirical.study.stress.making import BY_PEOPLE
 from umpirical.study.stress.worst import worst_items
 
 __all__ = ["stress_report_of", "write_stress_documents", "write_stress_pages"]
@@ -65,6 +67,7 @@ def stress_report_of(run: Path) -> StressReport:
         margin=about["margin"],
         scale=scale,
         planted=_planted(spec, scale, stimuli),
+        review=_review(stimuli.manifest),
     )
 
 
@@ -119,9 +122,15 @@ def _made_test(known: Registry[Perturbation], name: str, made: Mapping[str, Any]
         gold_from=_gold(made),
         validators=made.get("validators", ""),
         levels=made.get("levels", {}),
+        **{name: made.get(name, 0) for name in BY_PEOPLE},
     )
     kind = test.expectation if isinstance(test, GeneratedPerturbation) else "same-verdict"
     return StressTest(name=name, title=test.title, about=test.about, kind=kind, made=record)
+
+
+def _review(manifest: Mapping[str, Any]) -> ReviewRecord | None:
+    """As it stood when the stimuli were put together."""
+    return ReviewRecord.model_validate(manifest["review"]) if "review" in manifest else None
 
 
 def _gold(made: Mapping[str, Any]) -> dict[GoldSource, int]:

@@ -1,0 +1,269 @@
+"""`umpirical review`, and what can be done with a review besides: invite, revoke, status, export, import."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from umpirical.cli.commands.plan import outside_option
+from umpirical.cli.terminal import inert, say
+
+if TYPE_CHECKING:
+    from umpirical.domain.reviews import Role
+    from umpirical.review.exchange.moving import Format
+    from umpirical.study.files import Study
+    from umpirical.study.reviewing.opening import OpenReview
+
+__all__ = ["command"]
+
+PORT = 8377
+"""Always the same, so that links to a review stay good when it is served again."""
+
+FORMATS = ("umpirical", "argilla", "label-studio")
+
+
+class _Serving(click.Group):
+    """A group that serves when no sub-command is named: `umpirical review STUDY` is `umpirical review serve STUDY`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        named = args and (args[0] in self.commands or args[0] in ctx.help_option_names)
+        return super().parse_args(ctx, args if named else ["serve", *args])
+
+
+@click.group("review", cls=_Serving)
+def command() -> None:
+    """Have people review what a generator wrote: accept, edit, reject, relabel, while it still writes.
+
+    umpirical review [STUDY]  serves the review of a study, and prints a link that lets you in once. Its options:
+    umpirical review serve --help. A study in a folder that is named like a command is written ./status.
+    """
+
+
+def _shared(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What every command of a review takes."""
+    for option in (
+        outside_option,
+        click.option(
+            "--database",
+            metavar="URL",
+            help="Of the review: postgresql+psycopg://user@host/name. Default: $UMPIRICAL_DATABASE, or in the study.",
+        ),
+        click.argument("study", type=click.Path(path_type=Path), default=Path()),
+    ):
+        function = option(function)
+    return function
+
+
+@command.command("serve")
+@_shared
+@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option("--expose", is_flag=True, help="Listen beyond this machine. Put TLS in front of it.")
+@click.option(
+    "--called", multiple=True, metavar="HOST", help="A name that browsers use for this server, such as a proxy's."
+)
+@click.option("--as", "owner", default="owner", show_default=True, metavar="NAME", help="Who you are in this review.")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+def serve_review(  # noqa: PLR0913, PLR0917  # each an option
+    study: Path,
+    database: str | None,
+    outside: bool,  # noqa: FBT001
+    port: int,
+    host: str,
+    expose: bool,  # noqa: FBT001
+    called: tuple[str, ...],
+    owner: str,
+    no_open: bool,  # noqa: FBT001
+) -> None:
+    """Serve the review of STUDY to browsers on this machine. Texts appear in it as they are generated."""
+    _need_review_extra()
+    from umpirical.study.reviewing.items import ItemFeed
+    from umpirical.web.app import create_app
+    from umpirical.web.serving import hosts_of, listen, serve, url_of
+
+    loaded = _load(study, outside=outside)
+    feed = ItemFeed(loaded)
+    with listen(host, port, expose=expose) as listening:
+        opened = _open(loaded, database)
+        try:
+            count = feed.into(opened.desk)
+            url = url_of(listening)
+            link = f"{url}/join/{opened.people.invite(owner, 'owner')}"
+            say(f"review of {inert(loaded.spec.study)}: {_arrived(count, feed.wanted)}")
+            say(f"open  {link}  (lets {inert(owner)} in, once)")
+            say("others come in with a link from  umpirical review invite NAME;  Ctrl-C stops")
+            sys.stdout.flush()
+            if not no_open and sys.stdout.isatty():
+                import webbrowser
+
+                webbrowser.open(link)
+            hosts = hosts_of(listening, names=frozenset(called))
+            app = create_app(
+                opened.desk,
+                opened.people,
+                hosts=hosts,
+                feed=lambda: feed.into(opened.desk),
+                title=loaded.spec.study,
+            )
+            serve(app, listening)
+        finally:
+            opened.close()
+
+
+@command.command("invite")
+@click.argument("name")
+@_shared
+@click.option("--role", type=click.Choice(["reviewer", "adjudicator", "owner"]), default="reviewer", show_default=True)
+@click.option("--url", default=f"http://127.0.0.1:{PORT}", show_default=True, help="Where the review is served.")
+def invite(name: str, study: Path, database: str | None, outside: bool, role: str, url: str) -> None:  # noqa: FBT001, PLR0913, PLR0917
+    """Print a link that lets NAME into the review of STUDY, once. Invited again, a person gets a new one."""
+    opened = _open(_load(study, outside=outside), database)
+    try:
+        token = opened.people.invite(name, cast("Role", role))
+    finally:
+        opened.close()
+    click.echo(f"for {inert(name)}, {role}; good once, for a day:", err=True)
+    say(f"{inert(url).rstrip('/')}/join/{token}")
+
+
+@command.command("revoke")
+@click.argument("name")
+@_shared
+def revoke(name: str, study: Path, database: str | None, outside: bool) -> int:  # noqa: FBT001
+    """Take NAME out of the review of STUDY: links and sessions end at once. What they decided stays."""
+    opened = _open(_load(study, outside=outside), database, begin=False)
+    try:
+        done = opened.people.revoke(name)
+        known = ", ".join(person.name for person in opened.people.all())
+    finally:
+        opened.close()
+    if not done:
+        from umpirical.domain.errors import UsageError
+
+        raise UsageError(f"nobody named {name!r} is in this review", fix=f"known: {known or 'nobody yet'}")
+    say(f"{inert(name)} is out")
+    return 0
+
+
+@command.command("status")
+@_shared
+@click.option("--json", "as_json", is_flag=True, help="Print the status as JSON.")
+def status(study: Path, database: str | None, outside: bool, as_json: bool) -> None:  # noqa: FBT001
+    """Show how far the review of STUDY is, who decided how much, how far they agree, and what was rejected."""
+    from umpirical.study.reviewing.status import review_status
+
+    loaded = _load(study, outside=outside)
+    opened = _open(loaded, database, begin=False)
+    try:
+        found = review_status(loaded, opened)
+    finally:
+        opened.close()
+    if as_json:
+        import json
+
+        say(json.dumps(found.as_json(), indent=1))
+        return
+    for line in found.lines():
+        say(inert(line))
+
+
+@command.command("export")
+@_shared
+@click.option("--format", "form", type=click.Choice(FORMATS), default="umpirical", show_default=True)
+@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
+def export(study: Path, database: str | None, outside: bool, form: str, out: Path) -> None:  # noqa: FBT001
+    """Write the review of STUDY to a file: all of it, or as Argilla or Label Studio take it."""
+    from umpirical.review.exchange.moving import export_review
+    from umpirical.store.files import write_text
+    from umpirical.study.reviewing.items import ItemFeed
+
+    if not out.resolve().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
+    loaded = _load(study, outside=outside)
+    opened = _open(loaded, database)
+    try:
+        ItemFeed(loaded).into(opened.desk)
+        exported = export_review(opened.desk, cast("Format", form))
+    finally:
+        opened.close()
+    write_text(out, exported.text)
+    say(f"wrote {out}: {exported.items:,} items, {exported.decisions:,} decisions")
+    for note in exported.notes:
+        say(f"  {inert(note)}")
+
+
+@command.command("import")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@_shared
+@click.option("--format", "form", type=click.Choice(FORMATS), default="umpirical", show_default=True)
+@click.option(
+    "--as", "names", multiple=True, metavar="THEIRS=NAME", help="What a person of the file is called here; repeatable."
+)
+def import_(  # noqa: PLR0913, PLR0917  # each an option
+    file: Path,
+    study: Path,
+    database: str | None,
+    outside: bool,  # noqa: FBT001
+    form: str,
+    names: tuple[str, ...],
+) -> None:
+    """Take decisions from FILE into the review of STUDY: all of them, or none if one does not fit.
+
+    What is there already is passed over, so that a file can be imported again.
+    """
+    from umpirical.review.exchange.moving import import_review
+    from umpirical.study.reviewing.items import ItemFeed
+
+    loaded = _load(study, outside=outside)
+    opened = _open(loaded, database)
+    try:
+        ItemFeed(loaded).into(opened.desk)
+        taken = import_review(opened.desk, file, cast("Format", form), names=_names(names))
+    finally:
+        opened.close()
+    say(f"{taken.new:,} new decisions from {inert(file.name)}, {taken.known:,} known already")
+
+
+def _names(given: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for entry in given:
+        theirs, equals, name = entry.partition("=")
+        if not equals or not theirs or not name:
+            raise click.BadParameter(f"{entry!r} is not THEIRS=NAME", param_hint="--as")
+        found[theirs] = name
+    return found
+
+
+def _load(study: Path, *, outside: bool) -> "Study":
+    from umpirical.study.files import load_study
+
+    if not study.exists():
+        from difflib import get_close_matches
+
+        from umpirical.domain.errors import UsageError
+
+        near = get_close_matches(str(study), command.commands, n=1)
+        hint = f"did you mean  umpirical review {near[0]}?" if near else "name the study file, or the folder it is in"
+        raise UsageError(f"there is no study {study}", fix=hint)
+    return load_study(study, outside=outside)
+
+
+def _need_review_extra() -> None:
+    from importlib.util import find_spec
+
+    from umpirical.domain.errors import UsageError
+
+    if any(find_spec(name) is None for name in ("starlette", "uvicorn", "sqlalchemy", "alembic")):
+        raise UsageError("review needs packages that are not installed", fix="pip install 'umpirical[review]'")
+
+
+def _open(study: "Study", database: str | None, *, begin: bool = True) -> "OpenReview":
+    from umpirical.study.reviewing.opening import open_review
+
+    return open_review(study, named=database, begin=begin)
+
+
+def _arrived(count: int, wanted: int) -> str:
+    return f"{count:,} new texts, {wanted:,} in all when everything is written"

@@ -1,0 +1,127 @@
+"""What people say of generated stimuli. Decisions are only ever added: an undone one stays, and says so."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from umpirical.domain.attempts import CheckResult
+from umpirical.domain.digests import digest
+
+__all__ = [
+    "REASONS",
+    "Decision",
+    "DecisionKind",
+    "Outcome",
+    "OutcomeState",
+    "Reason",
+    "ReviewItem",
+    "ReviewMode",
+    "Role",
+]
+
+DecisionKind = Literal["accept", "edit", "reject", "skip"]
+"""An edit accepts a text of the reviewer's own; a skip leaves the item to someone else."""
+
+Role = Literal["reviewer", "adjudicator", "owner"]
+"""An adjudicator also settles what reviewers disagree on; an owner also invites and revokes."""
+
+ReviewMode = Literal["blind", "assisted"]
+"""Blind: what others, the validator and the generator's target say is hidden until a decision is made."""
+
+Reason = Literal["meaning", "label", "unnatural", "artefact", "harmful", "other"]
+
+REASONS: dict[Reason, str] = {
+    "meaning": "not the change that was asked for",
+    "label": "another label would be right",
+    "unnatural": "no one would write this",
+    "artefact": "the model talks about its task, or broke off",
+    "harmful": "should be shown to nobody",
+    "other": "something else",
+}
+"""Why an item is rejected, in the order of the keys 1 to 6."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewItem:
+    """One generated stimulus as a reviewer meets it. It never changes."""
+
+    id: str
+    """Id of the stimulus as the generator left it."""
+    test: str
+    question: str
+    """What the reviewer answers by accepting: "Is the meaning unchanged?"."""
+    task: str
+    before: str
+    """The text it was made from; empty for one written from nothing."""
+    after: str
+    """What the generator wrote."""
+    generator: str
+    """Name of the model that wrote it."""
+    rubric: str = ""
+    labels: tuple[str, ...] = ()
+    """What the reviewer chooses a label from; empty where the test needs none."""
+    target: str = ""
+    """The label it was meant to deserve; hidden from a blind reviewer until a decision is made."""
+    checks: tuple[CheckResult, ...] = ()
+    """What a program checked, and found in order."""
+    opinions: tuple[str, ...] = ()
+    """What the validators said; hidden as the target is."""
+    sensitive: bool = False
+    """Shown blurred until the reviewer asks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one person said of one item, at one moment."""
+
+    number: int
+    """Counted over the whole review, in the order they were made."""
+    item: str
+    reviewer: str
+    kind: DecisionKind
+    revision: int
+    """The text it is about: 0 is the generator's, another is an edit's. For an edit the one that it made."""
+    at: str
+    """UTC, ISO 8601."""
+    milliseconds: int
+    """From shown to decided, as the browser measured it; 0 if it did not say."""
+    mode: ReviewMode
+    guideline: int
+    """Version of the guidelines that were in force; 0 for none."""
+    label: str = ""
+    """The label the reviewer gave; empty where the item has none to give."""
+    reason: Reason | None = None
+    """Of a rejection."""
+    comment: str = ""
+    adjudicates: bool = False
+    """It settles a disagreement, and stands above all other decisions on the item."""
+    undone: bool = False
+
+    @property
+    def says(self) -> tuple[str, int, str]:
+        """What it comes down to. Two decisions agree if they say the same: a reason may differ."""
+        if self.kind == "reject":
+            return ("reject", 0, "")
+        return ("keep" if self.kind in ("accept", "edit") else "skip", self.revision, self.label)
+
+
+OutcomeState = Literal["undecided", "disputed", "accepted", "rejected"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What all decisions on an item come to."""
+
+    item: str
+    state: OutcomeState
+    text: str = ""
+    """Of an accepted item: the text that counts, the generator's or a person's."""
+    edited: bool = False
+    label: str = ""
+    """Of an accepted item, where people gave one."""
+    reviewers: tuple[str, ...] = ()
+    """Who decided, in the order of their decisions; skips do not count."""
+    adjudicator: str = ""
+
+    @property
+    def digest(self) -> str:
+        return digest("outcome", [self.item, self.state, self.text, self.label])

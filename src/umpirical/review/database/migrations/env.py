@@ -1,0 +1,6 @@
+"""Runs the steps on the connection that `migrating` hands over, in its transaction."""  # noqa: INP001  # Alembic reads it as a file
+
+from alembic import context
+
+context.configure(connection=context.config.attributes["connection"], transactional_ddl=True)
+context.run_migrations()

@@ -1,0 +1,94 @@
+"""JSON written so that it is inert, and read with limits: what is too long, too deep or none is named by its line."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from umpirical.domain.digests import Json
+from umpirical.domain.errors import UsageError
+
+__all__ = ["LONGEST_FILE", "LONGEST_LINE", "BadLine", "json_line", "json_lines", "json_list", "text_of"]
+
+LONGEST_LINE = 8_000_000
+"""Bytes: several times the longest texts that an item can hold."""
+
+LONGEST_FILE = 512_000_000
+"""Bytes of a file that is one JSON value, and is held in memory."""
+
+
+class BadLine(UsageError):
+    """A line that cannot be taken in."""
+
+    def __init__(self, place: str, message: str, *, fix: str = "nothing was imported; mend the file") -> None:
+        super().__init__(f"{place}: {message}", fix=fix)
+
+
+def json_line(payload: Json) -> str:
+    """One line of ASCII: no text in it, whatever it holds, moves a terminal or ends the line."""
+    return json.dumps(payload, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def json_lines(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The objects of a JSONL file, each with its place, `review.jsonl:3`. Blank lines are passed over."""
+    with file.open("rb") as lines:
+        number = 0
+        while line := lines.readline(LONGEST_LINE + 1):
+            number += 1
+            place = f"{file.name}:{number}"
+            if len(line) > LONGEST_LINE:
+                raise BadLine(place, f"the line is longer than {LONGEST_LINE:,} bytes")
+            if line.strip():
+                yield place, _object(_parsed(line, place), place)
+
+
+def json_list(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The objects of a JSON list, each with its place, `tasks.json: task 3`."""
+    size = file.stat().st_size
+    if size > LONGEST_FILE:
+        raise BadLine(file.name, f"the file has {size:,} bytes, allowed: {LONGEST_FILE:,}")
+    found = _parsed(file.read_bytes(), file.name)
+    if not isinstance(found, list):
+        raise BadLine(file.name, f"expected a list of tasks, got {_kind(found)}")
+    for number, entry in enumerate(found, 1):
+        place = f"{file.name}: task {number}"
+        yield place, _object(entry, place)
+
+
+def _parsed(text: bytes, place: str) -> Any:  # noqa: ANN401  # whatever the JSON holds
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise BadLine(place, "the JSON is nested too deep") from None
+    except ValueError as error:
+        raise BadLine(place, f"no JSON that can be read: {error}") from None
+
+
+def text_of(record: Mapping[str, Any], name: str, place: str, *, most: int = LONGEST_LINE) -> str:
+    """A text of a record; empty where there is none."""
+    value = record.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadLine(place, f"{name}: expected a text, got {_kind(value)}")
+    if len(value) > most:
+        raise BadLine(place, f"{name}: {len(value):,} characters, allowed: {most:,}")
+    return value
+
+
+def _object(value: object, place: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise BadLine(place, f"expected a JSON object, got {_kind(value)}")
+    return value
+
+
+def _kind(value: object) -> str:
+    kinds = {
+        dict: "an object",
+        list: "a list",
+        str: "a text",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+    }
+    return kinds.get(type(value), "null")

@@ -1,0 +1,78 @@
+"""What all decisions on an item come to. A pure function of them: the record is the decisions, never the outcome."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from umpirical.domain.reviews import Decision, Outcome, OutcomeState, ReviewItem
+from umpirical.review.records import Revision
+
+__all__ = ["adjudication", "current", "outcome_of", "outcomes_of", "state_of"]
+
+
+def outcome_of(
+    item: ReviewItem, revisions: Iterable[Revision], decisions: Iterable[Decision], *, overlap: int
+) -> Outcome:
+    """The outcome of an item from all decisions on it.
+
+    An adjudication that is not undone settles it, the newest of several. Otherwise each reviewer's newest decision
+    counts that is neither undone nor a skip: with fewer than `overlap` of them the item is undecided, if all say the
+    same it is accepted or rejected, and if not it is disputed.
+    """
+    said = sorted(decisions, key=lambda decision: decision.number)
+    standing, settled = current(said), adjudication(said)
+    state = state_of(said, overlap=overlap)
+    reviewers = tuple(decision.reviewer for decision in standing)
+    adjudicator = settled.reviewer if settled else ""
+    if state != "accepted":
+        return Outcome(item.id, state, reviewers=reviewers, adjudicator=adjudicator)
+    by = settled or standing[0]
+    texts = {revision.number: revision.text for revision in revisions} | {0: item.after}
+    return Outcome(
+        item.id,
+        state,
+        text=texts[by.revision],
+        edited=by.revision != 0,
+        label=by.label,
+        reviewers=reviewers,
+        adjudicator=adjudicator,
+    )
+
+
+def outcomes_of(
+    items: Iterable[ReviewItem], revisions: Iterable[Revision], decisions: Iterable[Decision], *, overlap: int
+) -> Iterator[Outcome]:
+    """The outcome of every item, in their order."""
+    texts: dict[str, list[Revision]] = {}
+    for revision in revisions:
+        texts.setdefault(revision.item, []).append(revision)
+    said: dict[str, list[Decision]] = {}
+    for decision in decisions:
+        said.setdefault(decision.item, []).append(decision)
+    for item in items:
+        yield outcome_of(item, texts.get(item.id, ()), said.get(item.id, ()), overlap=overlap)
+
+
+def state_of(decisions: Iterable[Decision], *, overlap: int) -> OutcomeState:
+    said = sorted(decisions, key=lambda decision: decision.number)
+    settled = adjudication(said)
+    deciding = [settled] if settled else current(said)
+    if not settled and len(deciding) < overlap:
+        return "undecided"
+    if len({decision.says for decision in deciding}) > 1:
+        return "disputed"
+    return "rejected" if deciding[0].kind == "reject" else "accepted"
+
+
+def current(decisions: Sequence[Decision]) -> list[Decision]:
+    """Each reviewer's newest decision on one item, in the order they were made; skips and undone ones do not count."""
+    newest: dict[str, Decision] = {}
+    for decision in decisions:
+        if not decision.undone and not decision.adjudicates:
+            newest.pop(decision.reviewer, None)
+            newest[decision.reviewer] = decision
+    return [decision for decision in newest.values() if decision.kind != "skip"]
+
+
+def adjudication(decisions: Sequence[Decision]) -> Decision | None:
+    """The decision that settles an item, if there is one."""
+    settling = [decision for decision in decisions if decision.adjudicates and not decision.undone]
+    return settling[-1] if settling else None

@@ -1,0 +1,1 @@
+"""The review screen: server-rendered pages over a desk. No logic of the review's own."""

@@ -1,0 +1,27 @@
+"""What every page of one review works with."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from starlette.applications import Starlette
+
+from umpirical.review.desk import Desk
+from umpirical.review.people import People
+from umpirical.web.news import News
+
+__all__ = ["Review", "review_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One review, as it is served."""
+
+    desk: Desk
+    people: People
+    title: str
+    """What the review is called on the screen; the study's name."""
+    news: News
+
+
+def review_of(app: Starlette) -> Review:
+    return cast("Review", app.state.review)

@@ -1,0 +1,119 @@
+"""Serving the screen: bound to this machine alone unless told otherwise, and gone at once when told to stop."""
+
+import ipaddress
+import signal
+import socket
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+
+import uvicorn
+from starlette.applications import Starlette
+
+from umpirical.domain.errors import UsageError
+from umpirical.web.review import review_of
+
+__all__ = ["ReviewServer", "hosts_of", "listen", "serve", "url_of"]
+
+GRACE_SECONDS = 3
+"""How long a request under way may still take once the server is told to stop."""
+
+
+class ReviewServer(uvicorn.Server):
+    """A server that lets go of its live connections first, and does not die of the signal that stopped it."""
+
+    def __init__(self, app: Starlette) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                # A one-time link is part of an address: nothing of a request is logged.
+                access_log=False,
+                log_config=None,
+                log_level="warning",
+                server_header=False,
+                # Nobody stands in front of the server whose word on the client would be taken.
+                proxy_headers=False,
+                ws="none",
+                timeout_graceful_shutdown=GRACE_SECONDS,
+            )
+        )
+        self._review = review_of(app)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._review.news.close()
+        await super().shutdown(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {each: signal.signal(each, self._stop) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.handle_exit(number, frame)
+
+
+def listen(host: str = "127.0.0.1", port: int = 0, *, expose: bool = False) -> socket.socket:
+    """A bound socket; port 0 takes a free one. Beyond this machine only where `expose` says that it is meant."""
+    if not expose and not _is_loopback(host):
+        raise UsageError(
+            f"Refusing to expose the review at {host}: whoever reaches that address could try to read it.",
+            fix="leave out --host and forward a port (ssh -L), or say --expose and put TLS in front of it",
+        )
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.create_server(address[:2], family=family, backlog=128)
+    except (OSError, OverflowError) as error:
+        raise UsageError(
+            f"cannot listen at {host}:{port}: {error}", fix="choose another --port, or 0 for any"
+        ) from None
+    return listening
+
+
+def hosts_of(listening: socket.socket, *, names: frozenset[str] = frozenset()) -> frozenset[str]:
+    """What a browser may call the server: its address, `localhost` where that is this machine, and `names`.
+
+    A name without a port gets the port of the socket; one with a port, such as a proxy's, stays as it is.
+    """
+    address, port = listening.getsockname()[:2]
+    own = {_bracketed(address)} if not ipaddress.ip_address(address).is_unspecified else {"127.0.0.1"}
+    if _is_loopback(address) or ipaddress.ip_address(address).is_unspecified:
+        own.add("localhost")
+    given = {name.lower() if _has_port(name) else f"{name.lower()}:{port}" for name in names}
+    return frozenset({f"{name}:{port}" for name in own} | given)
+
+
+def url_of(listening: socket.socket) -> str:
+    """Where the screen is, without a slash at the end."""
+    address, port = listening.getsockname()[:2]
+    is_open = ipaddress.ip_address(address).is_unspecified
+    return f"http://{'127.0.0.1' if is_open else _bracketed(address)}:{port}"
+
+
+def serve(app: Starlette, listening: socket.socket) -> None:
+    """Serves until SIGINT or SIGTERM, then returns."""
+    ReviewServer(app).run(sockets=[listening])
+
+
+def _is_loopback(host: str) -> bool:
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _bracketed(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
+
+
+def _has_port(name: str) -> bool:
+    return name.rpartition(":")[2].isdigit() and not name.endswith("]")
