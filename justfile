@@ -25,6 +25,10 @@ bench:
     uv pip install --no-deps --require-hashes -r tests/llm/requirements.txt
     UMPIRICAL_REQUIRE_LLM=1 pytest -m llm tests/llm
 
+# The pages of docs/casebook, written anew from its records
+casebook:
+    python docs/casebook/write.py
+
 # One million judgments on one machine, with the memory it takes
 million:
     python benchmarks/million.py --trials 1000000

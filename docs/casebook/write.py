@@ -1,0 +1,351 @@
+"""Writes the pages of the casebook from its records.
+
+A page is a template in `text/`. Every figure in it is a placeholder that is filled in from a record, and every claim in
+words stands beside a placeholder that holds the record to it: what a record does not bear out is an error, not a page.
+
+    python docs/casebook/write.py            writes the pages
+    python docs/casebook/write.py --check    fails if a page is not what the records give
+"""
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import unescape
+from pathlib import Path
+from re import sub
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from umpirical.domain.errors import UmpiricalError, UsageError
+from umpirical.reports import numbers
+from umpirical.reports.decision import TITLES
+from umpirical.reports.readout_sheets import band_words
+from umpirical.reports.readouts import ReadoutRow, Readouts, measure_in, parse_readouts, shown_measures
+from umpirical.reports.record import AuditRow, Datasheet, EstimateRecord, MeasureRecord, parse_datasheet
+from umpirical.study.files import StudySpec, load_study
+
+__all__ = ["MODELS", "Casebook", "Model", "NotBorneOut", "faults", "main", "render_pages"]
+
+HERE = Path(__file__).resolve().parent
+TEMPLATE = ".md.jinja"
+WIDTH = 120
+BASELINE = "baseline"
+
+
+class NotBorneOut(UmpiricalError):
+    """A record does not say what the text says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model whose judges are in the casebook."""
+
+    name: str
+    """Of its study and its page; judges are called by it too."""
+    title: str
+    """As its makers call it."""
+    file: str
+    """The quantisation of the GGUF file that was taken."""
+    sha256: str
+    """Of that file."""
+    served: str
+    """What was done to the file before it was served."""
+
+
+MODELS = (
+    Model(
+        "smollm2-135m",
+        "SmolLM2-135M-Instruct",
+        "Q4_1",
+        "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        "as it is",
+    ),
+    Model(
+        "qwen2.5-coder-0.5b",
+        "Qwen2.5-Coder-0.5B-Instruct",
+        "Q4_K_M",
+        "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+        "requantised to Q8_0",
+    ),
+    Model(
+        "qwen2.5-coder-1.5b",
+        "Qwen2.5-Coder-1.5B-Instruct",
+        "Q4_K_M",
+        "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+        "requantised to Q8_0",
+    ),
+)
+"""From the smallest on. Only those that have a record are in the pages."""
+
+
+class Casebook:
+    """The records, and what a template may ask of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.sheet = cache(self._sheet)
+        self.readouts = cache(self._readouts)
+
+    def models(self) -> list[Model]:
+        """Those whose judge that compares has a record."""
+        return [model for model in MODELS if self.has(model.name)]
+
+    def graded(self) -> list[Model]:
+        return [model for model in MODELS if self.has(f"{model.name}-grade")]
+
+    def judges(self) -> list[str]:
+        """Of all models: that compares, that compares short answers, that grades; those that have a record."""
+        names = [f"{model.name}{kind}" for model in MODELS for kind in ("", "-short", "-grade")]
+        return [name for name in names if self.has(name)]
+
+    def studies(self) -> list[str]:
+        """The folders of their study files; a judge that grades is in the study of the one that compares."""
+        return list(dict.fromkeys(name.removesuffix("-grade") for name in self.judges()))
+
+    def has(self, record: str) -> bool:
+        return (self.folder / "records" / f"{record}.json").is_file()
+
+    def figure(self, record: str, name: str, stratum: str = "", **where: str) -> str:
+        """A value with its interval and counts, or why there is none."""
+        value, counts = _in_words(self._measure(record, name, stratum, **where))
+        return f"{value} ({counts})" if counts else value
+
+    def cell(self, record: str, name: str, stratum: str = "", **where: str) -> str:
+        """The same, in two lines of a table's cell; a table may ask for what was not measured."""
+        measure = self._find(record, name, stratum, **where)
+        return "not measured" if measure is None else "<br>".join(filter(None, _in_words(measure)))
+
+    def decision(self, record: str) -> str:
+        decision = self.sheet(record).decision
+        return "none" if decision is None else TITLES[decision.verdict]
+
+    def band(self, row: ReadoutRow) -> str:
+        return "none" if row.band is None else band_words(row.band)
+
+    def title(self, record: str, name: str) -> str:
+        return next(measure.title for measure in self.sheet(record).measures if measure.name == name)
+
+    def strata(self, record: str, name: str, *, arm: str = BASELINE) -> list[str]:
+        """Of what is measured by part of the design, the parts."""
+        return [m.stratum for m in self.sheet(record).measures if (m.name, m.arm) == (name, arm) and m.stratum]
+
+    def claim(  # noqa: PLR0913  # what is claimed, and four ways to claim it
+        self,
+        record: str,
+        name: str,
+        stratum: str = "",
+        *,
+        at_least: float | None = None,
+        at_most: float | None = None,
+        above: float | None = None,
+        below: float | None = None,
+        **where: str,
+    ) -> str:
+        """Nothing to read. Stops unless the value is `at_least` or `at_most`, the whole interval `above` or `below`."""
+        measure = self._measure(record, name, stratum, **where)
+        low, high, least, most = _ends(measure)
+        tests = {
+            f"at least {at_least}": at_least is None or least >= at_least,
+            f"at most {at_most}": at_most is None or most <= at_most,
+            f"wholly above {above}": above is None or low > above,
+            f"wholly below {below}": below is None or high < below,
+        }
+        if all(limit is None for limit in (at_least, at_most, above, below)):
+            raise UsageError(f"a claim about {name} claims nothing", fix="give at_least, at_most, above or below")
+        for claimed, holds in tests.items():
+            if not holds:
+                raise NotBorneOut(
+                    f"{record}: {name} {stratum} is {_in_words(measure)[0]}, and the text claims {claimed}"
+                )
+        return ""
+
+    def same(self, found: object, claimed: object) -> str:
+        """Nothing to read. Stops unless a part of a record is what the text says."""
+        if found != claimed:
+            raise NotBorneOut(f"the record says {found!r}, and the text claims {claimed!r}")
+        return ""
+
+    def calls(self, record: str, arm: str, outcome: str = "") -> int:
+        """Calls of an arm that came to an outcome: to any, or to one of them."""
+        rows = [row for row in self.sheet(record).audit if row.arm == arm]
+        return sum(getattr(row, outcome) if outcome else _asked(row) for row in rows)
+
+    def verdicts(self, record: str, arm: str) -> int:
+        return sum(self.calls(record, arm, outcome) for outcome in ("slot_1", "slot_2", "tie", "graded"))
+
+    def pace(self, record: str) -> str:
+        """How long a call took, in the middle."""
+        spend = self.sheet(record).spend
+        taken = None if spend is None else spend.latency_p50_ms
+        return "not known" if taken is None else numbers.milliseconds(taken)
+
+    def reason(self, record: str, name: str, stratum: str = "", **where: str) -> str:
+        """Why a measure has no value."""
+        result = self._measure(record, name, stratum, **where).result
+        if isinstance(result, EstimateRecord):
+            raise NotBorneOut(f"{record}: {name} has a value, and the text says why it has none")
+        return result.reason
+
+    def readout_rows(self, record: str) -> list[ReadoutRow]:
+        return self.readouts(record).rows
+
+    def study(self, model: str) -> StudySpec:
+        return load_study(self.folder / "studies" / model).spec
+
+    def _measure(self, record: str, name: str, stratum: str, **where: str) -> MeasureRecord:
+        found = self._find(record, name, stratum, **where)
+        if found is None:
+            raise NotBorneOut(f"{record}: there is no {name} {stratum} {where or ''}, and the text speaks of it")
+        return found
+
+    def _find(  # noqa: PLR0913  # where a measure is found
+        self, record: str, name: str, stratum: str, *, arm: str = BASELINE, readout: str = "", on: str = "reported_on"
+    ) -> MeasureRecord | None:
+        """A measure of the judge in one arm; of a readout, `reported_on`, `chosen_on` or `against_text`."""
+        if not readout:
+            return measure_in([m for m in self.sheet(record).measures if m.arm == arm], name, stratum)
+        (row,) = (row for row in self.readout_rows(record) if row.name == readout)
+        return measure_in(getattr(row, on), name, stratum)
+
+    def _sheet(self, record: str) -> Datasheet:
+        return parse_datasheet((self.folder / "records" / f"{record}.json").read_text(encoding="utf-8"))
+
+    def _readouts(self, record: str) -> Readouts:
+        return parse_readouts((self.folder / "records" / f"{record}.readouts.json").read_text(encoding="utf-8"))
+
+
+def render_pages(folder: Path) -> dict[Path, str]:
+    """Every page by its path, written anew from the records."""
+    book = Casebook(folder)
+    texts = Environment(
+        loader=FileSystemLoader(folder / "text"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701  # Markdown, from records of our own
+    )
+    texts.globals |= {"book": book, "numbers": numbers}
+    return {
+        folder / f"{path.name.removesuffix(TEMPLATE)}.md": wrapped(texts.get_template(path.name).render())
+        for path in sorted((folder / "text").glob(f"*{TEMPLATE}"))
+    }
+
+
+def faults(folder: Path) -> Iterator[str]:
+    """What is not as the records have it."""
+    pages = render_pages(folder)
+    for path, text in pages.items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            yield f"{path.name} is not what the records give"
+    for path in sorted(set(folder.glob("*.md")) - set(pages)):
+        yield f"{path.name} has no template"
+    for record in Casebook(folder).judges():
+        yield from _other_numbers(folder, record)
+
+
+def _other_numbers(folder: Path, record: str) -> Iterator[str]:
+    """Figures of a record that its page does not show."""
+    book = Casebook(folder)
+    sheet = book.sheet(record)
+    yield from _missing(folder / "pages" / f"{record}.html", [one for one in sheet.measures if not one.stratum])
+    if sheet.judge.kind == "compare":
+        rows = book.readout_rows(record)
+        found = [measure_in(row.reported_on, *key) for row in rows for key in shown_measures(rows)]
+        yield from _missing(folder / "pages" / f"{record}.readouts.html", [one for one in found if one])
+
+
+def _missing(page: Path, measures: Sequence[MeasureRecord]) -> Iterator[str]:
+    if not page.is_file():
+        yield f"{page.name} is not there"
+        return
+    shown = unescape(sub(r"<[^>]*>", "", page.read_text(encoding="utf-8")))
+    for measure in measures:
+        result = measure.result
+        if isinstance(result, EstimateRecord):
+            figures = (numbers.measured_value(measure, result), numbers.measured_interval(measure, result.interval))
+            yield from (f"{page.name} has no {figure} for {measure.name}" for figure in figures if figure not in shown)
+
+
+def wrapped(text: str) -> str:
+    """The text with its paragraphs and list items filled anew, since figures are longer than their placeholders."""
+    return sub(r"\n{3,}", "\n\n", "".join(_lines(text))).strip() + "\n"
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Headings, tables, code and empty lines as they are, and what lies between them filled."""
+    running: list[str] = []
+    fenced = False
+    for line in text.splitlines():
+        fence = line.startswith("```")
+        as_it_is = fenced or fence or not line.strip() or line[0] in "|#"
+        fenced ^= fence
+        if as_it_is or line.startswith("- "):
+            yield _filled(running)
+            running = []
+        if as_it_is:
+            yield f"{line.rstrip()}\n"
+        else:
+            running.append(line)
+    yield _filled(running)
+
+
+def _filled(lines: Sequence[str]) -> str:
+    """A paragraph or a list item; nothing if there are no lines."""
+    text = " ".join(" ".join(lines).split())
+    indent = "  " if text.startswith("- ") else ""
+    filled = textwrap.fill(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return f"{filled}\n" if filled else ""
+
+
+def _in_words(measure: MeasureRecord) -> tuple[str, str]:
+    """The value with its interval, and what was counted; or the reason, and nothing."""
+    result = measure.result
+    if not isinstance(result, EstimateRecord):
+        return f"undefined: {result.reason}", ""
+    value = numbers.measured_value(measure, result)
+    limits = numbers.measured_interval(measure, result.interval) if result.interval else ""
+    counts = f"{numbers.measured_counts(measure, result)} {numbers.units(result.unit, result.denominator)}"
+    return f"{value} {limits}".strip(), counts
+
+
+def _ends(measure: MeasureRecord) -> tuple[float, float, float, float]:
+    """Interval and value, so that nothing can be claimed of what is not known: (low, high, value, value)."""
+    result, far = measure.result, float("inf")
+    if not isinstance(result, EstimateRecord):
+        return -far, far, -far, far
+    low, high = (result.interval.low, result.interval.high) if result.interval else (None, None)
+    least = -far if result.censoring == "left" else result.value
+    most = far if result.censoring == "right" else result.value
+    return -far if low is None else low, far if high is None else high, least, most
+
+
+def _asked(row: AuditRow) -> int:
+    return row.planned - row.unasked
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Writes or checks the pages; 1 if they are not as they should be."""
+    parser = argparse.ArgumentParser(description="Writes the pages of the casebook from its records.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a page differs")
+    parser.add_argument("--folder", type=Path, default=HERE, help="the casebook (default: the one this file is in)")
+    options = parser.parse_args(arguments)
+    try:
+        if not options.check:
+            for path, text in render_pages(options.folder).items():
+                path.write_text(text, encoding="utf-8")
+        found = list(faults(options.folder))
+    except NotBorneOut as error:
+        found = [str(error)]
+    for fault in found:
+        sys.stderr.write(f"{fault}\n")
+    if found:
+        sys.stderr.write("what to do: change the text to what the record says, and run python docs/casebook/write.py\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
