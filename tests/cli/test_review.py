@@ -72,6 +72,13 @@ def served(folder, *options):
             review.code = process.returncode
 
 
+def test_a_review_before_anything_is_written_says_what_to_do(tmp_path):
+    folder = small_study(tmp_path / "study")
+    with served(folder) as review:
+        assert "0 new texts, 8 in all" in review.said
+        assert f"umpirical generate {folder}" in review.said
+
+
 class Browser:
     """Plain forms, as without any script."""
 

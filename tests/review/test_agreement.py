@@ -200,3 +200,19 @@ def test_agreement_of_a_review_that_was_done(desk_of):
     assert found.overall.raw.value == 0.8
     assert (found.rejection.numerator, found.rejection.denominator) == (2, 9)
     assert (found.modes, found.reviewers) == ({"blind": 20, "assisted": 1}, 3)
+
+
+def test_who_changes_sides_after_looking_does_not_raise_the_agreement():
+    decisions, items = said(["kr", "kk", "rr"])
+    joined = replace(decisions[1], number=90, kind="accept", reason=None, mode="assisted")
+    before, after = (agreement(each, items, overlap=2) for each in (decisions, [*decisions, joined]))
+    assert (after.overall.raw.numerator, after.overall.raw.denominator) == (2, 3)
+    assert after.overall.alpha == before.overall.alpha
+    # What stands counts for what becomes of the item: it is settled now.
+    assert (before.rejection.denominator, after.rejection.denominator) == (2, 3)
+
+
+def test_a_decision_that_was_undone_at_once_is_not_the_first():
+    decisions, items = said(["kr", "kk", "rr"])
+    slip = replace(decisions[0], number=0, kind="reject", reason="other", undone=True)
+    assert agreement([slip, *decisions], items, overlap=2).overall == agreement(decisions, items, overlap=2).overall

@@ -620,3 +620,42 @@ def test_guidelines_have_versions_and_decisions_name_theirs(desk_of):
     assert (desk.guideline(), decided_under()) == ((2, "Be lenient."), 2)
     assert desk.set_guideline("Be strict.") == 1
     assert (desk.guideline(), decided_under()) == ((1, "Be strict."), 1)
+    assert desk.set_guideline("") == 0
+    assert desk.guideline() == (0, "")
+
+
+def test_an_adjudicator_who_skipped_an_item_can_settle_it(desk_of):
+    desk = desk_of(overlap=2)
+    desk.add([an_item()])
+    desk.next("cleo")
+    desk.decide("cleo", "item-0", Choice("skip"))
+    for person, choice in (("ana", Choice("accept")), ("bob", Choice("reject", reason="other"))):
+        desk.next(person)
+        desk.decide(person, "item-0", choice)
+    assert desk.disputed("cleo").item == an_item()
+    assert desk.adjudicate("cleo", "item-0", Choice("accept")).adjudicates
+    assert [(found.state, found.adjudicator) for found in desk.outcomes()] == [("accepted", "cleo")]
+
+
+def test_what_a_reviewer_has_replaced_is_not_shown_as_what_they_say(desk_of):
+    desk = desk_of(overlap=2)
+    desk.add([an_item()])
+    for person, choice in (("ana", Choice("accept")), ("bob", Choice("reject", reason="other"))):
+        desk.next(person)
+        desk.decide(person, "item-0", choice)
+    desk.decide("ana", "item-0", Choice("edit", text="The sea."))
+    said = [(said.reviewer, said.kind) for said in desk.disputed("cleo").others]
+    assert said == [("bob", "reject"), ("ana", "edit")]
+
+
+def test_an_undo_that_means_another_decision_takes_nothing_back(desk_of):
+    desk = desk_of()
+    desk.add(some_items(2))
+    for name in ("item-0", "item-1"):
+        assert desk.next("ana").item.id == name
+        desk.decide("ana", name, Choice("accept"))
+    assert desk.undo("ana", item="item-0") is None
+    assert [said.undone for said in desk.decisions()] == [False, False]
+    assert desk.undo("ana", item="item-1") == "item-1"
+    assert desk.undo("ana", item="item-1") is None
+    assert [said.undone for said in desk.decisions()] == [False, True]

@@ -150,3 +150,24 @@ def test_calls_of_any_shape_can_be_shown(calls):
     messages = read_transcript(text)
     assert [part.name for part in parts_of(messages[0])] in ([], ["call0"])
     assert edited(text, {}) == text
+
+
+def nested(depth):
+    return "[" * depth + "]" * depth
+
+
+@pytest.mark.parametrize("depth", [101, 975, 100_000])
+def test_a_transcript_too_deep_to_be_written_again_is_shown_as_a_text(depth):
+    text = f'[{{"role": "user", "content": {nested(depth)}}}]'
+    assert read_transcript(text) is None
+    screen = item_screen(Shown(samples.paraphrase(after=text), (), None, ()))
+    assert (screen.cards, screen.blocks[0].editor) == ((), text)
+
+
+def test_a_message_is_not_edited_into_one_that_could_not_be_shown():
+    text = '[{"role": "user", "content": ["a"]}]'
+    assert edited(text, {"m0.content": nested(50)}) == f'[{{"role": "user", "content": {nested(50)}}}]'
+    with pytest.raises(Broken, match="nested too deeply"):
+        edited(text, {"m0.content": nested(101)})
+    with pytest.raises(Broken, match="too large a number"):
+        edited(text, {"m0.content": "[1e999]"})

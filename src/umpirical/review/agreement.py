@@ -67,6 +67,8 @@ class _Reviewed(NamedTuple):
     item: ReviewItem
     standing: list[Decision]
     """Each reviewer's decision that stands."""
+    first: list[Decision]
+    """What each of them said first and has not undone: who looks back and changes sides has seen what others said."""
     settling: Decision | None
     """An adjudicator's."""
     rejected: bool | None
@@ -85,6 +87,8 @@ def agreement(
     metric: LabelMetric | Mapping[str, LabelMetric] = "nominal",
 ) -> Agreement:
     """Agreement and rejection, from every decision and every item of a review.
+
+    Agreement is that of each person's first decision, rejection that of the decisions that stand.
 
     `metric` is that of the labels, for all or by test; where tests differ in it, all together are taken as nominal.
 
@@ -111,7 +115,16 @@ def agreement(
 
 def _reviewed(item: ReviewItem, decisions: list[Decision], *, overlap: int) -> _Reviewed:
     rejected = {"accepted": False, "rejected": True}.get(state_of(decisions, overlap=overlap))
-    return _Reviewed(item, current(decisions), adjudication(decisions), rejected)
+    standing = current(decisions)
+    return _Reviewed(item, standing, _first(decisions, standing), adjudication(decisions), rejected)
+
+
+def _first(decisions: list[Decision], standing: list[Decision]) -> list[Decision]:
+    first: dict[str, Decision] = {}
+    for decision in decisions:
+        if not decision.undone and not decision.adjudicates and decision.kind != "skip":
+            first.setdefault(decision.reviewer, decision)
+    return [first[decision.reviewer] for decision in standing]
 
 
 def _parts(reviewed: Sequence[_Reviewed], name: Callable[[_Reviewed], str]) -> dict[str, list[_Reviewed]]:
@@ -122,7 +135,7 @@ def _parts(reviewed: Sequence[_Reviewed], name: Callable[[_Reviewed], str]) -> d
 
 
 def _accord(reviewed: Sequence[_Reviewed], metric: LabelMetric) -> Accord:
-    kept = [[float(said.kind != "reject") for said in one.standing] for one in reviewed]
+    kept = [[float(said.kind != "reject") for said in one.first] for one in reviewed]
     return Accord(
         raw=_raw(reviewed), alpha=_alpha(reviewed, kept, "nominal"), label_alpha=_label_alpha(reviewed, metric)
     )
@@ -131,7 +144,7 @@ def _accord(reviewed: Sequence[_Reviewed], metric: LabelMetric) -> Accord:
 def _raw(reviewed: Sequence[_Reviewed]) -> Result:
     counts: list[_Counted] = []
     for one in reviewed:
-        pairs = [a.says == b.says for a, b in combinations(one.standing, 2)]
+        pairs = [a.says == b.says for a, b in combinations(one.first, 2)]
         counts.append(_Counted(one.origin, sum(pairs), len(pairs)))
     alone = sum(len(one.standing) < 2 for one in reviewed)
     return _rate(counts, unit="pair", empty=NO_PAIR, left_out={TOO_FEW: alone})
@@ -147,7 +160,7 @@ def _label_alpha(reviewed: Sequence[_Reviewed], metric: LabelMetric) -> Result:
     if len({one.item.labels for one in labelled}) > 1:
         return Undefined(TWO_SCALES)
     values = [
-        [float(one.item.labels.index(said.label)) for said in one.standing if said.label in one.item.labels]
+        [float(one.item.labels.index(said.label)) for said in one.first if said.label in one.item.labels]
         for one in labelled
     ]
     return _alpha(labelled, values, metric, empty=NO_LABELS)

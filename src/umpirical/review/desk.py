@@ -102,17 +102,20 @@ class Desk:
             self._changed(connection, serial)
         return decision
 
-    def undo(self, person: str) -> str | None:
+    def undo(self, person: str, *, item: str | None = None) -> str | None:
         """Takes back the newest decision of the person that is not undone, and returns its item, again open to them.
 
         What they had said of the item before is taken back with it. None if there is nothing to undo, if an adjudicator
-        has settled the item, or if it was a skip and others have taken every place since.
+        has settled the item, or if it was a skip and others have taken every place since. With `item`, None also if
+        the newest decision is about another: the person means one that they see, and may have gone on elsewhere.
         """
         with self.database.write() as connection:
             serial = saying.newest_item(connection, person)
             if serial is None:
                 return None
             found = looking.held(connection, serial)
+            if item and item != found.item.id:
+                return None
             settled = adjudication(found.decisions)
             if settled is not None and settled.reviewer == person:
                 taken_back = [settled]
@@ -145,7 +148,8 @@ class Desk:
             if serial is None:
                 raise NotAssigned(f"there is no item {item}", fix="ask for the next disputed item")
             found = looking.held(connection, serial)
-            if found.own(person):
+            # Who only skipped it has said nothing of it.
+            if any(said.kind != "skip" for said in found.own(person)):
                 raise NotAssigned(f"{person} reviewed item {item}", fix="leave it to another adjudicator")
             choice = checked(choice, found.item, found.texts)
             settled = adjudication(found.decisions)

@@ -56,7 +56,7 @@ class Shown:
     own: Decision | None
     """Their newest decision on it that is not undone."""
     others: tuple[Decision, ...]
-    """What others decided, undone ones left out; empty for a blind reviewer who has not decided."""
+    """What each of the others says now; empty for a blind reviewer who has not decided."""
 
 
 @dataclass(frozen=True, slots=True)

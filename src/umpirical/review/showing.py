@@ -28,7 +28,11 @@ def everything(person: str, found: Held) -> Shown:
     """The item as an adjudicator sees it, and a reviewer who has decided."""
     standing = [said for said in found.decisions if not said.undone]
     own = [said for said in standing if said.reviewer == person]
-    others = tuple(said for said in standing if said.reviewer != person)
+    # What somebody has replaced is theirs no more: only the newest of each counts, and only it is shown.
+    newest = {(said.reviewer, said.adjudicates): said.number for said in standing}
+    others = tuple(
+        said for said in standing if said.reviewer != person and newest[said.reviewer, said.adjudicates] == said.number
+    )
     return Shown(found.item, found.revisions, own[-1] if own else None, others)
 
 

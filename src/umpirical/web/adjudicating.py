@@ -71,6 +71,8 @@ def _item(  # noqa: PLR0913  # each a part of the page
         "progress": desk.progress(name),
         "guideline": desk.guideline(),
         "mode": desk.settings.mode,
+        # What an undo on this page is about.
+        "newest": "".join(desk.decided(name, limit=1)),
         "last": last or SAID.get(asked.request.query_params.get("said", ""), ""),
     }
     if shown is None:

@@ -1,5 +1,6 @@
 """From a form to a choice, and why it is refused where it is none."""
 
+from dataclasses import replace
 from typing import cast, get_args
 
 from umpirical.domain.errors import UsageError
@@ -40,6 +41,9 @@ def choice_of(form: Form, shown: Shown) -> Choice:
     )
     if kind == "accept" and _is_changed(form, start):
         raise Refused("You have changed the text. Save it as your edit, or drop what you typed.")
+    if kind == "edit" and number and choice.text == shown.item.after:
+        # Who takes back all that they had edited keeps the generator's text.
+        return replace(choice, kind="accept", text=None, revision=0)
     return choice
 
 
@@ -51,12 +55,12 @@ def refusal_words(refused: UsageError) -> str:
 
 def _label(form: Form, shown: Shown) -> str:
     """Labels are sent by their place: what they say may be anything."""
-    place = form.get("label")
     if not shown.item.labels:
         return ""
-    if not (place.isascii() and place.isdigit() and int(place) < len(shown.item.labels)):
+    labels = {str(place): label for place, label in enumerate(shown.item.labels)}
+    if form.get("label") not in labels:
         raise Refused("Choose a label first.")
-    return shown.item.labels[int(place)]
+    return labels[form.get("label")]
 
 
 def _reason(reason: str) -> Reason:

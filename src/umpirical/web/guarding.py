@@ -50,7 +50,9 @@ class Guard:
     def _refused(self, method: str, headers: Headers, path: str) -> PlainTextResponse | None:
         names = headers.getlist("host")
         if len(names) != 1 or names[0].lower() not in self.hosts:
-            return PlainTextResponse("This server does not go by that name.\n", status_code=400)
+            return PlainTextResponse(
+                "This server does not go by that name. If it should: --called HOST:PORT\n", status_code=400
+            )
         # An event stream is read by a page's script: it has to be a page of ours, as for a change.
         if (method not in SAFE or path == "/events") and not self._is_own(headers):
             return PlainTextResponse("Refused: the request comes from another site.\n", status_code=403)

@@ -21,7 +21,7 @@ def join(asked: Asked) -> Response:
     if session is None:
         words = "It was used before, has ended, or was never made. Whoever runs the review makes a new one with: "
         return told(asked, 403, "This link does not open anything", f"{words}umpirical review invite NAME")
-    response = RedirectResponse("/", status_code=303)
+    response = RedirectResponse(_landing(asked, session), status_code=303)
     secure = asked.request.url.scheme == "https" or asked.request.headers.get("origin", "").startswith("https://")
     response.set_cookie(
         cookie_name(asked.request),
@@ -33,3 +33,14 @@ def join(asked: Asked) -> Response:
         secure=secure,
     )
     return response
+
+
+def _landing(asked: Asked, session: str) -> str:
+    """Where a person begins. The review hands out a place, so whoever came to settle or to invite begins elsewhere."""
+    person = asked.review.people.person(session)
+    if person is None or person.role == "reviewer":
+        return "/"
+    if person.role == "adjudicator":
+        return "/adjudicate"
+    alone = asked.review.desk.settings.overlap == 1 and len(asked.review.people.all()) == 1
+    return "/" if alone else "/people"

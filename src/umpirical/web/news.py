@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
+from umpirical.reports.inert import inert
 from umpirical.review.desk import Desk
 
 __all__ = ["News"]
@@ -74,12 +75,12 @@ class News:
             self.trouble = ""
         except Exception as error:  # noqa: BLE001  # people go on reviewing what is there
             if not self.trouble:
-                log.warning("new items could not be read: %s", error)
+                log.warning("new items could not be read: %s", inert(str(error)))
             self.trouble = f"{type(error).__name__}: {error}"
 
     def _read_version(self) -> int:
         try:
             return self.desk.version()
         except Exception as error:  # noqa: BLE001  # a database that is away may come back
-            log.warning("the desk could not be read: %s", error)
+            log.warning("the desk could not be read: %s", inert(str(error)))
             return self.version

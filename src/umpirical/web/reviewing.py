@@ -27,6 +27,8 @@ class Way:
     """The last decision can be taken back from here: one looks at its item, or at the open one."""
     last: str
     """What it was, in words; empty if that is not known without looking."""
+    newest: str
+    """Id of the item it is about; empty if there is none."""
 
 
 def screen(asked: Asked) -> Response:
@@ -46,6 +48,10 @@ def decide(asked: Asked) -> Response:
     shown = desk.show(name, asked.form.get("item"))
     if shown is None:
         return _item(asked, desk.next(name), status=409, refused="That item is not yours to decide any more.")
+    # A decision is recorded with the guideline in force, which must be the one that was on the page.
+    if asked.form.get("guideline") not in ("", str(desk.guideline()[0])):
+        words = "The guideline has changed since this page was made. It is here now: read it, and decide again."
+        return _item(asked, shown, status=422, form=asked.form, refused=words)
     try:
         decision = desk.decide(name, shown.item.id, choice_of(asked.form, shown))
     except (Refused, NotAssigned) as refused:
@@ -58,10 +64,12 @@ def decide(asked: Asked) -> Response:
 
 def undo(asked: Asked) -> Response:
     """Takes back the person's last decision; its item is open again."""
-    undone = asked.review.desk.undo(asked.person.name)
-    if undone is None:
-        shown = asked.review.desk.next(asked.person.name)
-        return _item(asked, shown, status=409, refused="There is no decision of yours that can be undone.")
+    desk, name, meant = asked.review.desk, asked.person.name, asked.form.get("item")
+    if desk.undo(name, item=meant or None) is None:
+        words = "There is no decision of yours that can be undone."
+        if meant and desk.decided(name, limit=1) != [meant]:
+            words = "That decision is undone already, or you have decided another item since. Nothing was changed now."
+        return _item(asked, desk.next(name), status=409, refused=words)
     if asked.form.get("from") == "disputes":
         return RedirectResponse("/adjudicate", status_code=303)
     return screen(asked) if asked.by_script else RedirectResponse("/", status_code=303)
@@ -95,4 +103,5 @@ def _way(asked: Asked, shown: Shown | None, last: str) -> Way:
         is_open=here < 0,
         can_undo=bool(decided) and here <= 0,
         last=last if here < 0 else "",
+        newest=decided[0] if decided else "",
     )

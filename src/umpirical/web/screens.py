@@ -105,7 +105,7 @@ def item_screen(shown: Shown, *, form: Form = EMPTY, refused: str = "") -> ItemS
         labels=_labels(shown, form),
         said=tuple(_said(each, shown) for each in decisions),
         is_editing=form.get("kind") == "edit" or any(_is_typed(form, block) for block in blocks),
-        comment=form.get("comment"),
+        comment=form.get("comment", "" if shown.own is None else shown.own.comment),
         refused=refused,
     )
 

@@ -80,14 +80,16 @@ def listen(host: str = "127.0.0.1", port: int = 0, *, expose: bool = False) -> s
 def hosts_of(listening: socket.socket, *, names: frozenset[str] = frozenset()) -> frozenset[str]:
     """What a browser may call the server: its address, `localhost` where that is this machine, and `names`.
 
-    A name without a port gets the port of the socket; one with a port, such as a proxy's, stays as it is.
+    A name without a port gets the port of the socket; one with a port, such as a proxy's, stays as it is. Browsers
+    leave out 80 and 443, so with these a name goes without its port too.
     """
     address, port = listening.getsockname()[:2]
     own = {_bracketed(address)} if not ipaddress.ip_address(address).is_unspecified else {"127.0.0.1"}
     if _is_loopback(address) or ipaddress.ip_address(address).is_unspecified:
         own.add("localhost")
     given = {name.lower() if _has_port(name) else f"{name.lower()}:{port}" for name in names}
-    return frozenset({f"{name}:{port}" for name in own} | given)
+    named = {f"{name}:{port}" for name in own} | given
+    return frozenset(named | {name.rpartition(":")[0] for name in named if name.endswith((":80", ":443"))})
 
 
 def url_of(listening: socket.socket) -> str:

@@ -1,8 +1,9 @@
 """Agent transcripts: texts that are JSON lists of messages, compared and edited message by message."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Literal
 
 from umpirical.web.editing import from_editor
@@ -15,6 +16,10 @@ STYLES: tuple[dict[str, Any], ...] = tuple(
     for indent, separators in ((None, None), (None, (",", ":")), (2, None), (4, None), (1, None))
 )
 """How a transcript may have been written; an edited one is written like the one it was made from."""
+
+
+DEEPEST = 100
+"""Lists and objects within one another: no message has more, and Python reads deeper than it can write."""
 
 
 class Broken(ValueError):
@@ -201,7 +206,26 @@ def _style(text: str) -> dict[str, Any]:
 
 
 def _loads(text: str) -> Any:  # noqa: ANN401  # whatever the JSON holds
-    return json.loads(text, parse_constant=_no_constant)
+    """Raises ValueError for what is no JSON, and RecursionError for what could be read and not be written again."""
+    found = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+    level = [found]
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return found
+    raise RecursionError
+
+
+def _inside(value: object) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _finite(number: str) -> float:
+    if not isfinite(value := float(number)):
+        raise ValueError(f"{number[:20]} is too large a number")
+    return value
 
 
 def _no_constant(name: str) -> None:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -39,14 +40,30 @@ def test_the_url_is_the_one_named_or_that_of_the_environment(study):
 
 
 def test_a_review_elsewhere_leaves_a_trace_without_its_password(study, tmp_path, monkeypatch):
-    monkeypatch.setattr("umpirical.study.reviewing.opening._open", lambda *_: pytest.fail("opened"))
+    desk = SimpleNamespace(set_guideline=lambda _: 1)
+    monkeypatch.setattr("umpirical.study.reviewing.opening._open", lambda *_: SimpleNamespace(desk=desk))
     url = "postgresql+psycopg://ana:s3cret@db.example.org:5433/reviews?sslmode=require"
-    with pytest.raises(pytest.fail.Exception):
-        open_review(study, named=url, environment={}, begin=True)
+    open_review(study, named=url, environment={}, begin=True)
     trace = (tmp_path / "review" / "database.txt").read_text()
     assert trace == "postgresql+psycopg://ana@db.example.org:5433/reviews\n"
     with pytest.raises(UsageError, match=r"kept at postgresql\+psycopg://ana@db"):
         read_review(study, environment={})
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("postgresql+psycopg://ana@127.0.0.1:1/reviews", "cannot be opened"),
+        ("postgresql+psycopg://ana:s3cret@host:port/reviews", "not given as a URL"),
+        ("mysql://host/reviews", "cannot be kept in mysql"),
+    ],
+)
+def test_a_url_that_leads_nowhere_leaves_no_trace(study, url, words):
+    """Or else every run would stop until someone finds and deletes it."""
+    with pytest.raises(UsageError, match=words) as refused:
+        open_review(study, named=url, environment={}, begin=True)
+    assert "s3cret" not in str(refused.value)
+    assert read_review(study, environment={}) is None
 
 
 def test_a_study_without_a_review_imports_no_database(tmp_path):

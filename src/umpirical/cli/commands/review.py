@@ -92,6 +92,8 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
             url = url_of(listening)
             link = f"{url}/join/{opened.people.invite(owner, 'owner')}"
             say(f"review of {inert(loaded.spec.study)}: {_arrived(count, feed.wanted)}")
+            if not opened.desk.progress(owner).total:
+                say(f"nothing is written yet; texts appear here once you run  umpirical generate {inert(str(study))}")
             say(f"open  {link}  (lets {inert(owner)} in, once)")
             say("others come in with a link from  umpirical review invite NAME;  Ctrl-C stops")
             sys.stdout.flush()

@@ -89,7 +89,7 @@ def open_database(url: str) -> Database:
 def _parsed(url: str) -> URL:
     try:
         place = make_url(url)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:
         # The message does not repeat it: it may hold a password.
         raise UsageError("the database is not given as a URL", fix=f"write it as {FORMS}") from error
     if place.drivername == "sqlite":

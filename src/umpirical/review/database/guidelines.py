@@ -15,13 +15,13 @@ def in_force(connection: Connection) -> tuple[int, str]:
 
 
 def put_in_force(connection: Connection, text: str, *, at: str) -> int:
-    """The version of a text, which is the one in force from now on."""
+    """The version of a text, which is the one in force from now on; without any text, none is, and that is 0."""
     version, now = in_force(connection)
-    if version and text == now:
+    if text == now:
         return version
     known = select(guideline.c.version).where(guideline.c.text == text)
     version = connection.execute(known).scalar_one_or_none() or 0
-    if not version:
+    if text and not version:
         version = following(connection, guideline.c.version)
         connection.execute(insert(guideline), {"version": version, "text": text, "at": at})
     set_counter(connection, "guideline", version)

@@ -66,12 +66,13 @@ def open_review(
         if not begin:
             raise UsageError("the review of this study was never opened", fix=f"umpirical review {study.folder}")
         url = _own_url(study)
-    elif begin and url != _own_url(study):
-        # Whoever forgets the URL later is told, and does not measure with what people have rejected.
+    opened = _open(study, url)
+    if begin and url != _own_url(study):
+        # Whoever forgets the URL later is told, and does not measure with what people have rejected. Only now: a URL
+        # that leads nowhere is no place of a review.
         (study.folder / FOLDER).mkdir(exist_ok=True)
         write_text(study.folder / FOLDER / ELSEWHERE, f"{_without_password(url)}\n")
-    opened = _open(study, url)
-    if begin and study.guideline:
+    if begin:
         opened.desk.set_guideline(study.guideline)
     return opened
 

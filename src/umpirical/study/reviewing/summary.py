@@ -18,7 +18,8 @@ def review_record(study: Study, review: Review, wanted: Collection[str]) -> Revi
 
     What was said of other items, written for an earlier state of the study, is not in it.
     """
-    items = [item for item in review.items if item.id in set(wanted)]
+    asked_for = frozenset(wanted)
+    items = [item for item in review.items if item.id in asked_for]
     outcomes = [review.outcomes[item.id] for item in items if item.id in review.outcomes]
     kept = [outcome for outcome in outcomes if outcome.state == "accepted"]
     rejected = sum(outcome.state == "rejected" for outcome in outcomes)

@@ -184,9 +184,9 @@
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     // Enter on a radio button would send the form by its first button.
     if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
-    // Keyboards of other scripts have the letter's place, if not the letter.
+    // Keyboards of other scripts have the letter's place, if not the letter; some have digits only with Shift.
     const latin = /^[a-z0-9?]$/i.test(event.key);
-    const key = event.key === "Escape" ? "escape" : latin ? event.key.toLowerCase() : event.code.replace(/^Key/, "").toLowerCase();
+    const key = event.key === "Escape" ? "escape" : latin ? event.key.toLowerCase() : event.code.replace(event.shiftKey ? /^Key/ : /^(Key|Digit)/, "").toLowerCase();
     if (!/^([a-z0-9?]|escape)$/.test(key)) return;
     // A key that is held down, or pressed while a decision is under way, decides nothing.
     if (busy || event.repeat) { event.preventDefault(); return; }
