@@ -68,7 +68,10 @@ def served(folder, *options):
             yield review
         finally:
             process.send_signal(signal.SIGINT)
-            review.rest = "".join(process.communicate(timeout=30))
+            try:
+                review.rest = "".join(process.communicate(timeout=30))
+            finally:
+                process.kill()  # one that did not hear it would keep the tests for good
             review.code = process.returncode
 
 

@@ -4,7 +4,7 @@ import ipaddress
 import signal
 import socket
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -23,7 +23,7 @@ GRACE_SECONDS = 3
 class ReviewServer(uvicorn.Server):
     """A server that lets go of its live connections first, and does not die of the signal that stopped it."""
 
-    def __init__(self, app: Starlette) -> None:
+    def __init__(self, app: Starlette, ready: Callable[[], None]) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -39,6 +39,11 @@ class ReviewServer(uvicorn.Server):
             )
         )
         self._review = review_of(app)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._review.news.close()
@@ -99,9 +104,9 @@ def url_of(listening: socket.socket) -> str:
     return f"http://{'127.0.0.1' if is_open else _bracketed(address)}:{port}"
 
 
-def serve(app: Starlette, listening: socket.socket) -> None:
-    """Serves until SIGINT or SIGTERM, then returns."""
-    ReviewServer(app).run(sockets=[listening])
+def serve(app: Starlette, listening: socket.socket, *, ready: Callable[[], None] = lambda: None) -> None:
+    """Serves until SIGINT or SIGTERM, then returns. Calls `ready` once it answers, and would hear a signal."""
+    ReviewServer(app, ready).run(sockets=[listening])
 
 
 def _is_loopback(host: str) -> bool:

@@ -89,27 +89,18 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
         opened = _open(loaded, database)
         try:
             count = feed.into(opened.desk)
-            url = url_of(listening)
-            link = f"{url}/join/{opened.people.invite(owner, 'owner')}"
-            say(f"review of {inert(loaded.spec.study)}: {_arrived(count, feed.wanted)}")
-            if not opened.desk.progress(owner).total:
-                say(f"nothing is written yet; texts appear here once you run  umpirical generate {inert(str(study))}")
-            say(f"open  {link}  (lets {inert(owner)} in, once)")
-            say("others come in with a link from  umpirical review invite NAME;  Ctrl-C stops")
-            sys.stdout.flush()
-            if not no_open and sys.stdout.isatty():
-                import webbrowser
-
-                webbrowser.open(link)
-            hosts = hosts_of(listening, names=frozenset(called))
+            link = f"{url_of(listening)}/join/{opened.people.invite(owner, 'owner')}"
             app = create_app(
                 opened.desk,
                 opened.people,
-                hosts=hosts,
+                hosts=hosts_of(listening, names=frozenset(called)),
                 feed=lambda: feed.into(opened.desk),
                 title=loaded.spec.study,
             )
-            serve(app, listening)
+            say(f"review of {inert(loaded.spec.study)}: {_arrived(count, feed.wanted)}")
+            if not opened.desk.progress(owner).total:
+                say(f"nothing is written yet; texts appear here once you run  umpirical generate {inert(str(study))}")
+            serve(app, listening, ready=lambda: _open_door(link, owner, browse=not no_open and sys.stdout.isatty()))
         finally:
             opened.close()
 
@@ -265,6 +256,19 @@ def _open(study: "Study", database: str | None, *, begin: bool = True) -> "OpenR
     from umpirical.study.reviewing.opening import open_review
 
     return open_review(study, named=database, begin=begin)
+
+
+def _open_door(link: str, owner: str, *, browse: bool) -> None:
+    """Tells how to come in, once somebody would answer."""
+    say(f"open  {link}  (lets {inert(owner)} in, once)")
+    say("others come in with a link from  umpirical review invite NAME;  Ctrl-C stops")
+    sys.stdout.flush()
+    if browse:
+        import webbrowser
+        from threading import Thread
+
+        # In a thread of its own: some browsers keep whoever started them waiting, and the server has to answer.
+        Thread(target=webbrowser.open, args=(link,), daemon=True).start()
 
 
 def _arrived(count: int, wanted: int) -> str:
