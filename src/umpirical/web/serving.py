@@ -23,7 +23,7 @@ GRACE_SECONDS = 3
 class ReviewServer(uvicorn.Server):
     """A server that lets go of its live connections first, and does not die of the signal that stopped it."""
 
-    def __init__(self, app: Starlette, ready: Callable[[], None]) -> None:
+    def __init__(self, app: Starlette, *, ready: Callable[[], None] = lambda: None) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -106,7 +106,7 @@ def url_of(listening: socket.socket) -> str:
 
 def serve(app: Starlette, listening: socket.socket, *, ready: Callable[[], None] = lambda: None) -> None:
     """Serves until SIGINT or SIGTERM, then returns. Calls `ready` once it answers, and would hear a signal."""
-    ReviewServer(app, ready).run(sockets=[listening])
+    ReviewServer(app, ready=ready).run(sockets=[listening])
 
 
 def _is_loopback(host: str) -> bool:
