@@ -230,16 +230,29 @@ def _config_error(document: YamlDocument, error: ValidationError) -> ConfigError
     message, fix = problem["msg"].removeprefix("Value error, "), ""
     if problem["type"] == "extra_forbidden":
         message = "is not known here"
-        near = get_close_matches(str(path[-1]), _names(StudySpec), n=1)
+        near = get_close_matches(str(path[-1]), _names(StudySpec, path[:-1]), n=1)
         fix = f"did you mean {near[0]!r}?" if near else "umpirical schema config  lists what there is"
     return ConfigError(f"{place}: {message}" if place else message, where=document.where(path), fix=fix)
 
 
-def _names(model: type[BaseModel]) -> set[str]:
-    """Every key that may stand in a study file."""
+def _names(model: type[BaseModel], path: tuple[str | int, ...]) -> set[str]:
+    """Every key that may stand at a place of a study file; wherever that cannot be told, every key there is."""
     schema: dict[str, Any] = model.model_json_schema()
-    parts = [schema, *schema.get("$defs", {}).values()]
-    return {name for part in parts for name in part.get("properties", {})}
+    definitions: dict[str, Any] = schema.get("$defs", {})
+    parts = [schema]
+    for step in path:
+        inner = [part.get("items") if isinstance(step, int) else part.get("properties", {}).get(step) for part in parts]
+        parts = [found for part in inner if part for found in _meant(part, definitions)]
+    here = {name for part in parts for name in part.get("properties", {})}
+    return here or {name for part in (schema, *definitions.values()) for name in part.get("properties", {})}
+
+
+def _meant(part: dict[str, Any], definitions: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A part of a schema without references, and each of the alternatives it may have."""
+    if "$ref" in part:
+        return _meant(definitions[part["$ref"].rpartition("/")[2]], definitions)
+    options = [option for name in ("anyOf", "oneOf", "allOf") for option in part.get(name, ())]
+    return [part, *(found for option in options for found in _meant(option, definitions))]
 
 
 def _refuse_keys(document: YamlDocument) -> None:

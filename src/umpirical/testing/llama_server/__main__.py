@@ -31,8 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
         # llama.cpp has said more about it above.
         print(error, file=sys.stderr)  # noqa: T201  # a program of its own
         return 1
-    print(f"{LISTENING}{server.listening_address}/v1", flush=True)  # noqa: T201  # a program of its own
     try:
+        # Inside: whoever reads it may interrupt before this thread runs again.
+        print(f"{LISTENING}{server.listening_address}/v1", flush=True)  # noqa: T201  # a program of its own
         while True:
             signal.pause()
     except KeyboardInterrupt:
