@@ -224,7 +224,7 @@ def test_what_does_not_belong_to_a_kind_is_left_out(desk_of):
     desk.add([an_item()])
     desk.next("ana")
     said = desk.decide("ana", "item-0", Choice("accept", reason="meaning", text="ignored", milliseconds=-5))
-    assert (said.reason, said.milliseconds, said.revision) == (None, 0, 0)
+    assert (said.reason, said.milliseconds, said.revision) == (None, None, 0)
     assert [revision.number for revision in desk.revisions()] == [0]
 
 

@@ -82,8 +82,8 @@ class Decision:
     """The text it is about: 0 is the generator's, another is an edit's. For an edit the one that it made."""
     at: str
     """UTC, ISO 8601."""
-    milliseconds: int
-    """From shown to decided, as the browser measured it; 0 if it did not say."""
+    milliseconds: int | None
+    """From shown to decided, as the browser measured it; None if it did not say."""
     mode: ReviewMode
     guideline: int
     """Version of the guidelines that were in force; 0 for none."""

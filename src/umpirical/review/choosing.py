@@ -10,7 +10,7 @@ from umpirical.review.records import Choice, Refused
 __all__ = ["check_edit", "checked", "repeats"]
 
 LONGEST = 24 * 60 * 60 * 1000
-"""Milliseconds; what a browser says beyond a day says nothing."""
+"""Milliseconds; a browser that says more, or less than nothing, has not said how long it took."""
 
 
 def checked(choice: Choice, item: ReviewItem, texts: Mapping[int, str]) -> Choice:
@@ -31,7 +31,7 @@ def checked(choice: Choice, item: ReviewItem, texts: Mapping[int, str]) -> Choic
         reason=choice.reason if rejects else None,
         label="" if choice.kind == "skip" else choice.label,
         text=choice.text if choice.kind == "edit" else None,
-        milliseconds=min(max(choice.milliseconds, 0), LONGEST),
+        milliseconds=_measured(choice.milliseconds),
     )
 
 
@@ -52,6 +52,10 @@ def repeats(choice: Choice, decision: Decision, texts: Mapping[int, str]) -> boo
     if choice.kind == "edit":
         return choice.text == texts.get(decision.revision)
     return choice.kind in ("reject", "skip") or choice.revision == decision.revision
+
+
+def _measured(milliseconds: int | None) -> int | None:
+    return milliseconds if milliseconds is not None and 0 <= milliseconds <= LONGEST else None
 
 
 def _check_label(choice: Choice, item: ReviewItem) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from umpirical.domain.reviews import Decision, Outcome, ReviewItem, ReviewMode
 from umpirical.review.choosing import check_edit, checked, repeats
+from umpirical.review.clock import now
 from umpirical.review.database import Database, guidelines, keeping, looking, places, restoring, saying
 from umpirical.review.database.counting import bump, value_of
 from umpirical.review.database.looking import Held
@@ -23,14 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["Choice", "Desk", "NotAssigned", "Progress", "Refused", "Revision", "Settings", "Shown"]
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class Desk:
     """A review, as one program takes part in it."""
 
-    def __init__(self, database: Database, settings: Settings, clock: Callable[[], datetime] = _now) -> None:
+    def __init__(self, database: Database, settings: Settings, clock: Callable[[], datetime] = now) -> None:
         self.database = database
         self.settings = settings
         self._clock = clock

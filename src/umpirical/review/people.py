@@ -11,10 +11,11 @@ from typing import get_args
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.reviews import Role
+from umpirical.review.clock import now
 from umpirical.review.database import Database, entering, places
 from umpirical.review.database.entering import Purpose
 
-__all__ = ["LINK_LASTS", "SESSION_LASTS", "People", "Person"]
+__all__ = ["LINK_LASTS", "LONGEST_NAME", "SESSION_LASTS", "People", "Person", "is_name", "name_key"]
 
 LINK_LASTS = timedelta(hours=24)
 
@@ -36,14 +37,10 @@ class Person:
     """No longer: their links and sessions have ended. What they said stays."""
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class People:
     """Those who take part in a review, and the tokens that they come in with."""
 
-    def __init__(self, database: Database, clock: Callable[[], datetime] = _now) -> None:
+    def __init__(self, database: Database, clock: Callable[[], datetime] = now) -> None:
         self._database = database
         self._clock = clock
 
@@ -78,7 +75,7 @@ class People:
     def revoke(self, name: str) -> bool:
         """Ends all links and sessions of a person at once, and gives back what they have open; False if unknown."""
         with self._database.write() as connection:
-            found = entering.person_of(connection, _key(name))
+            found = entering.person_of(connection, name_key(name))
             if found is None:
                 return False
             entering.revoke(connection, found.key)
@@ -95,7 +92,7 @@ class People:
     def _issue(self, name: str, role: Role, purpose: Purpose) -> str:
         if role not in get_args(Role):
             raise UsageError(f"there is no role {role!r}", fix=f"choose one of: {', '.join(get_args(Role))}")
-        key, token = _key(_checked(name)), secrets.token_urlsafe(TOKEN_BYTES)
+        key, token = name_key(_checked(name)), secrets.token_urlsafe(TOKEN_BYTES)
         with self._database.write() as connection:
             found = entering.person_of(connection, key)
             if found is not None and found.name != name:
@@ -123,8 +120,13 @@ def _hash(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def is_name(name: str) -> bool:
+    """Whether a person can be called so: it can be seen, all of it."""
+    return 1 <= len(name) <= LONGEST_NAME and name.isprintable() and name == name.strip()
+
+
 def _checked(name: str) -> str:
-    if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable() or name != name.strip():
+    if not is_name(name):
         raise UsageError(
             f"a name of {len(name)} characters, some of which may not show: {name[:LONGEST_NAME]!r}",
             fix=f"use 1 to {LONGEST_NAME} characters that can be seen, without a space at either end",
@@ -132,6 +134,6 @@ def _checked(name: str) -> str:
     return name
 
 
-def _key(name: str) -> str:
+def name_key(name: str) -> str:
     """Names that differ in case, or in how the same letters are written, are one."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

@@ -84,6 +84,7 @@ class Choice:
     comment: str = ""
     text: str | None = None
     """Of an edit: the whole text as it should be."""
-    milliseconds: int = 0
+    milliseconds: int | None = None
+    """From shown to decided; None where nobody measured it."""
     revision: int = 0
     """The text they were looking at, which an edit changes."""

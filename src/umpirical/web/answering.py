@@ -12,7 +12,7 @@ from umpirical.review.people import Person
 from umpirical.web.forms import EMPTY, Form, own_mark, read_form
 from umpirical.web.guarding import HEADERS
 from umpirical.web.rendering import render
-from umpirical.web.review import Review, review_of
+from umpirical.web.review import ServedReview, review_of
 
 __all__ = ["Asked", "answer", "broken", "cookie_name", "page", "refused", "session_of", "told"]
 
@@ -26,7 +26,7 @@ class Asked:
     """One request, read and checked."""
 
     request: Request
-    review: Review
+    review: ServedReview
     person: Person
     """Whose session it is; nobody, where no session is needed."""
     session: str

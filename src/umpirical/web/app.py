@@ -15,7 +15,7 @@ from umpirical.web.assets import asset
 from umpirical.web.events import events
 from umpirical.web.guarding import Guard
 from umpirical.web.news import News
-from umpirical.web.review import Review
+from umpirical.web.review import ServedReview
 
 __all__ = ["create_app"]
 
@@ -27,14 +27,19 @@ ANYONE, SETTLING, OWNING = (
 
 
 def create_app(
-    desk: Desk, people: People, *, hosts: frozenset[str], feed: Callable[[], int] | None = None, title: str = "Review"
+    desk: Desk,
+    people: People,
+    *,
+    hosts: frozenset[str],
+    feed: Callable[[], int] | None = None,
+    title: str = "Review",
 ) -> Starlette:
     """The screen over a desk.
 
     `hosts` are the names with port that a browser may use for the server; all others are refused. `feed` brings newly
     generated items to the desk and is called about twice a second; without one, no more items are on their way.
     """
-    review = Review(desk=desk, people=people, title=title, news=News(desk, feed))
+    review = ServedReview(desk=desk, people=people, title=title, news=News(desk, feed))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

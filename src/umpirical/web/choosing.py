@@ -96,5 +96,6 @@ def _can_be_kept(text: str) -> bool:
     return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
-def _milliseconds(given: str) -> int:
-    return int(given) if given.isascii() and given.isdigit() and len(given) < 12 else 0
+def _milliseconds(given: str) -> int | None:
+    """As the script measured it; without one the field is empty."""
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 12 else None

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from umpirical.review.desk import Progress
 from umpirical.web.answering import session_of
-from umpirical.web.review import Review, review_of
+from umpirical.web.review import ServedReview, review_of
 
 __all__ = ["events"]
 
@@ -27,7 +27,7 @@ async def events(request: Request) -> Response:
     return StreamingResponse(_told(review, session), media_type="text/event-stream")
 
 
-async def _told(review: Review, session: str) -> AsyncIterator[str]:
+async def _told(review: ServedReview, session: str) -> AsyncIterator[str]:
     said: Progress | None = None
     # The first bytes go out at once: they tell the browser that the line stands.
     yield ": here\n\n"
@@ -44,7 +44,7 @@ async def _told(review: Review, session: str) -> AsyncIterator[str]:
             await asyncio.wait_for(stirred.wait(), SECONDS)
 
 
-def _progress(review: Review, session: str) -> Progress | None:
+def _progress(review: ServedReview, session: str) -> Progress | None:
     """None for someone whose session has ended."""
     person = review.people.person(session)
     return None if person is None or person.revoked else review.desk.progress(person.name)

@@ -9,11 +9,11 @@ from umpirical.review.desk import Desk
 from umpirical.review.people import People
 from umpirical.web.news import News
 
-__all__ = ["Review", "review_of"]
+__all__ = ["ServedReview", "review_of"]
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class ServedReview:
     """One review, as it is served."""
 
     desk: Desk
@@ -23,5 +23,5 @@ class Review:
     news: News
 
 
-def review_of(app: Starlette) -> Review:
-    return cast("Review", app.state.review)
+def review_of(app: Starlette) -> ServedReview:
+    return cast("ServedReview", app.state.review)

@@ -112,16 +112,9 @@ def item_screen(shown: Shown, *, form: Form = EMPTY, refused: str = "") -> ItemS
 
 def said_words(decision: Decision) -> str:
     """A decision in a few words."""
-    label = f", label {decision.label}" if decision.label else ""
-    match decision.kind:
-        case "accept":
-            return f"accepted{label}"
-        case "edit":
-            return f"accepted with an edit{label}"
-        case "reject":
-            return f"rejected: {REASONS[decision.reason] if decision.reason else 'no reason'}"
-        case "skip":
-            return "skipped"
+    if decision.kind == "reject":
+        return f"{SAID['reject']}: {REASONS[decision.reason] if decision.reason else 'no reason'}"
+    return f"{SAID[decision.kind]}{f', label {decision.label}' if decision.label else ''}"
 
 
 def _compared(before: str, after: str, *, title: str = "", field: str = "", typed: str = "") -> Block:

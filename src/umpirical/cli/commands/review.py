@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from umpirical.domain.reviews import Role
     from umpirical.review.exchange.moving import Format
     from umpirical.study.files import Study
+    from umpirical.study.reviewing.items import ItemFeed
     from umpirical.study.reviewing.opening import OpenReview
 
 __all__ = ["command"]
@@ -79,12 +80,11 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
 ) -> None:
     """Serve the review of STUDY to browsers on this machine. Texts appear in it as they are generated."""
     _need_review_extra()
-    from umpirical.study.reviewing.items import ItemFeed
     from umpirical.web.app import create_app
     from umpirical.web.serving import hosts_of, listen, serve, url_of
 
     loaded = _load(study, outside=outside)
-    feed = ItemFeed(loaded)
+    feed = _feed(loaded)
     with listen(host, port, expose=expose) as listening:
         opened = _open(loaded, database)
         try:
@@ -170,14 +170,13 @@ def export(study: Path, database: str | None, outside: bool, form: str, out: Pat
     """Write the review of STUDY to a file: all of it, or as Argilla or Label Studio take it."""
     from umpirical.review.exchange.moving import export_review
     from umpirical.store.files import write_text
-    from umpirical.study.reviewing.items import ItemFeed
 
     if not out.resolve().parent.is_dir():
         raise click.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
     loaded = _load(study, outside=outside)
     opened = _open(loaded, database)
     try:
-        ItemFeed(loaded).into(opened.desk)
+        _feed(loaded).into(opened.desk)
         exported = export_review(opened.desk, cast("Format", form))
     finally:
         opened.close()
@@ -207,12 +206,11 @@ def import_(  # noqa: PLR0913, PLR0917  # each an option
     What is there already is passed over, so that a file can be imported again.
     """
     from umpirical.review.exchange.moving import import_review
-    from umpirical.study.reviewing.items import ItemFeed
 
     loaded = _load(study, outside=outside)
     opened = _open(loaded, database)
     try:
-        ItemFeed(loaded).into(opened.desk)
+        _feed(loaded).into(opened.desk)
         taken = import_review(opened.desk, file, cast("Format", form), names=_names(names))
     finally:
         opened.close()
@@ -252,6 +250,14 @@ def _need_review_extra() -> None:
         raise UsageError("review needs packages that are not installed", fix="pip install 'umpirical[review]'")
 
 
+def _feed(study: "Study") -> "ItemFeed":
+    from umpirical.study.reviewing.items import ItemFeed
+
+    # Planning a large study again takes longer than a person waits without a word.
+    click.echo("reading what was generated", err=True)
+    return ItemFeed(study)
+
+
 def _open(study: "Study", database: str | None, *, begin: bool = True) -> "OpenReview":
     from umpirical.study.reviewing.opening import open_review
 
@@ -272,4 +278,6 @@ def _open_door(link: str, owner: str, *, browse: bool) -> None:
 
 
 def _arrived(count: int, wanted: int) -> str:
-    return f"{count:,} new texts, {wanted:,} in all when everything is written"
+    from umpirical.reports import numbers
+
+    return f"{count:,} new {numbers.units('text', count)}, {wanted:,} in all when everything is written"

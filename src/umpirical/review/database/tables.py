@@ -128,7 +128,7 @@ decision = Table(
     Column("kind", String, nullable=False),
     Column("revision", Integer, nullable=False),
     Column("at", String, nullable=False),
-    Column("milliseconds", _Number, nullable=False),
+    Column("milliseconds", _Number),
     Column("mode", String, nullable=False),
     Column("guideline", Integer, nullable=False),
     Column("label", AnyText, nullable=False),

@@ -6,14 +6,13 @@ from typing import get_args
 
 from umpirical.domain.reviews import Decision, DecisionKind, Reason, ReviewItem
 from umpirical.review.exchange.json_files import BadLine
+from umpirical.review.people import LONGEST_NAME, is_name
 from umpirical.review.records import Revision
 
 __all__ = ["LONGEST_TEXT", "Foreign", "check_name", "checked", "current_decisions", "edited_text", "one_of"]
 
 LONGEST_TEXT = 200_000
 """Characters of a text that a person wrote; the same as for a generator."""
-
-LONGEST_NAME = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Foreign:
     """Of an edit: the whole text."""
     at: str = ""
     """UTC, ISO 8601; empty where the file does not say."""
-    milliseconds: int = 0
+    milliseconds: int | None = None
 
 
 def one_of(value: str, allowed: object, what: str, place: str) -> str:
@@ -62,8 +61,9 @@ def checked(said: Foreign, items: Mapping[str, ReviewItem]) -> Foreign:
 
 def check_name(name: str, place: str) -> None:
     """Raises for what cannot be the name of a person."""
-    if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable() or not name.strip():
-        raise BadLine(place, f"{name[:80]!r} is no name: expected 1 to {LONGEST_NAME} printable characters")
+    if not is_name(name):
+        expected = f"expected 1 to {LONGEST_NAME} printable characters, without a space at either end"
+        raise BadLine(place, f"{name[:80]!r} is no name: {expected}")
 
 
 def current_decisions(decisions: Iterable[Decision]) -> dict[str, list[Decision]]:

@@ -89,7 +89,7 @@ def _annotation(decision: Decision, text: str) -> dict[str, Any]:
         "completed_by": {"username": name, **({"email": name} if "@" in name else {})},
         "was_cancelled": decision.kind == "skip",
         "created_at": decision.at,
-        "lead_time": decision.milliseconds / 1000,
+        "lead_time": None if decision.milliseconds is None else decision.milliseconds / 1000,
         "result": [_result(kind, value) for kind, value in given.items() if value],
     }
 
@@ -132,9 +132,9 @@ def _foreign(item: str, annotation: Mapping[str, Any], place: str) -> Foreign:
     )
 
 
-def _milliseconds(seconds: object) -> int:
+def _milliseconds(seconds: object) -> int | None:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < 1e6:
-        return 0
+        return None
     return round(1000 * seconds)
 
 

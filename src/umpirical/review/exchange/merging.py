@@ -8,6 +8,7 @@ from umpirical.domain.reviews import Decision, ReviewItem
 from umpirical.review.exchange.foreign import Foreign, check_name, checked
 from umpirical.review.exchange.json_files import BadLine
 from umpirical.review.exchange.own import Bundle
+from umpirical.review.people import name_key
 from umpirical.review.records import Revision
 
 __all__ = ["Additions", "from_foreign", "from_own", "identity"]
@@ -147,13 +148,13 @@ def _same(one: Decision, other: Decision) -> bool:
 
 
 def _people(decisions: Iterable[Decision]) -> dict[str, str]:
-    return {decision.reviewer.casefold(): decision.reviewer for decision in decisions}
+    return {name_key(decision.reviewer): decision.reviewer for decision in decisions}
 
 
 def _person(theirs: str, names: Mapping[str, str], people: dict[str, str]) -> str:
     """What a person of the file is called here."""
     name = names.get(theirs, theirs)
-    return people.setdefault(name.casefold(), name)
+    return people.setdefault(name_key(name), name)
 
 
 def _moment(text: str, place: str) -> str | None:

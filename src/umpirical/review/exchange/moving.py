@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from umpirical.review.clock import now
 from umpirical.review.desk import Desk
 from umpirical.review.exchange.argilla import argilla_records, read_argilla
 from umpirical.review.exchange.foreign import current_decisions
@@ -17,10 +18,6 @@ from umpirical.review.exchange.restoring import guidelines_of, restore
 __all__ = ["Exported", "Format", "TakenIn", "export_review", "import_review"]
 
 Format = Literal["umpirical", "argilla", "label-studio"]
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,7 @@ def import_review(
     form: Format,
     *,
     names: Mapping[str, str] | None = None,
-    clock: Callable[[], datetime] = _now,
+    clock: Callable[[], datetime] = now,
 ) -> TakenIn:
     """Takes in the decisions of a file. Raises at the first that does not fit, and then nothing is taken in.
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
 from umpirical.domain.reviews import Decision
-from umpirical.review.database.counting import following
-from umpirical.review.database.tables import event, guideline
+from umpirical.review.database.counting import record_event
+from umpirical.review.database.tables import guideline
 from umpirical.review.desk import Desk
 from umpirical.review.exchange.merging import Additions, identity
 
@@ -52,16 +52,7 @@ def _record_source(desk: Desk, before: set[int], wanted: list[Decision], *, sour
     came = {identity(decision) for decision in wanted}
     new = [one for one in desk.decisions() if one.number not in before and identity(one) in came]
     with desk.database.write() as connection:
-        first = following(connection, event.c.number)
-        rows = [
-            {
-                "number": first + place,
-                "at": at,
-                "kind": "imported",
-                "person": decision.reviewer,
-                "decision": decision.number,
-                "detail": source,
-            }
-            for place, decision in enumerate(new)
-        ]
-        connection.execute(insert(event), rows)
+        for decision in new:
+            record_event(
+                connection, "imported", at=at, person=decision.reviewer, decision=decision.number, detail=source
+            )

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 
 from umpirical.domain.digests import Json
 from umpirical.domain.reviews import Decision, Role
+from umpirical.reports import numbers
 from umpirical.reports.stress.review_record import ReviewRecord
 from umpirical.reports.stress.reviewing import agreement_words, coefficient_words, rate_words, review_words
 from umpirical.study.files import Study
@@ -55,7 +56,7 @@ class ReviewStatus:
 
     def lines(self) -> Iterator[str]:
         """For a terminal. Names and tests in it are from outside."""
-        yield f"{self.items:,} items: {self.decided:,} decided, {self.left:,} left, {self.disputed:,} disputed"
+        yield f"{self.items:,} {numbers.units('item', self.items)}: {self.decided:,} decided, {self.left:,} left, {self.disputed:,} disputed"
         for person in self.people:
             yield f"  {person.name}, {_role(person)}: {_done(person)}"
         yield f"{review_words(self.record)}."

@@ -4,7 +4,7 @@ from umpirical.reports.stress.review_record import ReviewRecord
 from umpirical.reports.stress.reviewing import review_words
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["review_line"]
+__all__ = ["never_opened", "review_line"]
 
 
 def review_line(stimuli: StimulusSet) -> str:
@@ -13,4 +13,9 @@ def review_line(stimuli: StimulusSet) -> str:
     if "review" in manifest:
         return f"review: {review_words(ReviewRecord.model_validate(manifest['review']))}"
     waiting = sum(made.get("left_out", 0) for made in manifest.get("made", {}).values())
-    return f"review: never opened, so {waiting:,} generated texts are left out" if waiting else ""
+    return never_opened(waiting) if waiting else ""
+
+
+def never_opened(left_out: int) -> str:
+    """Of a study that waits for people who were never asked."""
+    return f"review: never opened, so {left_out:,} generated texts are left out"

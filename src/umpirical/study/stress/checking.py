@@ -13,6 +13,7 @@ from umpirical.reports.stress.reviewing import review_words
 from umpirical.stimuli.perturbations.proving import proved_stimuli
 from umpirical.study.files import Study
 from umpirical.study.reviewing.opening import read_review
+from umpirical.study.reviewing.telling import never_opened
 from umpirical.study.starting import RUBRIC_PLACEHOLDER
 from umpirical.study.stress.making import existing_generation, generated_made
 from umpirical.study.stress.originals import Originals, read_originals
@@ -96,7 +97,7 @@ def _reviewed(study: Study, planned: PlannedCommissions, attempts: Sequence[Atte
     review, waits = read_review(study), study.spec.review.undecided == "leave-out"
     if review is None:
         left_out = len(written) if waits else 0
-        return left_out, f"review: never opened, so {left_out:,} generated texts are left out" if waits else ""
+        return left_out, never_opened(left_out) if waits else ""
     from umpirical.study.reviewing.summary import review_record
 
     record = review_record(study, review, written)

@@ -75,7 +75,7 @@ def _decisions() -> None:
         sa.Column("kind", sa.String, nullable=False),
         sa.Column("revision", sa.Integer, nullable=False),
         sa.Column("at", sa.String, nullable=False),
-        sa.Column("milliseconds", _Number, nullable=False),
+        sa.Column("milliseconds", _Number),
         sa.Column("mode", sa.String, nullable=False),
         sa.Column("guideline", sa.Integer, nullable=False),
         sa.Column("label", sa.Text, nullable=False),
