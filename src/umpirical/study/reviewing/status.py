@@ -56,7 +56,8 @@ class ReviewStatus:
 
     def lines(self) -> Iterator[str]:
         """For a terminal. Names and tests in it are from outside."""
-        yield f"{self.items:,} {numbers.units('item', self.items)}: {self.decided:,} decided, {self.left:,} left, {self.disputed:,} disputed"
+        items = f"{self.items:,} {numbers.units('item', self.items)}"
+        yield f"{items}: {self.decided:,} decided, {self.left:,} left, {self.disputed:,} disputed"
         for person in self.people:
             yield f"  {person.name}, {_role(person)}: {_done(person)}"
         yield f"{review_words(self.record)}."
