@@ -67,6 +67,8 @@ class ChatServer:
     bodies: list[dict[str, Any]] = field(default_factory=list)
     """The first requests as they came in, at most `keep_bodies`."""
     keep_bodies: int = 1000
+    address: tuple[str, int] = ("127.0.0.1", 0)
+    """Where to listen; port 0 takes any free one."""
     asked: Counter[str] = field(default_factory=Counter)
     """Requests by id, answered or not."""
     answered: Counter[str] = field(default_factory=Counter)
@@ -79,11 +81,11 @@ class ChatServer:
         self._thread = threading.Thread(target=self._serve, name="chat-server", daemon=True)
         self._ready = threading.Event()
         self._in_flight = 0
-        self._port = 0
+        self._port = self.address[1]
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._port}/v1"
+        return f"http://{self.address[0]}:{self._port}/v1"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -112,7 +114,7 @@ class ChatServer:
         app.router.add_post("/v1/chat/completions", self._complete)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
+        site = web.TCPSite(runner, *self.address)
         await site.start()
         assert runner.addresses  # noqa: S101  # it has just started
         self._port = runner.addresses[0][1]
