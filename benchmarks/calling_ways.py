@@ -31,12 +31,12 @@ def main() -> None:
 
 def fast_path(url: str, calls: int, in_flight: int) -> dict[str, float]:
     """The product, end to end: planned, asked, recorded durably, read into judgments; money and pace included."""
-    from umpirical.judges.building import build_reader
+    from umpirical.judges.factory import build_reader
     from umpirical.judges.model_judge import read_response
+    from umpirical.models.money import Ledger, Meter
     from umpirical.models.prices import RatePricer, TokenPrices
-    from umpirical.models.spending import Ledger, Meter
+    from umpirical.runs.judgments import read_judgments
     from umpirical.runs.local import LocalExecutor
-    from umpirical.runs.reading import read_judgments
     from umpirical.study.files import parse_study
     from umpirical.study.preparing import prepare_run
     from umpirical.study.stimuli import write_stimulus_set
@@ -121,9 +121,9 @@ def inspect_generate(url: str, calls: int, in_flight: int) -> dict[str, float]:
 
 def inspect_adapter(url: str, calls: int, in_flight: int) -> dict[str, float]:
     """Our adapter around it."""
-    from umpirical.judges.building import Calling, build_judge, resolve_prompts
+    from umpirical.judges.factory import Calling, build_judge, resolve_prompts
     from umpirical.judges.spec import JudgeSpec
-    from umpirical.models.port import ChatRequest, Decoding, Message
+    from umpirical.models.requests import ChatRequest, Decoding, Message
 
     model = {"adapter": "inspect", "name": "openai-api/stub/stub", "base_url": url, "api_key_env": "STUB_KEY"}
     spec = resolve_prompts(JudgeSpec.model_validate({"name": "stub", "model": model}), Path())

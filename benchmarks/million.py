@@ -16,7 +16,7 @@ from pathlib import Path
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
 from umpirical.runs.local import LocalExecutor
-from umpirical.stimuli.recipes import RECIPES
+from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.study.files import parse_study
 from umpirical.study.preparing import prepare_run
 from umpirical.study.reporting import datasheet_of, write_documents

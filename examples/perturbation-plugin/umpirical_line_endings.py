@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from umpirical.stimuli.perturbations.spec import ProvedPerturbation
+from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 
 __all__ = ["PERTURBATION"]
 

@@ -12,7 +12,7 @@ import pytest
 from tests.runs.loopback import CALLS, swayed_answer, write_study
 from tests.stimuli.built import lend_stimuli
 from umpirical.cli import COMMANDS
-from umpirical.stimuli.recipes import RECIPES
+from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.testing import ChatServer
 
 STANDARD = RECIPES["standard"].calls

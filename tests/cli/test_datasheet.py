@@ -180,7 +180,7 @@ def test_a_function_is_named_by_module_and_is_not_called_without_a_word(umpirica
         (["simulated:careful", "--arm", "lenient"], ["lenient", "compare-strict"]),
         (["simulated:careful", "--against", "simulated:careful"], ["two judges are named"]),
         (["simulated:no such"], ["name"]),
-        (["umpirical.stimuli.trivial:longer", "--arm", "strict"], ["has no prompt for arm strict"]),
+        (["umpirical.stimuli.controlled.trivial:longer", "--arm", "strict"], ["has no prompt for arm strict"]),
         (["simulated:careful", "--repeats", "0"], ["--repeats"]),
     ],
 )

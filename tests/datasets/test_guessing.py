@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from umpirical.datasets.guessing import guess_dataset
+from umpirical.datasets.guess import guess_dataset
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
 

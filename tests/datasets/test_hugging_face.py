@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.datasets.described import COLUMNS, read, refusal
-from umpirical.datasets.guessing import guess_dataset
+from umpirical.datasets.guess import guess_dataset
 
 LABELS = ["yes", "no", "yes"]
 TEXTS = ["a", "b\nc", ""]

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from tests.datasets.described import PERSUADE, read
-from umpirical.datasets.guessing import guess_dataset
+from umpirical.datasets.guess import guess_dataset
 
 FILE = PERSUADE / "essays.csv"
 

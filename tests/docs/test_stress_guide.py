@@ -12,8 +12,8 @@ from umpirical.cli import main
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally, ChangeTally, Tallies
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
-from umpirical.measures.spec import measure_all
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS, GeneratedPerturbation
+from umpirical.measures.catalogue import measure_all
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
 from umpirical.study.files import parse_study
 
 GUIDE = ROOT / "docs" / "stress-tests.md"

@@ -9,8 +9,8 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Verdict
 from umpirical.domain.scales import Choice
 from umpirical.domain.trials import Presented
-from umpirical.judges.building import build_judge, build_reader, resolve_prompts
-from umpirical.judges.port import prompt_id
+from umpirical.judges.factory import build_judge, build_reader, resolve_prompts
+from umpirical.judges.judge import prompt_id
 from umpirical.judges.spec import JudgeSpec
 
 WHOLE = "{{task}} {{first}} {{second}}"

@@ -9,9 +9,9 @@ from umpirical.domain.judgments import Abstained, Failed, Unparsed, Verdict
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.trials import Presented
 from umpirical.judges.answers import AnswerReader
-from umpirical.judges.building import build_judge
-from umpirical.judges.callable_judge import CallableJudge
-from umpirical.judges.port import Capabilities, prompt_id
+from umpirical.judges.factory import build_judge
+from umpirical.judges.judge import Capabilities, prompt_id
+from umpirical.judges.python_judge import CallableJudge
 from umpirical.judges.spec import JudgeSpec
 
 SHOWN = Presented("task", "long first", "second")

@@ -7,10 +7,10 @@ import pytest
 
 from tests.recovery.examiner_sampling import TESTS, design, draw, ordinal
 from umpirical.domain.scales import GradeScale
-from umpirical.judges.simulated.examiner_planted import planted_examiner
+from umpirical.judges.simulated.examiner import Truth
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES, ExaminerProfile
-from umpirical.judges.simulated.examining import Truth
-from umpirical.stats.examining import LatentExaminer
+from umpirical.judges.simulated.planted_examiner import planted_examiner
+from umpirical.stats.simulation.examiner import LatentExaminer
 
 SIX = ordinal(6)
 

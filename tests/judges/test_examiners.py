@@ -15,26 +15,26 @@ from umpirical.domain.judgments import Verdict
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict, Stimulus
 from umpirical.domain.trials import Presented
-from umpirical.judges.building import build_judge, resolve_prompts
+from umpirical.judges.factory import build_judge, resolve_prompts
 from umpirical.judges.model_judge import describe_order, describe_scale
-from umpirical.judges.prompting import builtin_prompt, fence
-from umpirical.judges.simulated.examiner_planted import planted_examiner
+from umpirical.judges.prompt import builtin_prompt, fence
+from umpirical.judges.simulated.examiner import Truth, grade_unit, kind_of, read_shown, words_ratio
 from umpirical.judges.simulated.examiner_profiles import (
     CUE_TESTS,
     EXAMINER_PROFILES,
     FORMAT_TESTS,
     ExaminerProfile,
 )
-from umpirical.judges.simulated.examining import Truth, grade_unit, kind_of, read_shown, words_ratio
 from umpirical.judges.simulated.model import SimulatedModel, can_read
+from umpirical.judges.simulated.planted_examiner import planted_examiner
 from umpirical.judges.simulated.profiles import GRADER_PROFILES, PAPER_PROFILES, PROFILES
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.filling import fill
-from umpirical.models.port import ChatRequest, Decoding, Message
-from umpirical.runs.call_spec import CallSpec, answer_key, examiner_key, examiner_truths
-from umpirical.stats.examining import LatentExaminer, centre, grade_rates, joint_rates
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS
+from umpirical.models.requests import ChatRequest, Decoding, Message
+from umpirical.runs.call import CallSpec, answer_key, examiner_key, examiner_truths
+from umpirical.stats.simulation.examiner import LatentExaminer, centre, grade_rates, joint_rates
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 from umpirical.store.stimulus_sets import write_stimuli
+from umpirical.text.templates import fill
 
 SIX = ordinal(6)
 ITEMS = 1500

@@ -10,7 +10,7 @@ from tests.recovery.sampling import sample_tallies
 from umpirical.domain.measures import Estimate
 from umpirical.judges.simulated.planted import planted_values
 from umpirical.judges.simulated.profiles import PAPER_PROFILES, PROFILES, profile
-from umpirical.measures.spec import MEASURES
+from umpirical.measures.catalogue import MEASURES
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "dark_current.json").read_text(encoding="utf-8"))
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import Presented
-from umpirical.judges.prompting import builtin_prompt, fence
-from umpirical.models.filling import fill, placeholders
+from umpirical.judges.prompt import builtin_prompt, fence
+from umpirical.text.templates import fill, placeholders
 
 TRAPS = [
     "{{task}}",

@@ -12,11 +12,11 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Verdict
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.trials import Presented
-from umpirical.judges.building import build_judge, resolve_prompts
+from umpirical.judges.factory import build_judge, resolve_prompts
+from umpirical.judges.judge import prompt_id, trial_id
 from umpirical.judges.model_judge import describe_scale
-from umpirical.judges.port import prompt_id, trial_id
-from umpirical.judges.prompting import builtin_prompt, fence
-from umpirical.judges.simulated.grading import grades_of
+from umpirical.judges.prompt import builtin_prompt, fence
+from umpirical.judges.simulated.grader import grades_of
 from umpirical.judges.simulated.model import SimulatedModel, can_read
 from umpirical.judges.simulated.planted import GradedPair, planted_grades, planted_values
 from umpirical.judges.simulated.profiles import (
@@ -29,12 +29,19 @@ from umpirical.judges.simulated.profiles import (
     profile,
 )
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.filling import fill
-from umpirical.models.port import ChatRequest, Decoding, Message
-from umpirical.stats.grading import LatentGrader, grade_rates
-from umpirical.stats.grading import dark_current as blank_rate
-from umpirical.stats.latent import LatentJudge, correct_rate, dark_current, decomposition, slot_rates, tie_rate
+from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.stats.seeds import generator
+from umpirical.stats.simulation.grader import LatentGrader, grade_rates
+from umpirical.stats.simulation.grader import dark_current as blank_rate
+from umpirical.stats.simulation.judge import (
+    LatentJudge,
+    correct_rate,
+    dark_current,
+    decomposition,
+    slot_rates,
+    tie_rate,
+)
+from umpirical.text.templates import fill
 
 PAIRS = 4_000
 

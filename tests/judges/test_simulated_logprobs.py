@@ -10,16 +10,16 @@ from scipy.special import ndtr
 
 from umpirical.domain.readouts import slot_odds
 from umpirical.judges.answers import AnswerReader
-from umpirical.judges.prompting import builtin_prompt
-from umpirical.judges.readouts.logprobs import LabelReader
-from umpirical.judges.readouts.tokens import read_tokens
-from umpirical.judges.simulated.comparing import Comparer
+from umpirical.judges.logprobs.labels import LabelReader
+from umpirical.judges.logprobs.tokens import read_tokens
+from umpirical.judges.prompt import builtin_prompt
+from umpirical.judges.simulated.comparer import Comparer
 from umpirical.judges.simulated.model import SimulatedModel
 from umpirical.judges.simulated.profiles import GRADER_PROFILES, PROFILES, Profile
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.filling import fill
-from umpirical.models.port import ChatRequest, Decoding, Message
-from umpirical.stats.latent import LatentJudge
+from umpirical.models.requests import ChatRequest, Decoding, Message
+from umpirical.stats.simulation.judge import LatentJudge
+from umpirical.text.templates import fill
 
 QUALITY = {"all of it": 5.0, "some of it": 3.0}
 PLAIN = Profile("test", LatentJudge(resolution=0.5, criterion=0.4, slot_bias=0.7, lapse=0.03), frozen_noise=0.0)

@@ -8,9 +8,9 @@ from pathlib import Path
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Order, Presented
 from umpirical.runs.design import shown
-from umpirical.stimuli.datasheet_set import datasheet_stimuli
-from umpirical.stimuli.recipes import RECIPES
-from umpirical.stimuli.tasks import load_tasks
+from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.set import datasheet_stimuli
+from umpirical.stimuli.controlled.tasks import load_tasks
 from umpirical.store.parquet import read_rows
 
 __all__ = ["EXAMPLE", "pairs", "rows", "umpirical", "write_study"]

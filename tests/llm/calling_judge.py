@@ -5,8 +5,8 @@ import os
 from urllib.request import Request, urlopen
 
 from umpirical.domain.trials import Presented
-from umpirical.judges.prompting import builtin_prompt, fence
-from umpirical.models.filling import fill
+from umpirical.judges.prompt import builtin_prompt, fence
+from umpirical.text.templates import fill
 
 SCHEMA = {
     "type": "object",

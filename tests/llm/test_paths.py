@@ -7,7 +7,7 @@ import pytest
 from tests.llm.bench_study import pairs
 from tests.models.inspect_opening import OLD_NAME
 from umpirical.domain.judgments import Verdict
-from umpirical.judges.building import build_judge, resolve_prompts
+from umpirical.judges.factory import build_judge, resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 
 pytestmark = [pytest.mark.llm, OLD_NAME]

@@ -13,9 +13,9 @@ from umpirical.domain.judgments import Failed, Unparsed, Verdict
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.judges.answers import AnswerReader
 from umpirical.judges.model_judge import read_response
+from umpirical.models.adapters.openai_compatible import OpenAICompatibleModel
 from umpirical.models.attempts import Retrying
-from umpirical.models.openai_compatible import OpenAICompatibleModel
-from umpirical.models.port import ChatRequest, Decoding, Message
+from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.testing import LlamaServer
 
 FOLDER = Path(__file__).parent / "replies"

@@ -9,8 +9,8 @@ import pytest
 
 from tests.docs.reading import blocks
 from tests.llm.bench_study import EXAMPLE, pairs, rows, umpirical, write_study
-from umpirical.models.openai_compatible import OpenAICompatibleModel
-from umpirical.models.port import ChatRequest, Decoding, Message
+from umpirical.models.adapters.openai_compatible import OpenAICompatibleModel
+from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.reports.record import parse_datasheet
 
 pytestmark = pytest.mark.llm

@@ -6,7 +6,7 @@ import pytest
 
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.tallies import CallTally, GradePairTally, OutcomeTally, PairTally, Tallies
-from umpirical.measures.spec import MEASURES, measure_all
+from umpirical.measures.catalogue import MEASURES, measure_all
 
 ARM = "baseline"
 

@@ -9,11 +9,11 @@ from scipy.stats import norm
 from tests.recovery.outcome_sampling import sample_run
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
-from umpirical.measures.spec import MEASURES
+from umpirical.measures.catalogue import MEASURES
 from umpirical.stats.bradley_terry import estimate_weights
 from umpirical.stats.clusters import cluster_wilson
 from umpirical.stats.differences import paired_difference
-from umpirical.stats.latent import LatentJudge
+from umpirical.stats.simulation.judge import LatentJudge
 
 JUDGE = LatentJudge(1.2, 0.8, 0.3, 0.6, 0.01, length_weight=0.5)
 

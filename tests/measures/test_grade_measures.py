@@ -12,8 +12,8 @@ from scipy.stats import t as student_t
 from tests.recovery.grade_sampling import sample_tallies
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.tallies import CallTally, GradePairTally, GradeTally, PairTally, Tallies, VacuumTally
-from umpirical.measures.spec import MEASURES, MeasureSpec, measure_all
-from umpirical.stats.grading import LatentGrader
+from umpirical.measures.catalogue import MEASURES, MeasureSpec, measure_all
+from umpirical.stats.simulation.grader import LatentGrader
 
 NEW = ["grade-spread", "grade-concordance", "grade-slope", "effective-grades", "grades-used"]
 SHARED = ["dark-current", "raw-false-preference", "target-sensitivity", "tie-rate", "detection-threshold"]

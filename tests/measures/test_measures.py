@@ -4,7 +4,7 @@ import pytest
 
 from umpirical.domain.measures import Undefined
 from umpirical.domain.tallies import PairTally, Tallies, VacuumTally
-from umpirical.measures.spec import MEASURES, MeasureSpec
+from umpirical.measures.catalogue import MEASURES, MeasureSpec
 
 
 def results(spec: MeasureSpec, tallies: Tallies):

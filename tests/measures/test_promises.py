@@ -10,8 +10,8 @@ import pytest
 from tests.recovery.outcome_sampling import sample_run
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.tallies import CallTally, PairTally, Tallies, VacuumTally
-from umpirical.measures.spec import MEASURES
-from umpirical.stats.latent import LatentJudge
+from umpirical.measures.catalogue import MEASURES
+from umpirical.stats.simulation.judge import LatentJudge
 
 SPECS = [spec for spec in MEASURES if "compare" in spec.kinds and not spec.name.startswith("carrier-")]
 IDS = [spec.name for spec in SPECS]

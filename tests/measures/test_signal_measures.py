@@ -6,13 +6,13 @@ import pytest
 from tests.recovery.outcome_sampling import DESIGN, sample_run
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
-from umpirical.measures import signal_model
-from umpirical.measures.spec import MEASURES
-from umpirical.stats.latent import LatentJudge
+from umpirical.measures.catalogue import MEASURES
+from umpirical.measures.estimates import signal_model
 from umpirical.stats.signal import PairCounts
 from umpirical.stats.signal_check import goodness_of_fit
 from umpirical.stats.signal_compare import parameter_difference
 from umpirical.stats.signal_estimates import ParameterEstimate, estimate_signal
+from umpirical.stats.simulation.judge import LatentJudge
 
 JUDGE = LatentJudge(1.2, 0.8, 0.3, 0.6, 0.01, length_weight=0.5)
 STRICT = LatentJudge(1.2, 1.6, 0.3, 0.6, 0.01, length_weight=0.5)

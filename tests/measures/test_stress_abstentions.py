@@ -7,7 +7,7 @@ import pytest
 from umpirical.domain.measures import Undefined
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally, ChangeTally, Tallies
-from umpirical.measures.spec import MEASURES, measure_all
+from umpirical.measures.catalogue import MEASURES, measure_all
 from umpirical.stats.clusters import cluster_wilson
 
 SCALE = GradeScale("ordinal", tuple("123456"))

@@ -9,7 +9,7 @@ from scipy.stats import t as student_t
 from umpirical.domain.measures import Undefined
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import ChangeTally, Tallies
-from umpirical.measures.spec import MEASURES
+from umpirical.measures.catalogue import MEASURES
 from umpirical.stats.clusters import cluster_wilson
 from umpirical.stats.shifts import signed_mean
 

@@ -17,7 +17,7 @@ from sklearn.metrics import (
 from umpirical.domain.measures import Undefined
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import GoldTally, Tallies
-from umpirical.measures.spec import MEASURES
+from umpirical.measures.catalogue import MEASURES
 from umpirical.stats.agreement import Ratings
 from umpirical.stats.categories import krippendorff_alpha
 from umpirical.stats.clusters import cluster_wilson

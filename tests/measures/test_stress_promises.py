@@ -11,7 +11,7 @@ from tests.timing import LINEAR, growth
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally, ChangeTally, GoldTally, RepeatTally, Tallies
-from umpirical.measures.spec import MEASURES, measure_all
+from umpirical.measures.catalogue import MEASURES, measure_all
 
 CALLS = ("abstention-rate", "unparsed-rate", "failure-rate")
 SPECS = [spec for spec in MEASURES if "stress" in spec.protocols and spec.name not in CALLS]

@@ -8,7 +8,7 @@ import pytest
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import GradeTally, OutcomeTally, RepeatTally, Tallies
-from umpirical.measures.spec import MEASURES, measure_all
+from umpirical.measures.catalogue import MEASURES, measure_all
 from umpirical.stats.clusters import cluster_wilson
 from umpirical.stats.ratios import cluster_mean
 

@@ -10,8 +10,8 @@ import os
 import sys
 from pathlib import Path
 
-from umpirical.models.inspect_adapter import Provider, open_inspect_model
-from umpirical.models.port import ChatRequest, Decoding, Message
+from umpirical.models.adapters.inspect.model import Provider, open_inspect_model
+from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.testing import ChatServer
 
 PROMPT = "Which of the two answers is better, and by how much? " * 20

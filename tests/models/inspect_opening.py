@@ -7,9 +7,9 @@ from importlib.metadata import version
 
 import pytest
 
+from umpirical.models.adapters.inspect.model import Provider, open_inspect_model
 from umpirical.models.attempts import Retrying
-from umpirical.models.inspect_adapter import Provider, open_inspect_model
-from umpirical.models.port import ChatRequest, Decoding, Message
+from umpirical.models.requests import ChatRequest, Decoding, Message
 
 # Inspect 0.3.285 gives tenacity's wait a parameter that has got another name; every call of Inspect's would raise here.
 OLD_NAME = pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated:DeprecationWarning")

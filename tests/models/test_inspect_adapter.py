@@ -29,12 +29,12 @@ from tests.models.inspect_opening import (
 from tests.models.scripted_server import Reply, completion, serve
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Usage
-from umpirical.judges.building import Calling, build_judge, resolve_prompts
+from umpirical.judges.factory import Calling, build_judge, resolve_prompts
 from umpirical.judges.spec import JudgeSpec
+from umpirical.models.adapters.inspect.model import Provider, open_inspect_model
 from umpirical.models.attempts import Retrying
-from umpirical.models.inspect_adapter import Provider, open_inspect_model
-from umpirical.models.port import ChatRequest, Decoding, Message
-from umpirical.models.spending import CapReached, Ledger, Meter
+from umpirical.models.money import CapReached, Ledger, Meter
+from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.testing import ChatServer, Fault
 
 pytestmark = OLD_NAME
@@ -72,7 +72,7 @@ def test_a_provider_that_cannot_be_opened_is_a_mistake_of_usage(name, message):
 
 
 def test_the_adapter_is_imported_only_when_it_is_used():
-    script = "import sys, umpirical.judges.building; sys.exit('inspect_ai' in sys.modules)"
+    script = "import sys, umpirical.judges.factory; sys.exit('inspect_ai' in sys.modules)"
     import subprocess
 
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -19,8 +19,8 @@ from tests.models.inspect_opening import (
     tie,
 )
 from umpirical.domain.responses import Usage
-from umpirical.models.port import ChatRequest, Decoding, Message
-from umpirical.models.spending import Ledger, Meter
+from umpirical.models.money import Ledger, Meter
+from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.testing.anthropic_server import AnthropicFault, AnthropicServer
 
 pytestmark = OLD_NAME

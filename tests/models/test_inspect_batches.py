@@ -11,10 +11,10 @@ import pytest
 from tests.models.inspect_opening import OLD_NAME, SCHEMA, VERDICT, PennyPricer, opened, request, tie
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Usage
+from umpirical.models.adapters.inspect.model import Provider, open_inspect_model
 from umpirical.models.attempts import Retrying
-from umpirical.models.inspect_adapter import Provider, open_inspect_model
-from umpirical.models.port import Decoding
-from umpirical.models.spending import Ledger, Meter
+from umpirical.models.money import Ledger, Meter
+from umpirical.models.requests import Decoding
 from umpirical.testing.batch_server import BatchServer
 
 # Inspect's batches do not close the streams their answers come by.

@@ -12,10 +12,10 @@ import pytest
 
 from tests.models.scripted_server import Reply, completion, serve
 from umpirical.domain.responses import Usage
+from umpirical.models.adapters.openai_compatible import OpenAICompatibleModel
 from umpirical.models.attempts import Retrying
-from umpirical.models.openai_compatible import OpenAICompatibleModel
-from umpirical.models.pacing import Pace
-from umpirical.models.port import ChatRequest, Decoding, Message
+from umpirical.models.pace import Pace
+from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.testing import ChatServer, Fault
 
 SCHEMA = '{"additionalProperties":false,"properties":{},"required":[],"type":"object"}'

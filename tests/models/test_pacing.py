@@ -6,10 +6,10 @@ import time
 import pytest
 
 from tests.runs.loopback import swayed_answer
+from umpirical.models.adapters.openai_compatible import OpenAICompatibleModel
 from umpirical.models.attempts import Retrying
-from umpirical.models.openai_compatible import OpenAICompatibleModel
-from umpirical.models.pacing import Pace
-from umpirical.models.port import ChatRequest, Decoding, Message
+from umpirical.models.pace import Pace
+from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.testing import ChatServer
 
 PROMPT = "[candidate 1, 0]\na\n[end of candidate 1, 0]\n\n[candidate 2, 0]\nb\n[end of candidate 2, 0]"

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from umpirical.judges.port import prompt_id, trial_id
-from umpirical.models.port import ChatRequest, Decoding, Message
+from umpirical.judges.judge import prompt_id, trial_id
+from umpirical.models.requests import ChatRequest, Decoding, Message
 
 REQUEST = ChatRequest("m", (Message("user", "q"),), Decoding(), '{"type":"object"}')
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from umpirical.domain.errors import SpendRefused, UsageError
 from umpirical.domain.responses import Usage
-from umpirical.models.port import ChatRequest, Decoding, Message
+from umpirical.models.money import FREE
 from umpirical.models.prices import (
     PROVIDERS,
     UNPRICED,
@@ -27,7 +27,7 @@ from umpirical.models.prices import (
     parse_price,
     pricer_for,
 )
-from umpirical.models.spending import FREE
+from umpirical.models.requests import ChatRequest, Decoding, Message
 
 MILLION = 1_000_000
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.responses import Usage
-from umpirical.models.port import ChatRequest, Decoding, Message
-from umpirical.models.spending import FREE, CapReached, Ledger, Meter
+from umpirical.models.money import FREE, CapReached, Ledger, Meter
+from umpirical.models.requests import ChatRequest, Decoding, Message
 
 WORKERS = 64
 CALLS = 6

@@ -34,13 +34,13 @@ MUTATIONS = {
         ["tests/study/test_known_judges.py"],
     ),
     "the half on one-sided commits dropped": (
-        "measures/raw_false_preference.py",
+        "measures/pairs/raw_false_preference.py",
         "tally.one_sided / 2",
         "tally.one_sided",
         ["tests/golden/test_dark_current.py"],
     ),
     "ties counted correct": (
-        "measures/target_sensitivity.py",
+        "measures/pairs/target_sensitivity.py",
         "tally.correct_calls / 2",
         "(tally.correct_calls + tally.tie_calls) / 2",
         ["tests/study/test_known_judges.py"],
@@ -51,12 +51,6 @@ MUTATIONS = {
         "count(*) filter (content = better or slot is null) as correct",
         ["tests/study/test_known_judges.py"],
     ),
-    "calls resampled instead of tasks": (
-        "stats/bootstrap.py",
-        "statistic(rng.multinomial(clusters, even, size=min(block, replicates - start)) @ sums)",
-        "statistic(rng.binomial(60, sums.sum(axis=0) / 60, size=(replicates, sums.shape[1])) * 1.0)",
-        ["tests/stats/test_bootstrap.py"],
-    ),
     "pairs taken for independent": (
         "stats/clusters.py",
         "low, high = _cautious(p, units / (effect or 1.0), clusters, level)",
@@ -64,7 +58,7 @@ MUTATIONS = {
         ["tests/recovery/test_recovery.py::test_cluster_wilson_covers_with_intra_task_correlation"],
     ),
     "an unparsed answer becomes a tie": (
-        "runs/reading.py",
+        "runs/judgments.py",
         'return {"outcome": "unparsed", "why": why}',
         'return {"outcome": "verdict", "choice": "tie"}',
         ["tests/study/test_known_judges.py"],

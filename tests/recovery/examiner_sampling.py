@@ -7,8 +7,8 @@ import numpy as np
 
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally, ChangeTally, GoldTally, RepeatTally, Tallies
-from umpirical.judges.simulated.examining import Truth
-from umpirical.stats.examining import LatentExaminer
+from umpirical.judges.simulated.examiner import Truth
+from umpirical.stats.simulation.examiner import LatentExaminer
 
 __all__ = ["RATIOS", "TESTS", "Drawn", "design", "draw", "ordinal", "tallies_of"]
 

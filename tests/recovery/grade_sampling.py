@@ -7,7 +7,7 @@ import numpy as np
 
 from umpirical.domain.tallies import CallTally, GradePairTally, GradeTally, Tallies, VacuumTally
 from umpirical.judges.simulated.planted import GradedPair
-from umpirical.stats.grading import LatentGrader
+from umpirical.stats.simulation.grader import LatentGrader
 
 __all__ = ["design", "sample_grades", "sample_tallies", "shifted"]
 

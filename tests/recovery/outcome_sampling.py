@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from umpirical.domain.tallies import CallTally, OutcomeTally, PairTally, Tallies
-from umpirical.stats.latent import LatentJudge
+from umpirical.stats.simulation.judge import LatentJudge
 
 __all__ = ["DESIGN", "Kind", "sample_run"]
 

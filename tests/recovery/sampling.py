@@ -3,7 +3,7 @@
 import numpy as np
 
 from umpirical.domain.tallies import CallTally, PairTally, Tallies, VacuumTally
-from umpirical.stats.latent import LatentJudge
+from umpirical.stats.simulation.judge import LatentJudge
 
 __all__ = ["pair_tally", "sample_choices", "sample_tallies"]
 

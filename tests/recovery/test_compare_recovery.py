@@ -13,8 +13,8 @@ from scipy.special import ndtri
 
 from tests.recovery.outcome_sampling import LENGTHS, Kind, sample_run
 from umpirical.domain.measures import Estimate
-from umpirical.measures.spec import MEASURES
-from umpirical.stats.latent import LatentJudge, correct_rate, decomposition, slot_rates, tie_rate
+from umpirical.measures.catalogue import MEASURES
+from umpirical.stats.simulation.judge import LatentJudge, correct_rate, decomposition, slot_rates, tie_rate
 
 JUDGES = {
     "clean": LatentJudge(2.7, 1.13, 0.35, 0.15, 0.005, length_weight=0.2),

@@ -12,19 +12,19 @@ import pytest
 from tests.recovery.examiner_sampling import TESTS, design, draw, ordinal, tallies_of
 from umpirical.domain.measures import Estimate
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict, Stimulus
-from umpirical.judges.building import build_reader, resolve_prompts
+from umpirical.judges.factory import build_reader, resolve_prompts
 from umpirical.judges.model_judge import read_response
-from umpirical.judges.simulated.examiner_planted import planted_examiner
 from umpirical.judges.simulated.examiner_profiles import CUE_TESTS, EXAMINER_PROFILES, FORMAT_TESTS
+from umpirical.judges.simulated.planted_examiner import planted_examiner
 from umpirical.judges.spec import JudgeSpec
-from umpirical.measures.spec import MEASURES, measure_all
-from umpirical.runs.call_spec import CallSpec, examiner_truths
+from umpirical.measures.catalogue import MEASURES, measure_all
+from umpirical.runs.call import CallSpec, examiner_truths
 from umpirical.runs.design import Design
+from umpirical.runs.judgments import read_judgments
 from umpirical.runs.local import LocalExecutor
-from umpirical.runs.planning import write_plan
-from umpirical.runs.reading import read_judgments
+from umpirical.runs.plan import write_plan
 from umpirical.stats.clusters import MIN_DESIGN_EFFECT
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS, ProvedPerturbation
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, ProvedPerturbation
 from umpirical.store.runs import RunStore
 from umpirical.store.stimulus_sets import write_stimuli
 from umpirical.store.stress_tallying import tally_stress

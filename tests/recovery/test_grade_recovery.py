@@ -14,10 +14,10 @@ from umpirical.domain.measures import Estimate
 from umpirical.domain.scales import GradeScale
 from umpirical.judges.simulated.planted import planted_grades
 from umpirical.judges.simulated.profiles import GRADER_PROFILES, GraderProfile
-from umpirical.measures.spec import MEASURES
+from umpirical.measures.catalogue import MEASURES
 from umpirical.stats.clusters import MIN_DESIGN_EFFECT
 from umpirical.stats.diversity import effective_number
-from umpirical.stats.grading import LatentGrader, grade_rates, pair_order
+from umpirical.stats.simulation.grader import LatentGrader, grade_rates, pair_order
 
 JUDGES = {name: planted.latent for name, planted in GRADER_PROFILES.items()} | {
     "severe": LatentGrader(gain=0.15, noise=0.1, leniency=-0.25, surface=0.1, lapse=0.02, blank=-0.1),

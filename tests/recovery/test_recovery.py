@@ -15,9 +15,9 @@ from tests.recovery.sampling import STEPS, sample_tallies
 from umpirical.domain.measures import Estimate
 from umpirical.judges.simulated.planted import planted_values
 from umpirical.judges.simulated.profiles import Profile
-from umpirical.measures.spec import measure_all
+from umpirical.measures.catalogue import measure_all
 from umpirical.stats.clusters import MIN_DESIGN_EFFECT, cluster_wilson
-from umpirical.stats.latent import LatentJudge
+from umpirical.stats.simulation.judge import LatentJudge
 from umpirical.stats.wilson import wilson
 
 JUDGES = {

@@ -16,7 +16,7 @@ from tests.recovery.stress_sampling import Design, Examiner, sample_stress, trut
 from umpirical.domain.measures import Estimate
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import GoldTally, RepeatTally, Tallies
-from umpirical.measures.spec import MEASURES
+from umpirical.measures.catalogue import MEASURES
 from umpirical.stats.clusters import MIN_DESIGN_EFFECT
 
 EVEN = (1 / 6,) * 6

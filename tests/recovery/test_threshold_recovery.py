@@ -11,10 +11,10 @@ from tests.recovery.sampling import pair_tally, sample_choices
 from tests.recovery.test_signal_recovery import judge_with
 from umpirical.domain.measures import Estimate
 from umpirical.domain.tallies import Tallies
-from umpirical.measures.detection_threshold import detection_threshold
+from umpirical.measures.pairs.detection_threshold import detection_threshold
 from umpirical.stats.isotonic import threshold
-from umpirical.stats.latent import correct_rate
-from umpirical.stimuli.recipes import RECIPES
+from umpirical.stats.simulation.judge import correct_rate
+from umpirical.stimuli.controlled.recipes import RECIPES
 
 SIZE = RECIPES["standard"]
 STEPS = sorted(set(SIZE.steps))

@@ -2,7 +2,7 @@
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Undefined
 from umpirical.domain.tallies import CallTally, GradeTally
-from umpirical.measures.spec import MeasureSpec
+from umpirical.measures.catalogue import MeasureSpec
 from umpirical.reports.assembling import LONGEST_TEXT, MOST_EXAMPLES, assemble
 from umpirical.reports.html import render_html
 from umpirical.reports.record import Datasheet, parse_datasheet, render_json

@@ -7,7 +7,7 @@ import pytest
 from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.reports.comparison import PairedDifference, compare, parse_comparison, render_comparison_json
 from umpirical.reports.comparison_pages import render_comparison_html, render_comparison_markdown
-from umpirical.reports.inert import inert
+from umpirical.text.inert import inert
 
 from .payloads import HIDDEN, PAYLOADS, infected
 from .samples import datasheet, judge, llama_measures, paper, run, spend

@@ -12,8 +12,8 @@ from jinja2 import UndefinedError
 
 from umpirical.reports import html
 from umpirical.reports.html import render_html
-from umpirical.reports.inert import inert
 from umpirical.reports.record import parse_datasheet, render_json
+from umpirical.text.inert import inert
 
 from .payloads import HIDDEN, PAYLOADS, infected
 from .samples import (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umpirical.reports.inert import inert
+from umpirical.text.inert import inert
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 from markdown_it import MarkdownIt
 from ruamel.yaml import YAML
 
-from umpirical.reports.inert import inert
 from umpirical.reports.markdown import render_markdown
 from umpirical.reports.record import TroubleRecord, render_json
+from umpirical.text.inert import inert
 
 from .payloads import HIDDEN, PAYLOADS, infected
 from .samples import SAMPLES, datasheet, incomplete, nothing, simulated, two_arms

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umpirical.measures import spec
-from umpirical.reports import inert, numbers, settling
+from umpirical.measures import catalogue as spec
+from umpirical.reports import numbers, settling
 from umpirical.reports.record import Scale
+from umpirical.text import inert
 
 from .samples import measure, threshold
 

@@ -3,7 +3,7 @@
 import pytest
 
 from umpirical.judges.spec import JudgeSpec
-from umpirical.measures.spec import MEASURES
+from umpirical.measures.catalogue import MEASURES
 from umpirical.reports.policy import POLICIES, RULES, limit_value
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from umpirical.reports.inert import inert
 from umpirical.reports.readout_choice import recommend
 from umpirical.reports.readout_pages import render_readouts_html, render_readouts_markdown
 from umpirical.reports.readouts import (
@@ -14,6 +13,7 @@ from umpirical.reports.readouts import (
     render_readouts_json,
     shown_measures,
 )
+from umpirical.text.inert import inert
 
 from .payloads import HIDDEN, PAYLOADS, infected
 from .samples import estimate, judge, measure, run, undefined

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.timing import QUADRATIC, growth
-from umpirical.review.diffing import MOST_TOKENS, Piece, changes, signed, word_diff
+from umpirical.text.diffs import MOST_TOKENS, Piece, changes, signed, word_diff
 
 TEXTS = st.text(st.sampled_from("ab \n\t.,é語\u202e\u00a0"), max_size=40)
 

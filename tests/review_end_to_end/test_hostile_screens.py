@@ -6,8 +6,8 @@ import pytest
 
 from tests.hostile import HOSTILE, NAMES
 from tests.web.serving import serving
-from umpirical.reports.inert import inert
 from umpirical.review.desk import Choice
+from umpirical.text.inert import inert
 from umpirical.web import rendering
 
 from .hostile_review import (

@@ -6,7 +6,7 @@ import pytest
 
 from umpirical.domain.stimuli import GivenLabel, GivenWinner, NoPreference, Stimulus
 from umpirical.domain.trials import Order, Presentation, Presented
-from umpirical.judges.port import Capabilities
+from umpirical.judges.judge import Capabilities
 from umpirical.runs.design import Design, presentations, shown
 
 PAIR = Stimulus("t", "task", ("u", "v"), NoPreference(), "m/1", "delta0", delta=0.0)

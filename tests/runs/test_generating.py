@@ -10,13 +10,13 @@ import pytest
 from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL, GivenLabel, Stimulus
+from umpirical.models.adapters.openai_compatible import OpenAICompatibleModel
 from umpirical.models.attempts import Retrying
-from umpirical.models.openai_compatible import OpenAICompatibleModel
-from umpirical.models.pacing import Pace
-from umpirical.models.spending import FREE, Ledger, Meter
-from umpirical.runs.generating import Writers, commissions_left, generate
+from umpirical.models.money import FREE, Ledger, Meter
+from umpirical.models.pace import Pace
+from umpirical.runs.generation import Writers, commissions_left, generate
 from umpirical.stimuli.generation.commissions import Commission, GenerationTerms, Writer
-from umpirical.stimuli.perturbations.spec import Check, GeneratedPerturbation, Made
+from umpirical.stimuli.perturbations.catalogue import Check, GeneratedPerturbation, Made
 from umpirical.store.generation import GenerationStore
 from umpirical.testing import ChatServer
 

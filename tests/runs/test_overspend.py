@@ -10,7 +10,7 @@ import pytest
 from tests.runs.loopback import judgments, swayed_answer, write_study
 from tests.study.conftest import Silent
 from umpirical.domain.responses import Usage
-from umpirical.models.spending import CapReached, Ledger, Meter
+from umpirical.models.money import CapReached, Ledger, Meter
 from umpirical.runs.local import LocalExecutor
 from umpirical.study.files import load_study
 from umpirical.study.preparing import prepare_run
@@ -96,8 +96,8 @@ def test_resumed_with_a_higher_cap_it_goes_on_without_asking_again(planned):
 
 
 async def test_a_call_cancelled_in_flight_counts_as_spent_at_its_worst():
-    from umpirical.models.openai_compatible import OpenAICompatibleModel
-    from umpirical.models.port import ChatRequest, Decoding, Message
+    from umpirical.models.adapters.openai_compatible import OpenAICompatibleModel
+    from umpirical.models.requests import ChatRequest, Decoding, Message
 
     with ChatServer(swayed_answer, misbehave=lambda _n, _t: "hang") as server:
         ledger = Ledger(Decimal(1))

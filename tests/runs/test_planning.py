@@ -5,12 +5,12 @@ import pytest
 from tests.stimuli.built import built
 from umpirical.domain.stimuli import NoPreference, Stimulus
 from umpirical.domain.trials import Order
-from umpirical.judges.building import build_judge, resolve_prompts
-from umpirical.judges.port import prompt_id, trial_id
+from umpirical.judges.factory import build_judge, resolve_prompts
+from umpirical.judges.judge import prompt_id, trial_id
 from umpirical.judges.spec import JudgeSpec
-from umpirical.runs import planning
+from umpirical.runs import plan as planning
 from umpirical.runs.design import Design, presentations, shown
-from umpirical.runs.planning import write_plan
+from umpirical.runs.plan import write_plan
 from umpirical.store.runs import RunStore
 from umpirical.store.stimulus_sets import write_stimuli
 

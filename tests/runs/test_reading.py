@@ -9,7 +9,7 @@ from tests.stimuli.own_tasks import FAMILY, write_own_study
 from tests.study.conftest import Silent
 from umpirical.domain.trials import Order
 from umpirical.runs.design import shown
-from umpirical.stimuli.tasks import load_tasks
+from umpirical.stimuli.controlled.tasks import load_tasks
 from umpirical.store.parquet import read_rows
 from umpirical.study.files import load_study
 from umpirical.study.preparing import prepare_run

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, norm
 
 from tests.recovery.examiner_sampling import draw
-from umpirical.stats.examining import (
+from umpirical.stats.simulation.examiner import (
     NOTICED,
     LatentExaminer,
     Pull,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from tests.recovery.grade_sampling import sample_grades
-from umpirical.stats.grading import (
+from umpirical.stats.simulation.grader import (
     LatentGrader,
     centre,
     concordance,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.recovery.sampling import sample_choices
-from umpirical.stats.latent import LatentJudge, correct_rate, dark_current, decomposition, tie_rate
+from umpirical.stats.simulation.judge import LatentJudge, correct_rate, dark_current, decomposition, tie_rate
 
 JUDGES = {
     "clean": LatentJudge(2.7, 1.13, 0.35, 0.15, 0.005, 3.0),

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t
 
 from umpirical.stats.clusters import cluster_wilson
-from umpirical.stats.planning import clusters_needed, half_width, units_needed
+from umpirical.stats.precision import clusters_needed, half_width, units_needed
 
 CLUSTERS = (10, 20, 40, 60, 100, 200)
 

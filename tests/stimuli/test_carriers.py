@@ -9,17 +9,22 @@ from hypothesis import strategies as st
 
 from umpirical.domain.errors import ConfigError
 from umpirical.domain.stimuli import GivenWinner, NoPreference
-from umpirical.stimuli.carriers.checking import check_carriers, corruption_problem, deletion_problem, layout_problem
-from umpirical.stimuli.carriers.corrupting import corrupted, corruptible
-from umpirical.stimuli.carriers.deleting import deletable, without
-from umpirical.stimuli.carriers.layout import blocks, locate, sentence_spans
-from umpirical.stimuli.carriers.layouts import LAYOUTS, laid_out
-from umpirical.stimuli.carriers.pairs import MOST_EDITED, carrier_stimuli
-from umpirical.stimuli.carriers.reading import Carrier, read_carriers
-from umpirical.stimuli.datasheet_set import candidate_levels
-from umpirical.stimuli.gates.carriers import carriers_checked
-from umpirical.stimuli.lengths import TOKENIZERS
+from umpirical.stimuli.controlled.carriers.claims import (
+    check_carriers,
+    corruption_problem,
+    deletion_problem,
+    layout_problem,
+)
+from umpirical.stimuli.controlled.carriers.corruption import corrupted, corruptible
+from umpirical.stimuli.controlled.carriers.deletion import deletable, without
+from umpirical.stimuli.controlled.carriers.file import Carrier, read_carriers
+from umpirical.stimuli.controlled.carriers.layouts import LAYOUTS, laid_out
+from umpirical.stimuli.controlled.carriers.pairs import MOST_EDITED, carrier_stimuli
+from umpirical.stimuli.controlled.gates.carriers import carriers_checked
+from umpirical.stimuli.controlled.lengths import TOKENIZERS
+from umpirical.stimuli.controlled.set import candidate_levels
 from umpirical.store.yaml_files import parse_yaml
+from umpirical.text.layout import blocks, locate, sentence_spans
 
 ANSWER = """\
 A simple white loaf takes three hours. You need 500 g of strong flour, 7 g of dried yeast and 10 g of salt. Dr. Smith's

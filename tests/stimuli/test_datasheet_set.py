@@ -9,15 +9,15 @@ from scipy.stats import chi2_contingency
 from tests.stimuli.built import built, tasks_of
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import GivenWinner, NoPreference
-from umpirical.judges.port import Capabilities
+from umpirical.judges.judge import Capabilities
 from umpirical.runs.design import Design, presentations, shown
-from umpirical.stimuli.datasheet_set import candidate_levels, datasheet_stimuli, spread_over_families
-from umpirical.stimuli.ladder.answers import chain
-from umpirical.stimuli.ladder.pairs import bases
-from umpirical.stimuli.ladder.transforms import TRANSFORMS, canonical
-from umpirical.stimuli.lengths import equally_long
-from umpirical.stimuli.recipes import RECIPES, recipe
-from umpirical.stimuli.tasks import builtin_tasks, sentences
+from umpirical.stimuli.controlled.ladder.answers import chain
+from umpirical.stimuli.controlled.ladder.pairs import bases
+from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS, canonical
+from umpirical.stimuli.controlled.lengths import equally_long
+from umpirical.stimuli.controlled.recipes import RECIPES, recipe
+from umpirical.stimuli.controlled.set import candidate_levels, datasheet_stimuli, spread_over_families
+from umpirical.stimuli.controlled.tasks import builtin_tasks, sentences
 
 SIZES = list(RECIPES)
 TASKS = {task.id: task for task in builtin_tasks()}

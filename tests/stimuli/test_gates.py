@@ -12,18 +12,18 @@ from umpirical.cli import main
 from umpirical.domain.errors import GateError
 from umpirical.domain.gates import GateResult
 from umpirical.domain.trials import Order
-from umpirical.judges.port import Capabilities
+from umpirical.judges.judge import Capabilities
 from umpirical.runs.design import Design, presentations
-from umpirical.stimuli.datasheet_set import datasheet_stimuli
-from umpirical.stimuli.gates.contents import no_leak
-from umpirical.stimuli.gates.design import both_orders, rebuilds
-from umpirical.stimuli.gates.surface import bag_of_words, trivial_judges
-from umpirical.stimuli.gates.trying import refuse_unsound, try_gates
-from umpirical.stimuli.ladder.answers import random_wording, slot_sentences
-from umpirical.stimuli.ladder.balancing import Balancer
-from umpirical.stimuli.ladder.transforms import PLAIN
-from umpirical.stimuli.recipes import RECIPES
-from umpirical.stimuli.tasks import sentences
+from umpirical.stimuli.controlled.gates.contents import no_leak
+from umpirical.stimuli.controlled.gates.design import both_orders, rebuilds
+from umpirical.stimuli.controlled.gates.suite import refuse_unsound, try_gates
+from umpirical.stimuli.controlled.gates.surface import bag_of_words, trivial_judges
+from umpirical.stimuli.controlled.ladder.answers import random_wording, slot_sentences
+from umpirical.stimuli.controlled.ladder.balance import Balancer
+from umpirical.stimuli.controlled.ladder.transforms import PLAIN
+from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.set import datasheet_stimuli
+from umpirical.stimuli.controlled.tasks import sentences
 
 TASKS = {task.id: task for task in tasks_of("standard")}
 
@@ -131,7 +131,7 @@ class Careless(Balancer):
 
 
 def careless_set(monkeypatch, sign):
-    monkeypatch.setattr("umpirical.stimuli.datasheet_set.Balancer", Careless)
+    monkeypatch.setattr("umpirical.stimuli.controlled.set.Balancer", Careless)
     monkeypatch.setattr(Careless, "sign", staticmethod(sign))
     return list(datasheet_stimuli(tasks_of("screen"), RECIPES["screen"], seed=1))
 

@@ -11,8 +11,8 @@ import pytest
 from tests.stimuli.own_tasks import FAMILY, PARAMETERS, SINGLE, write_own_study
 from umpirical.cli import main
 from umpirical.domain.errors import ConfigError
-from umpirical.stimuli.checking import check_task, check_tasks, shared_words, word_triples
-from umpirical.stimuli.tasks import Fact, Requirement, Task, builtin_tasks, read_tasks
+from umpirical.stimuli.controlled.task_checks import check_task, check_tasks, shared_words, word_triples
+from umpirical.stimuli.controlled.tasks import Fact, Requirement, Task, builtin_tasks, read_tasks
 from umpirical.store.yaml_files import parse_yaml
 
 TASKS = builtin_tasks()
@@ -56,7 +56,7 @@ def test_every_task_has_five_requirements_of_four_facts_in_four_wordings(family)
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_parameter_is_one_word_and_every_one_is_filled_in(family):
-    path = files("umpirical.stimuli") / "ladder" / "families" / f"{family}.yaml"
+    path = files("umpirical.stimuli.controlled.ladder") / "families" / f"{family}.yaml"
     sets = parse_yaml(path.read_text(encoding="utf-8"), name=path.name).data["parameters"]
     names = set(sets[0])
     assert all(set(values) == names for values in sets)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from umpirical.stimuli.ladder.answers import facts_at, random_wording, slot_sentences
-from umpirical.stimuli.ladder.transforms import (
+from umpirical.stimuli.controlled.ladder.answers import facts_at, random_wording, slot_sentences
+from umpirical.stimuli.controlled.ladder.transforms import (
     CONTRACTIONS,
     MOST_CONTRACTIONS,
     MOST_WORDS,
@@ -18,7 +18,7 @@ from umpirical.stimuli.ladder.transforms import (
     canonical,
     transformed,
 )
-from umpirical.stimuli.tasks import builtin_tasks, sentences
+from umpirical.stimuli.controlled.tasks import builtin_tasks, sentences
 
 TASKS = builtin_tasks()
 SENTENCES = ["It is big.", "We do not organise it.", "The colour is usually grey.", "They are not glad."]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from umpirical.stimuli.gates.surface import trivial_score
-from umpirical.stimuli.trivial import (
+from umpirical.stimuli.controlled.gates.surface import trivial_score
+from umpirical.stimuli.controlled.trivial import (
     REPORTED,
     TRIVIAL,
     alphabetical,

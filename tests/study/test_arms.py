@@ -1,7 +1,7 @@
 """Adding an arm is one prompt file: named in the study, it is asked, measured and held against the baseline."""
 
 from tests.study.conftest import Silent
-from umpirical.judges.prompting import builtin_prompt
+from umpirical.judges.prompt import builtin_prompt
 from umpirical.study.files import parse_study
 from umpirical.study.reporting import datasheet_of
 from umpirical.study.running import complete_run, plan_runs

@@ -172,7 +172,7 @@ def test_a_wrong_entry_is_named_with_its_line(tmp_path):
 
 
 def test_a_task_may_not_be_named_like_a_carrier(tmp_path):
-    shipped = files("umpirical.stimuli") / "ladder" / "families" / "jam-batch.yaml"
+    shipped = files("umpirical.stimuli.controlled.ladder") / "families" / "jam-batch.yaml"
     text = shipped.read_text(encoding="utf-8").replace("id: jam-batch", "id: 'carrier:jam'", 1)
     (tmp_path / "task.yaml").write_text(text, encoding="utf-8")
     own = parse_study(

@@ -7,10 +7,10 @@ from decimal import Decimal
 import pytest
 
 from umpirical.domain.errors import ConfigError, GateError, SpendRefused, UsageError
+from umpirical.models.money import FREE, CapReached, Ledger, Meter
 from umpirical.models.prices import UNPRICED, RatePricer, TokenPrices
-from umpirical.models.spending import FREE, CapReached, Ledger, Meter
-from umpirical.stimuli.checking import check_task
-from umpirical.stimuli.tasks import builtin_tasks, load_tasks, read_tasks
+from umpirical.stimuli.controlled.task_checks import check_task
+from umpirical.stimuli.controlled.tasks import builtin_tasks, load_tasks, read_tasks
 from umpirical.store.yaml_files import dump_yaml, parse_yaml
 from umpirical.study.drafting import (
     Draft,
@@ -138,7 +138,7 @@ def test_an_error_after_a_draft_leaves_the_draft():
 
 async def test_a_refusal_is_no_draft():
     from tests.models.scripted_server import Reply, completion, serve
-    from umpirical.judges.building import Calling, open_model
+    from umpirical.judges.factory import Calling, open_model
     from umpirical.study.drafting import _drafted
 
     refusal = completion({"role": "assistant", "content": None, "refusal": "I cannot help with jam."})

@@ -10,12 +10,12 @@ from tests.stimuli.own_tasks import SINGLE
 from tests.study.conftest import JUDGES, Silent
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Usage
-from umpirical.models.port import ChatRequest
+from umpirical.models.money import FREE
 from umpirical.models.prices import UNPRICED, TokenPrices, most_input_tokens
-from umpirical.models.spending import FREE
+from umpirical.models.requests import ChatRequest
 from umpirical.runs.design import shown
-from umpirical.stats.planning import half_width
-from umpirical.stimuli.ladder.transforms import TRANSFORMS
+from umpirical.stats.precision import half_width
+from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS
 from umpirical.study.estimating import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.files import load_study, parse_study
 from umpirical.study.preparing import prepare_run

@@ -9,8 +9,8 @@ import pytest
 from tests.stimuli.built import built
 from umpirical.domain.stimuli import GivenWinner, NoPreference, Stimulus
 from umpirical.domain.trials import Order
-from umpirical.judges.building import build_judge
-from umpirical.judges.prompting import fence
+from umpirical.judges.factory import build_judge
+from umpirical.judges.prompt import fence
 from umpirical.runs.design import Design, presentations, shown
 from umpirical.study.files import parse_study
 
@@ -82,7 +82,7 @@ def test_changing_all_that_the_study_knows_changes_no_prompt(judge, stimuli):
 
 
 def test_the_wire_holds_no_more_than_the_prompt_and_the_decoding(judge, stimuli):
-    from umpirical.models.openai_compatible import request_body
+    from umpirical.models.adapters.openai_compatible import request_body
 
     for stimulus in stimuli[:40]:
         body = request_body(judge.request(shown(stimulus, Order.UV), arm="baseline"))

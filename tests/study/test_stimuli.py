@@ -6,7 +6,7 @@ import pytest
 
 from tests.stimuli.own_tasks import FAMILY, SINGLE, write_own_study
 from umpirical.domain.errors import GateError, UsageError
-from umpirical.stimuli.tasks import builtin_tasks
+from umpirical.stimuli.controlled.tasks import builtin_tasks
 from umpirical.study.checking import check_study
 from umpirical.study.files import load_study, parse_study
 from umpirical.study.preparing import open_run, prepare_run

@@ -4,7 +4,7 @@ import pytest
 
 from tests.stimuli.built import lend_stimuli
 from tests.study.conftest import Silent
-from umpirical.stimuli.recipes import QUARTER_STEPS
+from umpirical.stimuli.controlled.recipes import QUARTER_STEPS
 from umpirical.study.files import parse_study
 from umpirical.study.preparing import prepare_run
 from umpirical.study.running import complete_run
@@ -19,7 +19,9 @@ def measured(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trivial")
     lend_stimuli(folder, size="standard")
     names = ["first_slot", *BY_CONTENT]
-    judges = "".join(f"  - {{name: {name}, callable: 'umpirical.stimuli.trivial:{name}'}}\n" for name in names)
+    judges = "".join(
+        f"  - {{name: {name}, callable: 'umpirical.stimuli.controlled.trivial:{name}'}}\n" for name in names
+    )
     study = parse_study(f"study: trivial\njudges:\n{judges}", folder)
     found = {}
     for judge in study.spec.judges:

@@ -14,7 +14,7 @@ PLUGIN = ROOT / "examples" / "perturbation-plugin"
 
 REPORT = """
 import json
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 import numpy as np
 found = PERTURBATIONS.get("line-endings")
 print(json.dumps({
@@ -77,7 +77,7 @@ def test_its_own_test_calls_the_kit_and_passes(environment):
 
 
 def test_without_it_nobody_knows_the_name():
-    code = "from umpirical.stimuli.perturbations.spec import PERTURBATIONS; print(PERTURBATIONS.names())"
+    code = "from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS; print(PERTURBATIONS.names())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "line-endings" not in done.stdout
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import umpirical.testing
-from umpirical.stimuli.perturbations.spec import (
+from umpirical.stimuli.perturbations.catalogue import (
     PERTURBATIONS,
     Check,
     GeneratedPerturbation,

@@ -64,8 +64,8 @@ def measure(
 ) -> "list[FinishedRun]":
     """Measures the judges named, or all, once the price was shown and agreed to."""
     from umpirical.cli.progress import watch_run
+    from umpirical.models.money import FREE, Ledger, Meter
     from umpirical.models.prices import parse_price
-    from umpirical.models.spending import FREE, Ledger, Meter
     from umpirical.study.estimating import PlanEstimate, estimate_run, pricers_of
     from umpirical.study.running import complete_run, plan_runs
 

@@ -13,7 +13,7 @@ from umpirical.domain.judgments import Failed, Outcome, Unparsed
 from umpirical.domain.responses import Response
 
 if TYPE_CHECKING:
-    from umpirical.models.spending import Ledger
+    from umpirical.models.money import Ledger
 
 __all__ = ["Progress", "watch_generation", "watch_run"]
 

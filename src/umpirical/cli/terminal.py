@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from umpirical.reports.inert import inert
+from umpirical.text.inert import inert
 
 __all__ = ["MAKING_STIMULI", "complain", "inert", "say"]
 

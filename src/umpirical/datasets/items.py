@@ -5,7 +5,7 @@ from pathlib import Path
 from umpirical.datasets.columns import missing_column
 from umpirical.datasets.intake import Intake
 from umpirical.datasets.readers import READERS, Source, Table, format_of
-from umpirical.datasets.sampling import sample_items
+from umpirical.datasets.sample import sample_items
 from umpirical.datasets.spec import DatasetSpec
 from umpirical.datasets.summary import DatasetSummary
 from umpirical.domain.stimuli import Item

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from umpirical.domain.responses import FailureKind
 from umpirical.domain.scales import Choice
 
-__all__ = ["Abstained", "Failed", "Grade", "Judgment", "Outcome", "Unparsed", "Verdict"]
+__all__ = ["Abstained", "Failed", "Grade", "Outcome", "Unparsed", "Verdict"]
 
 Grade = str | float
 """A label of a nominal, binary or ordinal scale, or a value of an interval scale."""
@@ -41,11 +41,3 @@ class Failed:
 
 
 Outcome = Verdict | Abstained | Unparsed | Failed
-
-
-@dataclass(frozen=True, slots=True)
-class Judgment:
-    """What one trial came to. A pure function of the response and the parser."""
-
-    trial_id: str
-    outcome: Outcome

@@ -9,10 +9,10 @@ from umpirical.domain.responses import Response
 from umpirical.domain.scales import GradeScale, JudgeKind
 from umpirical.domain.trials import Presented
 from umpirical.judges.answers import AnswerReader
-from umpirical.judges.port import Capabilities
-from umpirical.judges.prompting import fence
-from umpirical.models.filling import fill
-from umpirical.models.port import ChatRequest, Decoding, Message, Model
+from umpirical.judges.judge import Capabilities
+from umpirical.judges.prompt import fence
+from umpirical.models.requests import ChatRequest, Decoding, Message, Model
+from umpirical.text.templates import fill
 
 __all__ = ["ModelJudge", "describe_order", "describe_scale", "read_response"]
 

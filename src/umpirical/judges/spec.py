@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from umpirical.domain.scales import Choice, GradeScale, JudgeKind, ScaleKind
-from umpirical.judges.port import Capabilities
-from umpirical.models.port import Decoding
+from umpirical.judges.judge import Capabilities
+from umpirical.models.requests import Decoding
 
 __all__ = ["JudgeSpec", "ModelSpec"]
 

@@ -10,8 +10,8 @@ from decimal import Decimal
 import stamina
 
 from umpirical.domain.responses import FailureKind, Response, Usage
-from umpirical.models.pacing import Pace
-from umpirical.models.spending import Meter, Reservation
+from umpirical.models.money import Meter, Reservation
+from umpirical.models.pace import Pace
 
 __all__ = ["RETRIED", "CallFailed", "CallRecord", "Retrying", "backoff", "persist"]
 

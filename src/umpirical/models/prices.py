@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 
 from umpirical.domain.errors import SpendRefused, UsageError
 from umpirical.domain.responses import Usage
-from umpirical.models.port import ChatRequest
-from umpirical.models.spending import FREE, Pricer
+from umpirical.models.money import FREE, Pricer
+from umpirical.models.requests import ChatRequest
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices

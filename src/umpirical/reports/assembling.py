@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Result
 from umpirical.domain.tallies import CallTally, GradeTally
-from umpirical.measures.spec import MeasureSpec
+from umpirical.measures.catalogue import MeasureSpec
 from umpirical.reports.decision import decide
 from umpirical.reports.findings import find
 from umpirical.reports.limits import hold_limits

@@ -7,10 +7,10 @@ from hashlib import sha256
 
 from umpirical.reports import numbers
 from umpirical.reports.decision import TITLES
-from umpirical.reports.inert import inert
 from umpirical.reports.page import Rating, ratings_of
 from umpirical.reports.record import Datasheet, EstimateRecord, TroubleRecord, render_json
 from umpirical.reports.record_verdicts import DecisionRecord, LimitRecord
+from umpirical.text.inert import inert
 
 __all__ = ["plain", "quoted", "render_markdown"]
 

@@ -6,7 +6,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from umpirical.reports import charts, numbers
-from umpirical.reports.inert import inert
+from umpirical.text.inert import inert
 
 __all__ = ["environment"]
 

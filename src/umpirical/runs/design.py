@@ -7,7 +7,7 @@ from umpirical.domain.digests import Json
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.stimuli import ORIGINAL, Stimulus
 from umpirical.domain.trials import Order, Presentation, Presented
-from umpirical.judges.port import Capabilities
+from umpirical.judges.judge import Capabilities
 
 __all__ = ["Design", "presentations", "shown"]
 

@@ -7,7 +7,7 @@ from typing import Protocol
 from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
-from umpirical.runs.call_spec import CallSpec
+from umpirical.runs.call import CallSpec
 from umpirical.store.runs import RunStore
 
 __all__ = ["Executor", "Receipt", "RunStopped", "Watcher"]

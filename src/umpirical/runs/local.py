@@ -7,10 +7,10 @@ from umpirical.domain.errors import StoreError
 from umpirical.domain.judgments import Failed, Outcome
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Trial
-from umpirical.judges.building import Calling
-from umpirical.judges.port import Judge, Request, prompt_id
-from umpirical.models.spending import FREE, CapReached, Ledger, Meter
-from umpirical.runs.call_spec import CallSpec
+from umpirical.judges.factory import Calling
+from umpirical.judges.judge import Judge, Request, prompt_id
+from umpirical.models.money import FREE, CapReached, Ledger, Meter
+from umpirical.runs.call import CallSpec
 from umpirical.runs.design import shown
 from umpirical.runs.executor import Receipt, RunStopped, Watcher
 from umpirical.runs.recorder import OpenShard, Recorder

@@ -11,9 +11,9 @@ from typing import Any
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
 from umpirical.domain.readouts import Span
 from umpirical.domain.responses import Response
-from umpirical.judges.readouts.logprobs import Undecided
+from umpirical.judges.logprobs.labels import Undecided
 from umpirical.runs.failures import FailureKeeper
-from umpirical.runs.reading import EXAMPLE_LENGTH, Reader, Reading
+from umpirical.runs.judgments import EXAMPLE_LENGTH, Reader, Reading
 from umpirical.runs.readout_rules import Heard, Rule, pair_odds
 from umpirical.store.parquet import read_rows, write_rows
 from umpirical.store.runs import RunStore

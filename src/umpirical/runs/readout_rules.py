@@ -15,7 +15,7 @@ from umpirical.domain.scales import Choice
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Order, Trial
 from umpirical.judges.answers import ABSTAIN
-from umpirical.judges.readouts.logprobs import Undecided
+from umpirical.judges.logprobs.labels import Undecided
 
 __all__ = ["Heard", "Rule", "pair_odds", "rule_of"]
 

@@ -1,8 +1,8 @@
 """The tie-aware signal-detection model of a comparing judge, fitted to the answers to pairs.
 
-A judge sees X = s(k·delta + w·log length ratio + eta) + b + eps (see `umpirical.stats.latent`) and names a winner
-where |X| > c. Telling resolution k from criterion c is the point: a judge told to be strict ties more and is right
-less often, without seeing any less.
+A judge sees X = s(k·delta + w·log length ratio + eta) + b + eps (see `umpirical.stats.simulation.judge`) and names a
+winner where |X| > c. Telling resolution k from criterion c is the point: a judge told to be strict ties more and is
+right less often, without seeing any less.
 """
 
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
-from umpirical.stats.latent import LatentJudge, correct_rate
 from umpirical.stats.signal_likelihood import PARAMETERS, PairCounts, kind_likelihoods, sort_kinds
 from umpirical.stats.signal_search import LOWEST_VARIANCE, Space, search, space_of
+from umpirical.stats.simulation.judge import LatentJudge, correct_rate
 
 __all__ = ["PairCounts", "Parameter", "SignalFit", "detection_threshold", "fit_signal"]
 

@@ -18,7 +18,7 @@ from umpirical.domain.attempts import Attempt, CheckResult
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import Response
 from umpirical.store.journal import COLUMNS, RESPONSE_TYPES
-from umpirical.store.locking import locked
+from umpirical.store.lock import locked
 from umpirical.store.schemas import response_from_row, response_row, stimulus_from_row, stimulus_row, storable
 
 __all__ = ["GenerationStore"]

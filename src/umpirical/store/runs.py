@@ -25,7 +25,7 @@ from umpirical.domain.responses import Response
 from umpirical.domain.trials import Trial
 from umpirical.store.files import write_text
 from umpirical.store.journal import Journal
-from umpirical.store.locking import locked
+from umpirical.store.lock import locked
 from umpirical.store.parquet import read_metadata, read_rows, write_rows
 from umpirical.store.schemas import (
     plan_schema,

@@ -8,7 +8,7 @@ from umpirical.domain.gates import GateResult
 from umpirical.domain.stimuli import Stimulus
 from umpirical.judges.spec import ModelSpec
 from umpirical.runs.design import presentations
-from umpirical.stimuli.recipes import recipe
+from umpirical.stimuli.controlled.recipes import recipe
 from umpirical.study.files import Study, load_study
 from umpirical.study.preparing import run_design
 from umpirical.study.stimuli import build_stimuli, chosen_carriers, chosen_tasks

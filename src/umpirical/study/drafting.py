@@ -15,17 +15,17 @@ from pydantic import ValidationError
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import ConfigError, UmpiricalError, UsageError
 from umpirical.domain.responses import Response
-from umpirical.judges.building import Calling, open_model
+from umpirical.judges.factory import Calling, open_model
 from umpirical.judges.spec import ModelSpec
-from umpirical.models.filling import fill
-from umpirical.models.port import ChatRequest, Decoding, Message, Model
+from umpirical.models.money import CapReached, Meter, Pricer
 from umpirical.models.prices import UNPRICED, most_input_tokens
-from umpirical.models.spending import CapReached, Meter, Pricer
-from umpirical.stimuli.checking import check_task
-from umpirical.stimuli.tasks import Task, builtin_tasks, read_tasks
+from umpirical.models.requests import ChatRequest, Decoding, Message, Model
+from umpirical.stimuli.controlled.task_checks import check_task
+from umpirical.stimuli.controlled.tasks import Task, builtin_tasks, read_tasks
 from umpirical.store.files import write_text
 from umpirical.store.yaml_files import dump_yaml, parse_yaml
 from umpirical.study.texts import read_named_text
+from umpirical.text.templates import fill
 
 __all__ = [
     "Draft",
@@ -252,7 +252,7 @@ async def _drafted(  # noqa: PLR0913, PLR0917  # as above
 
 def _request(spec: ModelSpec, rubric: str, wrong: tuple[str, str] | None, max_tokens: int) -> ChatRequest:
     """The first call; or, given a reply and what is wrong with it, the call to mend it."""
-    template = (files("umpirical.stimuli") / "drafting.md").read_text(encoding="utf-8")
+    template = (files("umpirical.stimuli.controlled") / "drafting.md").read_text(encoding="utf-8")
     values = {"least": str(LEAST), "most": str(MOST), "facts": str(FACTS), "forms": str(FORMS)}
     # A mark that no rubric could have written beforehand, as it depends on all of its text.
     prompt = fill(template, {**values, "rubric": rubric, "fence": digest("fence", [rubric])[:8]})

@@ -18,7 +18,7 @@ from umpirical.domain.responses import Response, Usage
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Trial
 from umpirical.judges.spec import JudgeSpec, ModelSpec, PriceSpec
-from umpirical.models.port import ChatRequest
+from umpirical.models.money import FREE, Pricer
 from umpirical.models.prices import (
     UNPRICED,
     PricedModel,
@@ -28,7 +28,7 @@ from umpirical.models.prices import (
     no_price,
     pricer_for,
 )
-from umpirical.models.spending import FREE, Pricer
+from umpirical.models.requests import ChatRequest
 from umpirical.runs.design import shown
 from umpirical.store.reuse import reused_answers
 from umpirical.store.runs import RunStore

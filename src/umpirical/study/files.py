@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from umpirical.datasets.spec import DatasetSpec
 from umpirical.domain.errors import ConfigError, UsageError
-from umpirical.judges.building import resolve_prompts
+from umpirical.judges.factory import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 from umpirical.study.reviewing.spec import ReviewSpec

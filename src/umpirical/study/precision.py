@@ -8,9 +8,9 @@ from umpirical.domain.measures import Estimate
 from umpirical.domain.stimuli import TIER_2, Stimulus
 from umpirical.domain.tallies import CallTally, PairTally, Tallies, VacuumTally
 from umpirical.domain.trials import Order, Trial
-from umpirical.measures.rates import PLANNING_CORRELATION
-from umpirical.measures.spec import measure_all
-from umpirical.stats.planning import half_width
+from umpirical.measures.catalogue import measure_all
+from umpirical.measures.estimates.rates import PLANNING_CORRELATION
+from umpirical.stats.precision import half_width
 
 __all__ = ["RATES", "PlannedTallies", "Precision", "expected_precision"]
 

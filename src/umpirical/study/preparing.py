@@ -11,13 +11,13 @@ from umpirical import __version__
 from umpirical.domain.digests import Json, canonical_json, digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.gates import GateResult
-from umpirical.judges.port import Judge
+from umpirical.judges.judge import Judge
 from umpirical.judges.spec import JudgeSpec
-from umpirical.runs.call_spec import CallSpec
+from umpirical.runs.call import CallSpec
 from umpirical.runs.design import Design, presentations
-from umpirical.runs.planning import write_plan
-from umpirical.stimuli.gates.design import both_orders
-from umpirical.stimuli.gates.trying import refuse_unsound
+from umpirical.runs.plan import write_plan
+from umpirical.stimuli.controlled.gates.design import both_orders
+from umpirical.stimuli.controlled.gates.suite import refuse_unsound
 from umpirical.store.reuse import find_answers
 from umpirical.store.runs import RunStore
 from umpirical.store.stimulus_sets import StimulusSet

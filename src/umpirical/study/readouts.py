@@ -9,11 +9,11 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Measure, Undefined
 from umpirical.domain.readouts import READOUTS, TARGET, Readout, calibration_tasks, tie_band
 from umpirical.domain.tallies import Tallies
-from umpirical.judges.building import build_reader
+from umpirical.judges.factory import build_reader
+from umpirical.judges.logprobs.labels import NO_LOGPROBS, LabelReader
 from umpirical.judges.model_judge import read_response
-from umpirical.judges.readouts.logprobs import NO_LOGPROBS, LabelReader
-from umpirical.measures.between import differences_between
-from umpirical.measures.spec import MEASURES, MeasureSpec, measure_all
+from umpirical.measures.catalogue import MEASURES, MeasureSpec, measure_all
+from umpirical.measures.estimates.between import differences_between
 from umpirical.reports.assembling import assemble, measure_record
 from umpirical.reports.policy import BASELINE
 from umpirical.reports.readout_choice import recommend
@@ -21,7 +21,7 @@ from umpirical.reports.readout_pages import render_readouts_html, render_readout
 from umpirical.reports.readout_sheets import BY_CONSTRUCTION, as_readout, band_words, readout_judge
 from umpirical.reports.readouts import HOW_TO_RECORD, NON_CLAIMS, ReadoutRow, Readouts, render_readouts_json
 from umpirical.reports.record import Datasheet, MeasureRecord, Scale
-from umpirical.runs.reading import Reading
+from umpirical.runs.judgments import Reading
 from umpirical.runs.readout_rows import HeardRun, equal_pair_odds, rewrite_judgments
 from umpirical.runs.readout_rules import rule_of
 from umpirical.store.files import write_text

@@ -9,12 +9,12 @@ from typing import Any
 
 from umpirical.domain.stimuli import TIER_2, GivenWinner, Stimulus
 from umpirical.domain.tallies import Tallies
-from umpirical.judges.building import build_reader
+from umpirical.judges.factory import build_reader
 from umpirical.judges.spec import JudgeSpec
 from umpirical.reports.record import JudgeRecord, RunRecord, TroubleRecord
 from umpirical.reports.record_sources import AnswerRecord, ExampleRecord, GateRecord, SpendRecord, StimuliRecord
 from umpirical.runs.failures import Failure
-from umpirical.runs.reading import Reading, Spent
+from umpirical.runs.judgments import Reading, Spent
 from umpirical.store.stimulus_sets import StimulusSet
 
 __all__ = ["example_records", "judge_record", "run_record", "spend_record", "stimuli_record", "trouble_records"]

@@ -7,17 +7,17 @@ from typing import Any
 
 from umpirical.domain.stimuli import TIER_2
 from umpirical.domain.tallies import Tallies
-from umpirical.judges.building import build_reader
+from umpirical.judges.factory import build_reader
 from umpirical.judges.model_judge import read_response
 from umpirical.judges.simulated.planted import GradedPair, planted_grades, planted_values
 from umpirical.judges.simulated.profiles import grader_profile, profile
 from umpirical.judges.spec import JudgeSpec
-from umpirical.measures.spec import measure_all
+from umpirical.measures.catalogue import measure_all
 from umpirical.reports.assembling import Planted, assemble
 from umpirical.reports.html import render_html
 from umpirical.reports.markdown import render_markdown
 from umpirical.reports.record import Datasheet, render_json
-from umpirical.runs.reading import Reading, read_judgments
+from umpirical.runs.judgments import Reading, read_judgments
 from umpirical.store.files import write_text
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.store.tallying import tally_judgments

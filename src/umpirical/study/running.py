@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from umpirical.models.spending import Meter
+from umpirical.models.money import Meter
 from umpirical.reports.record import Datasheet, render_json
 from umpirical.reports.stress.findings import TITLES
 from umpirical.reports.stress.record import StressReport, render_stress_json

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from umpirical.datasets.guessing import Guess, Role, guess_dataset
+from umpirical.datasets.guess import Guess, Role, guess_dataset
 from umpirical.domain.errors import UsageError
 from umpirical.store.files import write_text
 from umpirical.study.files import STUDY_FILE

@@ -9,14 +9,14 @@ from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.gates import GateResult
 from umpirical.domain.stimuli import Stimulus
-from umpirical.stimuli.carriers import pairs as carrier_pairs
-from umpirical.stimuli.carriers.pairs import carrier_stimuli
-from umpirical.stimuli.carriers.reading import PREFIX, Carrier, read_carriers
-from umpirical.stimuli.datasheet_set import MAKERS, datasheet_stimuli, spread_over_families
-from umpirical.stimuli.gates.carriers import carriers_checked
-from umpirical.stimuli.gates.trying import refuse_unsound, try_gates
-from umpirical.stimuli.recipes import Recipe, recipe
-from umpirical.stimuli.tasks import Task, builtin_tasks, load_tasks
+from umpirical.stimuli.controlled.carriers import pairs as carrier_pairs
+from umpirical.stimuli.controlled.carriers.file import PREFIX, Carrier, read_carriers
+from umpirical.stimuli.controlled.carriers.pairs import carrier_stimuli
+from umpirical.stimuli.controlled.gates.carriers import carriers_checked
+from umpirical.stimuli.controlled.gates.suite import refuse_unsound, try_gates
+from umpirical.stimuli.controlled.recipes import Recipe, recipe
+from umpirical.stimuli.controlled.set import MAKERS, datasheet_stimuli, spread_over_families
+from umpirical.stimuli.controlled.tasks import Task, builtin_tasks, load_tasks
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 from umpirical.store.yaml_files import load_yaml
 from umpirical.study.files import Study

@@ -27,10 +27,16 @@ from typing import NoReturn, TypeVar
 
 import numpy as np
 
-from umpirical.models.filling import placeholders
-from umpirical.stimuli.perturbations.proving import prove
-from umpirical.stimuli.perturbations.spec import Check, GeneratedPerturbation, Made, Perturbation, ProvedPerturbation
+from umpirical.stimuli.perturbations.catalogue import (
+    Check,
+    GeneratedPerturbation,
+    Made,
+    Perturbation,
+    ProvedPerturbation,
+)
+from umpirical.stimuli.perturbations.proof import prove
 from umpirical.testing.sample_texts import AWKWARD_TEXTS, ORDINARY_TEXTS
+from umpirical.text.templates import placeholders
 
 __all__ = ["check_perturbation"]
 

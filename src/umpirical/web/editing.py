@@ -2,7 +2,7 @@
 
 import re
 
-from umpirical.reports.inert import inert
+from umpirical.text.inert import inert
 
 __all__ = ["from_editor", "to_editor"]
 

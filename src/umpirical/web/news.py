@@ -5,8 +5,8 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
-from umpirical.reports.inert import inert
 from umpirical.review.desk import Desk
+from umpirical.text.inert import inert
 
 __all__ = ["News"]
 

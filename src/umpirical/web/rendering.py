@@ -6,7 +6,7 @@ from jinja2 import Environment, PackageLoader
 
 from umpirical.domain.reviews import REASONS
 from umpirical.reports.rendering import environment as reports_environment
-from umpirical.review.diffing import signed
+from umpirical.text.diffs import signed
 from umpirical.web.editing import to_editor
 
 __all__ = ["environment", "render"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from umpirical.domain.reviews import REASONS, Decision
 from umpirical.review.desk import Shown
-from umpirical.review.diffing import Piece, word_diff
+from umpirical.text.diffs import Piece, word_diff
 from umpirical.web.choosing import start_of
 from umpirical.web.editing import to_editor
 from umpirical.web.forms import EMPTY, Form

@@ -6,7 +6,7 @@ from math import sqrt
 from umpirical.domain.measures import Estimate, Interval, Measure, Undefined
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally
-from umpirical.measures.spec import MeasureSpec
+from umpirical.measures.catalogue import MeasureSpec
 from umpirical.reports.record import JudgeRecord, RunRecord, TroubleRecord
 from umpirical.reports.record_sources import SpendRecord
 from umpirical.reports.stress.assembling import assemble_stress

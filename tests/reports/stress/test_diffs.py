@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.reports.payloads import PAYLOADS
 from tests.timing import QUADRATIC, growth
 from umpirical.reports.stress.diffs import CONTEXT, FOLD_OVER, SHOWN, SHOWN_ALONE, Segment, compare_words, show_text
-from umpirical.reports.stress.visible import named
-from umpirical.review import diffing
+from umpirical.text import diffs as diffing
+from umpirical.text.visible import named
 
 from .samples import ESSAY, INJECTED, LONGER, SPACED
 

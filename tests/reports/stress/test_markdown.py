@@ -7,10 +7,10 @@ import pytest
 
 from tests.reports.payloads import HIDDEN, PAYLOADS
 from tests.reports.test_markdown import shape, shown, taken_apart
-from umpirical.reports.inert import inert
 from umpirical.reports.record import TroubleRecord
 from umpirical.reports.stress.markdown import MOST_LINES, render_stress_markdown
 from umpirical.reports.stress.record import render_stress_json
+from umpirical.text.inert import inert
 
 from .infecting import infected
 from .samples import SAMPLES, incomplete, nothing, rate, report, small, stress_test

@@ -12,9 +12,9 @@ from tests.reports.test_html import Page, luminance
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
 from umpirical.reports import rendering
-from umpirical.reports.inert import inert
 from umpirical.reports.stress.pages import render_stress_pages
 from umpirical.reports.stress.record import parse_stress, render_stress_json
+from umpirical.text.inert import inert
 
 from .infecting import infected
 from .samples import (

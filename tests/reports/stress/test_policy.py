@@ -2,7 +2,7 @@
 
 import pytest
 
-from umpirical.measures.spec import MEASURES
+from umpirical.measures.catalogue import MEASURES
 from umpirical.reports.policy import limit_value
 from umpirical.reports.stress.assembling import scale_record
 from umpirical.reports.stress.heat_map import FIGURES

@@ -8,7 +8,6 @@ from tests.reports.payloads import PAYLOADS
 from tests.reports.stress.infecting import infected
 from tests.reports.stress.samples import JUDGES, report, small, stress_test
 from tests.reports.test_html import Page
-from umpirical.reports.inert import inert
 from umpirical.reports.record import EstimateRecord, IntervalRecord, UndefinedRecord
 from umpirical.reports.stress.making import why_not_made
 from umpirical.reports.stress.markdown import render_stress_markdown
@@ -16,6 +15,7 @@ from umpirical.reports.stress.pages import render_stress_pages
 from umpirical.reports.stress.record import parse_stress, render_stress_json
 from umpirical.reports.stress.review_record import ReviewedGenerator, ReviewedTest, ReviewRecord
 from umpirical.reports.stress.reviewing import agreement_words, coefficient_words, rate_words, review_words
+from umpirical.text.inert import inert
 
 
 def found(numerator, denominator, low, high, *, unit="pair", value=None):

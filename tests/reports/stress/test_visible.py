@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umpirical.reports.inert import inert
-from umpirical.reports.stress import visible
-from umpirical.reports.stress.visible import named, signed
+from umpirical.text import visible
+from umpirical.text.inert import inert
+from umpirical.text.visible import named, signed
 
 
 @pytest.mark.parametrize(

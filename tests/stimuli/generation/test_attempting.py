@@ -22,9 +22,9 @@ from tests.stimuli.generation.wanted import (
     wanted,
 )
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict
-from umpirical.stimuli.generation.attempting import LONGEST_TEXT, attempt, check_again
+from umpirical.stimuli.generation.attempt import LONGEST_TEXT, attempt, check_again
 from umpirical.stimuli.generation.commissions import Commission
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS, GeneratedPerturbation
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
 
 TESTS = [test for test in PERTURBATIONS if isinstance(test, GeneratedPerturbation)]
 

@@ -23,7 +23,7 @@ from tests.timing import LINEAR, growth
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
 from umpirical.stimuli.generation.buckets import Bucket, bucket_report, plan_buckets, rejection_reasons
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 
 TEST = PERTURBATIONS.get("synthetic-ordinal")
 

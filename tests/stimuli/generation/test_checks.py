@@ -10,9 +10,9 @@ from tests.stimuli.generation.test_languages import HARBOUR
 from tests.stimuli.generation.wanted import ESSAY, PARAPHRASE
 from tests.timing import QUADRATIC, growth
 from umpirical.stimuli.generation import checks
-from umpirical.stimuli.generation.wording import words
-from umpirical.stimuli.perturbations.spec import Made
+from umpirical.stimuli.perturbations.catalogue import Made
 from umpirical.stimuli.similarity.lexical import Lexical
+from umpirical.text.wording import words
 
 TWENTY = "the cat sat on the mat and the dog lay by the door while we read our books in peace"
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.stimuli.generation.wanted import BINARY, TERMS, original, wanted
 from umpirical.stimuli.generation.commissions import Commission, GenerationTerms, Writer
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 
 
 def test_steps_of_temperature():

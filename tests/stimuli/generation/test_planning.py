@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.stimuli.generation.wanted import BINARY, ESSAY, INTERVAL, NOMINAL, ORDINAL, TERMS, original
 from umpirical.domain.scales import GradeScale
-from umpirical.stimuli.generation.planning import Skipped, plan_commissions
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS, GeneratedPerturbation
+from umpirical.stimuli.generation.plan import Skipped, plan_commissions
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
 
 TESTS = [test for test in PERTURBATIONS if isinstance(test, GeneratedPerturbation)]
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.timing import QUADRATIC, growth
-from umpirical.stimuli.generation.wording import (
+from umpirical.text.wording import (
     Edit,
     added_passage,
     edit_of,

@@ -5,9 +5,9 @@ from dataclasses import replace
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import GivenLabel, Stimulus
-from umpirical.stimuli.generation.attempting import attempt
+from umpirical.stimuli.generation.attempt import attempt
 from umpirical.stimuli.generation.commissions import Commission, GenerationTerms, Writer
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 
 TASK = "Should pupils wear school uniforms? Write an essay of a few sentences."
 

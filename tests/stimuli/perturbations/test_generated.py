@@ -5,7 +5,7 @@ import pytest
 from tests.stimuli.generation.wanted import DIFFERENT, ESSAY, PARAPHRASE, SAME, TERMS, drive, grade, original, wanted
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict
 from umpirical.stimuli.generation.commissions import Commission
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS, GeneratedPerturbation
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
 from umpirical.stimuli.perturbations.synthetic_ordinal import synthetic_ordinal
 from umpirical.testing import check_perturbation
 

@@ -7,9 +7,9 @@ from importlib.resources import files
 import pytest
 
 from umpirical.domain.digests import digest
-from umpirical.models.filling import placeholders
 from umpirical.stimuli.generation.templates import template
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS, GeneratedPerturbation
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
+from umpirical.text.templates import placeholders
 
 TESTS = {test.name: test for test in PERTURBATIONS if isinstance(test, GeneratedPerturbation)}
 

@@ -6,8 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.timing import LINEAR, growth
-from umpirical.stimuli.perturbations.proving import prove
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS, ProvedPerturbation
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, ProvedPerturbation
+from umpirical.stimuli.perturbations.proof import prove
 
 NAMES = [
     "vertical-spacing",

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 from umpirical.stimuli.perturbations.typos import RATE, REAL_WORDS
 
 CODE = "```python\nif  dry :\n\n    say( 'a - b...' )\n```"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from umpirical.domain.stimuli import GivenLabel, Stimulus
-from umpirical.stimuli.perturbations.proving import proved_stimuli
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
+from umpirical.stimuli.perturbations.proof import proved_stimuli
 
 ESSAYS = Path(__file__).parents[4] / "shared" / "data" / "persuade" / "essays.csv"
 

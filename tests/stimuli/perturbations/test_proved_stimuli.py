@@ -7,8 +7,8 @@ import pytest
 
 from umpirical.domain.stimuli import GivenLabel, SameVerdict, Stimulus
 from umpirical.stats.seeds import generator
-from umpirical.stimuli.perturbations.proving import ProofFailed, prove, proved_stimuli
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS, ProvedPerturbation
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, ProvedPerturbation
+from umpirical.stimuli.perturbations.proof import ProofFailed, prove, proved_stimuli
 
 SPACING = PERTURBATIONS.get("inline-spacing")
 SHOUTING = ProvedPerturbation(

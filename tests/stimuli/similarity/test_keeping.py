@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umpirical.stimuli.similarity.keeping import Kept
+from umpirical.stimuli.similarity.memory import Kept
 
 
 class Counting:

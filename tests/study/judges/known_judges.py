@@ -1,6 +1,6 @@
 """Judges whose every answer is known by hand, as a user would write them."""
 
-from umpirical.stimuli.tasks import builtin_tasks
+from umpirical.stimuli.controlled.tasks import builtin_tasks
 
 TASKS = {task.prompt: task for task in builtin_tasks()}
 

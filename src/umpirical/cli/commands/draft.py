@@ -11,7 +11,7 @@ from umpirical.cli.measuring import Terms, need_flags, spending_options
 from umpirical.cli.terminal import inert, say
 
 if TYPE_CHECKING:
-    from umpirical.models.spending import Pricer
+    from umpirical.models.money import Pricer
     from umpirical.study.drafting import Draft, DraftPlan, Reply
 
 __all__ = ["command"]
@@ -51,8 +51,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     A model writes it, a program looks for what is wrong with it and has the model mend that, and you read it: until
     you have set reviewed: true in it, nothing is measured with it. What it may cost is shown first.
     """
+    from umpirical.models.money import Ledger, Meter
     from umpirical.models.prices import parse_price
-    from umpirical.models.spending import Ledger, Meter
     from umpirical.study.drafting import (
         append_reply,
         draft_task,

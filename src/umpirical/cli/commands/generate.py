@@ -42,8 +42,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     Interrupted, failed or at its cap, the same command goes on where it stopped: no text is written twice.
     """
     from umpirical.cli.progress import watch_generation
+    from umpirical.models.money import Ledger
     from umpirical.models.prices import parse_price
-    from umpirical.models.spending import Ledger
     from umpirical.study.files import load_study
     from umpirical.study.stress.generating import estimate_generation, generate_stimuli, plan_generation
 

@@ -8,7 +8,7 @@ import click
 from umpirical.cli.terminal import inert, say
 
 if TYPE_CHECKING:
-    from umpirical.datasets.guessing import Role
+    from umpirical.datasets.guess import Role
     from umpirical.study.starting import StartedStress
 
 __all__ = ["command"]

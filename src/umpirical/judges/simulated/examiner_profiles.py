@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from umpirical.stats.examining import LatentExaminer
+from umpirical.stats.simulation.examiner import LatentExaminer
 
 __all__ = ["CUE_TESTS", "EXAMINER_PROFILES", "FORMAT_TESTS", "ExaminerProfile"]
 

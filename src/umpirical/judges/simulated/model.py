@@ -11,14 +11,15 @@ from typing import cast
 
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.scales import JudgeKind
-from umpirical.judges.simulated import comparing, grading
+from umpirical.judges.simulated import comparer as comparing
+from umpirical.judges.simulated import grader as grading
+from umpirical.judges.simulated.examiner import Examiner, ExaminerKey
 from umpirical.judges.simulated.examiner_profiles import ExaminerProfile
-from umpirical.judges.simulated.examining import Examiner, ExaminerKey
 from umpirical.judges.simulated.logprobs import label_logprobs
 from umpirical.judges.simulated.profiles import GraderProfile, Profile
-from umpirical.models.filling import placeholders
-from umpirical.models.port import ChatRequest
+from umpirical.models.requests import ChatRequest
 from umpirical.stats.seeds import uniform
+from umpirical.text.templates import placeholders
 
 __all__ = ["AnswerKey", "SimulatedModel", "SimulatedProfile", "can_read"]
 

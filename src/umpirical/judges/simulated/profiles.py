@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from umpirical.domain.errors import UsageError
-from umpirical.stats.grading import LatentGrader
-from umpirical.stats.latent import LatentJudge
+from umpirical.stats.simulation.grader import LatentGrader
+from umpirical.stats.simulation.judge import LatentJudge
 
 __all__ = [
     "GRADER_PROFILES",

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from umpirical.domain.measures import Measure
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally
-from umpirical.measures.spec import MeasureSpec
+from umpirical.measures.catalogue import MeasureSpec
 from umpirical.reports.assembling import Planted, measure_record
 from umpirical.reports.limits import hold_limits
 from umpirical.reports.policy import BASELINE

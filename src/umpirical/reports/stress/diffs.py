@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from umpirical.reports import numbers
-from umpirical.reports.stress.visible import named, signed
-from umpirical.review.diffing import Change, changes
+from umpirical.text.diffs import Change, changes
+from umpirical.text.visible import named, signed
 
 __all__ = ["Segment", "Stretch", "compare_words", "show_text"]
 

@@ -10,7 +10,7 @@ from umpirical.domain.stimuli import Stimulus
 from umpirical.stats import seeds
 from umpirical.stimuli.generation.commissions import Commission, GenerationTerms
 from umpirical.stimuli.generation.opinions import REFUSED, UNREAD
-from umpirical.stimuli.perturbations.spec import GeneratedPerturbation
+from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 
 __all__ = ["EXAMPLES", "Bucket", "bucket_report", "plan_buckets", "rejection_reasons"]
 

@@ -12,8 +12,10 @@ from typing import get_args
 
 from umpirical.stimuli.generation.chat import chat_around
 from umpirical.stimuli.generation.grade_names import times_named
-from umpirical.stimuli.generation.languages import UNKNOWN, Known, common_share, language_of, tellable
-from umpirical.stimuli.generation.wording import (
+from umpirical.stimuli.perturbations.catalogue import Check, Made
+from umpirical.stimuli.similarity.port import Similarity
+from umpirical.text.languages import UNKNOWN, Known, common_share, language_of, tellable
+from umpirical.text.wording import (
     added_passage,
     edit_of,
     figures,
@@ -24,8 +26,6 @@ from umpirical.stimuli.generation.wording import (
     word_count,
     words,
 )
-from umpirical.stimuli.perturbations.spec import Check, Made
-from umpirical.stimuli.similarity.port import Similarity
 
 __all__ = [
     "adds_words",

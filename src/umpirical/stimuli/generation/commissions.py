@@ -6,7 +6,7 @@ from functools import cached_property
 from umpirical.domain.digests import digest
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import Stimulus
-from umpirical.stimuli.perturbations.spec import GeneratedPerturbation
+from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 
 __all__ = ["Commission", "GenerationTerms", "Writer"]
 

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from umpirical.domain.digests import canonical_json, digest
 from umpirical.domain.scales import GradeScale
-from umpirical.models.filling import fill
 from umpirical.stimuli.generation.commissions import Commission
 from umpirical.stimuli.generation.templates import template
+from umpirical.text.templates import fill
 
 __all__ = ["DIFFERENT", "REFUSED", "SAME", "UNREAD", "opinion_schema", "read_opinion", "validator_prompt"]
 

@@ -7,7 +7,7 @@ the same cue, and a text would be kept only if no model was swayed by it: what i
 
 from umpirical.stimuli.generation.checks import not_a_copy, not_a_refusal, only_insertions, passage_of
 from umpirical.stimuli.generation.templates import template
-from umpirical.stimuli.perturbations.spec import GeneratedPerturbation
+from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 
 __all__ = ["PERTURBATION"]
 

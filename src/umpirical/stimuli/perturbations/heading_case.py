@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 from umpirical.stimuli.perturbations.headings import headings
-from umpirical.stimuli.perturbations.prose import INLINE, LETTER, Target, spliced
-from umpirical.stimuli.perturbations.spec import ProvedPerturbation
+from umpirical.text.prose import INLINE, LETTER, Target, spliced
 
 __all__ = ["PERTURBATION"]
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from umpirical.stimuli.perturbations.prose import LETTER, blocks
+from umpirical.text.prose import LETTER, blocks
 
 __all__ = ["Heading", "headings"]
 

@@ -9,8 +9,8 @@ from umpirical.stimuli.generation.checks import (
     not_a_refusal,
 )
 from umpirical.stimuli.generation.templates import template
-from umpirical.stimuli.generation.wording import shorter_than
-from umpirical.stimuli.perturbations.spec import GeneratedPerturbation
+from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
+from umpirical.text.wording import shorter_than
 
 __all__ = ["PERTURBATION"]
 

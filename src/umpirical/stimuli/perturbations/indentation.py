@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from umpirical.stimuli.perturbations.prose import FENCED, LINE_START, Target, blocks, drawn, spliced
-from umpirical.stimuli.perturbations.spec import ProvedPerturbation
+from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
+from umpirical.text.prose import FENCED, LINE_START, Target, blocks, drawn, spliced
 
 __all__ = ["PERTURBATION"]
 

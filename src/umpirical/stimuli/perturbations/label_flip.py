@@ -8,7 +8,7 @@ from umpirical.stimuli.generation.checks import (
     not_a_refusal,
 )
 from umpirical.stimuli.generation.templates import template
-from umpirical.stimuli.perturbations.spec import GeneratedPerturbation
+from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 
 __all__ = ["PERTURBATION"]
 

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from umpirical.stimuli.perturbations.prose import (
+from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
+from umpirical.text.prose import (
     FENCED,
     LINE_END,
     LINE_START,
@@ -17,7 +18,6 @@ from umpirical.stimuli.perturbations.prose import (
     drawn,
     spliced,
 )
-from umpirical.stimuli.perturbations.spec import ProvedPerturbation
 
 __all__ = ["PERTURBATION"]
 

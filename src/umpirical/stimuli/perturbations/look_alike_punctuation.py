@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from umpirical.stimuli.perturbations.prose import LETTER, Target, drawn, spliced
-from umpirical.stimuli.perturbations.spec import ProvedPerturbation
+from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
+from umpirical.text.prose import LETTER, Target, drawn, spliced
 
 __all__ = ["PERTURBATION"]
 

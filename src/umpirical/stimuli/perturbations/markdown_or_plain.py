@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 from umpirical.stimuli.perturbations.headings import headings
-from umpirical.stimuli.perturbations.prose import LETTER, LINE_START, WORD_END, WORD_START, Target, drawn, spliced
-from umpirical.stimuli.perturbations.spec import ProvedPerturbation
+from umpirical.text.prose import LETTER, LINE_START, WORD_END, WORD_START, Target, drawn, spliced
 
 __all__ = ["PERTURBATION"]
 

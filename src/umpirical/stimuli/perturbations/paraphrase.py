@@ -9,9 +9,9 @@ from umpirical.stimuli.generation.checks import (
     similarity_between,
 )
 from umpirical.stimuli.generation.templates import template
-from umpirical.stimuli.generation.wording import shorter_than
-from umpirical.stimuli.perturbations.spec import GeneratedPerturbation
+from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.stimuli.similarity.lexical import Lexical
+from umpirical.text.wording import shorter_than
 
 __all__ = ["PERTURBATION"]
 

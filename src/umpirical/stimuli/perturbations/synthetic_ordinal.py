@@ -9,7 +9,7 @@ from umpirical.stimuli.generation.checks import (
     unlike_others,
 )
 from umpirical.stimuli.generation.templates import template
-from umpirical.stimuli.perturbations.spec import GeneratedPerturbation
+from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.stimuli.similarity.lexical import Lexical
 from umpirical.stimuli.similarity.port import Similarity
 

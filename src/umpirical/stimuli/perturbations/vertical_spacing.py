@@ -4,7 +4,8 @@ import re
 
 import numpy as np
 
-from umpirical.stimuli.perturbations.prose import (
+from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
+from umpirical.text.prose import (
     FENCED,
     SENTENCE_END,
     SENTENCE_START,
@@ -13,7 +14,6 @@ from umpirical.stimuli.perturbations.prose import (
     drawn,
     spliced,
 )
-from umpirical.stimuli.perturbations.spec import ProvedPerturbation
 
 __all__ = ["PERTURBATION"]
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from umpirical.domain.errors import UsageError
-from umpirical.stimuli.similarity.keeping import Kept
+from umpirical.stimuli.similarity.memory import Kept
 
 __all__ = ["Embedding", "installed_embedding"]
 

@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from umpirical.stimuli.similarity.keeping import Kept
+from umpirical.stimuli.similarity.memory import Kept
 
 __all__ = ["Lexical"]
 

@@ -8,7 +8,7 @@ from umpirical.domain.attempts import CheckResult
 from umpirical.domain.reviews import Decision, Outcome, ReviewItem
 from umpirical.domain.stimuli import Expectation, FlippedVerdict, GivenLabel, SameVerdict, Stimulus
 from umpirical.stimuli.generation.commissions import Commission
-from umpirical.stimuli.perturbations.spec import Made
+from umpirical.stimuli.perturbations.catalogue import Made
 
 __all__ = ["Fate", "Review", "applied", "checked_again"]
 

@@ -10,7 +10,7 @@ from umpirical.domain.stimuli import Stimulus
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.judges.spec import ModelSpec
 from umpirical.reports.stress.reviewing import review_words
-from umpirical.stimuli.perturbations.proving import proved_stimuli
+from umpirical.stimuli.perturbations.proof import proved_stimuli
 from umpirical.study.files import Study
 from umpirical.study.reviewing.opening import read_review
 from umpirical.study.reviewing.telling import never_opened

@@ -9,13 +9,13 @@ from typing import Protocol
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import Stimulus
-from umpirical.judges.building import Calling, open_model
+from umpirical.judges.factory import Calling, open_model
 from umpirical.judges.spec import ModelSpec
-from umpirical.models.port import ChatRequest, Decoding, Message
+from umpirical.models.money import Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED, TokenPrices
-from umpirical.models.spending import Ledger, Meter, Pricer
-from umpirical.runs.generating import GenerationWatcher, Writers, commissions_left, generate
-from umpirical.stimuli.generation.attempting import attempt
+from umpirical.models.requests import ChatRequest, Decoding, Message
+from umpirical.runs.generation import GenerationWatcher, Writers, commissions_left, generate
+from umpirical.stimuli.generation.attempt import attempt
 from umpirical.stimuli.generation.commissions import Commission
 from umpirical.stimuli.generation.opinions import opinion_schema, validator_prompt
 from umpirical.study.estimating import pricer_of

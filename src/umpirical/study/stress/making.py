@@ -9,10 +9,10 @@ from umpirical.domain.attempts import Attempt
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import Stimulus
-from umpirical.runs.generating import commissions_left
+from umpirical.runs.generation import commissions_left
 from umpirical.stimuli.generation.buckets import Bucket, bucket_report, rejection_reasons
 from umpirical.stimuli.generation.commissions import Commission
-from umpirical.stimuli.perturbations.proving import proved_stimuli
+from umpirical.stimuli.perturbations.proof import proved_stimuli
 from umpirical.store.generation import GenerationStore
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 from umpirical.study.files import Study

@@ -9,12 +9,12 @@ from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL, GoldSource
-from umpirical.judges.building import build_reader
+from umpirical.judges.factory import build_reader
 from umpirical.judges.model_judge import read_response
-from umpirical.judges.simulated.examiner_planted import planted_examiner
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
+from umpirical.judges.simulated.planted_examiner import planted_examiner
 from umpirical.judges.spec import JudgeSpec
-from umpirical.measures.spec import measure_all
+from umpirical.measures.catalogue import measure_all
 from umpirical.registry import Registry
 from umpirical.reports.assembling import Planted
 from umpirical.reports.stress.assembling import assemble_stress
@@ -22,9 +22,9 @@ from umpirical.reports.stress.markdown import render_stress_markdown
 from umpirical.reports.stress.pages import render_stress_pages
 from umpirical.reports.stress.record import DatasetRecord, MadeRecord, StressReport, StressTest, render_stress_json
 from umpirical.reports.stress.review_record import ReviewRecord
-from umpirical.runs.call_spec import examiner_truths
-from umpirical.runs.reading import read_judgments
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS, GeneratedPerturbation, Perturbation
+from umpirical.runs.call import examiner_truths
+from umpirical.runs.judgments import read_judgments
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation, Perturbation
 from umpirical.store.files import write_text
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.store.stress_tallying import tally_stress, worst_rows

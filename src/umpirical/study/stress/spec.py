@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from umpirical.judges.spec import ModelSpec
-from umpirical.stimuli.perturbations.spec import PERTURBATIONS, GeneratedPerturbation, ProvedPerturbation
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation, ProvedPerturbation
 
 __all__ = ["REPEAT_TESTS", "StressSpec", "WriterSpec"]
 

@@ -8,7 +8,7 @@ from umpirical.domain.digests import canonical_json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import Stimulus
 from umpirical.stimuli.generation.commissions import Commission, GenerationTerms, Writer
-from umpirical.stimuli.generation.planning import Skipped, plan_commissions
+from umpirical.stimuli.generation.plan import Skipped, plan_commissions
 from umpirical.study.files import Study
 from umpirical.study.stress.spec import WriterSpec
 

@@ -1,0 +1,182 @@
+"""Log-probabilities of a judge's labels, where its answer is decided.
+
+The answer's tokens are a path. At each token of the label, other tokens are listed that begin other labels: a label
+that the path leaves has the log-probability of the path so far plus that of the tokens that begin it there.
+
+- A label that no listed token begins has an upper bound, and no value.
+- A token that begins a label without ending it (`t` of `tie`) is worth the label where the answer was held to a schema,
+  since nothing else can follow. In free text it is an upper bound.
+- A token that begins several labels is an upper bound for each, unless the path goes on through it.
+
+Whether there is an answer at all is the parser's to say: the tokens only say how close it was.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import exp, inf, log
+from typing import Literal
+
+from umpirical.domain.judgments import Abstained, Outcome, Verdict
+from umpirical.domain.readouts import Span
+from umpirical.domain.responses import Response
+from umpirical.domain.scales import Choice
+from umpirical.judges.answers import ABSTAIN
+from umpirical.judges.logprobs.tokens import Token, read_tokens
+from umpirical.judges.spec import JudgeSpec
+
+__all__ = ["NO_LOGPROBS", "LabelReader", "Undecided"]
+
+NO_LOGPROBS = "no log-probabilities were recorded"
+
+QUOTED = re.compile(r'"verdict"\s*:\s*"')
+BLANKS_AND_QUOTES = " \t\r\n\"'"
+
+Frame = Literal["json", "bare", "pattern"]
+"""What stands around the label: a JSON field, nothing, or what the judge's own pattern asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """The tokens do not say how likely the labels were."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the label begins in the answer."""
+
+    start: int
+    frame: Frame
+
+
+@dataclass(slots=True)
+class Mass:
+    """What was found for one word."""
+
+    exact: list[float] = field(default_factory=list)
+    upper: list[float] = field(default_factory=list)
+    """Bounds of what may be the word and may not."""
+
+    def span(self) -> Span:
+        return Span(_sum(self.exact), _sum([*self.exact, *self.upper]))
+
+
+class LabelReader:
+    """Reads how likely each label of a `compare` judge was. Pure: the same response gives the same spans."""
+
+    def __init__(self, spec: JudgeSpec) -> None:
+        words = spec.answer.labels or {str(choice): str(choice) for choice in Choice}
+        self._labels = {ABSTAIN: ABSTAIN} | words
+        self._pattern = re.compile(spec.answer.pattern) if spec.answer.pattern else None
+        self._closed = spec.answer.constrained and self._pattern is None
+
+    def read(self, response: Response, outcome: Outcome) -> Mapping[str, Span] | Undecided:
+        """The log-probability of every label; `outcome` is what the parser made of the text."""
+        if not isinstance(outcome, Verdict | Abstained):
+            return Undecided("the answer was not read")
+        if not response.logprobs:
+            return Undecided(NO_LOGPROBS)
+        tokens = read_tokens(response.logprobs)
+        if tokens is None:
+            return Undecided("the log-probabilities are not those of a list of tokens")
+        place = self._place("".join(token.text for token in tokens))
+        if place is None:
+            return Undecided("the place of the answer is not found in the tokens")
+        return self._at(place, tokens, str(outcome.value) if isinstance(outcome, Verdict) else ABSTAIN)
+
+    def _at(self, place: Place, tokens: tuple[Token, ...], said: str) -> dict[str, Span] | Undecided:
+        words = self._words(place.frame)
+        found = _spread(tokens, place, set(words), closed=self._closed)
+        if isinstance(found, Undecided):
+            return found
+        spelled, masses = found
+        if words[spelled] != said:
+            return Undecided("the tokens do not spell the answer that was read")
+        merged = {label: Mass() for label in words.values()}
+        for word, label in words.items():
+            merged[label].exact += masses[word].exact
+            merged[label].upper += masses[word].upper
+        return {label: mass.span() for label, mass in merged.items()}
+
+    def _words(self, frame: Frame) -> dict[str, str]:
+        """The judge's words to labels; a bare answer is read in any case, so it is scanned for in small letters."""
+        return {word.casefold() if frame == "bare" else word: label for word, label in self._labels.items()}
+
+    def _place(self, text: str) -> Place | None:
+        if self._pattern is not None:
+            found = [match.start("answer") for match in self._pattern.finditer(text) if match["answer"] is not None]
+            return Place(found[0], "pattern") if len(found) == 1 else None
+        fields = list(QUOTED.finditer(text))
+        if fields:
+            return Place(fields[0].end(), "json") if len(fields) == 1 else None
+        start = len(text) - len(text.lstrip(BLANKS_AND_QUOTES))
+        return Place(start, "bare") if start < len(text) else None
+
+
+def _spread(
+    tokens: tuple[Token, ...], place: Place, words: set[str], *, closed: bool
+) -> tuple[str, dict[str, Mass]] | Undecided:
+    """The word that the path spells, and what every word was worth."""
+    masses = {word: Mass() for word in words}
+    left, said, path, offset = words, "", 0.0, 0
+    for token in tokens:
+        lead = place.start - offset
+        offset += len(token.text)
+        if offset <= place.start:
+            continue
+        fold = str.casefold if place.frame == "bare" else str
+        for text, logprob in token.others:
+            beginning = _after_lead(text, place.frame, lead) if not said else text
+            if beginning:
+                _credit(masses, left, fold(said + beginning), path + logprob, closed=closed)
+        said += fold(token.text[max(0, lead) :])
+        still = {word for word in left if _begins(word, said)}
+        for word in left - still:
+            if not masses[word].exact:
+                masses[word].upper.append(path + token.unlisted)
+        left, path = still, path + token.logprob
+        if not left:
+            return Undecided("no label stands at the place of the answer")
+        if len(left) == 1 and (closed or _is_whole(min(left), said)):
+            masses[min(left)].exact.append(path)
+            return min(left), masses
+    return Undecided("the answer ends before its label does")
+
+
+def _credit(masses: Mapping[str, Mass], left: set[str], beginning: str, logprob: float, *, closed: bool) -> None:
+    """Counts another token for the words that it begins."""
+    begun = [word for word in left if _begins(word, beginning)]
+    sure = len(begun) == 1 and (closed or _is_whole(begun[0], beginning))
+    for word in begun:
+        (masses[word].exact if sure else masses[word].upper).append(logprob)
+
+
+def _begins(word: str, text: str) -> bool:
+    """Whether a text is the beginning of a word, or the word and what may follow it."""
+    return word.startswith(text) or _is_whole(word, text)
+
+
+def _is_whole(word: str, text: str) -> bool:
+    return text.startswith(word) and not text[len(word) : len(word) + 1].isalnum()
+
+
+def _after_lead(text: str, frame: Frame, lead: int) -> str:
+    """Another first token without what stands before the label, written as the token of the path is."""
+    match frame:
+        case "bare":
+            return text.lstrip(BLANKS_AND_QUOTES)
+        case "json":
+            # Inside the quotes a blank is part of the answer, and no label has one.
+            return text.partition('"')[2] if lead > 0 else text
+        case "pattern":
+            return text[lead:] if lead > 0 else text
+
+
+def _sum(logprobs: list[float]) -> float:
+    """The logarithm of the sum of probabilities."""
+    if not logprobs:
+        return -inf
+    top = max(logprobs)
+    return top + log(sum(exp(logprob - top) for logprob in logprobs))

@@ -1,0 +1,99 @@
+"""How a simulated judge compares: the latent rule, read from the prompt."""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from functools import cache
+
+from umpirical.judges.prompt import builtin_prompt
+from umpirical.judges.simulated.noise import call_noise
+from umpirical.judges.simulated.profiles import Profile
+from umpirical.stats.seeds import normal, uniform
+from umpirical.stats.simulation.judge import LatentJudge, slot_rates
+
+__all__ = ["ARMS", "SHOWN", "Comparer"]
+
+SHOWN = re.compile(
+    r"\A(?P<task>.*?)\[candidate 1, (?P<fence>[0-9a-f]+)\]\n(?P<first>.*?)\n\[end of candidate 1, (?P=fence)\]\n\n"
+    r"\[candidate 2, (?P=fence)\]\n(?P<second>.*?)\n\[end of candidate 2, (?P=fence)\]",
+    re.DOTALL,
+)
+
+ARMS = ("strict", "forced-choice")
+"""Built-in instructions that move the criterion; any other prompt is taken for the baseline."""
+
+CHOICES = ("1", "2", "tie")
+
+
+class Comparer:
+    """Answers the built-in compare prompts."""
+
+    def __init__(self, profile: Profile, answer_key: Callable[[str], float], seed: int) -> None:
+        self._profile = profile
+        self._answer_key = answer_key
+        self._seed = seed
+
+    def answer(self, prompt: str, trial_id: str) -> str:
+        return json.dumps({"verdict": self._verdict(prompt, trial_id)})
+
+    def probabilities(self, prompt: str) -> dict[str, float]:
+        """How likely each answer is, over all noise: what the log-probabilities of a model are to its text."""
+        latent, x, criterion = self._weighed(prompt)
+        first, second = (float(rate) for rate in slot_rates(latent, x, criterion=criterion))
+        return dict(zip(CHOICES, (first, second, max(0.0, 1 - first - second)), strict=True))
+
+    def _verdict(self, prompt: str, trial_id: str) -> str:
+        latent, x, criterion = self._weighed(prompt)
+        if uniform(self._seed, "lapse", trial_id) < latent.lapse:
+            return CHOICES[int(uniform(self._seed, "guess", trial_id) * 3)]
+        x += call_noise(self._seed, prompt, trial_id, frozen=self._profile.frozen_noise)
+        return "1" if x > criterion else "2" if x < -criterion else "tie"
+
+    def _weighed(self, prompt: str) -> tuple[LatentJudge, float, float]:
+        """The judge under the prompt's instruction, what speaks for slot 1 without noise, and how much it takes."""
+        shown = SHOWN.match(prompt)
+        if shown is None:
+            raise ValueError("a simulated judge that compares reads the built-in compare prompts only")
+        arm, task = _instruction(shown["task"])
+        first, second, latent = shown["first"], shown["second"], self._profile.under(arm)
+        x = self._evidence(latent, task, first, second) + latent.slot_bias
+        return latent, x, self._criterion(latent, arm, task, blank=_vacuum(first, second))
+
+    def _evidence(self, latent: LatentJudge, task: str, first: str, second: str) -> float:
+        """What speaks for slot 1."""
+        if _vacuum(first, second):
+            return 0.0
+        low, high = sorted([first, second])
+        surface = latent.surface * normal(self._seed, "surface", low, high) * (1 if first == low else -1)
+        spread = self._profile.resolution_spread
+        resolution = latent.resolution * math.exp(spread * normal(self._seed, "resolution", task))
+        quality = resolution * (self._answer_key(first) - self._answer_key(second))
+        length = latent.length_weight * math.log((len(first) or 1) / (len(second) or 1))
+        return quality + surface + length
+
+    def _criterion(self, latent: LatentJudge, arm: str, task: str, *, blank: bool) -> float:
+        """How much evidence it takes."""
+        if arm == "forced-choice":
+            return 0.0
+        shift = self._profile.criterion_spread * normal(self._seed, "criterion", task)
+        # Below zero both slots would win at once.
+        return max(0.0, (latent.vacuum_criterion if blank else latent.criterion) + shift)
+
+
+def _instruction(text: str) -> tuple[str, str]:
+    """The arm whose built-in instruction a prompt begins with, and the task, which is the same in every arm."""
+    for arm, head in _instructions().items():
+        if text.startswith(head):
+            return arm, text.removeprefix(head)
+    return "baseline", text
+
+
+@cache
+def _instructions() -> dict[str, str]:
+    prompts = {"baseline": "compare", **{arm: f"compare-{arm}" for arm in ARMS}}
+    return {arm: builtin_prompt(name).partition("{{task}}")[0] for arm, name in prompts.items()}
+
+
+def _vacuum(first: str, second: str) -> bool:
+    return first == second or not (first.strip() or second.strip())

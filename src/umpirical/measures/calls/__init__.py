@@ -1,0 +1,1 @@
+"""Measures of what calls came to, whatever they were about."""

@@ -1,0 +1,128 @@
+"""What a measure is to the rest of the house, and which there are."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from umpirical.domain.measures import Measure
+from umpirical.domain.scales import JudgeKind
+from umpirical.domain.tallies import Tallies
+from umpirical.registry import Registry
+
+__all__ = ["MEASURES", "MeasureSpec", "Protocol", "Scale", "measure_all"]
+
+Scale = Literal["rate", "difference", "requirements", "latent", "steps", "p-value", "ratio", "bits", "coefficient"]
+"""A share from 0 to 1; a difference of shares; a number of requirements; a number of standard deviations of the
+judge's noise; a number of grades; a probability under a null hypothesis; a ratio of weights or of steps; bits of
+entropy; a coefficient of agreement or correlation, 1 at best."""
+
+
+Protocol = Literal["datasheet", "stress"]
+"""Controlled stimuli, or stress tests on the user's own data."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureSpec:
+    """One kind of measure: how it is called, and how it is computed."""
+
+    name: str
+    title: str
+    about: str
+    """What it measures, in one sentence for the datasheet."""
+    worse: Literal["higher", "lower", "depends"]
+    compute: Callable[[Tallies, str], Sequence[Measure]]
+    """From a run's tallies and the name of an arm, one measure per part of the design it speaks of."""
+    scale: Scale = "rate"
+    """What kind of number it is, which decides how it is written."""
+    kinds: tuple[JudgeKind, ...] = ("compare",)
+    """The kinds of judges it says something about; for others it is not computed."""
+    protocols: tuple[Protocol, ...] = ("datasheet",)
+    """Whether it is made of controlled stimuli, of the user's own data, or of either."""
+
+
+MEASURES: Registry[MeasureSpec] = Registry(
+    "measures",
+    {
+        "dark-current": "umpirical.measures.pairs.dark_current:SPEC",
+        "raw-false-preference": "umpirical.measures.pairs.raw_false_preference:SPEC",
+        "stable-cross-sensitivity": "umpirical.measures.pairs.stable_cross_sensitivity:SPEC",
+        "positional-false-preference": "umpirical.measures.pairs.positional_false_preference:SPEC",
+        "one-sided-commit": "umpirical.measures.pairs.one_sided_commit:SPEC",
+        "no-preference": "umpirical.measures.pairs.no_preference:SPEC",
+        "one-sided-slot": "umpirical.measures.pairs.one_sided_slot:SPEC",
+        "one-sided-content": "umpirical.measures.pairs.one_sided_content:SPEC",
+        "slot-1-rate": "umpirical.measures.pairs.slot_1_rate:SPEC",
+        "slot-2-rate": "umpirical.measures.pairs.slot_2_rate:SPEC",
+        "excess-stable": "umpirical.measures.pairs.excess_stable:SPEC",
+        "excess-positional": "umpirical.measures.pairs.excess_positional:SPEC",
+        "target-sensitivity": "umpirical.measures.pairs.target_sensitivity:SPEC",
+        "tie-rate": "umpirical.measures.pairs.tie_rate:SPEC",
+        "wrong-choice-rate": "umpirical.measures.pairs.wrong_choice_rate:SPEC",
+        "committed-accuracy": "umpirical.measures.pairs.committed_accuracy:SPEC",
+        "detection-threshold": "umpirical.measures.pairs.detection_threshold:SPEC",
+        "model-threshold": "umpirical.measures.signal.model_threshold:SPEC",
+        "resolution": "umpirical.measures.signal.resolution:SPEC",
+        "criterion": "umpirical.measures.signal.criterion:SPEC",
+        "slot-bias": "umpirical.measures.signal.slot_bias:SPEC",
+        "surface-sensitivity": "umpirical.measures.signal.surface_sensitivity:SPEC",
+        "length-weight": "umpirical.measures.signal.length_weight:SPEC",
+        "lapse": "umpirical.measures.signal.lapse:SPEC",
+        "goodness-of-fit": "umpirical.measures.signal.goodness_of_fit:SPEC",
+        "d-prime": "umpirical.measures.signal.d_prime:SPEC",
+        "criterion-shift": "umpirical.measures.pairs.criterion_shift:SPEC",
+        "criterion-shift-test": "umpirical.measures.pairs.criterion_shift_test:SPEC",
+        "sensitivity-shift": "umpirical.measures.pairs.sensitivity_shift:SPEC",
+        "resolution-shift": "umpirical.measures.signal.resolution_shift:SPEC",
+        "length-preference": "umpirical.measures.pairs.length_preference:SPEC",
+        "conflict-loss": "umpirical.measures.pairs.conflict_loss:SPEC",
+        "conflict-excess": "umpirical.measures.pairs.conflict_excess:SPEC",
+        "requirement-weight": "umpirical.measures.pairs.requirement_weight:SPEC",
+        "requirement-weight-ratio": "umpirical.measures.pairs.requirement_weight_ratio:SPEC",
+        "requirement-weight-test": "umpirical.measures.pairs.requirement_weight_test:SPEC",
+        "carrier-sensitivity": "umpirical.measures.pairs.carrier_sensitivity:SPEC",
+        "carrier-false-preference": "umpirical.measures.pairs.carrier_false_preference:SPEC",
+        "flip-rate": "umpirical.measures.repeats.flip_rate:SPEC",
+        "grade-spread": "umpirical.measures.grades.grade_spread:SPEC",
+        "grade-concordance": "umpirical.measures.grades.grade_order:SPEC",
+        "grade-slope": "umpirical.measures.grades.grade_slope:SPEC",
+        "effective-grades": "umpirical.measures.grades.grade_levels:SPEC",
+        "grades-used": "umpirical.measures.grades.grades_used:SPEC",
+        "change-rate": "umpirical.measures.changes.change_rate:SPEC",
+        "excess-change": "umpirical.measures.changes.excess_change:SPEC",
+        "grade-shift": "umpirical.measures.changes.grade_shift:SPEC",
+        "shift-equivalence": "umpirical.measures.changes.shift_equivalence:SPEC",
+        "flip-detection": "umpirical.measures.changes.flip_detection:SPEC",
+        "right-on-both": "umpirical.measures.changes.right_on_both:SPEC",
+        "verdict-entropy": "umpirical.measures.repeats.verdict_entropy:SPEC",
+        "modal-share": "umpirical.measures.repeats.modal_share:SPEC",
+        "repeat-icc": "umpirical.measures.repeats.repeat_icc:SPEC",
+        "accuracy": "umpirical.measures.gold.accuracy:SPEC",
+        "within-one": "umpirical.measures.gold.within_one:SPEC",
+        "mean-absolute-error": "umpirical.measures.gold.mean_absolute_error:SPEC",
+        "grade-bias": "umpirical.measures.gold.grade_bias:SPEC",
+        "weighted-kappa": "umpirical.measures.gold.weighted_kappa:SPEC",
+        "agreement-ccc": "umpirical.measures.gold.agreement_ccc:SPEC",
+        "pearson": "umpirical.measures.gold.pearson:SPEC",
+        "spearman": "umpirical.measures.gold.spearman:SPEC",
+        "krippendorff-alpha": "umpirical.measures.gold.krippendorff_alpha:SPEC",
+        "severity": "umpirical.measures.gold.severity:SPEC",
+        "compression": "umpirical.measures.gold.compression:SPEC",
+        "false-positive-rate": "umpirical.measures.gold.false_positive_rate:SPEC",
+        "false-negative-rate": "umpirical.measures.gold.false_negative_rate:SPEC",
+        "balanced-accuracy": "umpirical.measures.gold.balanced_accuracy:SPEC",
+        "mcc": "umpirical.measures.gold.mcc:SPEC",
+        "abstention-rate": "umpirical.measures.calls.abstention_rate:SPEC",
+        "unparsed-rate": "umpirical.measures.calls.unparsed_rate:SPEC",
+        "failure-rate": "umpirical.measures.calls.failure_rate:SPEC",
+    },
+)
+
+
+def measure_all(tallies: Tallies) -> list[tuple[MeasureSpec, Measure]]:
+    """Every measure for this kind of judge on every arm, in the order of the registry."""
+    kind: JudgeKind = "grade" if tallies.grade_pairs or tallies.grades else "compare"
+    protocol: Protocol = "datasheet"
+    if tallies.scale is not None:
+        kind, protocol = "grade", "stress"
+    specs = [spec for spec in MEASURES if kind in spec.kinds and protocol in spec.protocols]
+    return [(spec, measure) for arm in tallies.arms() for spec in specs for measure in spec.compute(tallies, arm)]

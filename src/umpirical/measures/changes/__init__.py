@@ -1,0 +1,1 @@
+"""Measures of how verdicts change when a text is changed."""

@@ -1,0 +1,1 @@
+"""From tallies to estimates: what several measures share."""

@@ -1,0 +1,97 @@
+"""The tie-aware signal-detection model, fitted once per arm, and its parameters as results."""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from umpirical.domain.measures import Censoring, Estimate, Interval, Measure, Result, Undefined
+from umpirical.domain.tallies import OutcomeTally, Tallies
+from umpirical.measures.estimates.outcomes import incomplete_pairs
+from umpirical.stats.signal import PairCounts
+from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates, estimate_signal
+
+__all__ = ["FAMILIES", "NO_PAIRS", "model_outcomes", "pair_counts", "parameter_measure", "signal_estimates"]
+
+FAMILIES = ("delta0", "ladder", "length", "conflict")
+"""Families the model speaks of. Pairs that meet different requirements are not: their difference is no multiple of
+one unit."""
+
+NO_PAIRS = "no pair has an answer in both orders"
+
+METHODS = {
+    "jackknife": "model-based, task jackknife",
+    "profile": "model-based, profile likelihood: at a bound",
+    "curvature": "model-based, curvature of likelihood and prior",
+    "undefined": "model-based, profile likelihood of the resolution",
+}
+
+
+def parameter_measure(
+    name: str, tallies: Tallies, arm: str, *, part: Callable[[SignalEstimates], ParameterEstimate], held: str
+) -> list[Measure]:
+    """One parameter of the fit; `held` is why it may not have been fitted."""
+    missing = incomplete_pairs(tallies, arm, FAMILIES)
+    found = signal_estimates(tallies, arm)
+    if isinstance(found, str):
+        return [Measure(name, Undefined(found, left_out=missing), arm)]
+    return [Measure(name, _result(part(found), found, held, missing), arm)]
+
+
+def signal_estimates(tallies: Tallies, arm: str) -> SignalEstimates | str:
+    """The fit, or why there is none."""
+    return _fitted(model_outcomes(tallies, arm))
+
+
+def model_outcomes(tallies: Tallies, arm: str) -> tuple[OutcomeTally, ...]:
+    """What the model is fitted to."""
+    return tuple(tally for tally in tallies.outcomes if tally.arm == arm and tally.family in FAMILIES)
+
+
+def pair_counts(outcomes: Sequence[OutcomeTally], tasks: Sequence[str]) -> PairCounts:
+    """As the kernel takes them; `tasks` gives each its number."""
+    return PairCounts.of(
+        [tasks.index(tally.task_id) for tally in outcomes],
+        [tally.delta for tally in outcomes],
+        [tally.counts for tally in outcomes],
+        log_length=[tally.log_length for tally in outcomes],
+        weight=[tally.pairs for tally in outcomes],
+    )
+
+
+@lru_cache(maxsize=8)
+def _fitted(outcomes: tuple[OutcomeTally, ...]) -> SignalEstimates | str:
+    tasks = sorted({tally.task_id for tally in outcomes})
+    if len(tasks) < 2:
+        return "only one task was measured: an interval needs at least two" if tasks else NO_PAIRS
+    # The few percent by which lengths differ elsewhere tell nothing of a taste for length.
+    unequal = any(tally.family in ("length", "conflict") for tally in outcomes)
+    try:
+        return estimate_signal(pair_counts(outcomes, tasks), fixed={} if unequal else {"length_weight": 0.0})
+    except ValueError as error:
+        return str(error)
+
+
+def _result(found: ParameterEstimate, fit: SignalEstimates, held: str, missing: dict[str, int]) -> Result:
+    if found.method == "held":
+        return Undefined(held, left_out=missing)
+    value, censoring = _bounded(found)
+    if value is None or found.low is found.high is None:
+        return Undefined("the fit sets no limit to it, or hangs on a single task", left_out=missing)
+    return Estimate(
+        value=value,
+        numerator=fit.fit.pairs,
+        denominator=int(fit.fit.pairs),
+        unit="pair",
+        interval=Interval(found.low, found.high, METHODS[found.method]),
+        clusters=fit.clusters,
+        censoring=censoring,
+        left_out=missing,
+    )
+
+
+def _bounded(found: ParameterEstimate) -> tuple[float | None, Censoring]:
+    """The value; where the data limit it on one side only, that limit, which is all that is known."""
+    if found.low is None and found.high is not None:
+        return found.high, "left"
+    if found.high is None and found.low is not None:
+        return found.low, "right"
+    return found.value, "none"

@@ -1,0 +1,1 @@
+"""Measures of agreement with gold labels."""

@@ -1,0 +1,38 @@
+"""False positive rate: what is not positive is called so."""
+
+from umpirical.domain.measures import Measure, Result
+from umpirical.domain.tallies import Tallies
+from umpirical.measures.catalogue import MeasureSpec
+from umpirical.measures.estimates.golds import NO_LABELS, NO_POSITIVE, GoldItems, gold_measures, gold_rate
+
+__all__ = ["SPEC", "false_positive_rate"]
+
+
+def false_positive_rate(tallies: Tallies, arm: str) -> list[Measure]:
+    """P(the verdict is a positive label | the gold label is none).
+
+    Formula: items called positive / items whose gold label is not positive. Which labels count as positive is the
+    user's to say: nothing in a scale tells it. Level: item with a gold label that is not positive, and a verdict.
+    Bounds: 0 to 1, higher is worse. Undefined where no label is named as positive, and without two clusters of such
+    items. Interval: cluster-Wilson over clusters of items; the bounds count items without a verdict either way.
+    """
+    return gold_measures(SPEC.name, tallies, arm, _rate)
+
+
+def _rate(items: GoldItems) -> Result:
+    if not items.positive:
+        return items.undefined(NO_LABELS if items.scale.kind == "interval" else NO_POSITIVE)
+    among, absent = ~items.is_positive(items.gold), ~items.is_positive(items.absent_gold)
+    called = items.is_positive(items.given)
+    return gold_rate(items, called, empty="every gold label is positive", among=among, absent=absent)
+
+
+SPEC = MeasureSpec(
+    name="false-positive-rate",
+    title="False positive rate",
+    about="How often it calls positive what is not, by the labels that the user has named positive.",
+    worse="higher",
+    compute=false_positive_rate,
+    kinds=("grade",),
+    protocols=("stress",),
+)

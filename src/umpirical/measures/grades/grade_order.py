@@ -1,0 +1,40 @@
+"""Grade concordance: where it tells two answers apart, does it get them the right way round."""
+
+from umpirical.domain.measures import Measure
+from umpirical.domain.tallies import Tallies
+from umpirical.measures.catalogue import MeasureSpec
+from umpirical.measures.estimates.pairs import UNGRADED
+from umpirical.measures.estimates.rates import Counted, clustered_rate
+
+__all__ = ["SPEC", "grade_concordance"]
+
+
+def grade_concordance(tallies: Tallies, arm: str) -> list[Measure]:
+    """Of the ladder pairs whose grades differ, the share in which the better answer has the higher grade.
+
+    Formula: better higher / (better higher + lesser higher), all ladder steps together. Pairs of equal grades are left
+    to the tie rate: counting them as in order would give full marks to a judge that grades everything alike.
+    Level: pair with two different grades. Bounds: 0 to 1, one half is chance, lower is worse. Undefined without such a
+    pair. Interval: cluster-Wilson over tasks. Reference: L. A. Goodman and W. H. Kruskal, Measures of association for
+    cross classifications, JASA 49 (1954): their gamma, on the ladder, is 2·concordance - 1.
+    """
+    ladder = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == "ladder"]
+    result = clustered_rate(
+        [Counted(tally.task_id, tally.better_higher, tally.better_higher + tally.lesser_higher) for tally in ladder],
+        unit="pair",
+        empty="no ladder pair has two different grades",
+        left_out={
+            UNGRADED: sum(tally.incomplete for tally in ladder),
+        },
+    )
+    return [Measure(SPEC.name, result, arm)]
+
+
+SPEC = MeasureSpec(
+    name="grade-concordance",
+    title="Grade concordance",
+    about="Where it grades two answers of different quality differently, how often the better one gets more.",
+    worse="lower",
+    compute=grade_concordance,
+    kinds=("grade",),
+)

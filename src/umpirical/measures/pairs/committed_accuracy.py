@@ -1,0 +1,40 @@
+"""Accuracy among committed calls: how good a named winner is."""
+
+from collections.abc import Sequence
+
+from umpirical.domain.measures import Measure, Result
+from umpirical.domain.tallies import PairTally, Tallies
+from umpirical.measures.catalogue import MeasureSpec
+from umpirical.measures.estimates.rates import Counted, clustered_rate
+from umpirical.measures.estimates.steps import by_step, ladder_pairs
+
+__all__ = ["SPEC", "committed_accuracy"]
+
+
+def committed_accuracy(tallies: Tallies, arm: str) -> list[Measure]:
+    """P(the better answer is named, given that one is named), one measure per ladder step.
+
+    Formula: correct calls / (correct + wrong calls). To be read beside the tie rate: a judge that commits only when
+    sure is right when it commits. Level: call that named a winner. Bounds: 0 to 1, lower is worse.
+    Undefined where no call named a winner. Interval: cluster-Wilson over tasks.
+    Reference: the Dark Current paper, equation 9.
+    """
+    return by_step(SPEC.name, ladder_pairs(tallies, arm), arm, _accuracy)
+
+
+def _accuracy(step: Sequence[PairTally]) -> Result:
+    return clustered_rate(
+        [Counted(tally.task_id, tally.correct_calls, tally.correct_calls + tally.wrong_calls) for tally in step],
+        unit="call",
+        empty="no call named a winner",
+        left_out={"without an answer in both orders": 2 * sum(tally.incomplete for tally in step)},
+    )
+
+
+SPEC = MeasureSpec(
+    name="committed-accuracy",
+    title="Accuracy when committed",
+    about="How often a winner it names is the right one, by the size of the difference.",
+    worse="lower",
+    compute=committed_accuracy,
+)

@@ -1,0 +1,54 @@
+"""Length preference: more words, no more content."""
+
+from collections.abc import Sequence
+
+from umpirical.domain.measures import Measure, Result
+from umpirical.domain.tallies import OutcomeTally, Tallies
+from umpirical.measures.catalogue import MeasureSpec
+from umpirical.measures.estimates.contrasts import difference_result, paired_by_task
+from umpirical.measures.estimates.outcomes import incomplete_pairs, named
+from umpirical.measures.estimates.rates import Counted
+
+__all__ = ["SPEC", "length_preference"]
+
+
+def length_preference(tallies: Tallies, arm: str) -> list[Measure]:
+    """Share of calls that name the longer answer minus share that name the shorter, at equal content.
+
+    Formula: (longer named - shorter named) / calls, ties in the denominator; pooled, and by the amount of extra
+    length. Content u is the longer one. Level: call, analysed per task. Bounds: -1 to 1; 0 is no preference.
+    Not given if the design has no pairs of unequal length. Undefined without one answered in both orders.
+    Interval: cluster-Wilson limits of both shares, joined over tasks (Newcombe's square-and-add).
+    """
+    chosen = [tally for tally in tallies.outcomes if tally.arm == arm and tally.family == "length"]
+    if not any(tally.arm == arm and tally.family == "length" for tally in tallies.pairs):
+        return []
+    missing = incomplete_pairs(tallies, arm, ["length"])
+    amounts = sorted({tally.stratum for tally in chosen}, key=lambda amount: (len(amount), amount))
+    return [
+        Measure(SPEC.name, _preference(chosen, missing), arm),
+        *(Measure(SPEC.name, _preference([t for t in chosen if t.stratum == a], {}), arm, a) for a in amounts),
+    ]
+
+
+def _preference(chosen: Sequence[OutcomeTally], missing: dict[str, int]) -> Result:
+    answers = [(tally.task_id, named(tally)) for tally in chosen]
+    return difference_result(
+        paired_by_task(
+            [Counted(task, calls.u, calls.calls) for task, calls in answers],
+            [Counted(task, calls.v, calls.calls) for task, calls in answers],
+        ),
+        unit="call",
+        empty="no pair has an answer in both orders",
+        left_out=missing,
+    )
+
+
+SPEC = MeasureSpec(
+    name="length-preference",
+    title="Length preference",
+    about="How much more often it names the longer of two answers with the same content than the shorter.",
+    worse="depends",
+    compute=length_preference,
+    scale="difference",
+)

@@ -1,0 +1,28 @@
+"""No preference: what should happen at equal quality."""
+
+from umpirical.domain.measures import Measure
+from umpirical.domain.tallies import Tallies
+from umpirical.measures.catalogue import MeasureSpec
+from umpirical.measures.estimates.delta0 import share_by_transform
+
+__all__ = ["SPEC", "no_preference"]
+
+
+def no_preference(tallies: Tallies, arm: str) -> list[Measure]:
+    """Share of pairs of equal quality with a tie or an abstention in both orders.
+
+    Pooled, and by the transform that makes the two answers differ.
+    Level: canonical pair of equal quality, asked in both orders. Bounds: 0 to 1.
+    Undefined without a pair answered in both orders. Interval: cluster-Wilson over tasks.
+    Reference: the Dark Current paper, table 7.
+    """
+    return share_by_transform(SPEC.name, tallies, arm, lambda tally: tally.no_preference)
+
+
+SPEC = MeasureSpec(
+    name="no-preference",
+    title="No preference",
+    about="How often it ties (or abstains) in both orders on answers of equal quality.",
+    worse="depends",
+    compute=no_preference,
+)

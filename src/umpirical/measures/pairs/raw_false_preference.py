@@ -1,0 +1,40 @@
+"""Raw false preference: any preference at equal quality, whatever the reason."""
+
+from umpirical.domain.measures import Measure
+from umpirical.domain.tallies import GradePairTally, PairTally, Tallies
+from umpirical.measures.catalogue import MeasureSpec
+from umpirical.measures.estimates.pairs import count_pairs, counted_share
+
+__all__ = ["SPEC", "false_preference", "raw_false_preference"]
+
+
+def raw_false_preference(tallies: Tallies, arm: str) -> list[Measure]:
+    """How often one of two equally good answers is preferred.
+
+    Formula: for a `compare` judge (stable + positional + one-sided / 2) / pairs, the mean over pairs of the share of
+    the two orders that named a winner; for a `grade` judge the share of pairs with different grades. A mixture, not a
+    mechanism: its parts are measures of their own. Level: canonical pair, scoring 0, one half or 1; of a `grade` judge
+    0 or 1. Bounds: 0 to 1, higher is worse. Undefined without a pair answered in both orders, or graded on both sides.
+    Interval: cluster-Wilson over tasks. Reference: the Dark Current paper, equations 2 and 7; for grades, ours.
+    """
+    counts = count_pairs(tallies, arm, ("delta0",), compared=false_preference, graded=_different)
+    return [Measure(SPEC.name, counted_share(counts), arm)]
+
+
+def false_preference(tally: PairTally) -> float:
+    """Pairs' worth of named winners: a one-sided commit is one call of two."""
+    return tally.stable + tally.positional + tally.one_sided / 2
+
+
+def _different(tally: GradePairTally) -> int:
+    return tally.better_higher + tally.lesser_higher
+
+
+SPEC = MeasureSpec(
+    name="raw-false-preference",
+    title="Raw false preference",
+    about="How often it names a winner between two equally good answers, or grades them differently.",
+    worse="higher",
+    compute=raw_false_preference,
+    kinds=("compare", "grade"),
+)

@@ -1,0 +1,28 @@
+"""Stable cross-sensitivity: a preference for surface form that survives the swap."""
+
+from umpirical.domain.measures import Measure
+from umpirical.domain.tallies import Tallies
+from umpirical.measures.catalogue import MeasureSpec
+from umpirical.measures.estimates.delta0 import share_by_transform
+
+__all__ = ["SPEC", "stable_cross_sensitivity"]
+
+
+def stable_cross_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:
+    """Share of pairs of equal quality in which the same content won in both orders.
+
+    Pooled, and by the transform that makes the two answers differ. Bad where form is not part of what is asked for.
+    Level: canonical pair of equal quality, asked in both orders. Bounds: 0 to 1.
+    Undefined without a pair answered in both orders. Interval: cluster-Wilson over tasks.
+    Reference: the Dark Current paper, equation 3.
+    """
+    return share_by_transform(SPEC.name, tallies, arm, lambda tally: tally.stable)
+
+
+SPEC = MeasureSpec(
+    name="stable-cross-sensitivity",
+    title="Stable cross-sensitivity",
+    about="How often it prefers the same wording in both orders, though both answers are equally good.",
+    worse="depends",
+    compute=stable_cross_sensitivity,
+)

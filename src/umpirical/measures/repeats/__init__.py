@@ -1,0 +1,1 @@
+"""Measures of how answers to the same request differ."""

@@ -1,0 +1,76 @@
+"""Flip rate: the same prompt asked twice, answered differently."""
+
+from collections.abc import Sequence
+
+from umpirical.domain.measures import Measure, Result, Undefined
+from umpirical.domain.stimuli import TIER_2
+from umpirical.domain.tallies import OutcomeTally, RepeatTally, Tallies
+from umpirical.measures.catalogue import MeasureSpec
+from umpirical.measures.estimates.item_rates import item_rate, shares_by_task
+from umpirical.measures.estimates.outcomes import incomplete_pairs
+from umpirical.measures.estimates.own_data import by_part
+from umpirical.measures.estimates.rates import Counted, clustered_rate
+from umpirical.measures.estimates.repeats import NOT_REPEATED, repeat_tallies, repeated
+from umpirical.stats.repeats import flip_chance
+
+__all__ = ["SPEC", "flip_rate"]
+
+
+def flip_rate(tallies: Tallies, arm: str) -> list[Measure]:
+    """P(two answers to one prompt differ): the retest noise of the judge, of which no order effect is part.
+
+    Formula: mean over prompts of 1 - sum x(x - 1) / (R(R - 1)), with x the times each of slot 1, slot 2 and tie was
+    the answer in R repeats; it has no bias whatever R is. Pooled over tier 1, and by family of pairs. A prompt is a
+    pair in one order. On the user's own data x counts verdicts, a prompt is an item, and there is one rate for repeats
+    of the same request and one for those with other seeds; not given for controlled stimuli of a judge that grades, or
+    if the study has no repeats. Level: prompt or item, of those answered at least twice. Bounds: 0 to 1, higher is
+    worse. Undefined where everything was asked once. Interval: cluster-Wilson over tasks, or clusters of items.
+    """
+    if tallies.scale is not None:
+        return by_part(SPEC.name, repeat_tallies(tallies, arm), arm, _item_rate)
+    if tallies.grade_pairs or tallies.grades:
+        return []
+    chosen = [tally for tally in tallies.outcomes if tally.arm == arm]
+    if not chosen:
+        missing = incomplete_pairs(tallies, arm)
+        return [Measure(SPEC.name, Undefined("no pair has an answer in both orders", left_out=missing), arm)]
+    pooled = Measure(SPEC.name, _rate([t for t in chosen if t.family not in TIER_2]), arm)
+    if isinstance(pooled.result, Undefined):
+        return [pooled]
+    families = sorted({tally.family for tally in chosen})
+    return [pooled, *(Measure(SPEC.name, _rate([t for t in chosen if t.family == f]), arm, f) for f in families)]
+
+
+def _rate(chosen: Sequence[OutcomeTally]) -> Result:
+    repeated = [tally for tally in chosen if sum(tally.counts[:3]) > 1]
+    return clustered_rate(
+        [Counted(tally.task_id, tally.pairs * _flips(tally), 2 * tally.pairs) for tally in repeated],
+        unit="prompt",
+        empty="everything was asked once",
+        left_out={"answered once": 2 * (sum(t.pairs for t in chosen) - sum(t.pairs for t in repeated))},
+    )
+
+
+def _flips(tally: OutcomeTally) -> float:
+    """Of the two orders together."""
+    return sum(
+        1 - sum(x * (x - 1) for x in answers) / (sum(answers) * (sum(answers) - 1))
+        for answers in (tally.counts[:3], tally.counts[3:])
+    )
+
+
+def _item_rate(chosen: Sequence[RepeatTally]) -> Result:
+    kept, missing, _ = repeated(chosen)
+    flips = ((t.task_id, t.items * flip_chance([count for _, count in t.answers]), t.items) for t in kept)
+    return item_rate(*shares_by_task(flips), empty=NOT_REPEATED, left_out=missing)
+
+
+SPEC = MeasureSpec(
+    name="flip-rate",
+    title="Flip rate",
+    about="How often it answers the same prompt differently when asked again.",
+    worse="higher",
+    compute=flip_rate,
+    kinds=("compare", "grade"),
+    protocols=("datasheet", "stress"),
+)

@@ -1,0 +1,1 @@
+"""Measures from the tie-aware signal-detection model."""

@@ -1,0 +1,31 @@
+"""Criterion: how much evidence the judge wants before it names a winner."""
+
+from umpirical.domain.measures import Measure
+from umpirical.domain.tallies import Tallies
+from umpirical.measures.catalogue import MeasureSpec
+from umpirical.measures.estimates.signal_model import parameter_measure
+
+__all__ = ["SPEC", "criterion"]
+
+
+def criterion(tallies: Tallies, arm: str) -> list[Measure]:
+    """How much evidence it takes to name a winner, in standard deviations of the judge's noise: c of the latent rule.
+
+    Formula: tie-aware signal-detection model; a winner is named where |X| > c (see `resolution`).
+    Model-based: to be read with the goodness of fit.
+    Level: canonical pair, over all families but pairs of unlike requirements.
+    Bounds: 0 and above; neither direction is bad in itself.
+    Undefined where all calls were answered alike or with one size of difference.
+    Interval: task jackknife with Student's t; at 0, the wider of it and profile likelihood.
+    """
+    return parameter_measure(SPEC.name, tallies, arm, part=lambda found: found.criterion, held="it was not fitted")
+
+
+SPEC = MeasureSpec(
+    name="criterion",
+    title="Criterion",
+    about="How much evidence it takes before it names a winner instead of a tie.",
+    worse="depends",
+    compute=criterion,
+    scale="latent",
+)

@@ -1,0 +1,54 @@
+"""Resolution shift: whether an instruction changes what the judge can see."""
+
+from math import isfinite
+
+from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
+from umpirical.domain.tallies import Tallies
+from umpirical.measures.catalogue import MeasureSpec
+from umpirical.measures.estimates.outcomes import incomplete_pairs
+from umpirical.measures.estimates.shifts import BASELINE
+from umpirical.measures.estimates.signal_model import NO_PAIRS, model_outcomes, pair_counts
+from umpirical.stats.signal_compare import parameter_difference
+
+__all__ = ["SPEC", "resolution_shift"]
+
+
+def resolution_shift(tallies: Tallies, arm: str) -> list[Measure]:
+    """Resolution of the arm minus that of the baseline: 0 if the instruction moves the criterion only.
+
+    Formula: k of the tie-aware signal-detection model in the arm, less k in the baseline (see `resolution`).
+    Model-based: to be read with the goodness of fit of both.
+    Level: canonical pair, over all families but pairs of unlike requirements; the denominator counts the arm's.
+    Bounds: none, lower is worse. Not given for the baseline itself.
+    Undefined where the model cannot be fitted in both arms, or a resolution has no limit in one of them.
+    Interval: task jackknife with Student's t, a task being left out of both arms at once.
+    """
+    return [] if arm == BASELINE else [Measure(SPEC.name, _shift(tallies, arm), arm)]
+
+
+def _shift(tallies: Tallies, arm: str) -> Result:
+    missing = incomplete_pairs(tallies, arm)
+    here, there = model_outcomes(tallies, arm), model_outcomes(tallies, BASELINE)
+    tasks = sorted({tally.task_id for tally in (*here, *there)})
+    if len(tasks) < 2 or not here or not there:
+        one = "only one task was measured: an interval needs at least two"
+        return Undefined(one if len(tasks) == 1 else NO_PAIRS, left_out=missing)
+    try:
+        found = parameter_difference(pair_counts(there, tasks), pair_counts(here, tasks), parameter="resolution")
+    except ValueError as error:
+        return Undefined(str(error), left_out=missing)
+    if not isfinite(found.standard_error) or found.standard_error == 0:
+        return Undefined("it hangs on a single task, or no task moves it: there is no spread to go by", missing)
+    pairs = sum(tally.pairs for tally in here)
+    limits = Interval(found.low, found.high, "model-based, task jackknife of both arms at once")
+    return Estimate(found.value, pairs, pairs, "pair", limits, len(tasks), left_out=missing)
+
+
+SPEC = MeasureSpec(
+    name="resolution-shift",
+    title="Resolution shift",
+    about="How much more clearly it sees one missing requirement than under the baseline instruction.",
+    worse="lower",
+    compute=resolution_shift,
+    scale="latent",
+)

@@ -1,0 +1,1 @@
+"""One adapter for each way to reach a language model. An adapter only sends."""

@@ -1,0 +1,1 @@
+"""The adapter for every provider that Inspect AI knows."""

@@ -1,0 +1,95 @@
+"""What came back through Inspect AI, in our terms. The reason an answer stopped is looked at before its text."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from umpirical.domain.digests import canonical_json
+from umpirical.domain.responses import Response, Usage
+from umpirical.models.adapters.inspect.failures import redacted
+from umpirical.models.adapters.openai_compatible import request_body
+from umpirical.models.attempts import CallFailed
+from umpirical.models.requests import ChatRequest
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatCompletionChoice, ModelCall, ModelOutput
+
+__all__ = ["asked_parameters", "read_completion", "read_usage", "sent_parameters"]
+
+NOT_PARAMETERS = frozenset(
+    {"model", "messages", "input", "inputs", "contents", "prompt", "system", "system_instruction", "instructions"}
+    | {"tools", "tool_choice", "extra_headers", "http_options", "extra_body"}
+)
+"""Parts of a provider's request that say what is asked and of whom, not how the answer is drawn."""
+
+ATTACHMENT = re.compile(r'"attachment://([0-9a-f]+)"')
+
+
+def read_completion(output: "ModelOutput", call: "ModelCall | None", trial_id: str, secrets: Iterable[str]) -> Response:
+    """An answer, or CallFailed. Inspect hands on refusals and some rejections as if the model had said them."""
+    if output.empty:
+        raise CallFailed("malformed", "a reply without choices")
+    choice, text = output.choices[0], output.completion
+    if choice.stop_reason == "content_filter" or _is_refusal(choice):
+        raise CallFailed("refused", redacted(text, secrets) or "stopped by the content filter")
+    if choice.stop_reason == "model_length" or output.error:
+        raise CallFailed("rejected", redacted(output.error or text, secrets))
+    response = (call.response if call else None) or {}
+    if not text and _has_no_content(response):
+        raise CallFailed("malformed", "message content is null, expected text")
+    return Response(
+        trial_id,
+        text,
+        # OpenAI's word for it, so that one reason has one name whichever adapter asked.
+        finish_reason="length" if choice.stop_reason == "max_tokens" else choice.stop_reason,
+        logprobs=choice.logprobs.model_dump_json() if choice.logprobs else "",
+        served_by=" ".join(str(part) for part in (output.model, response.get("system_fingerprint")) if part),
+    )
+
+
+def read_usage(output: "ModelOutput") -> Usage:
+    """Inspect counts what was cached apart from the input; we count it as part of it."""
+    usage = output.usage
+    if usage is None:
+        return Usage()
+    cached = usage.input_tokens_cache_read
+    whole = usage.input_tokens + (cached or 0) + (usage.input_tokens_cache_write or 0)
+    # A count no disk format holds is no count.
+    return Usage(*(n if n is not None and 0 <= n < 2**63 else None for n in (whole, usage.output_tokens, cached)))
+
+
+def asked_parameters(request: ChatRequest, inspect_version: str) -> str:
+    """What is asked for, whatever the provider makes of it, as JSON."""
+    asked = {name: value for name, value in request_body(request).items() if name not in NOT_PARAMETERS}
+    return canonical_json({**asked, "inspect": inspect_version})
+
+
+def sent_parameters(call: "ModelCall", attachments: Mapping[str, str], inspect_version: str) -> str:
+    """What the provider's client was given, as JSON: Inspect leaves out what a provider does not take, and goes on."""
+    extra = call.request.get("extra_body")
+    every = {**call.request, **(extra if isinstance(extra, dict) else {})}
+    sent = _without_nulls({name: value for name, value in every.items() if name not in NOT_PARAMETERS})
+    text = canonical_json({**sent, "inspect": inspect_version})
+    # Inspect keeps long strings of a request apart.
+    return ATTACHMENT.sub(lambda found: json.dumps(attachments.get(found[1], found[0])), text)
+
+
+def _without_nulls(value: Any) -> Any:  # noqa: ANN401  # JSON
+    if isinstance(value, dict):
+        return {name: _without_nulls(inner) for name, inner in value.items() if inner is not None}
+    return [_without_nulls(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _is_refusal(choice: "ChatCompletionChoice") -> bool:
+    """OpenAI reports a refusal beside the content; Inspect marks it in the text and says `stop`."""
+    content = choice.message.content
+    return not isinstance(content, str) and any(getattr(part, "refusal", None) for part in content)
+
+
+def _has_no_content(response: Mapping[str, Any]) -> bool:
+    """A reply of OpenAI's protocol in which Inspect read null as an empty text."""
+    try:
+        return response["choices"][0]["message"]["content"] is None
+    except (LookupError, TypeError):
+        return False

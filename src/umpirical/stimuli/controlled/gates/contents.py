@@ -1,0 +1,66 @@
+"""Gates on what the candidates state."""
+
+from collections.abc import Mapping, Sequence
+
+from umpirical.domain.gates import GateResult
+from umpirical.domain.stimuli import Stimulus
+from umpirical.stimuli.controlled.ladder.transforms import canonical
+from umpirical.stimuli.controlled.set import candidate_levels
+from umpirical.stimuli.controlled.task_checks import check_tasks
+from umpirical.stimuli.controlled.tasks import Task, sentences
+
+__all__ = ["checkers_agree", "no_leak", "sound_tasks", "superset"]
+
+
+def sound_tasks(tasks: Sequence[Task]) -> GateResult:
+    """Every sentence states what it should and nothing else, fillers state nothing, prompts give nothing away."""
+    return result("sound-tasks", list(check_tasks(list(tasks))), f"{len(tasks)} tasks", "no problem in any task")
+
+
+def checkers_agree(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResult:
+    """The programmatic checkers find in every candidate the level it was made to have."""
+    problems = []
+    for stimulus in stimuli:
+        found = tuple(tasks[stimulus.task_id].level(text) for text in stimulus.candidates)
+        if found != candidate_levels(stimulus):
+            problems.append(f"stimulus {stimulus.id}: made for levels {candidate_levels(stimulus)}, found {found}")
+    return result("checkers-agree", problems, f"{2 * len(stimuli)} candidates", "every candidate at its planned level")
+
+
+def superset(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResult:
+    """The better candidate states all that the lesser one states, and more."""
+    problems, pairs = [], 0
+    for stimulus in stimuli:
+        if stimulus.family in ("ladder", "conflict"):
+            pairs += 1
+            one, other = map(tasks[stimulus.task_id].stated, stimulus.candidates)
+            if not (one < other or other < one):
+                problems.append(f"stimulus {stimulus.id}: neither candidate states all that the other states")
+    return result("superset", problems, f"{pairs} pairs with a better candidate", "it states all the other states")
+
+
+def no_leak(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResult:
+    """Nothing in a candidate but the sentences of its task: no winner, no level, no mark of where it comes from."""
+    own = {task.id: _own_sentences(task) for task in tasks.values()}
+    problems = []
+    for stimulus in stimuli:
+        for text in filter(str.strip, stimulus.candidates):
+            if foreign := [part for part in sentences(text) if canonical(part) not in own[stimulus.task_id]]:
+                problems.append(f"stimulus {stimulus.id}: {foreign[0]!r} is not from its task")
+            elif text != text.strip() or any(mark.isspace() and mark not in " \n" for mark in text):
+                problems.append(f"stimulus {stimulus.id}: blanks that no transform makes")
+        if stimulus.task != tasks[stimulus.task_id].prompt:
+            problems.append(f"stimulus {stimulus.id}: the task shown is not that of {stimulus.task_id}")
+    return result("no-leak", problems, f"{len(stimuli)} stimuli", "nothing shown but the task and its own sentences")
+
+
+def _own_sentences(task: Task) -> set[str]:
+    return {canonical(text) for fact in task.facts for text in (*fact.forms, *fact.fillers)}
+
+
+def result(name: str, problems: Sequence[str], looked_at: str, allowed: str) -> GateResult:
+    """Passed if there is no problem; else the first one, and how many there are."""
+    if not problems:
+        return GateResult(name, passed=True, found=f"{looked_at}, no problem", allowed=allowed)
+    more = f", and {len(problems) - 1} more" if len(problems) > 1 else ""
+    return GateResult(name, passed=False, found=f"{problems[0]}{more} ({looked_at})", allowed=allowed)

@@ -1,0 +1,199 @@
+"""Pairs of answers: on the ladder, of equal quality, and with length or requirements set against each other."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import gcd
+
+import numpy as np
+
+from umpirical.domain.stimuli import Expectation, GivenWinner, NoPreference, Stimulus
+from umpirical.stats.seeds import generator
+from umpirical.stimuli.controlled.ladder.answers import facts_at, random_wording, reworded, slot_sentences
+from umpirical.stimuli.controlled.ladder.balance import Balancer, Draw
+from umpirical.stimuli.controlled.ladder.transforms import PLAIN, REWRITING, TRANSFORMS, transformed
+from umpirical.stimuli.controlled.lengths import equally_long
+from umpirical.stimuli.controlled.tasks import Task
+
+__all__ = ["PairMaker", "bases"]
+
+MAKER = "ladder/2"
+
+DRAWS = 10
+"""Wordings drawn for each pair that make it equally long, of which one is used."""
+
+FEW, MOST_DRAWS = 40, 400
+"""After so many draws, any number of such wordings will do; after so many more, the gate on lengths has to say so."""
+
+LENGTHS = {"+25%": 0.25, "+50%": 0.50, "+100%": 1.00}
+"""Extra length by fillers, as a share of the sentences of an answer."""
+
+CONFLICTS = ("+50%", "+100%")
+
+
+def bases(task: Task, delta: float) -> list[float]:
+    """The levels a step can start from: whole ones for whole steps, so that whole requirements make the difference."""
+    grain = 1 if delta == int(delta) else task.grain
+    return [place / grain for place in range(int((len(task.requirements) - delta) * grain) + 1)]
+
+
+def _stride(places: int) -> int:
+    """Steps of this size visit every place, low and high ones early: near the golden section, prime to their number."""
+    return next(size for size in range(max(1, round(0.618 * places)), places + 1) if gcd(size, places) == 1)
+
+
+@dataclass(frozen=True)
+class PairMaker:
+    """Makes the pairs of one task."""
+
+    task: Task
+    index: int
+    """The task's place in the set, which rotates chains, levels and transforms."""
+    seed: int
+    balancer: Balancer
+
+    def equal(self, turn: int) -> Stimulus:
+        """The same facts in other words, and under a transform: what differs is surface alone."""
+        # Whole levels, all of them over the tasks; the pace is prime to their number.
+        level = (self.index + 5 * turn) % (len(self.task.requirements) + 1)
+        present = facts_at(self.task, self.index, level)
+        rng = generator(self.seed, "delta0", self.task.id, str(turn))
+        pair, stratum = self._draw(present, present, rng, turn=turn, family="delta0", step=0.0)
+        return self._stimulus(pair, NoPreference(), "delta0", stratum, delta=0.0, base=level)
+
+    def step(self, delta: float, turn: int, *, rank: int) -> Stimulus:
+        """A step of the ladder: the better answer states all that the lesser one states, and more.
+
+        `rank` is how many pairs of this step the set has already. It decides where the step starts: the task's place
+        would not do, as a step may come up in every second task only.
+        """
+        levels = bases(self.task, delta)
+        base = levels[(rank * _stride(len(levels)) + rank // len(levels)) % len(levels)]
+        lesser, better = (facts_at(self.task, self.index, level) for level in (base, base + delta))
+        name = f"{delta:g} {turn}"
+        rng = generator(self.seed, "ladder", self.task.id, name)
+        pair, stratum = self._draw(better, lesser, rng, turn=turn + int(4 * delta), family="ladder", step=delta)
+        # The better content is u in half of the pairs, so that canonical order tells nothing either.
+        winner = int(rng.integers(2))
+        shown = pair if winner == 0 else pair[::-1]
+        return self._stimulus(shown, GivenWinner(winner), "ladder", stratum, delta=delta, base=base)
+
+    def subset(self, turn: int) -> Stimulus:
+        """Equal numbers of requirements met, but not the same ones: u meets the one, v the other, of a pair of them."""
+        places = list(combinations(range(len(self.task.requirements)), 2))
+        one, other = places[(self.index + turn) % len(places)]
+        rng = generator(self.seed, "subset", self.task.id, str(turn))
+        pair, _ = self._draw(
+            self._facts_of(one), self._facts_of(other), rng, turn=0, family="delta0-subset", step=0.0, only=PLAIN
+        )
+        return self._stimulus(pair, NoPreference(), "delta0-subset", f"{one + 1}-{other + 1}", delta=0.0, base=1)
+
+    def length(self, turn: int, *, rank: int) -> Stimulus:
+        """The same facts, and fillers added to u. `rank` is how many such pairs the set has already."""
+        stratum = list(LENGTHS)[rank % len(LENGTHS)]
+        level = 1 + rank % (len(self.task.requirements) - 1)
+        present = facts_at(self.task, self.index, level)
+        rng = generator(self.seed, "length", self.task.id, str(turn))
+        pair = self._padded(present, present, LENGTHS[stratum], rng)
+        return self._stimulus(pair, NoPreference(), "length", stratum, delta=0.0, base=level)
+
+    def conflict(self, turn: int, *, rank: int) -> Stimulus:
+        """Better against longer: u states one requirement more, v has more fillers. `rank` as in `length`."""
+        stratum = CONFLICTS[rank % len(CONFLICTS)]
+        base = rank % len(self.task.requirements)
+        lesser, better = (facts_at(self.task, self.index, level) for level in (base, base + 1))
+        rng = generator(self.seed, "conflict", self.task.id, str(turn))
+        longer, shorter = self._padded(lesser, better, LENGTHS[stratum], rng)
+        return self._stimulus((shorter, longer), GivenWinner(0), "conflict", stratum, delta=1.0, base=base)
+
+    def answer(self, level: float, turn: int) -> str:
+        """One answer alone."""
+        rng = generator(self.seed, "answer", self.task.id, str(turn))
+        return " ".join(self._sentences(facts_at(self.task, self.index, level), random_wording(self.task, rng)))
+
+    def _draw(  # noqa: PLR0913  # the two contents, and where the pair stands in the design
+        self,
+        favoured: Collection[int],
+        other: Collection[int],
+        rng: np.random.Generator,
+        *,
+        turn: int,
+        family: str,
+        step: float,
+        only: str | None = None,
+    ) -> tuple[Draw, str]:
+        """Two answers that differ in wording in every sentence, whether or not they differ in what they state.
+
+        The surface comes from one distribution at every step, equal quality included, so that "anything differs" tells
+        nothing about quality. One of the two, by a coin, is transformed besides.
+        """
+        names = list(TRANSFORMS)
+        stratum = only or names[(self.index + turn) % len(names)]
+        even: list[Draw] = []
+        uneven: list[Draw] = []
+        drawn = 0
+        while len(even) < DRAWS and drawn < (FEW if even else MOST_DRAWS):
+            if drawn >= DRAWS and not (even or uneven):
+                # A transform that finds nothing to work on passes its turn to the next.
+                stratum, drawn = names[(names.index(stratum) + 1) % len(names)], 0
+            drawn += 1
+            wording = random_wording(self.task, rng)
+            facts, wordings = (favoured, other), (wording, reworded(self.task, wording, rng))
+            texts = [self._sentences(*side) for side in zip(facts, wordings, strict=True)]
+            changed = int(rng.integers(2))
+            text = self._transformed(texts[changed], facts[changed], stratum, rng)
+            if text is not None:
+                whole = [text if place == changed else " ".join(texts[place]) for place in (0, 1)]
+                (even if equally_long(*whole) else uneven).append((whole[0], whole[1]))
+        draws = even or uneven
+        return draws[self.balancer.choose(self.task.prompt, draws, family=family, step=step)], stratum
+
+    def _transformed(
+        self, sentences: list[str], present: Collection[int], stratum: str, rng: np.random.Generator
+    ) -> str | None:
+        """The answer under a transform, unless that changes nothing, or something that a checker looks for."""
+        text = transformed(sentences, stratum, rng)
+        if text is None or (stratum in REWRITING and self.task.level(text) != len(present) / self.task.grain):
+            return None
+        return text
+
+    def _padded(
+        self, long: Collection[int], short: Collection[int], extra: float, rng: np.random.Generator
+    ) -> tuple[str, str]:
+        """Two answers, the first with fillers put in between its sentences."""
+        wording = random_wording(self.task, rng)
+        sentences, other = self._sentences(long, wording), self._sentences(short, reworded(self.task, wording, rng))
+        slots = rng.permutation(len(self.task.facts))[: round(extra * len(sentences))]
+        for slot in slots:
+            fillers = [text for text in self.task.facts[slot].fillers if text not in sentences]
+            sentences.insert(int(rng.integers(len(sentences) + 1)), fillers[int(rng.integers(len(fillers)))])
+        return " ".join(sentences), " ".join(other)
+
+    def _sentences(self, present: Collection[int], wording: Sequence[int]) -> list[str]:
+        return slot_sentences(self.task, self.index, present, tuple(wording))
+
+    def _facts_of(self, requirement: int) -> frozenset[int]:
+        grain = self.task.grain
+        return frozenset(range(requirement * grain, (requirement + 1) * grain))
+
+    def _stimulus(  # noqa: PLR0913  # the fields of a stimulus
+        self,
+        pair: tuple[str, str],
+        expectation: Expectation,
+        family: str,
+        stratum: str,
+        *,
+        delta: float,
+        base: float,
+    ) -> Stimulus:
+        return Stimulus(
+            task_id=self.task.id,
+            task=self.task.prompt,
+            candidates=pair,
+            expectation=expectation,
+            maker=MAKER,
+            family=family,
+            stratum=stratum,
+            delta=float(delta),
+            base=float(base),
+        )

@@ -1,0 +1,78 @@
+"""The stimulus set of the datasheet: vacuum, equal quality, and the ladder, task by task."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from umpirical.domain.stimuli import GivenWinner, Stimulus
+from umpirical.stimuli.controlled import vacuum
+from umpirical.stimuli.controlled.ladder import pairs
+from umpirical.stimuli.controlled.ladder.balance import Balancer
+from umpirical.stimuli.controlled.ladder.pairs import PairMaker
+from umpirical.stimuli.controlled.recipes import Recipe
+from umpirical.stimuli.controlled.tasks import Task
+from umpirical.stimuli.controlled.vacuum import vacuum_stimuli
+
+__all__ = ["MAKERS", "candidate_levels", "datasheet_stimuli", "spread_over_families"]
+
+T = TypeVar("T")
+
+MAKERS = [pairs.MAKER, vacuum.MAKER]
+"""What makes the stimuli, with versions: another version makes another set of the same tasks."""
+
+
+def datasheet_stimuli(tasks: Sequence[Task], recipe: Recipe, *, seed: int) -> Iterator[Stimulus]:
+    """Every stimulus of the set. The same tasks, recipe and seed give the same bytes."""
+    balancer, made = Balancer(), Counter[str]()
+    for index, task in enumerate(tasks):
+        maker = PairMaker(task, index, seed, balancer)
+        yield from vacuum_stimuli(maker, prompts=recipe.vacuum)
+        for turn in range(recipe.delta0):
+            yield maker.equal(turn)
+        yield from _ladder(maker, recipe, made)
+        for turn in range(recipe.subset):
+            yield maker.subset(turn)
+        for turn in range(recipe.length):
+            kind, make = ("length", maker.length) if (index + turn) % 2 else ("conflict", maker.conflict)
+            yield make(turn, rank=made[kind])
+            made[kind] += 1
+
+
+def _ladder(maker: PairMaker, recipe: Recipe, made: Counter[str]) -> Iterator[Stimulus]:
+    """Steps in rotation over the tasks, those that the task's grain allows. `made` counts them over the whole set."""
+    top, grain = len(maker.task.requirements), maker.task.grain
+    steps = [step for step in recipe.steps if step <= top and (step * grain).is_integer()]
+    seen = Counter[float]()
+    for place in range(recipe.ladder):
+        delta = steps[(maker.index * recipe.ladder + place) % len(steps)]
+        yield maker.step(delta, seen[delta], rank=made[f"{delta:g}"])
+        seen[delta] += 1
+        made[f"{delta:g}"] += 1
+
+
+def spread_over_families(tasks: Sequence[Task], count: int) -> list[Task]:
+    """So many of the tasks, from as many domains and families as there are.
+
+    The first task of each family, then the second of each; and among families, the first of each domain, then the
+    second of each.
+    """
+    domains: dict[str, dict[str, list[Task]]] = {}
+    for task in tasks:
+        domains.setdefault(task.domain, {}).setdefault(task.family, []).append(task)
+    families = _in_turn([list(families.values()) for families in domains.values()])
+    return _in_turn(families)[:count]
+
+
+def _in_turn(rows: Sequence[Sequence[T]]) -> list[T]:
+    """The first of each row, then the second of each, and so on."""
+    return [row[place] for place in range(max(map(len, rows), default=0)) for row in rows if place < len(row)]
+
+
+def candidate_levels(stimulus: Stimulus) -> tuple[float, ...]:
+    """The quality of each candidate, by construction. Blank candidates meet nothing."""
+    base, delta = stimulus.base or 0.0, stimulus.delta or 0.0
+    match stimulus.expectation:
+        case GivenWinner(candidate=winner):
+            return tuple(base + delta if place == winner else base for place in range(len(stimulus.candidates)))
+        case _:
+            return tuple(base for _ in stimulus.candidates)

@@ -1,0 +1,224 @@
+"""One attempt at a stimulus: the generator writes, a program checks, validators who see the rubric agree or not.
+
+A protocol without I/O: it yields what is to be asked and is sent what came back. Whoever drives it sees to money,
+records and repetition. An attempt that fails anywhere is kept with the reason, and never becomes a stimulus.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from umpirical.domain.attempts import Attempt, CheckResult
+from umpirical.domain.digests import digest
+from umpirical.domain.responses import Response
+from umpirical.domain.stimuli import (
+    Expectation,
+    FlippedVerdict,
+    GivenLabel,
+    GoldSource,
+    SameVerdict,
+    Stimulus,
+)
+from umpirical.models.requests import ChatRequest, Decoding, Message
+from umpirical.stimuli.generation.commissions import Commission
+from umpirical.stimuli.generation.opinions import REFUSED, SAME, opinion_schema, read_opinion, validator_prompt
+from umpirical.stimuli.perturbations.catalogue import Made
+from umpirical.text.templates import fill
+
+__all__ = ["Ask", "attempt", "check_again"]
+
+Role = Literal["generator", "validator"]
+
+LONGEST_TEXT = 200_000
+"""Characters of a generated text; what is longer is no stimulus but a model that did not stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question to a model."""
+
+    id: str
+    role: Role
+    request: ChatRequest
+
+
+def attempt(commission: Commission, number: int, *, others: Sequence[str] = ()) -> Generator[Ask, Response, Attempt]:
+    """Attempt `number` at a commission, counted from 0. `others` are texts that the new one must not repeat.
+
+    A failure that may pass must not be sent in: the attempt is then given up and made anew another time.
+    """
+    temperature = commission.terms.temperature(number)
+    settled = Attempt(commission.id, commission.perturbation.name, number, temperature, "", (), (), "-", None)
+    written = yield _ask(commission, number, "generator", 0, _generator_request(commission, number))
+    if written.text is None:
+        who = "refused" if written.failure == "refused" else "was refused the request"
+        return replace(settled, rejected=f"the generator {who}: {written.failure_detail}"[:300])
+    text = written.text.strip("\r\n")
+    settled = replace(settled, text=text[:LONGEST_TEXT])
+    if problem := _unusable(written, text, fence=_fence(commission, number)):
+        return replace(settled, rejected=problem)
+    results = _results(commission, text, others)
+    settled = replace(settled, checks=results)
+    if reasons := _reasons(results):
+        return replace(settled, rejected=reasons)
+    opinions = yield from _opinions(commission, number, text)
+    settled = replace(settled, opinions=opinions)
+    agreeing = opinions.count(_wanted(commission))
+    if commission.perturbation.validation != "none" and agreeing < commission.terms.agree:
+        said = ", ".join(opinions)
+        return replace(
+            settled, rejected=f"validators: {agreeing} agree, {commission.terms.agree} needed; they said: {said}"
+        )
+    return replace(settled, rejected="", stimulus=_stimulus(commission, settled, agreeing))
+
+
+def check_again(commission: Commission, settled: Attempt, *, others: Sequence[str]) -> Attempt:
+    """The attempt, rejected after all if it repeats one of `others` that was taken since its checks were made."""
+    results = _results(commission, settled.text, others)
+    if all(result.passed for result in results):
+        return settled
+    return replace(settled, checks=results, rejected=_reasons(results), stimulus=None)
+
+
+def _reasons(results: Sequence[CheckResult]) -> str:
+    failed = (result for result in results if not result.passed)
+    return "; ".join(f"{f.check}: {f.found}, allowed: {f.allowed}" for f in failed)[:1000]
+
+
+def _generator_request(commission: Commission, number: int) -> ChatRequest:
+    terms, source, fence = commission.terms, commission.source, _fence(commission, number)
+    values = {
+        "instruction": terms.instruction,
+        "rubric": terms.rubric,
+        "task": source.task,
+        "response": source.candidates[0],
+        "label": source.gold,
+        "target": commission.target,
+        "scale": ", ".join(terms.scale.labels) or f"{terms.scale.low:g} to {terms.scale.high:g}",
+        "examples": "\n\n".join(_example(commission, text, fence) for text in commission.examples)
+        or "(There is none.)",
+        "fence": fence,
+    }
+    # Every attempt has a seed of its own, so that a second one at the same temperature is not the first again.
+    decoding = Decoding(
+        terms.temperature(number), max_tokens=terms.generator.max_tokens, seed=_seed(commission, number, 0)
+    )
+    return ChatRequest(
+        terms.generator.model, (Message("user", fill(commission.perturbation.prompt, values)),), decoding
+    )
+
+
+def _example(commission: Commission, text: str, fence: str) -> str:
+    graded = f" graded {commission.example_label}" if commission.example_label else ""
+    return f"[example{graded}, {fence}]\n{text}\n[end of example, {fence}]"
+
+
+def _fence(commission: Commission, number: int) -> str:
+    """A mark that none of the texts could have foreseen, as it depends on them all; another one in every attempt."""
+    texts = [
+        commission.terms.instruction,
+        commission.terms.rubric,
+        commission.source.task,
+        commission.source.candidates[0],
+        *commission.examples,
+    ]
+    return digest("fence", [*texts, commission.target, number])[:8]
+
+
+def _opinions(commission: Commission, number: int, text: str) -> Generator[Ask, Response, tuple[str, ...]]:
+    """Asks validators one after the other, until what they have said decides."""
+    kind, terms = commission.perturbation.validation, commission.terms
+    opinions: list[str] = []
+    if kind == "none":
+        return ()
+    wanted = _wanted(commission)
+    for vote in range(terms.votes):
+        agreeing = opinions.count(wanted)
+        if agreeing >= terms.agree or agreeing + terms.votes - vote < terms.agree:
+            break
+        prompt = validator_prompt(commission, text, swapped=vote % 2 == 1)
+        decoding = Decoding(
+            terms.validator_temperature, max_tokens=terms.validator.max_tokens, seed=_seed(commission, number, vote + 1)
+        )
+        schema = opinion_schema(kind, terms.scale)
+        request = ChatRequest(terms.validator.model, (Message("user", prompt),), decoding, schema)
+        said = yield _ask(commission, number, "validator", vote, request)
+        opinions.append(REFUSED if said.text is None else read_opinion(kind, terms.scale, said.text))
+    return tuple(opinions)
+
+
+def _ask(commission: Commission, number: int, role: Role, place: int, request: ChatRequest) -> Ask:
+    return Ask(digest("generation call", [commission.id, number, role, place, request.payload()]), role, request)
+
+
+def _seed(commission: Commission, number: int, place: int) -> int:
+    return int(digest("generation seed", [commission.id, number, place])[:7], 16)
+
+
+def _unusable(written: Response, text: str, *, fence: str) -> str:
+    if not text.strip():
+        return "the generator wrote nothing"
+    if written.finish_reason == "length":
+        return "the generator was cut off at max_tokens"
+    if written.finish_reason == "content_filter":
+        return "the generator was stopped by a content filter"
+    if len(text) > LONGEST_TEXT:
+        return f"the generator did not stop: {len(text):,} characters, allowed: {LONGEST_TEXT:,}"
+    if fence in text:
+        return "the generator repeated marks of its prompt"
+    return ""
+
+
+def _results(commission: Commission, text: str, others: Sequence[str]) -> tuple[CheckResult, ...]:
+    written_anew = commission.perturbation.expectation == "given-label"
+    original = "" if written_anew else commission.source.candidates[0]
+    # Whoever drives may know more texts; what the generator was shown it must not repeat in any case.
+    known = (commission.source.candidates[0], *commission.examples) if written_anew else ()
+    made = Made(original, text, commission.source.task, commission.target, tuple(dict.fromkeys((*known, *others))))
+    return tuple(
+        CheckResult(check.name, check.passed(made), check.found(made), check.allowed)
+        for check in commission.perturbation.checks
+    )
+
+
+def _wanted(commission: Commission) -> str:
+    return SAME if commission.perturbation.validation == "same-grade" else commission.target
+
+
+def _stimulus(commission: Commission, settled: Attempt, agreeing: int) -> Stimulus:
+    source, kind = commission.source, commission.perturbation.expectation
+    expectation: Expectation
+    gold, gold_from = source.gold, source.gold_from
+    expectation = SameVerdict()
+    if kind != "same-verdict":
+        gold, gold_from = commission.target, _CONSTRUCTED
+        expectation = FlippedVerdict() if kind == "flipped-verdict" else GivenLabel(commission.target)
+    evidence = {f"check {result.check}": result.found for result in settled.checks}
+    model = commission.terms.generator.model
+    evidence |= {
+        "generator": f"{model}, temperature {settled.temperature:g}, attempt {settled.number + 1}",
+        "commission": commission.id,
+    }
+    if commission.examples:
+        evidence["examples"] = f"{len(commission.examples)} shown to the generator, graded {commission.example_label}"
+    if commission.perturbation.validation != "none":
+        said = ", ".join(settled.opinions)
+        evidence["validators"] = (
+            f"{commission.terms.validator.model}: {agreeing} of {len(settled.opinions)} agree ({said})"
+        )
+    return Stimulus(
+        task_id=source.task_id,
+        task=source.task,
+        candidates=(settled.text,),
+        expectation=expectation,
+        maker=commission.perturbation.maker,
+        family=commission.perturbation.name,
+        parent=source.id,
+        gold=gold,
+        gold_from=gold_from,
+        evidence=evidence,
+        strata=source.strata,
+    )
+
+
+_CONSTRUCTED: GoldSource = "construction"
