@@ -31,15 +31,15 @@ def main() -> None:
 
 def fast_path(url: str, calls: int, in_flight: int) -> dict[str, float]:
     """The product, end to end: planned, asked, recorded durably, read into judgments; money and pace included."""
+    from umpirical.judges.answers import read_response
     from umpirical.judges.factory import build_reader
-    from umpirical.judges.model_judge import read_response
     from umpirical.models.money import Ledger, Meter
     from umpirical.models.prices import RatePricer, TokenPrices
+    from umpirical.protocols.datasheet.stimuli import write_stimulus_set
     from umpirical.runs.judgments import read_judgments
     from umpirical.runs.local import LocalExecutor
-    from umpirical.study.files import parse_study
-    from umpirical.study.preparing import prepare_run
-    from umpirical.study.stimuli import write_stimulus_set
+    from umpirical.study.file import parse_study
+    from umpirical.study.prepare import prepare_run
 
     class Watcher:
         def resumed(self, trials: int) -> None: ...
@@ -121,8 +121,10 @@ def inspect_generate(url: str, calls: int, in_flight: int) -> dict[str, float]:
 
 def inspect_adapter(url: str, calls: int, in_flight: int) -> dict[str, float]:
     """Our adapter around it."""
-    from umpirical.judges.factory import Calling, build_judge, resolve_prompts
+    from umpirical.judges.factory import build_judge
+    from umpirical.judges.prompt import resolve_prompts
     from umpirical.judges.spec import JudgeSpec
+    from umpirical.models.adapters.catalogue import Calling
     from umpirical.models.requests import ChatRequest, Decoding, Message
 
     model = {"adapter": "inspect", "name": "openai-api/stub/stub", "base_url": url, "api_key_env": "STUB_KEY"}

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
+from umpirical.protocols.datasheet.documents import datasheet_of, write_documents
+from umpirical.protocols.datasheet.stimuli import write_stimulus_set
 from umpirical.runs.local import LocalExecutor
 from umpirical.stimuli.controlled.recipes import RECIPES
-from umpirical.study.files import parse_study
-from umpirical.study.preparing import prepare_run
-from umpirical.study.reporting import datasheet_of, write_documents
-from umpirical.study.stimuli import write_stimulus_set
+from umpirical.study.file import parse_study
+from umpirical.study.prepare import prepare_run
 
 STUDY = """\
 study: million

@@ -20,12 +20,20 @@ from re import sub
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from umpirical.domain.errors import UmpiricalError, UsageError
+from umpirical.protocols.datasheet.decision import TITLES
+from umpirical.protocols.datasheet.readouts.record import (
+    ReadoutRow,
+    Readouts,
+    measure_in,
+    parse_readouts,
+    shown_measures,
+)
+from umpirical.protocols.datasheet.readouts.sheets import band_words
+from umpirical.protocols.datasheet.record import Datasheet, parse_datasheet
+from umpirical.protocols.study import StudySpec
 from umpirical.reports import numbers
-from umpirical.reports.decision import TITLES
-from umpirical.reports.readout_sheets import band_words
-from umpirical.reports.readouts import ReadoutRow, Readouts, measure_in, parse_readouts, shown_measures
-from umpirical.reports.record import AuditRow, Datasheet, EstimateRecord, MeasureRecord, parse_datasheet
-from umpirical.study.files import StudySpec, load_study
+from umpirical.reports.record import AuditRow, EstimateRecord, MeasureRecord
+from umpirical.study.file import load_study
 
 __all__ = ["MODELS", "Casebook", "Model", "NotBorneOut", "faults", "main", "render_pages"]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from umpirical.cli.progress import watch_run
-from umpirical.study.demo import run_demo
+from umpirical.progress import watch_run
+from umpirical.protocols.datasheet.demo import run_demo
 
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]

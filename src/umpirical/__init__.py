@@ -1,5 +1,49 @@
 """Umpirical measures LLM judges as measuring instruments, before anyone trusts their scores."""
 
-__all__ = ["__version__"]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from umpirical.api import (
+        Measures,
+        Report,
+        datasheet,
+        datasheet_async,
+        load,
+        load_async,
+        measure,
+        measure_async,
+        run,
+        run_async,
+        stress,
+        stress_async,
+    )
+
+__all__ = [
+    "Measures",
+    "Report",
+    "__version__",
+    "datasheet",
+    "datasheet_async",
+    "load",
+    "load_async",
+    "measure",
+    "measure_async",
+    "run",
+    "run_async",
+    "stress",
+    "stress_async",
+]
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever the front door has of that name
+    """Imports the front door when something of it is first used: the command line starts without it."""
+    if name in __all__:
+        return getattr(import_module("umpirical.api"), name)
+    raise AttributeError(f"module 'umpirical' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

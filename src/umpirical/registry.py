@@ -1,4 +1,4 @@
-"""Name to factory: built-ins and third parties' plugins come in by the same door."""
+"""Name to object: built-ins and third parties' plugins come in by the same door."""
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -17,27 +17,32 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Named objects of one kind, imported only when asked for."""
 
-    def __init__(self, kind: str, builtins: Mapping[str, str]) -> None:
-        """`kind` names the entry point group, `umpirical.<kind>`; `builtins` maps a name to `module:object`."""
-        self._kind = kind
+    def __init__(self, group: str, builtins: Mapping[str, str], *, noun: str) -> None:
+        """`group` is the entry point group without `umpirical.`; `builtins` maps a name to `module:object`.
+
+        `noun` is what a message calls one of them.
+        """
+        self._group = f"umpirical.{group}"
         self._builtins = dict(builtins)
+        self._noun = noun
 
     def names(self) -> list[str]:
-        """Every name, built-ins first in the order they were registered, then plugins."""
-        plugins = sorted(point.name for point in entry_points(group=f"umpirical.{self._kind}"))
+        """Every name: built-ins in the order they were registered, then plugins."""
+        plugins = sorted(point.name for point in entry_points(group=self._group))
         return [*self._builtins, *(name for name in plugins if name not in self._builtins)]
 
     def get(self, name: str) -> T:
+        """The object of that name. Raises UsageError, with the name that was probably meant, where there is none."""
         if name in self._builtins:
             found: T = load_object(self._builtins[name])
             return found
-        for point in entry_points(group=f"umpirical.{self._kind}"):
+        for point in entry_points(group=self._group):
             if point.name == name:
                 loaded: T = point.load()
                 return loaded
         near = get_close_matches(name, self.names(), n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(self.names()) or 'none'}"
-        raise UsageError(f"no {self._kind} entry named {name!r}", fix=hint)
+        raise UsageError(f"no {self._noun} named {name!r}", fix=hint)
 
     def __iter__(self) -> Iterator[T]:
         return (self.get(name) for name in self.names())

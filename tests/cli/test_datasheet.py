@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.stimuli.built import lend_stimuli
-from umpirical.reports.record import parse_datasheet
+from umpirical.protocols.datasheet.record import parse_datasheet
 
 SCREEN = ("--size", "screen")
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.study.test_drafting import GOOD, RUBRIC, WRONG, Replies
+from tests.protocols.datasheet.end_to_end.test_draft import GOOD, RUBRIC, WRONG, Replies
 from umpirical.cli import main
 from umpirical.testing import ChatServer
 

@@ -17,13 +17,13 @@ from types import SimpleNamespace
 import pytest
 
 from tests.docs.reading import ROOT, blocks
-from tests.study.reviewing.written import small_study, write
+from tests.protocols.review.written import small_study, write
+from umpirical.protocols.review.items import ItemFeed
+from umpirical.protocols.review.opening import open_review
 from umpirical.review.desk import Choice
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.store.yaml_files import parse_yaml
-from umpirical.study.files import load_study
-from umpirical.study.reviewing.items import ItemFeed
-from umpirical.study.reviewing.opening import open_review
+from umpirical.study.file import load_study
 
 LINK = re.compile(r"(http://127\.0\.0\.1:\d+)/join/([\w-]{43,})")
 

@@ -12,9 +12,9 @@ import pytest
 from tests.docs.reading import ROOT, blocks
 from umpirical.cli import COMMANDS
 from umpirical.domain.readouts import READOUTS
-from umpirical.reports.readouts import parse_readouts
-from umpirical.reports.record import parse_datasheet
-from umpirical.study.files import load_study
+from umpirical.protocols.datasheet.readouts.record import parse_readouts
+from umpirical.protocols.datasheet.record import parse_datasheet
+from umpirical.study.file import load_study
 
 FOLDER = ROOT / "docs" / "casebook"
 

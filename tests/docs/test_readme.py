@@ -9,8 +9,8 @@ from tests.docs.reading import ROOT, blocks, table
 from tests.runs.loopback import swayed_answer
 from umpirical.cli import main
 from umpirical.measures.catalogue import MEASURES
-from umpirical.reports.assembling import NON_CLAIMS
-from umpirical.study.files import parse_study
+from umpirical.protocols.datasheet.report import NON_CLAIMS
+from umpirical.study.file import parse_study
 from umpirical.testing import ChatServer
 
 README = ROOT / "README.md"

@@ -5,7 +5,7 @@ import shlex
 from tests.docs.reading import ROOT, blocks, table
 from umpirical.cli import COMMANDS
 from umpirical.domain.readouts import READOUTS
-from umpirical.study.files import parse_study
+from umpirical.study.file import parse_study
 
 GUIDE = ROOT / "docs" / "readouts.md"
 

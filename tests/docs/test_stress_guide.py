@@ -6,15 +6,15 @@ import shlex
 import pytest
 
 from tests.docs.reading import ROOT, blocks, table
-from tests.reports.stress.samples import report as stress_sample
-from tests.reports.stress.samples import stress_test
+from tests.protocols.stress.samples import report as stress_sample
+from tests.protocols.stress.samples import stress_test
 from umpirical.cli import main
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally, ChangeTally, Tallies
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.measures.catalogue import measure_all
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
-from umpirical.study.files import parse_study
+from umpirical.study.file import parse_study
 
 GUIDE = ROOT / "docs" / "stress-tests.md"
 REFERENCE = ROOT / "docs" / "perturbations.md"

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from umpirical.domain.judgments import Abstained, Unparsed, Verdict
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
-from umpirical.judges.answers import AnswerReader
-from umpirical.judges.model_judge import read_response
+from umpirical.judges.answers import AnswerReader, read_response
 
 COMPARE = AnswerReader(None)
 NOMINAL = AnswerReader(GradeScale("nominal", ("yes", "no", "not sure")))

@@ -14,10 +14,10 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Verdict
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict, Stimulus
-from umpirical.domain.trials import Presented
-from umpirical.judges.factory import build_judge, resolve_prompts
+from umpirical.domain.trials import Presentation, Presented
+from umpirical.judges.factory import build_judge
 from umpirical.judges.model_judge import describe_order, describe_scale
-from umpirical.judges.prompt import builtin_prompt, fence
+from umpirical.judges.prompt import builtin_prompt, fence, resolve_prompts
 from umpirical.judges.simulated.examiner import Truth, grade_unit, kind_of, read_shown, words_ratio
 from umpirical.judges.simulated.examiner_profiles import (
     CUE_TESTS,
@@ -29,14 +29,19 @@ from umpirical.judges.simulated.model import SimulatedModel, can_read
 from umpirical.judges.simulated.planted_examiner import planted_examiner
 from umpirical.judges.simulated.profiles import GRADER_PROFILES, PAPER_PROFILES, PROFILES
 from umpirical.judges.spec import JudgeSpec
+from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.runs.call import CallSpec, answer_key, examiner_key, examiner_truths
+from umpirical.protocols.datasheet import key as datasheet_key
+from umpirical.protocols.stress import key as stress_key
+from umpirical.protocols.stress.key import truth_of, truths
+from umpirical.runs.call import CallSpec
 from umpirical.stats.simulation.examiner import LatentExaminer, centre, grade_rates, joint_rates
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 from umpirical.store.stimulus_sets import write_stimuli
 from umpirical.text.templates import fill
 
 SIX = ordinal(6)
+KEY = "umpirical.protocols.stress.key:answer_key"
 ITEMS = 1500
 
 RUBRIC_PROMPT = builtin_prompt("grade-rubric")
@@ -310,11 +315,11 @@ def test_every_examiner_answers_through_the_judge(tmp_path, name, labels):
         model={"adapter": "simulated", "name": name},
     )
     resolved = resolve_prompts(spec, tmp_path, shared={"instruction": "Grade.", "rubric": "[answer, 0]\nx"})
-    judge = build_judge(resolved, folder=tmp_path, answer_key=key, seed=1)
+    judge = build_judge(resolved, folder=tmp_path, calling=Calling(answer_key=lambda: key, seed=1))
 
     async def ask(text):
-        asked = judge.request(Presented("task", text, None), arm="baseline")
-        return judge.read(await judge.ask(asked, trial_id=text))
+        asked = judge.request(Presented("task", text, None), Presentation())
+        return judge.read(await judge.ask(asked, trial_id=text), Presentation())
 
     given = [asyncio.run(ask(text)) for level in range(len(labels)) for text in texts_of("original", level=level)[:5]]
     assert all(isinstance(outcome, Verdict) for outcome in given)
@@ -325,7 +330,7 @@ def test_an_unknown_grade_judge_is_refused_with_both_sorts_there_are(tmp_path):
     scale = {"kind": "binary", "labels": ["no", "yes"]}
     spec = JudgeSpec(name="j", kind="grade", scale=scale, model={"adapter": "simulated", "name": "perfect"})
     with pytest.raises(UsageError) as refused:
-        build_judge(resolve_prompts(spec, tmp_path), folder=tmp_path, answer_key=key, seed=1)
+        build_judge(resolve_prompts(spec, tmp_path), folder=tmp_path, calling=Calling(answer_key=lambda: key, seed=1))
     assert "steady-grader" in refused.value.fix
     assert "sound-examiner" in refused.value.fix
 
@@ -353,7 +358,7 @@ def changed_of(original, text, test, *, gold=None, expectation=None):
 
 def truths_of(stimuli, scale=SIX):
     """The truth about a text by the key, asked as an examiner asks it."""
-    key_of = examiner_key(stimuli, scale)
+    key_of = truth_of(stimuli, scale)
     return lambda text, task="task": key_of(text, fence=fence(Presented(task, text, None)))
 
 
@@ -401,7 +406,7 @@ def test_one_text_in_answer_to_two_tasks_is_two_things():
 
 def test_an_examiner_tells_by_the_prompt_which_task_a_text_answers():
     tasks = {f"Question {number}?\n\nTask:\nof many": SIX.labels[number % 6] for number in range(12)}
-    held = examiner_key([original_of("Yes.", gold, task=task) for task, gold in tasks.items()], SIX)
+    held = truth_of([original_of("Yes.", gold, task=task) for task, gold in tasks.items()], SIX)
     model = model_of(LatentExaminer(noise=0.0), answer_key=held)
 
     async def given(task):
@@ -451,7 +456,7 @@ def graded(model, stimuli):
 
 def test_an_item_without_a_label_gets_a_level_by_seed_and_item():
     essays, changed = unlabelled(600)
-    held = examiner_key([*essays, *changed], SIX)
+    held = truth_of([*essays, *changed], SIX)
     given = graded(model_of(LatentExaminer(noise=0.0), answer_key=held), [*essays, *changed])
     assert given[:600] == given[600:]
     assert_rates([SIX.labels.index(grade) for grade in given[:600]], [1 / 6] * 6)
@@ -465,7 +470,7 @@ def test_planted_values_are_those_of_the_items_with_a_label():
     profile = EXAMINER_PROFILES["severe"]
 
     def planted(stimuli):
-        return planted_examiner(profile, SIX, [truth for _, truth in examiner_truths(stimuli, SIX)])
+        return planted_examiner(profile, SIX, [truth for _, truth in truths(stimuli, SIX)])
 
     assert planted([*labelled, *essays, *changed]) == planted(labelled)
     assert planted([*essays, *changed]) == {("unparsed-rate", ""): 0.0, ("failure-rate", ""): 0.0}
@@ -476,14 +481,22 @@ def test_planted_values_are_those_of_the_items_with_a_label():
 
 def test_what_has_another_scale_no_original_or_no_item_is_refused():
     with pytest.raises(UsageError, match="'7' is not on the judge's scale, which has 1, 2, 3"):
-        examiner_key([original_of("x", "7")], SIX)
+        truth_of([original_of("x", "7")], SIX)
     lost = changed_of(original_of("gone"), "lost", "typos")
     with pytest.raises(ValueError, match="none of the originals"):
-        examiner_key([original_of("x"), lost], SIX)
+        truth_of([original_of("x"), lost], SIX)
+
+
+def judge_named(name, **options):
+    return JudgeSpec(name="j", model={"adapter": "simulated", "name": name}, **options)
+
+
+def test_a_simulated_judge_is_given_the_key_of_its_own_kind_of_stimuli_only():
+    examiner = judge_named("sound-examiner", kind="grade", scale={"kind": "ordinal", "labels": list(SIX.labels)})
     with pytest.raises(UsageError, match="controlled stimuli"):
-        examiner_key([], SIX)
+        datasheet_key.answer_key(examiner, [])
     with pytest.raises(UsageError, match="user's own") as refused:
-        answer_key([original_of("x")])
+        stress_key.answer_key(judge_named("careful"), [original_of("x")])
     assert "sound-examiner" in refused.value.fix
 
 
@@ -492,11 +505,11 @@ def test_a_run_gives_an_examiner_its_key(tmp_path):
     write_stimuli(tmp_path / "stimuli", essays)
     scale = {"kind": "ordinal", "labels": list(SIX.labels)}
     spec = JudgeSpec(name="j", kind="grade", scale=scale, model={"adapter": "simulated", "name": "sound-examiner"})
-    judge = CallSpec(resolve_prompts(spec, tmp_path), tmp_path, tmp_path / "stimuli", seed=4).open_judge()
+    judge = CallSpec(resolve_prompts(spec, tmp_path), tmp_path, tmp_path / "stimuli", 4, KEY).open_judge()
 
     async def right(stimulus):
-        asked = judge.request(Presented(stimulus.task, stimulus.candidates[0], None), arm="baseline")
-        return judge.read(await judge.ask(asked, trial_id=stimulus.id)).value == stimulus.gold
+        asked = judge.request(Presented(stimulus.task, stimulus.candidates[0], None), Presentation())
+        return judge.read(await judge.ask(asked, trial_id=stimulus.id), Presentation()).value == stimulus.gold
 
     assert sum(asyncio.run(right(stimulus)) for stimulus in essays) >= 8
 
@@ -506,8 +519,11 @@ def test_a_name_that_no_simulated_judge_has_is_answered_before_the_data_is_looke
     scale = {"kind": "ordinal", "labels": list(SIX.labels)}
     spec = JudgeSpec(name="j", kind="grade", scale=scale, model={"adapter": "simulated", "name": "sound-examinor"})
     resolved = resolve_prompts(spec, tmp_path)
-    call = CallSpec(resolved, tmp_path, tmp_path / "stimuli", seed=4)
-    for opened in (call.open_judge, lambda: build_judge(resolved, folder=tmp_path, answer_key=key, seed=1)):
+    call = CallSpec(resolved, tmp_path, tmp_path / "stimuli", 4, KEY)
+    for opened in (
+        call.open_judge,
+        lambda: build_judge(resolved, folder=tmp_path, calling=Calling(answer_key=lambda: key, seed=1)),
+    ):
         with pytest.raises(UsageError, match="no simulated judge 'sound-examinor' grades") as refused:
             opened()
         assert refused.value.fix.startswith("did you mean 'sound-examiner'? known: ")
@@ -517,14 +533,14 @@ def test_a_judge_that_compares_is_not_given_the_users_own_data(tmp_path):
     write_stimuli(tmp_path / "stimuli", [original_of("x")])
     spec = JudgeSpec(name="j", model={"adapter": "simulated", "name": "careful"})
     with pytest.raises(UsageError, match="controlled stimuli alone"):
-        CallSpec(resolve_prompts(spec, tmp_path), tmp_path, tmp_path / "stimuli", seed=4).open_judge()
+        CallSpec(resolve_prompts(spec, tmp_path), tmp_path, tmp_path / "stimuli", 4, KEY).open_judge()
 
 
 def test_truths_of_a_set_are_what_planted_values_are_made_of():
     essays = [original_of(f"essay {letter}", label) for letter, label in zip("abcdef", SIX.labels, strict=True)]
     stimuli = [*essays, *(changed_of(essay, f"{essay.candidates[0]}  !", "inline-spacing") for essay in essays)]
-    truths = [truth for _, truth in examiner_truths(stimuli, SIX)]
-    values = planted_examiner(EXAMINER_PROFILES["format-swayed"], SIX, truths)
+    known = [truth for _, truth in truths(stimuli, SIX)]
+    values = planted_examiner(EXAMINER_PROFILES["format-swayed"], SIX, known)
     expected = planted_examiner(EXAMINER_PROFILES["format-swayed"], SIX, design(6, ("vertical-spacing",)))
     for name in ("change-rate", "grade-shift", "excess-change", "accuracy"):
         assert values[name, "inline-spacing"] == pytest.approx(expected[name, "vertical-spacing"])

@@ -11,11 +11,11 @@ import pytest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Verdict
 from umpirical.domain.scales import GradeScale
-from umpirical.domain.trials import Presented
-from umpirical.judges.factory import build_judge, resolve_prompts
+from umpirical.domain.trials import Presentation, Presented
+from umpirical.judges.factory import build_judge
 from umpirical.judges.judge import prompt_id, trial_id
 from umpirical.judges.model_judge import describe_scale
-from umpirical.judges.prompt import builtin_prompt, fence
+from umpirical.judges.prompt import builtin_prompt, fence, resolve_prompts
 from umpirical.judges.simulated.grader import grades_of
 from umpirical.judges.simulated.model import SimulatedModel, can_read
 from umpirical.judges.simulated.planted import GradedPair, planted_grades, planted_values
@@ -29,6 +29,7 @@ from umpirical.judges.simulated.profiles import (
     profile,
 )
 from umpirical.judges.spec import JudgeSpec
+from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.stats.seeds import generator
 from umpirical.stats.simulation.grader import LatentGrader, grade_rates
@@ -51,6 +52,11 @@ PROMPT = builtin_prompt("compare")
 def level_of(text):
     """Synthetic candidates say their level up front: `3 some words`."""
     return float(text.split(" ", 1)[0]) if text.strip() else 0.0
+
+
+def built(spec, folder):
+    calling = Calling(answer_key=lambda: level_of, seed=1)
+    return build_judge(resolve_prompts(spec, folder), folder=folder, calling=calling)
 
 
 def request(first, second, *, task="task", prompt=PROMPT):
@@ -464,11 +470,11 @@ def test_no_name_stands_for_two_profiles():
 def test_every_grader_answers_the_built_in_prompt_through_the_judge(tmp_path, name):
     scale = {"kind": "ordinal", "labels": ["poor", "fair", "good"]}
     spec = JudgeSpec(name="j", kind="grade", scale=scale, model={"adapter": "simulated", "name": name})
-    judge = build_judge(resolve_prompts(spec, tmp_path), folder=tmp_path, answer_key=level_of, seed=1)
+    judge = built(spec, tmp_path)
 
     async def ask(number):
-        asked = judge.request(Presented("task", f"{number % 6} u{number}", None), arm="baseline")
-        return judge.read(await judge.ask(asked, trial_id=str(number)))
+        asked = judge.request(Presented("task", f"{number % 6} u{number}", None), Presentation())
+        return judge.read(await judge.ask(asked, trial_id=str(number)), Presentation())
 
     given = [asyncio.run(ask(number)) for number in range(60)]
     assert all(isinstance(outcome, Verdict) for outcome in given)
@@ -480,7 +486,7 @@ def test_a_profile_of_the_other_kind_is_refused_with_those_there_are(tmp_path, k
     scale = {"kind": "binary", "labels": ["no", "yes"]} if kind == "grade" else None
     spec = JudgeSpec(name="j", kind=kind, scale=scale, model={"adapter": "simulated", "name": name})
     with pytest.raises(UsageError) as refused:
-        build_judge(resolve_prompts(spec, tmp_path), folder=tmp_path, answer_key=level_of, seed=1)
+        built(spec, tmp_path)
     assert name in str(refused.value)
     assert ("noisy-grader" if kind == "grade" else "careful") in refused.value.fix
 
@@ -505,11 +511,11 @@ def test_an_unknown_grader_is_refused_with_those_there_are():
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_profile_answers_the_built_in_prompt_through_the_judge(tmp_path, name):
     spec = JudgeSpec(name="j", model={"adapter": "simulated", "name": name})
-    judge = build_judge(resolve_prompts(spec, tmp_path), folder=tmp_path, answer_key=level_of, seed=1)
+    judge = built(spec, tmp_path)
 
     async def ask(number):
-        asked = judge.request(Presented("task", f"5 u{number}", f"0 v{number}"), arm="baseline")
-        return judge.read(await judge.ask(asked, trial_id=str(number)))
+        asked = judge.request(Presented("task", f"5 u{number}", f"0 v{number}"), Presentation())
+        return judge.read(await judge.ask(asked, trial_id=str(number)), Presentation())
 
     outcomes = Counter(type(asyncio.run(ask(number))).__name__ for number in range(60))
     assert outcomes["Verdict"] >= 40

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Order, Presented
-from umpirical.runs.design import shown
+from umpirical.runs.plan import shown
 from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.stimuli.controlled.set import datasheet_stimuli
 from umpirical.stimuli.controlled.tasks import load_tasks

@@ -14,7 +14,7 @@ import pytest
 
 from tests.docs.reading import blocks
 from tests.llm.bench_study import EXAMPLE, umpirical
-from umpirical.reports.record import parse_datasheet
+from umpirical.protocols.datasheet.record import parse_datasheet
 from umpirical.testing.bench_models import BENCH_MODELS
 from umpirical.testing.llama_server.starting import LISTENING, SERVER
 

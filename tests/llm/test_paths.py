@@ -7,7 +7,9 @@ import pytest
 from tests.llm.bench_study import pairs
 from tests.models.inspect_opening import OLD_NAME
 from umpirical.domain.judgments import Verdict
-from umpirical.judges.factory import build_judge, resolve_prompts
+from umpirical.domain.trials import Presentation
+from umpirical.judges.factory import build_judge
+from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 
 pytestmark = [pytest.mark.llm, OLD_NAME]
@@ -47,7 +49,7 @@ async def ask_all(judges, trials):
     answers = []
     try:
         for place, shown in enumerate(trials):
-            asked = [(judge, judge.request(shown, arm="baseline")) for judge in judges]
+            asked = [(judge, judge.request(shown, Presentation())) for judge in judges]
             answers.append([(judge, await judge.ask(request, trial_id=f"t{place}")) for judge, request in asked])
     finally:
         for judge in judges:
@@ -59,7 +61,7 @@ async def ask_all(judges, trials):
 async def test_the_verdict_is_the_same(three_judges, server, trials):
     judges = three_judges(server, max_tokens=32, constrained=True)
     for answers in await ask_all(judges, pairs(trials)):
-        outcomes = [judge.read(response) for judge, response in answers]
+        outcomes = [judge.read(response, Presentation()) for judge, response in answers]
         assert isinstance(outcomes[0], Verdict)
         assert outcomes[0] == outcomes[1] == outcomes[2]
 
@@ -76,5 +78,5 @@ async def test_a_free_text_is_the_same_on_a_server_that_reads_every_prompt_anew(
         texts = [response.text for _, response in three]
         assert texts[0]
         assert texts[0] == texts[1] == texts[2]
-        outcomes = [judge.read(response) for judge, response in three]
+        outcomes = [judge.read(response, Presentation()) for judge, response in three]
         assert outcomes[0] == outcomes[1] == outcomes[2]

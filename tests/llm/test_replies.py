@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.models.chat_model import chat_model
 from tests.models.scripted_server import Reply, serve
 from umpirical.domain.judgments import Failed, Unparsed, Verdict
 from umpirical.domain.scales import Choice, GradeScale
-from umpirical.judges.answers import AnswerReader
-from umpirical.judges.model_judge import read_response
-from umpirical.models.adapters.openai_compatible import OpenAICompatibleModel
-from umpirical.models.attempts import Retrying
+from umpirical.judges.answers import AnswerReader, read_response
+from umpirical.models.caller import Retrying
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.testing import LlamaServer
 
@@ -54,7 +53,7 @@ def read(reply: dict):
 
 
 async def ask_model(base_url: str, request: ChatRequest):
-    model = OpenAICompatibleModel(base_url=base_url, retrying=Retrying(attempts=2, first_wait=0.01))
+    model = chat_model(base_url, retrying=Retrying(attempts=2, first_wait=0.01))
     try:
         return await model.generate(request, trial_id="t")
     finally:

@@ -9,9 +9,9 @@ import pytest
 
 from tests.docs.reading import blocks
 from tests.llm.bench_study import EXAMPLE, pairs, rows, umpirical, write_study
-from umpirical.models.adapters.openai_compatible import OpenAICompatibleModel
+from tests.models.chat_model import chat_model
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.reports.record import parse_datasheet
+from umpirical.protocols.datasheet.record import parse_datasheet
 
 pytestmark = pytest.mark.llm
 
@@ -102,7 +102,7 @@ def test_it_is_found_to_be_locked_to_its_slot(datasheet):
 async def test_the_same_question_again_gets_the_same_text(exact_server):
     """Free text, since a verdict of one token could be the same by chance."""
     questions = [f"Which is better, and why?\n1: {shown.first}\n2: {shown.second}" for shown in pairs(2)]
-    model = OpenAICompatibleModel(base_url=exact_server.base_url)
+    model = chat_model(exact_server.base_url)
     asked = [
         ChatRequest(exact_server.name, (Message("user", text),), Decoding(max_tokens=24)) for text in questions * 2
     ]

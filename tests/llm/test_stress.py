@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.llm.bench_study import rows, umpirical
-from umpirical.reports.stress.record import parse_stress
+from umpirical.protocols.stress.record import parse_stress
 from umpirical.store.generation import GenerationStore
 
 pytestmark = [pytest.mark.llm, pytest.mark.slow]

@@ -10,7 +10,9 @@ import os
 import sys
 from pathlib import Path
 
-from umpirical.models.adapters.inspect.model import Provider, open_inspect_model
+from umpirical.models.adapters.inspect.connection import InspectConnection, Provider
+from umpirical.models.caller import Caller
+from umpirical.models.pace import Pace
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.testing import ChatServer
 
@@ -20,7 +22,7 @@ PROMPT = "Which of the two answers is better, and by how much? " * 20
 async def main(first, more):
     with ChatServer(lambda _: '{"verdict": "tie"}', keep_bodies=0) as server:
         provider = Provider("openai-api/local/judge", base_url=server.base_url, api_key="k")
-        model = open_inspect_model(provider, concurrency=16)
+        model = Caller(InspectConnection(provider, concurrency=16), pace=Pace(16))
         await ask(model, first)
         before = megabytes()
         await ask(model, more)

@@ -7,8 +7,9 @@ from importlib.metadata import version
 
 import pytest
 
-from umpirical.models.adapters.inspect.model import Provider, open_inspect_model
-from umpirical.models.attempts import Retrying
+from umpirical.models.adapters.inspect.connection import InspectConnection, Provider
+from umpirical.models.caller import Caller, Retrying
+from umpirical.models.pace import Pace
 from umpirical.models.requests import ChatRequest, Decoding, Message
 
 # Inspect 0.3.285 gives tenacity's wait a parameter that has got another name; every call of Inspect's would raise here.
@@ -32,10 +33,17 @@ def tie(_body):
     return VERDICT
 
 
+def inspect_model(provider, *, retrying=None, meter=None, concurrency=16, **options):
+    """As the adapter opens it, with what a test wants to set."""
+    connection = InspectConnection(provider, concurrency=concurrency, **options)
+    pace = Pace(concurrency, first=concurrency) if connection.gathers else Pace(concurrency)
+    return Caller(connection, retrying=retrying, pace=pace, meter=meter)
+
+
 @asynccontextmanager
 async def opened(name, base_url, *, api_key=KEY, model_args=None, batch=False, **options):
     provider = Provider(name, base_url=base_url, api_key=api_key, model_args=model_args or {}, batch=batch)
-    model = open_inspect_model(provider, **{"retrying": QUICK, "timeout": 10.0} | options)
+    model = inspect_model(provider, **{"retrying": QUICK, "timeout": 10.0} | options)
     try:
         yield model
     finally:

@@ -29,12 +29,14 @@ from tests.models.inspect_opening import (
 from tests.models.scripted_server import Reply, completion, serve
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Usage
-from umpirical.judges.factory import Calling, build_judge, resolve_prompts
+from umpirical.judges.factory import build_judge
+from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.inspect.model import Provider, open_inspect_model
-from umpirical.models.attempts import Retrying
+from umpirical.models.adapters.catalogue import Calling, open_model
+from umpirical.models.caller import Retrying
 from umpirical.models.money import CapReached, Ledger, Meter
 from umpirical.models.requests import ChatRequest, Decoding, Message
+from umpirical.models.spec import ModelSpec
 from umpirical.testing import ChatServer, Fault
 
 pytestmark = OLD_NAME
@@ -54,7 +56,7 @@ def test_only_the_public_face_of_inspect_is_used():
 def test_without_inspect_the_person_is_told_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
     with pytest.raises(UsageError, match="not installed") as raised:
-        open_inspect_model(Provider("openai/gpt-4o"))
+        open_model(ModelSpec(adapter="inspect", name="openai/gpt-4o"), Calling())
     assert raised.value.fix == "pip install 'umpirical[inspect]'"
 
 
@@ -68,7 +70,7 @@ def test_without_inspect_the_person_is_told_what_to_install(monkeypatch):
 )
 def test_a_provider_that_cannot_be_opened_is_a_mistake_of_usage(name, message):
     with pytest.raises(UsageError, match=message):
-        open_inspect_model(Provider(name))
+        open_model(ModelSpec(adapter="inspect", name=name), Calling())
 
 
 def test_the_adapter_is_imported_only_when_it_is_used():
@@ -83,7 +85,7 @@ async def test_a_judge_spec_opens_it(monkeypatch, tmp_path):
     async with serve(Reply(completion({"role": "assistant", "content": VERDICT}))) as asked:
         model = {"adapter": "inspect", "name": NAME, "base_url": asked.base_url, "api_key_env": "JUDGE_KEY"}
         spec = resolve_prompts(JudgeSpec.model_validate({"name": "j", "model": model}), tmp_path)
-        judge = build_judge(spec, folder=tmp_path, answer_key=len, seed=1, calling=Calling(4))
+        judge = build_judge(spec, folder=tmp_path, calling=Calling(4))
         response = await judge.ask(request(), trial_id="t")
         await judge.close()
     assert response.text == VERDICT

@@ -11,10 +11,11 @@ import pytest
 from tests.models.inspect_opening import OLD_NAME, SCHEMA, VERDICT, PennyPricer, opened, request, tie
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Usage
-from umpirical.models.adapters.inspect.model import Provider, open_inspect_model
-from umpirical.models.attempts import Retrying
+from umpirical.models.adapters.catalogue import Calling, open_model
+from umpirical.models.caller import Retrying
 from umpirical.models.money import Ledger, Meter
 from umpirical.models.requests import Decoding
+from umpirical.models.spec import ModelSpec
 from umpirical.testing.batch_server import BatchServer
 
 # Inspect's batches do not close the streams their answers come by.
@@ -124,8 +125,9 @@ async def test_a_question_that_expired_with_its_batch_is_a_failure_of_its_own():
 
 @pytest.mark.parametrize("name", ["openai-api/local/m", "mockllm/model", "ollama/m"])
 def test_a_provider_without_batches_is_refused_instead_of_asked_one_by_one(name):
+    spec = ModelSpec(adapter="inspect", name=name, base_url="http://127.0.0.1:1/v1", batch=True)
     with pytest.raises(UsageError, match="no batches for"):
-        open_inspect_model(Provider(name, base_url="http://127.0.0.1:1/v1", api_key="k", batch=True))
+        open_model(spec, Calling())
 
 
 async def test_a_call_cancelled_while_its_batch_fills_is_not_waited_for():

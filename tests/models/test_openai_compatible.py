@@ -10,10 +10,10 @@ from typing import get_args
 
 import pytest
 
+from tests.models.chat_model import chat_model
 from tests.models.scripted_server import Reply, completion, serve
 from umpirical.domain.responses import Usage
-from umpirical.models.adapters.openai_compatible import OpenAICompatibleModel
-from umpirical.models.attempts import Retrying
+from umpirical.models.caller import Retrying
 from umpirical.models.pace import Pace
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.testing import ChatServer, Fault
@@ -32,7 +32,7 @@ def tie(_body):
 
 @asynccontextmanager
 async def opened(base_url, **options):
-    model = OpenAICompatibleModel(base_url=base_url, **{"retrying": QUICK, "timeout": 10.0} | options)
+    model = chat_model(base_url, **{"retrying": QUICK, "timeout": 10.0} | options)
     try:
         yield model
     finally:

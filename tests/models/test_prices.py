@@ -33,11 +33,11 @@ MILLION = 1_000_000
 
 
 def through_inspect(name: str) -> PricedModel:
-    return PricedModel("inspect", name)
+    return PricedModel(name)
 
 
 def served_at(base_url: str, name: str) -> PricedModel:
-    return PricedModel("openai-compatible", name, base_url)
+    return PricedModel(name, base_url, named_by_provider=False)
 
 
 def question(text: str = "Which is better?", *, max_tokens: int | None = 256, schema: str = "") -> ChatRequest:
@@ -134,11 +134,11 @@ def test_a_known_host_decides_whose_price_it_is(base_url, name, provider):
 def test_an_unknown_host_has_no_price_whatever_the_model_is_called(base_url):
     for name in ("gpt-4o", "openai/gpt-4o", "gemini-2.5-pro"):
         assert pricer_for(served_at(base_url, name), {}) is None
-        assert pricer_for(PricedModel("inspect", f"openai/{name}", base_url), {}) is None
+        assert pricer_for(PricedModel(f"openai/{name}", base_url), {}) is None
 
 
 def test_through_inspect_the_host_decides_too_where_one_is_named():
-    pricer = pricer_for(PricedModel("inspect", "openai/gpt-4o", "https://api.openai.com/v1"), {})
+    pricer = pricer_for(PricedModel("openai/gpt-4o", "https://api.openai.com/v1"), {})
     assert isinstance(pricer, TablePricer)
     assert (pricer.provider, pricer.model) == ("openai", "gpt-4o")
 
@@ -158,17 +158,17 @@ def test_a_model_without_a_price_for_output_is_not_taken_to_answer_for_free():
 
 def test_the_order_is_command_line_then_study_file_then_table():
     one, two = TokenPrices(Decimal(1), Decimal(2)), TokenPrices(Decimal(3), Decimal(4))
-    declared = PricedModel("inspect", "openai/gpt-4o", declared=two)
+    declared = PricedModel("openai/gpt-4o", declared=two)
     assert pricer_for(declared, {"openai/gpt-4o": one}).table == "--price 1,2"
     assert pricer_for(declared, {"openai/other": one}).table == "study file 3,4"
-    assert pricer_for(PricedModel("inspect", "openai/gpt-4o", declared="free"), {}) is FREE
-    assert pricer_for(PricedModel("inspect", "openai/gpt-4o", declared="free"), {"openai/gpt-4o": one}) == RatePricer(
+    assert pricer_for(PricedModel("openai/gpt-4o", declared="free"), {}) is FREE
+    assert pricer_for(PricedModel("openai/gpt-4o", declared="free"), {"openai/gpt-4o": one}) == RatePricer(
         one, "--price"
     )
     assert pricer_for(through_inspect("openai/gpt-4o"), {}).table == "genai-prices 0.2.1"
 
 
-@pytest.mark.parametrize("model", [PricedModel("simulated", "careful"), PricedModel("inspect", "mockllm/model")])
+@pytest.mark.parametrize("model", [PricedModel("careful", simulated=True), PricedModel("mockllm/model")])
 def test_simulated_models_are_free(model):
     assert pricer_for(model, {}) is FREE
 

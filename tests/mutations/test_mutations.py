@@ -17,7 +17,7 @@ MUTATIONS = {
   count(*) filter (complete and commits = 2 and slots = 1),""",
         """count(*) filter (complete and commits = 2 and slots = 1),
   count(*) filter (complete and commits = 2 and contents = 1),""",
-        ["tests/study/test_known_judges.py"],
+        ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
     ),
     "slots mapped back to the wrong content": (
         "store/tallying.py",
@@ -25,13 +25,13 @@ MUTATIONS = {
     when choice = '2' then case "order" when 'uv' then 'v' else 'u' end""",
         """when choice = '1' then case "order" when 'uv' then 'v' else 'u' end
     when choice = '2' then case "order" when 'uv' then 'u' else 'v' end""",
-        ["tests/study/test_known_judges.py"],
+        ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
     ),
     "candidates shown in the wrong slots": (
         "runs/design.py",
         "(u, v) if order is Order.UV else (v, u)",
         "(v, u) if order is Order.UV else (u, v)",
-        ["tests/study/test_known_judges.py"],
+        ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
     ),
     "the half on one-sided commits dropped": (
         "measures/pairs/raw_false_preference.py",
@@ -43,13 +43,13 @@ MUTATIONS = {
         "measures/pairs/target_sensitivity.py",
         "tally.correct_calls / 2",
         "(tally.correct_calls + tally.tie_calls) / 2",
-        ["tests/study/test_known_judges.py"],
+        ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
     ),
     "ties counted correct when counting": (
         "store/tallying.py",
         "count(*) filter (content = better) as correct",
         "count(*) filter (content = better or slot is null) as correct",
-        ["tests/study/test_known_judges.py"],
+        ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
     ),
     "pairs taken for independent": (
         "stats/clusters.py",
@@ -61,7 +61,7 @@ MUTATIONS = {
         "runs/judgments.py",
         'return {"outcome": "unparsed", "why": why}',
         'return {"outcome": "verdict", "choice": "tie"}',
-        ["tests/study/test_known_judges.py"],
+        ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
     ),
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from tests.stress.loopback import answer
+from tests.protocols.stress.end_to_end.loopback import answer
 from umpirical.cli import cli
 from umpirical.testing import ChatServer
 
@@ -272,15 +272,15 @@ def _reviewed(folder: Path) -> None:
 
 def _decide(folder: Path) -> None:
     """Two people go through everything, and an adjudicator settles what they disagree on."""
+    from umpirical.protocols.review.items import ItemFeed
+    from umpirical.protocols.review.opening import open_review
     from umpirical.review.desk import Choice
-    from umpirical.study.files import load_study
-    from umpirical.study.reviewing.items import ItemFeed
-    from umpirical.study.reviewing.opening import open_review
+    from umpirical.study.file import load_study
 
     study = load_study(folder)
-    opened = open_review(study, begin=True)
+    opened = open_review(study.protocol.review(study), begin=True)
     try:
-        ItemFeed(study).into(opened.desk)
+        ItemFeed(study.protocol.writing(study)).into(opened.desk)
         items = {item.id: item for item in opened.desk.items()}
         for person in ("ana", "ben"):
             while shown := opened.desk.next(person):

@@ -12,22 +12,23 @@ import pytest
 from tests.recovery.examiner_sampling import TESTS, design, draw, ordinal, tallies_of
 from umpirical.domain.measures import Estimate
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict, Stimulus
-from umpirical.judges.factory import build_reader, resolve_prompts
-from umpirical.judges.model_judge import read_response
+from umpirical.judges.answers import read_response
+from umpirical.judges.factory import build_reader
+from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.simulated.examiner_profiles import CUE_TESTS, EXAMINER_PROFILES, FORMAT_TESTS
 from umpirical.judges.simulated.planted_examiner import planted_examiner
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MEASURES, measure_all
+from umpirical.models.adapters.catalogue import Calling
+from umpirical.protocols.stress.counting import tally_stress
 from umpirical.runs.call import CallSpec, examiner_truths
-from umpirical.runs.design import Design
 from umpirical.runs.judgments import read_judgments
 from umpirical.runs.local import LocalExecutor
-from umpirical.runs.plan import write_plan
+from umpirical.runs.plan import Design, write_plan
 from umpirical.stats.clusters import MIN_DESIGN_EFFECT
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, ProvedPerturbation
 from umpirical.store.runs import RunStore
 from umpirical.store.stimulus_sets import write_stimuli
-from umpirical.store.stress_tallying import tally_stress
 
 SOUND = "sound-examiner"
 
@@ -333,7 +334,7 @@ def run_of(name, folder, stimuli):
     call = CallSpec(spec, folder, stimuli.folder, seed=11)
     store = RunStore(folder / name)
     write_plan(store, call.open_judge(), stimuli, Design(original_repeats=3))
-    LocalExecutor(concurrency=4).run(range(store.plan_size()[1]), call, store, Silent())
+    LocalExecutor(Calling(4)).run(range(store.plan_size()[1]), call, store, Silent())
     reader = build_reader(spec)
     reading = read_judgments(store, lambda answer: read_response(reader, answer), stimuli, scale=ordinal(6))
     return tally_stress(reading.folder, ordinal(6))

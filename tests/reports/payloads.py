@@ -4,7 +4,7 @@ import re
 
 from pydantic import BaseModel
 
-from umpirical.reports.record import Datasheet
+from umpirical.protocols.datasheet.record import Datasheet
 
 PAYLOADS = [
     "<script>alert(1)</script>",

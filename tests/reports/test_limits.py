@@ -2,11 +2,11 @@
 
 import pytest
 
-from umpirical.reports.limits import hold_limits
-from umpirical.reports.policy import POLICIES, Limit
+from umpirical.protocols.datasheet.policy import POLICIES
+from umpirical.reports.limits import Limit, hold_limits
 from umpirical.reports.record import IntervalRecord
 
-from .samples import estimate, fitted, measure, paper_measures, undefined
+from tests.protocols.datasheet.samples import estimate, fitted, measure, paper_measures, undefined
 
 
 def limits(low, high):

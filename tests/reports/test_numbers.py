@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from umpirical.measures import catalogue as spec
-from umpirical.reports import numbers, settling
+from umpirical.reports import forecast as settling
+from umpirical.reports import numbers
 from umpirical.reports.record import Scale
 from umpirical.text import inert
 
-from .samples import measure, threshold
+from tests.protocols.datasheet.samples import measure, threshold
 
 
 @pytest.mark.parametrize(

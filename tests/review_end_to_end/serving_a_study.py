@@ -9,8 +9,8 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-from umpirical.study.files import load_study
-from umpirical.study.reviewing.opening import open_review
+from umpirical.protocols.review.opening import open_review
+from umpirical.study.file import load_study
 
 __all__ = ["TESTS", "ReviewProcess", "generating", "made_study", "opened"]
 

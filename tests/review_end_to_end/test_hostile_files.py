@@ -7,13 +7,13 @@ from dataclasses import asdict
 import pytest
 
 from tests.hostile import HIDDEN, HOSTILE, NAMES
-from tests.study.reviewing.written import small_study
+from tests.protocols.review.written import small_study
+from umpirical.protocols.review.opening import open_review
 from umpirical.review.database import open_database
 from umpirical.review.desk import Choice, Desk, Settings
 from umpirical.review.exchange.label_studio import LABELLING_CONFIG
 from umpirical.review.exchange.moving import export_review, import_review
-from umpirical.study.files import load_study
-from umpirical.study.reviewing.opening import open_review
+from umpirical.study.file import load_study
 from umpirical.text.inert import inert
 
 from .hostile_review import ADJUDICATOR, EDITOR, REVIEWER, hostile_items, hostile_transcript

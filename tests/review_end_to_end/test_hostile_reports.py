@@ -10,13 +10,13 @@ import pytest
 
 from tests.browsing import visit
 from tests.hostile import HIDDEN, HOSTILE
+from tests.protocols.datasheet.samples import paper
+from tests.protocols.stress.infecting import infected as infected_report
+from tests.protocols.stress.samples import small
 from tests.reports.payloads import PAYLOADS
 from tests.reports.payloads import infected as infected_datasheet
-from tests.reports.samples import paper
-from tests.reports.stress.infecting import infected as infected_report
-from tests.reports.stress.samples import small
-from umpirical.reports.html import render_html
-from umpirical.reports.stress.pages import render_stress_pages
+from umpirical.protocols.datasheet.page import render_html
+from umpirical.protocols.stress.pages.render import render_stress_pages
 from umpirical.testing import ChatServer
 
 LABELS = ["<img src=x onerror=window.fired=1>", "=cmd|' /C calc'!A0", "{{7*7}} \u202e\x1b[2J"]

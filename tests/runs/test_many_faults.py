@@ -7,11 +7,11 @@ from typing import get_args
 
 import pytest
 
+from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
-from tests.study.conftest import Silent
-from umpirical.study.files import load_study
-from umpirical.study.preparing import prepare_run
-from umpirical.study.running import complete_run
+from umpirical.study.file import load_study
+from umpirical.study.prepare import prepare_run
+from umpirical.study.run import complete_run
 from umpirical.testing import ChatServer, Fault
 
 FAULTS: tuple[Fault, ...] = get_args(Fault)
@@ -44,7 +44,7 @@ def test_none_lost_none_doubled_and_failures_are_those_beyond_the_retries(tmp_pa
     failed = {trial for trial, (outcome, _) in found.items() if outcome == "failed"}
     assert failed == injected
     assert set(server.faults) == set(FAULTS)
-    rate = next(m.result for m in result.datasheet.measures if m.name == "failure-rate")
+    rate = next(m.result for m in result.record.measures if m.name == "failure-rate")
     assert (rate.numerator, rate.denominator) == (len(injected), run.trials)
     # An attempt too many would be seen here, and so would one too few.
     for trial in found:

@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.runs.loopback import judgments, swayed_answer, write_study
-from tests.study.conftest import Silent
 from umpirical.domain.responses import Usage
+from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import CapReached, Ledger, Meter
+from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.runs.local import LocalExecutor
-from umpirical.study.files import load_study
-from umpirical.study.preparing import prepare_run
-from umpirical.study.reporting import datasheet_of
-from umpirical.study.running import calls_left
+from umpirical.runs.run import open_run
+from umpirical.study.file import load_study
+from umpirical.study.prepare import prepare_run
+from umpirical.study.run import calls_left
 from umpirical.testing import ChatServer, Fault
 
 ACTUAL = Decimal("0.001")
@@ -66,7 +68,7 @@ def test_what_the_server_bills_never_exceeds_the_cap(planned, seed, cap):
     with ChatServer(swayed_answer, misbehave=faulty(seed)) as server:
         run = planned(server)
         ledger = Ledger(Decimal(cap))
-        executor = LocalExecutor(concurrency=64, meter=Meter(FlatPricer(), ledger))
+        executor = LocalExecutor(Calling(64, Meter(FlatPricer(), ledger)))
         with pytest.raises(CapReached):
             executor.run(range(run.shards), run.call, run.store, Silent())
         # A hanging answer may still be on its way when the client has gone.
@@ -85,23 +87,21 @@ def test_resumed_with_a_higher_cap_it_goes_on_without_asking_again(planned):
                 )
         assert 0 < calls_left(run) == run.trials - len(server.answered)
         ledger = Ledger(Decimal(100))
-        LocalExecutor(concurrency=64, meter=Meter(FlatPricer(), ledger)).run(
-            range(run.shards), run.call, run.store, Silent()
-        )
+        LocalExecutor(Calling(64, Meter(FlatPricer(), ledger))).run(range(run.shards), run.call, run.store, Silent())
         assert max(server.asked.values()) == 1
         assert len(server.answered) == run.trials
-    datasheet = datasheet_of(run.store.folder)
+    datasheet = DATASHEET.report(open_run(run.store.folder))
     assert datasheet.complete
     assert not any(outcome in ("failed", "unasked") for outcome, _ in judgments(Path(run.store.folder)).values())
 
 
 async def test_a_call_cancelled_in_flight_counts_as_spent_at_its_worst():
-    from umpirical.models.adapters.openai_compatible import OpenAICompatibleModel
+    from tests.models.chat_model import chat_model
     from umpirical.models.requests import ChatRequest, Decoding, Message
 
     with ChatServer(swayed_answer, misbehave=lambda _n, _t: "hang") as server:
         ledger = Ledger(Decimal(1))
-        model = OpenAICompatibleModel(base_url=server.base_url, meter=Meter(FlatPricer(), ledger))
+        model = chat_model(server.base_url, meter=Meter(FlatPricer(), ledger))
         request = ChatRequest("m", (Message("user", "x"),), Decoding())
         call = asyncio.create_task(model.generate(request, trial_id="a"))
         while not server.asked:  # noqa: ASYNC110  # the server lives in a thread of its own

@@ -10,7 +10,7 @@ from tests.stimuli.built import built, tasks_of
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import GivenWinner, NoPreference
 from umpirical.judges.judge import Capabilities
-from umpirical.runs.design import Design, presentations, shown
+from umpirical.runs.plan import Design, shown
 from umpirical.stimuli.controlled.ladder.answers import chain
 from umpirical.stimuli.controlled.ladder.pairs import bases
 from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS, canonical
@@ -30,7 +30,7 @@ def of(size, *families):
 
 def calls(stimuli):
     """Every call of a judge that can be asked anything: the stimulus, and what is shown."""
-    ways = ((stimulus, presentations(stimulus, Design(), Capabilities())) for stimulus in stimuli)
+    ways = ((stimulus, (Design()).presentations(stimulus, Capabilities())) for stimulus in stimuli)
     return [(stimulus, shown(stimulus, way.order)) for stimulus, found in ways for way in found]
 
 

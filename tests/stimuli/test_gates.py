@@ -13,7 +13,7 @@ from umpirical.domain.errors import GateError
 from umpirical.domain.gates import GateResult
 from umpirical.domain.trials import Order
 from umpirical.judges.judge import Capabilities
-from umpirical.runs.design import Design, presentations
+from umpirical.runs.plan import Design
 from umpirical.stimuli.controlled.gates.contents import no_leak
 from umpirical.stimuli.controlled.gates.design import both_orders, rebuilds
 from umpirical.stimuli.controlled.gates.suite import refuse_unsound, try_gates
@@ -329,7 +329,7 @@ def test_a_set_that_does_not_come_out_the_same_again_is_stopped(again):
 
 
 def shown_ways(stimuli, design=None):
-    return [(s, way) for s in stimuli for way in presentations(s, design or Design(), Capabilities())]
+    return [(s, way) for s in stimuli for way in (design or Design()).presentations(s, Capabilities())]
 
 
 def test_a_pair_that_is_asked_in_one_order_only_is_stopped():

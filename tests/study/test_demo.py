@@ -7,8 +7,8 @@ import pytest
 from tests.browsing import visit
 from umpirical.cli import main
 from umpirical.judges.simulated.profiles import PROFILES
-from umpirical.reports.findings import LIMIT
-from umpirical.reports.record import parse_datasheet
+from umpirical.protocols.datasheet.findings import LIMIT
+from umpirical.protocols.datasheet.record import parse_datasheet
 
 
 @pytest.fixture(scope="module")

@@ -58,6 +58,7 @@ READERS: Registry[Reader] = Registry(
         "parquet": "umpirical.datasets.parquet_files:read_parquet",
         "huggingface": "umpirical.datasets.hugging_face:read_hugging_face",
     },
+    noun="dataset format",
 )
 
 

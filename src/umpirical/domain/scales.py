@@ -23,6 +23,8 @@ class Choice(StrEnum):
 class GradeScale:
     """The scale of a `grade` judge."""
 
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  # read where a scale is written by a user
+
     kind: ScaleKind
     labels: tuple[str, ...] = ()
     """Every label, in order for an ordinal scale. Empty for an interval scale. A label is text: `yes` stays `yes`."""

@@ -1,9 +1,13 @@
 """Trials: a stimulus, presented in one way, to one judge."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
-__all__ = ["Order", "Presentation", "Presented", "Trial"]
+__all__ = ["BASELINE", "FACTORS", "PAIR_FACTORS", "Order", "Presentation", "Presented", "Trial"]
+
+
+BASELINE = "baseline"
+"""The arm of the judge's own prompt. Any other arm is a probe."""
 
 
 class Order(StrEnum):
@@ -15,14 +19,34 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Presentation:
-    """How a stimulus is shown."""
+    """How a stimulus is shown: a set of factors, each a field. A factor is a column wherever trials are stored.
+
+    A new factor is a field here, a value for it in a protocol's design, and whatever a judge makes of it.
+    """
 
     order: Order = Order.UV
-    arm: str = "baseline"
+    arm: str = BASELINE
     """The criterion arm: which instruction about ties the judge was given."""
     repeat: int = 0
     seed: int | None = None
     """Sent in place of the judge's own decoding seed; None leaves that as it is."""
+
+    @property
+    def question(self) -> "Presentation":
+        """The presentation without its repeat: what decides the request, so that repeats of it are equal."""
+        return replace(self, repeat=0)
+
+    @property
+    def pair(self) -> "Presentation":
+        """The presentation without its order: what both orders of one pair have in common."""
+        return replace(self, order=Order.UV)
+
+
+FACTORS: tuple[str, ...] = tuple(factor.name for factor in fields(Presentation))
+"""Every factor, in the order of the fields."""
+
+PAIR_FACTORS: tuple[str, ...] = tuple(name for name in FACTORS if name != "order")
+"""What tells the pairs of one stimulus apart: every factor but the order. The only place that says so."""
 
 
 @dataclass(frozen=True, slots=True)

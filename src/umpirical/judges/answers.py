@@ -7,10 +7,11 @@ from functools import lru_cache
 from typing import Any
 
 from umpirical.domain.digests import canonical_json
-from umpirical.domain.judgments import Abstained, Outcome, Unparsed, Verdict
+from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
+from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
 
-__all__ = ["ABSTAIN", "AnswerReader"]
+__all__ = ["ABSTAIN", "AnswerReader", "read_response"]
 
 ABSTAIN = "abstain"
 
@@ -144,6 +145,13 @@ class AnswerReader:
         if label == ABSTAIN:
             return Abstained()
         return Verdict(Choice(label) if self._scale is None else label, confidence)
+
+
+def read_response(reader: AnswerReader, response: Response) -> Outcome:
+    """What a response says. One without a text has failed, whatever the reader would make of nothing."""
+    if response.failure is not None:
+        return Failed(response.failure, response.failure_detail)
+    return reader.read(response.text or "", cut=response.finish_reason == "length")
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

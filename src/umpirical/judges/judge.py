@@ -3,11 +3,13 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
+from pydantic import ConfigDict
+
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import JudgeKind
-from umpirical.domain.trials import Presented
+from umpirical.domain.trials import Presentation, Presented
 
 __all__ = ["Capabilities", "Judge", "Request", "prompt_id", "trial_id"]
 
@@ -15,6 +17,8 @@ __all__ = ["Capabilities", "Judge", "Request", "prompt_id", "trial_id"]
 @dataclass(frozen=True, slots=True)
 class Capabilities:
     """What can be asked of a judge. The design leaves out what cannot, and the measures say so."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     accepts_empty: bool = True
     """Empty and blank candidates can be shown."""
@@ -63,19 +67,16 @@ class Judge(Protocol):
         """Digest of what decides the questions: the configuration without the parser."""
         ...
 
-    def request(self, shown: Presented, *, arm: str, seed: int | None = None) -> Request:
-        """Renders a trial. It sees the task and the candidates in their slots, and nothing else.
-
-        `seed` is sent in place of the judge's own, where that can be done.
-        """
+    def request(self, shown: Presented, presentation: Presentation) -> Request:
+        """Renders a trial. It sees the task and the candidates in their slots, how to show them, and nothing else."""
         ...
 
     async def ask(self, request: Any, *, trial_id: str) -> Response:  # noqa: ANN401  # its own kind of request
         """Asks, and never raises for a call: what went wrong is in the response."""
         ...
 
-    def read(self, response: Response) -> Outcome:
-        """Reads a response. Pure, so a better reader re-reads and never re-asks."""
+    def read(self, response: Response, presentation: Presentation) -> Outcome:
+        """Reads the response to a trial that was presented so. Pure, so a better reader re-reads and never re-asks."""
         ...
 
     async def close(self) -> None:

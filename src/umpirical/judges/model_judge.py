@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from umpirical.domain.digests import Json, digest
-from umpirical.domain.judgments import Failed, Outcome
+from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import GradeScale, JudgeKind
-from umpirical.domain.trials import Presented
-from umpirical.judges.answers import AnswerReader
+from umpirical.domain.trials import Presentation, Presented
+from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.judge import Capabilities
 from umpirical.judges.prompt import fence
 from umpirical.models.requests import ChatRequest, Decoding, Message, Model
 from umpirical.text.templates import fill
 
-__all__ = ["ModelJudge", "describe_order", "describe_scale", "read_response"]
+__all__ = ["ModelJudge", "describe_order", "describe_scale"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ModelJudge:
         }
         return digest("questions", configuration)
 
-    def request(self, shown: Presented, *, arm: str, seed: int | None = None) -> ChatRequest:
+    def request(self, shown: Presented, presentation: Presentation) -> ChatRequest:
         values = {
             "task": shown.task,
             "first": shown.first,
@@ -61,25 +61,20 @@ class ModelJudge:
             "scale": describe_scale(self.scale),
             "order": describe_order(self.scale),
         }
-        message = Message("user", fill(self.prompts[arm], values))
+        message = Message("user", fill(self.prompts[presentation.arm], values))
         schema = self.reader.schema() if self.constrained else ""
+        seed = presentation.seed
         decoding = self.decoding if seed is None else replace(self.decoding, seed=seed)
         return ChatRequest(self.model_name, (message,), decoding, schema)
 
     async def ask(self, request: ChatRequest, *, trial_id: str) -> Response:
         return await self.model.generate(request, trial_id=trial_id)
 
-    def read(self, response: Response) -> Outcome:
+    def read(self, response: Response, presentation: Presentation) -> Outcome:  # noqa: ARG002  # read alike, however shown
         return read_response(self.reader, response)
 
     async def close(self) -> None:
         await self.model.close()
-
-
-def read_response(reader: AnswerReader, response: Response) -> Outcome:
-    if response.failure is not None:
-        return Failed(response.failure, response.failure_detail)
-    return reader.read(response.text or "", cut=response.finish_reason == "length")
 
 
 def describe_scale(scale: GradeScale | None) -> str:

@@ -1,13 +1,46 @@
-"""The prompts that ship, and the marks around what is judged."""
+"""A judge's prompts: those that ship, those in the study's folder, and the marks around what is judged."""
 
 import re
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from pathlib import Path
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
+from umpirical.domain.scales import JudgeKind
 from umpirical.domain.trials import Presented
+from umpirical.judges.spec import JudgeSpec
+from umpirical.store.files import inside
+from umpirical.text.templates import fill, placeholders
 
-__all__ = ["builtin_prompt", "fence"]
+__all__ = ["builtin_name", "builtin_prompt", "fence", "resolve_prompts"]
+
+ALLOWED = {"task", "first", "second", "fence", "scale", "order"}
+"""Placeholders that are filled for each trial."""
+
+
+def resolve_prompts(
+    spec: JudgeSpec,
+    folder: Path,
+    arms: Sequence[str] = ("baseline",),
+    shared: Mapping[str, str] | None = None,
+) -> JudgeSpec:
+    """The spec with each prompt's text in place of its name, so that it says all there is to say.
+
+    A judge that names no prompt is asked in `arms` with the prompts that ship, one file for each arm. `shared` are the
+    study's instruction and rubric, put in where a prompt names them.
+    """
+    if spec.callable:
+        return spec
+    # An arm is about ties, of which grades know nothing.
+    asked = arms if spec.kind == "compare" else ("baseline",)
+    named = spec.prompts or {arm: f"builtin:{builtin_name(spec.kind, arm)}" for arm in asked}
+    if shared and not spec.prompts:
+        named = {"baseline": "builtin:grade-rubric"}
+    prompts = {arm: _prompt_text(name, spec, folder, shared or {}) for arm, name in named.items()}
+    if len(set(prompts.values())) != len(prompts):
+        raise UsageError(f"judge {spec.name}: two arms have the same prompt", fix="leave one of them out")
+    return spec.model_copy(update={"prompts": prompts})
 
 
 def fence(shown: Presented) -> str:
@@ -27,3 +60,38 @@ def builtin_prompt(name: str) -> str:
         known = sorted(path.name.removesuffix(".md") for path in folder.iterdir() if path.name.endswith(".md"))
         raise UsageError(f"no built-in prompt {name!r}", fix=f"known: {', '.join(known)}")
     return found.read_text(encoding="utf-8")
+
+
+def builtin_name(kind: JudgeKind, arm: str) -> str:
+    """The built-in prompt of an arm."""
+    return kind if arm == "baseline" else f"{kind}-{arm}"
+
+
+def _prompt_text(name: str, spec: JudgeSpec, folder: Path, shared: Mapping[str, str]) -> str:
+    builtin = name.startswith("builtin:")
+    text = builtin_prompt(name.removeprefix("builtin:")) if builtin else _read_prompt(name, spec, folder)
+    needed = {"task", "first", "second"} if spec.kind == "compare" else {"task", "first"}
+    if missing := needed - placeholders(text):
+        names = ", ".join(f"{{{{{name}}}}}" for name in sorted(missing))
+        raise UsageError(f"judge {spec.name}: prompt {name} lacks {names}", fix="put the placeholders in")
+    if unknown := placeholders(text) - ALLOWED - shared.keys():
+        raise UsageError(f"judge {spec.name}: prompt {name} has unknown placeholders: {', '.join(sorted(unknown))}")
+    return _with_shared(text, shared) if shared else text
+
+
+def _with_shared(text: str, shared: Mapping[str, str]) -> str:
+    """The prompt with what is the same for every trial; the other placeholders stay."""
+    for name, value in shared.items():
+        if held := placeholders(value):
+            raise UsageError(f"the {name} holds {{{{{min(held)}}}}}", fix="write it in other words")
+    return fill(text, {known: f"{{{{{known}}}}}" for known in ALLOWED} | dict(shared))
+
+
+def _read_prompt(name: str, spec: JudgeSpec, folder: Path) -> str:
+    path = inside(folder, name, what=f"prompt of judge {spec.name},")
+    if not path.is_file():
+        raise UsageError(f"judge {spec.name}: no prompt file {name}", fix=f"create {path}, or use builtin:{spec.kind}")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"judge {spec.name}: prompt {name} is not UTF-8 text", fix="save it as UTF-8") from None

@@ -9,16 +9,12 @@ from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
 from umpirical.registry import Registry
 
-__all__ = ["MEASURES", "MeasureSpec", "Protocol", "Scale", "measure_all"]
+__all__ = ["MEASURES", "MeasureSpec", "Scale", "measure_all"]
 
 Scale = Literal["rate", "difference", "requirements", "latent", "steps", "p-value", "ratio", "bits", "coefficient"]
 """A share from 0 to 1; a difference of shares; a number of requirements; a number of standard deviations of the
 judge's noise; a number of grades; a probability under a null hypothesis; a ratio of weights or of steps; bits of
 entropy; a coefficient of agreement or correlation, 1 at best."""
-
-
-Protocol = Literal["datasheet", "stress"]
-"""Controlled stimuli, or stress tests on the user's own data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +32,7 @@ class MeasureSpec:
     """What kind of number it is, which decides how it is written."""
     kinds: tuple[JudgeKind, ...] = ("compare",)
     """The kinds of judges it says something about; for others it is not computed."""
-    protocols: tuple[Protocol, ...] = ("datasheet",)
+    protocols: tuple[str, ...] = ("datasheet",)
     """Whether it is made of controlled stimuli, of the user's own data, or of either."""
 
 
@@ -115,14 +111,11 @@ MEASURES: Registry[MeasureSpec] = Registry(
         "unparsed-rate": "umpirical.measures.calls.unparsed_rate:SPEC",
         "failure-rate": "umpirical.measures.calls.failure_rate:SPEC",
     },
+    noun="measure",
 )
 
 
-def measure_all(tallies: Tallies) -> list[tuple[MeasureSpec, Measure]]:
-    """Every measure for this kind of judge on every arm, in the order of the registry."""
-    kind: JudgeKind = "grade" if tallies.grade_pairs or tallies.grades else "compare"
-    protocol: Protocol = "datasheet"
-    if tallies.scale is not None:
-        kind, protocol = "grade", "stress"
+def measure_all(tallies: Tallies, *, kind: JudgeKind, protocol: str) -> list[tuple[MeasureSpec, Measure]]:
+    """Every measure for this kind of judge and this protocol, on every arm, in the order of the registry."""
     specs = [spec for spec in MEASURES if kind in spec.kinds and protocol in spec.protocols]
     return [(spec, measure) for arm in tallies.arms() for spec in specs for measure in spec.compute(tallies, arm)]

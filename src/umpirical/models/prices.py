@@ -21,8 +21,10 @@ from urllib.parse import urlsplit
 
 from umpirical.domain.errors import SpendRefused, UsageError
 from umpirical.domain.responses import Usage
+from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.money import FREE, Pricer
 from umpirical.models.requests import ChatRequest
+from umpirical.models.spec import ModelSpec, PriceSpec
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices
@@ -42,6 +44,7 @@ __all__ = [
     "no_price",
     "parse_price",
     "pricer_for",
+    "pricer_of",
 ]
 
 MILLION = Decimal(1_000_000)
@@ -101,11 +104,20 @@ class TokenPrices:
 class PricedModel:
     """What of a model decides its price."""
 
-    adapter: str
     name: str
     base_url: str | None = None
     declared: Literal["free"] | TokenPrices | None = None
     """What the study file says."""
+    named_by_provider: bool = True
+    """The name begins with the provider's, as in openai/gpt-4o; else it is the model's own on its server."""
+    simulated: bool = False
+
+    @classmethod
+    def of(cls, spec: ModelSpec) -> "PricedModel":
+        """A model as a study file names it."""
+        price, adapter = spec.price, ADAPTERS.get(spec.adapter)
+        declared = TokenPrices(price.input, price.output) if isinstance(price, PriceSpec) else price
+        return cls(spec.name, spec.base_url, declared, adapter.names_provider, adapter.simulated)
 
 
 def pricer_for(model: PricedModel, overrides: Mapping[str, TokenPrices]) -> Pricer | None:
@@ -114,11 +126,21 @@ def pricer_for(model: PricedModel, overrides: Mapping[str, TokenPrices]) -> Pric
         return RatePricer(overrides[model.name], "--price")
     if isinstance(model.declared, TokenPrices):
         return RatePricer(model.declared, "study file")
-    simulated = model.adapter == "simulated" or _prefix(model) == MOCK
-    if model.declared == "free" or simulated:
+    if model.declared == "free" or model.simulated or _prefix(model) == MOCK:
         return FREE
     place = _place(model)
     return _look_up(*place) if place else None
+
+
+def pricer_of(spec: ModelSpec, overrides: Mapping[str, TokenPrices], *, allow_unpriced: bool) -> Pricer:
+    """The prices of a model that is no judge. Raises if they are not known, unless that is allowed."""
+    model = PricedModel.of(spec)
+    found = pricer_for(model, overrides) or (UNPRICED if allow_unpriced else None)
+    if found is not None:
+        return found
+    known = [f"use a known id: {', '.join(near)}"] if (near := near_names(model)) else []
+    own = f"--price {spec.name}=IN,OUT in dollars per million tokens, 0,0 for a server of your own"
+    raise SpendRefused(str(no_price(model)), fix=", or ".join([*known, own, "--allow-unpriced to go on without a cap"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +281,7 @@ class KnownPrice:
 
 def known_prices(name: str) -> list[KnownPrice]:
     """The price of PROVIDER/NAME, or of a bare NAME wherever it is known."""
-    place = _place(PricedModel("", name))
+    place = _place(PricedModel(name))
     if place is not None:
         provider = _providers().get(place[0])
         return list(_known([provider], place[1])) if provider else []
@@ -292,7 +314,7 @@ def _place(model: PricedModel) -> tuple[str, str] | None:
     prefix, _, rest = model.name.partition("/")
     if model.base_url:
         provider = _provider_at(model.base_url)
-        name = model.name if model.adapter == "openai-compatible" else rest
+        name = rest if model.named_by_provider else model.name
     else:
         cloud, _, inner = rest.partition("/")
         provider = RESOLD.get((prefix, cloud)) or PROVIDERS.get(prefix)
@@ -301,7 +323,7 @@ def _place(model: PricedModel) -> tuple[str, str] | None:
 
 
 def _prefix(model: PricedModel) -> str:
-    return "" if model.adapter == "openai-compatible" else model.name.partition("/")[0]
+    return model.name.partition("/")[0] if model.named_by_provider else ""
 
 
 def _provider_at(base_url: str) -> str | None:

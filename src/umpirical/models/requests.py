@@ -2,7 +2,9 @@
 
 import json
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
+
+from pydantic import ConfigDict, Field
 
 from umpirical.domain.digests import Json
 from umpirical.domain.responses import Response
@@ -20,14 +22,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How the answer is drawn. None means: not sent, so the server's default holds."""
+    """How the answer is drawn; null leaves a parameter out of the request, so that the server's default holds."""
 
-    temperature: float | None = 0.0
-    top_p: float | None = None
-    max_tokens: int | None = 256
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    temperature: Annotated[float | None, Field(ge=0)] = 0.0
+    top_p: Annotated[float | None, Field(gt=0, le=1)] = None
+    max_tokens: Annotated[int | None, Field(ge=1)] = 256
     seed: int | None = None
-    top_logprobs: int | None = None
-    """How many alternatives per token to ask log-probabilities for; None asks for none."""
+    top_logprobs: Annotated[int | None, Field(ge=0, le=20)] = None
+    """How many alternatives per token to ask log-probabilities for; null asks for none."""
 
     def sent(self) -> dict[str, float | int]:
         """The parameters that go out."""
@@ -55,7 +59,7 @@ class ChatRequest:
 
 
 class Model(Protocol):
-    """A language model that can be asked. An adapter never raises for a call: what went wrong is in the response."""
+    """A language model that can be asked. It never raises for a call: what went wrong is in the response."""
 
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
         """Asks once, retries included."""

@@ -1,61 +1,179 @@
-"""A policy's limits held against what was measured."""
+"""Limits held against what was measured: the one place where a number becomes PASS, FAIL or INCONCLUSIVE.
 
-from collections.abc import Iterable, Sequence
+A limit passes only if the whole interval lies inside it, and fails only if the whole interval lies outside.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from math import inf, isfinite
+from typing import Literal
 
+from umpirical.reports.forecast import units_to_settle
+from umpirical.reports.left_out import worst_ends
 from umpirical.reports.numbers import about, limit, measured_interval, measured_value, units
-from umpirical.reports.policy import Limit
-from umpirical.reports.record import EstimateRecord, MeasureRecord
-from umpirical.reports.record_verdicts import LimitRecord, LimitVerdict
-from umpirical.reports.settling import units_to_settle
+from umpirical.reports.record import EstimateRecord, LimitRecord, LimitVerdict, MeasureRecord
 
-__all__ = ["hold_limits"]
+__all__ = [
+    "ANSWERED",
+    "FALSE_PREFERENCES",
+    "RARE",
+    "SEEN",
+    "Forecast",
+    "Held",
+    "Leaning",
+    "Limit",
+    "hold",
+    "hold_limits",
+    "units_needed",
+    "verdict_of",
+]
+
+SEEN = 0.80
+"""Share of real differences that a judge has to see."""
+
+FALSE_PREFERENCES = 0.10
+"""Share of cases without a difference in which a judge may find one."""
+
+RARE = 0.02
+"""Share of calls that may bring no verdict."""
+
+APART = "Ask again where no verdict can be read, and report what stays unread apart: never as a tie, a loss or a zero."
+
+Leaning = Literal["pass", "fail"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One limit of a policy, and the words that go with it."""
+
+    measure: str
+    stratum: str
+    kind: Literal["at_most", "at_least"]
+    value: float
+    essential: bool = True
+    """The judge is not used unless this is met, or made up for."""
+    cure: str = ""
+    """A way of use that makes up for missing it; empty if there is none."""
+    cure_needs: tuple[str, str] | None = None
+    """(measure, stratum) of a limit that has to pass for the cure to hold."""
+    good_for: str = ""
+    """Said of a judge that meets it."""
+    not_for: str = ""
+    """Said of a judge that does not, or is not shown to."""
+
+    @property
+    def least(self) -> float | None:
+        return self.value if self.kind == "at_least" else None
+
+    @property
+    def most(self) -> float | None:
+        return self.value if self.kind == "at_most" else None
+
+
+ANSWERED = (
+    Limit("unparsed-rate", "", "at_most", RARE, cure=APART),
+    Limit("failure-rate", "", "at_most", RARE, cure=APART),
+)
+"""Limits on answers that are no verdict, whatever the protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What came of holding a limit against an estimate."""
+
+    verdict: LimitVerdict
+    leaning: Leaning
+    """Which side of the limit the value itself lies on."""
+    needed: int | None = None
+    """Units in all that would settle an INCONCLUSIVE one at the same value; None if no number of them is enough."""
+    unanswered: int = 0
+    """Units left out that forbid a PASS: counted the worst way, they would take it away, or out of reach."""
+
+
+Forecast = Callable[[EstimateRecord, float, float], int | None]
+"""From an estimate, a limit and the interval's end on its side to the units in all that would settle it."""
+
+
+def units_needed(measure: MeasureRecord) -> Forecast:
+    """The usual forecast."""
+    return lambda estimate, wanted, end: units_to_settle(
+        estimate.value, wanted, bound=end, units=estimate.denominator, is_rate=measure.scale == "rate"
+    )
+
+
+def hold(
+    estimate: EstimateRecord, least: float | None, most: float | None, *, forecast: Forecast, count_missing: bool
+) -> Held:
+    """Holds an estimate against what is allowed.
+
+    With `count_missing`, what was left out of the estimate may not help to pass: a limit passes only if it still
+    would with all of it counted the worst way.
+    """
+    verdict, leaning = verdict_of(_ends(estimate), least, most), _leaning(estimate.value, least, most)
+    unanswered = _unanswered(estimate, least, most, verdict, leaning) if count_missing else 0
+    needed = None
+    if verdict == "INCONCLUSIVE" and not unanswered:
+        needed = _needed(estimate, least, most, forecast)
+    return Held("INCONCLUSIVE" if unanswered else verdict, leaning, needed, unanswered)
+
+
+def verdict_of(ends: tuple[float, float], least: float | None, most: float | None) -> LimitVerdict:
+    """PASS with both ends inside, FAIL with both outside on one side."""
+    low, high = ends
+    least, most = -inf if least is None else least, inf if most is None else most
+    if least <= low and high <= most:
+        return "PASS"
+    return "FAIL" if high < least or low > most else "INCONCLUSIVE"
 
 
 def hold_limits(policy: Iterable[Limit], measures: Sequence[MeasureRecord], arms: Iterable[str]) -> list[LimitRecord]:
-    """Every limit on every arm, in the order of the policy. What was not measured is N/A."""
+    """Every limit of a policy on every arm, in the order of the policy. What was not measured is N/A."""
     found = {(measure.arm, measure.name, measure.stratum): measure for measure in measures}
     titles = {measure.name: measure.title for measure in measures}
-    held = list(policy)
+    limits = list(policy)
     return [
-        _hold(limit, found.get((arm, limit.measure, limit.stratum)), arm, titles.get(limit.measure, limit.measure))
+        _limit_record(one, found.get((arm, one.measure, one.stratum)), arm, titles.get(one.measure, one.measure))
         for arm in arms
-        for limit in held
+        for one in limits
     ]
 
 
-def _hold(limit: Limit, measure: MeasureRecord | None, arm: str, title: str) -> LimitRecord:
+def _limit_record(one: Limit, measure: MeasureRecord | None, arm: str, title: str) -> LimitRecord:
     known = {
-        "measure": limit.measure,
+        "measure": one.measure,
         "title": title,
         "arm": arm,
-        "stratum": limit.stratum,
-        "kind": limit.kind,
-        "value": limit.value,
-        "essential": limit.essential,
+        "stratum": one.stratum,
+        "kind": one.kind,
+        "value": one.value,
+        "essential": one.essential,
     }
     if measure is None:
         return LimitRecord(**known, verdict="N/A", why="not measured")
     if not isinstance(measure.result, EstimateRecord):
         return LimitRecord(**known, verdict="N/A", why=measure.result.reason)
     estimate = measure.result
-    verdict = _verdict(limit, estimate)
-    needed = _needed(limit, measure, estimate) if verdict == "INCONCLUSIVE" else None
+    held = hold(estimate, one.least, one.most, forecast=units_needed(measure), count_missing=False)
     return LimitRecord(
         **known,
-        verdict=verdict,
-        needed=needed,
-        more_needed=None if needed is None else needed - estimate.denominator,
+        verdict=held.verdict,
+        needed=held.needed,
+        more_needed=None if held.needed is None else held.needed - estimate.denominator,
         unit=estimate.unit,
-        why=_why(limit, measure, estimate, verdict, needed),
+        why=_why(one, measure, estimate, held),
     )
 
 
-def _verdict(limit: Limit, estimate: EstimateRecord) -> LimitVerdict:
-    low, high = _ends(estimate)
-    if limit.kind == "at_most":
-        return "PASS" if high <= limit.value else "FAIL" if low > limit.value else "INCONCLUSIVE"
-    return "PASS" if low >= limit.value else "FAIL" if high < limit.value else "INCONCLUSIVE"
+def _why(one: Limit, measure: MeasureRecord, estimate: EstimateRecord, held: Held) -> str:
+    seen = f"{measured_value(measure, estimate)} {measured_interval(measure, estimate.interval)}"
+    words = f"{seen} against {limit(one.kind, one.value)}"
+    if held.verdict != "INCONCLUSIVE":
+        return f"{words}: the whole interval is {'inside' if held.verdict == 'PASS' else 'outside'}"
+    if held.needed is None:
+        return f"{words}: the interval holds the limit, and at this rate more of the same would not settle it"
+    way = "a pass" if (estimate.value < one.value) == (one.kind == "at_most") else "a fail"
+    needed = f"about {about(held.needed)} {units(estimate.unit, held.needed)}"
+    return f"{words}: at the same rate {needed} would settle it as {way}"
 
 
 def _ends(estimate: EstimateRecord) -> tuple[float, float]:
@@ -64,23 +182,31 @@ def _ends(estimate: EstimateRecord) -> tuple[float, float]:
     return -inf if low is None else low, inf if high is None else high
 
 
-def _needed(limit: Limit, measure: MeasureRecord, estimate: EstimateRecord) -> int | None:
+def _leaning(value: float, least: float | None, most: float | None) -> Leaning:
+    return "fail" if (most is not None and value > most) or (least is not None and value < least) else "pass"
+
+
+def _unanswered(
+    estimate: EstimateRecord, least: float | None, most: float | None, verdict: LimitVerdict, leaning: Leaning
+) -> int:
+    if not estimate.left_out or verdict == "FAIL" or leaning == "fail":
+        return 0
+    robust = worst_ends(estimate) if verdict == "PASS" else estimate.bounds or (-inf, inf)
+    return 0 if verdict_of(robust, least, most) == "PASS" else sum(estimate.left_out.values())
+
+
+def _needed(estimate: EstimateRecord, least: float | None, most: float | None, forecast: Forecast) -> int | None:
+    """Units in all that settle it if the value stays what it is: past one limit, or within both."""
     low, high = _ends(estimate)
-    bound = high if estimate.value < limit.value else low
-    if not (isfinite(bound) and isfinite(estimate.value)):
-        return None
-    is_rate = measure.scale == "rate"
-    return units_to_settle(estimate.value, limit.value, bound=bound, units=estimate.denominator, is_rate=is_rate)
 
+    def settle(wanted: float, end: float) -> int | None:
+        return forecast(estimate, wanted, end) if isfinite(end) and isfinite(estimate.value) else None
 
-def _why(
-    held: Limit, measure: MeasureRecord, estimate: EstimateRecord, verdict: LimitVerdict, needed: int | None
-) -> str:
-    seen = f"{measured_value(measure, estimate)} {measured_interval(measure, estimate.interval)}"
-    words = f"{seen} against {limit(held.kind, held.value)}"
-    if verdict != "INCONCLUSIVE":
-        return f"{words}: the whole interval is {'inside' if verdict == 'PASS' else 'outside'}"
-    if needed is None:
-        return f"{words}: the interval holds the limit, and at this rate more of the same would not settle it"
-    way = "a pass" if (estimate.value < held.value) == (held.kind == "at_most") else "a fail"
-    return f"{words}: at the same rate about {about(needed)} {units(estimate.unit, needed)} would settle it as {way}"
+    if most is not None and estimate.value > most:
+        return settle(most, low)
+    if least is not None and estimate.value < least:
+        return settle(least, high)
+    waiting = [settle(most, high)] if most is not None and high > most else []
+    waiting += [settle(least, low)] if least is not None and low < least else []
+    known = [number for number in waiting if number is not None]
+    return max(known) if known and len(known) == len(waiting) else None

@@ -1,21 +1,51 @@
-"""The datasheet record, `judge-datasheet/1`: the one document every other rendering is a pure function of."""
+"""What the records of all protocols are made of: measures with their numbers, the judge, the run, and its costs.
 
-from typing import Annotated, Any, Literal
+A record is the one document that every other rendering is a pure function of.
+"""
 
-from pydantic import Field, model_validator
+from collections.abc import Mapping
+from dataclasses import asdict
+from decimal import Decimal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from umpirical.reports.record_sources import ExampleRecord, GradeRow, RevisionRecord, SpendRecord, StimuliRecord
-from umpirical.reports.record_verdicts import DecisionRecord, LimitRecord, ProfileRecord
-from umpirical.reports.strict import Strict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-__all__ = ["FORMAT", "AuditRow", "Datasheet", "MeasureRecord", "Scale", "parse_datasheet", "render_json"]
+from umpirical.domain.measures import Censoring, Estimate, Interval, Measure, Result, Unit
+from umpirical.domain.scales import JudgeKind
+from umpirical.measures.catalogue import MeasureSpec, Scale
 
-FORMAT: Literal["judge-datasheet/1"] = "judge-datasheet/1"
+__all__ = [
+    "AuditRow",
+    "EstimateRecord",
+    "GateRecord",
+    "IntervalRecord",
+    "JudgeRecord",
+    "LimitRecord",
+    "LimitVerdict",
+    "MeasureRecord",
+    "Planted",
+    "Record",
+    "ResultRecord",
+    "RevisionRecord",
+    "RunRecord",
+    "Scale",
+    "SpendRecord",
+    "Strict",
+    "TroubleRecord",
+    "UndefinedRecord",
+    "measure_record",
+    "result_record",
+]
 
-Scale = Literal["rate", "difference", "requirements", "latent", "steps", "p-value", "ratio", "bits", "coefficient"]
-"""What kind of number a measure is: a share; a difference of shares; a number of requirements; standard deviations of
-the judge's noise; grades; a probability under a null hypothesis; a ratio; bits of entropy; a coefficient of agreement
-or correlation, at most 1."""
+Planted = Mapping[tuple[str, str, str], float]
+"""(arm, measure, stratum) to true value; known for simulated judges only."""
+
+
+class Strict(BaseModel):
+    """A part of a record: frozen, and without fields nobody agreed on."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class IntervalRecord(Strict):
@@ -34,14 +64,14 @@ class EstimateRecord(Strict):
     value: float
     numerator: float
     denominator: int
-    unit: Literal["call", "prompt", "pair", "item", "task"]
+    unit: Unit
     interval: IntervalRecord | None
     clusters: int = Field(description="Number of tasks behind it.")
     design_effect: float | None = None
     planning_interval: IntervalRecord | None = Field(
         default=None, description="At 0 or 1: the interval under an assumed intra-task correlation."
     )
-    censoring: Literal["none", "left", "right"] = "none"
+    censoring: Censoring = "none"
     left_out: dict[str, int] = Field(default={}, description="Units not in the denominator, by reason.")
     bounds: tuple[float, float] | None = Field(
         default=None, description="The value with every left-out unit counted the one way and the other."
@@ -56,6 +86,9 @@ class UndefinedRecord(Strict):
     left_out: dict[str, int] = Field(default={})
 
 
+ResultRecord = Annotated[EstimateRecord | UndefinedRecord, Field(discriminator="kind")]
+
+
 class MeasureRecord(Strict):
     """One named property of the judge."""
 
@@ -66,7 +99,7 @@ class MeasureRecord(Strict):
     arm: str
     stratum: str = Field(description="The part of the design it is about; empty for the whole.")
     scale: Scale = "rate"
-    result: Annotated[EstimateRecord | UndefinedRecord, Field(discriminator="kind")]
+    result: ResultRecord
     planted: float | None = Field(default=None, description="The true value, known only for a simulated judge.")
 
     @model_validator(mode="before")
@@ -82,7 +115,7 @@ class JudgeRecord(Strict):
     """The configuration under test."""
 
     name: str
-    kind: Literal["compare", "grade"]
+    kind: JudgeKind
     model: str
     fingerprint: str
     served_by: list[str] = Field(description="What the servers said of themselves.")
@@ -92,6 +125,14 @@ class JudgeRecord(Strict):
     capabilities: dict[str, bool]
     prompts: dict[str, str] = Field(default={}, description="The prompt template of each arm.")
     scale: str = Field(default="", description="What a `grade` judge may answer, in words.")
+
+
+class RevisionRecord(Strict):
+    """An earlier state of this datasheet, and what changed since."""
+
+    date: str
+    what: str
+    kind: Literal["judge", "protocol", "measurement", "document"] = "document"
 
 
 class RunRecord(Strict):
@@ -141,31 +182,91 @@ class TroubleRecord(Strict):
     example: str = Field(description="One such answer, shortened; text from outside, to be shown as inert text.")
 
 
-class Datasheet(Strict):
-    """A judge, measured."""
+class GateRecord(Strict):
+    """A check that the stimuli had to stand before they were used."""
 
-    format: Literal["judge-datasheet/1"] = FORMAT
-    judge: JudgeRecord
-    run: RunRecord
-    complete: bool = Field(description="Every planned trial has a response.")
-    measures: list[MeasureRecord]
-    audit: list[AuditRow]
-    trouble: list[TroubleRecord]
-    findings: list[str] = Field(description="What the measures say, by stated rules, in plain sentences.")
-    non_claims: list[str]
-    limits: list[LimitRecord] = Field(default=[])
-    decision: DecisionRecord | None = None
-    profile: ProfileRecord | None = None
-    stimuli: StimuliRecord | None = None
-    spend: SpendRecord | None = None
-    examples: list[ExampleRecord] = Field(default=[], description="Failures, with the judge's words.")
-    grades: list[GradeRow] = Field(default=[], description="Grades by the quality that was planted.")
+    name: str
+    passed: bool
+    found: str | float
+    allowed: str | float
+    blocks: bool = Field(description="Whether failing it stops a run; else it is reported only.")
 
 
-def render_json(datasheet: Datasheet) -> str:
-    """The record as text: the same datasheet gives the same bytes."""
-    return datasheet.model_dump_json(indent=1) + "\n"
+class SpendRecord(Strict):
+    """What the run took."""
+
+    calls: int
+    cost: Decimal | None = Field(default=None, description="US dollars; null if not known.")
+    cost_per_1000: Decimal | None = Field(default=None, description="US dollars for 1,000 calls.")
+    price_table: str = ""
+    latency_p50_ms: float | None = None
+    latency_p95_ms: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
 
 
-def parse_datasheet(text: str) -> Datasheet:
-    return Datasheet.model_validate_json(text)
+LimitVerdict = Literal["PASS", "FAIL", "INCONCLUSIVE", "N/A"]
+
+
+class LimitRecord(Strict):
+    """A limit of the policy held against one measure."""
+
+    measure: str
+    title: str = Field(default="", description="The measure's, for sentences.")
+    arm: str
+    stratum: str
+    kind: Literal["at_most", "at_least"]
+    value: float
+    essential: bool = Field(default=False, description="A judge is not used unless this is met or has a cure.")
+    verdict: LimitVerdict
+    needed: int | None = Field(
+        default=None, description="Units in all that would settle an INCONCLUSIVE one at the same rate."
+    )
+    more_needed: int | None = Field(default=None, description="The same, less the units there are.")
+    unit: Unit | None = None
+    why: str = Field(default="", description="How the verdict came about, in words.")
+
+
+class Record(Strict):
+    """The record of one run, measured: what a record of every protocol holds.
+
+    The fields are declared to the type checker alone, because each protocol's file has them in an order of its own.
+    """
+
+    if TYPE_CHECKING:
+        judge: JudgeRecord
+        run: RunRecord
+        complete: bool
+        measures: list[Any]
+        audit: list[AuditRow]
+        trouble: list[TroubleRecord]
+        spend: SpendRecord | None
+        non_claims: list[str]
+
+
+def result_record(result: Result) -> EstimateRecord | UndefinedRecord:
+    """A measured result as it stands in a record."""
+    if not isinstance(result, Estimate):
+        return UndefinedRecord(**asdict(result))
+    values = {name: getattr(result, name) for name in EstimateRecord.model_fields if name != "kind"}
+    values |= {"interval": _interval(result.interval), "planning_interval": _interval(result.planning_interval)}
+    return EstimateRecord(**values)
+
+
+def measure_record(spec: MeasureSpec, measure: Measure, planted: Planted = MappingProxyType({})) -> MeasureRecord:
+    """A measure as it stands in a record, with its true value where that was planted."""
+    return MeasureRecord(
+        name=spec.name,
+        title=spec.title,
+        about=spec.about,
+        worse=spec.worse,
+        arm=measure.arm,
+        stratum=measure.stratum,
+        scale=spec.scale,
+        result=result_record(measure.result),
+        planted=planted.get((measure.arm, measure.name, measure.stratum)),
+    )
+
+
+def _interval(interval: Interval | None) -> IntervalRecord | None:
+    return None if interval is None else IntervalRecord(**asdict(interval))

@@ -1,22 +1,20 @@
 """The seam between what is asked and how: any executor takes shards of a plan and leaves sealed responses."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
+from umpirical.models.adapters.catalogue import Calling
+from umpirical.registry import Registry
 from umpirical.runs.call import CallSpec
 from umpirical.store.runs import RunStore
 
-__all__ = ["Executor", "Receipt", "RunStopped", "Watcher"]
+__all__ = ["EXECUTORS", "LOCAL", "Executor", "ExecutorFactory", "Receipt", "Watcher"]
 
-
-class RunStopped(UmpiricalError):
-    """The run was given up before its end. All that was answered is kept, and it can be resumed."""
-
-    exit_code = 5
+LOCAL = "local"
+"""The executor where nobody names another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +47,11 @@ class Executor(Protocol):
     """
 
     def run(self, shards: Sequence[int], call: CallSpec, store: RunStore, watcher: Watcher) -> list[Receipt]: ...
+
+
+ExecutorFactory = Callable[[Calling], Executor]
+"""From how many calls to make at a time, and what they are booked in, to an executor."""
+
+EXECUTORS: Registry[ExecutorFactory] = Registry(
+    "executors", {LOCAL: "umpirical.runs.local:LocalExecutor"}, noun="executor"
+)

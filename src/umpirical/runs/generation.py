@@ -8,9 +8,8 @@ from typing import Protocol
 
 from umpirical.domain.attempts import Attempt
 from umpirical.domain.responses import Response
-from umpirical.models.money import CapReached
 from umpirical.models.requests import Model
-from umpirical.runs.executor import RunStopped
+from umpirical.runs.workers import Workers
 from umpirical.stimuli.generation.attempt import Ask, attempt, check_again
 from umpirical.stimuli.generation.commissions import Commission
 from umpirical.store.generation import Called, GenerationStore
@@ -86,22 +85,18 @@ async def generate(  # noqa: PLR0913  # each by its name
     left = commissions_left(commissions, store)
     watcher.resumed(len(commissions) - len(left))
     asked_before, texts = store.commissions_called(), _Texts(originals, _accepted(commissions, store))
-    ledger = _Saving(store)
-    # Failures settle later than answers, so a sound run may end with all its failures in a row: as many as fly.
-    filling = _Filling(store, writers, ledger, texts, watcher, asked_before, give_up_after + 2 * concurrency)
-    open_commissions = iter(left)
+    saving = _Saving(store)
+    workers = Workers(
+        min(concurrency, len(left)),
+        give_up_after=give_up_after,
+        fix="see that the models answer, then run the same command again",
+    )
+    filling = _Filling(store, writers, saving, texts, watcher, asked_before, workers)
     try:
-        async with asyncio.TaskGroup() as group:
-            for _ in range(min(concurrency, len(left))):
-                group.create_task(filling.work(open_commissions))
-    except BaseExceptionGroup as several:
-        # Every task fails for the same reason; the person needs it once.
-        raise several.exceptions[0] from None
+        await workers.work_through(left, filling.fill)
     finally:
         # Also on Ctrl-C: what was answered is paid for, and is kept.
-        ledger.flush()
-    if filling.cap_reached is not None:
-        raise filling.cap_reached
+        saving.flush()
 
 
 def _accepted(commissions: Sequence[Commission], store: GenerationStore) -> Iterator[tuple[Commission, str]]:
@@ -178,17 +173,11 @@ class _Filling:
     texts: _Texts
     watcher: GenerationWatcher
     asked_before: set[str]
-    give_up_after: int
-    cap_reached: CapReached | None = None
-    _failed_in_a_row: int = 0
+    workers: Workers
 
-    async def work(self, commissions: Iterator[tuple[Commission, int]]) -> None:
-        """Fills until there is nothing left, or no money. At the cap nobody is cancelled: see `LocalExecutor`."""
-        try:
-            for commission, tried in commissions:
-                self.watcher.commission_settled(await self._fill(commission, tried))
-        except CapReached as error:
-            self.cap_reached = error
+    async def fill(self, open_commission: tuple[Commission, int]) -> None:
+        """Fills one commission, as far as its attempts go."""
+        self.watcher.commission_settled(await self._fill(*open_commission))
 
     async def _fill(self, commission: Commission, tried: int) -> Attempt | None:
         """The last attempt: a stimulus, or the one after which the commission is given up; None if a call failed."""
@@ -230,15 +219,5 @@ class _Filling:
         answer = replace(answer, text=None if answer.text is None else storable(answer.text))
         await self.saving.save(calls=[(commission.id, ask.role, answer)])
         self.watcher.asked(answer)
-        self._give_up_if_hopeless(answer)
+        self.workers.settled(None if is_answer(answer) else f"{answer.failure}: {answer.failure_detail}")
         return answer
-
-    def _give_up_if_hopeless(self, answer: Response) -> None:
-        if is_answer(answer):
-            self._failed_in_a_row = 0
-            return
-        self._failed_in_a_row += 1
-        if self._failed_in_a_row >= self.give_up_after:
-            message = f"{self._failed_in_a_row} calls in a row failed, the last with {answer.failure}"
-            fix = "see that the models answer, then run the same command again"
-            raise RunStopped(f"{message}: {answer.failure_detail}", fix=fix)

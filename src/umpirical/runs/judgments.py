@@ -1,11 +1,10 @@
 """Responses to judgments: every planned trial is read again by the judge's parser, and gets exactly one outcome."""
 
 import hashlib
-import math
 import shutil
 from array import array
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -14,21 +13,34 @@ from typing import Any
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
-from umpirical.domain.stimuli import GivenWinner, Stimulus
-from umpirical.domain.trials import Order, Trial
-from umpirical.runs.failures import Failure, FailureKeeper
-from umpirical.stimuli.controlled.set import candidate_levels
+from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.trials import Presentation, Trial
+from umpirical.judges.answers import read_response
+from umpirical.judges.factory import build_reader
+from umpirical.judges.spec import JudgeSpec
+from umpirical.runs.run import Run
 from umpirical.store.parquet import write_rows
-from umpirical.store.runs import RunStore, responses_digest
-from umpirical.store.schemas import judgment_schema
-from umpirical.store.stimulus_sets import StimulusSet
+from umpirical.store.runs import responses_digest
+from umpirical.store.schemas import factor_row, judgment_schema
 
-__all__ = ["Reading", "read_judgments"]
+__all__ = ["Facts", "Reader", "Reading", "Spent", "outcome_columns", "read_judgments", "reader_of", "trouble_of"]
 
 EXAMPLE_LENGTH = 400
 
-Reader = Callable[[Response], Outcome]
-"""A judge's way to read a response."""
+Reader = Callable[[Response, Presentation], Outcome]
+"""A judge's way to read a response to a trial that was presented so."""
+
+Seen = Callable[[Trial, Stimulus, Outcome | None, Response | None], None]
+"""Told of every trial in the order of the plan, in which the presentations of a stimulus stand together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a protocol knows of a trial and counts by: columns of its judgments, beside those that all have."""
+
+    columns: Mapping[str, str]
+    """Name to type, as in `judgment_schema`."""
+    row: Callable[[Trial, Stimulus, GradeScale | None], dict[str, Any]]
 
 
 @dataclass(slots=True)
@@ -76,68 +88,84 @@ class Reading:
     trouble: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Answers that are no verdict, by (outcome, why)."""
     examples: dict[tuple[str, str], str] = field(default_factory=dict)
-    failures: list[Failure] = field(default_factory=list)
     spent: Spent = field(default_factory=Spent)
 
+    def add(self, outcome: Outcome | None) -> None:
+        """Counts a planned trial, by what it came to."""
+        self.planned += 1
+        self.unasked += outcome is None
+        if found := trouble_of(outcome):
+            key, example = found
+            self.trouble[key] += 1
+            self.examples.setdefault(key, example[:EXAMPLE_LENGTH])
 
-def read_judgments(store: RunStore, read: Reader, stimuli: StimulusSet, *, scale: GradeScale | None) -> Reading:
-    """Reads every response of a run, a shard at a time, and writes the judgments for counting.
 
-    `scale` is that of a `grade` judge, and None for a `compare` judge.
-    """
-    reading = Reading(store.folder / "judgments")
+def reader_of(judge: JudgeSpec) -> Reader:
+    """How a judge's responses are read: no key, no server and no function of the user's is needed."""
+    reader = build_reader(judge)
+    return lambda response, _: read_response(reader, response)
+
+
+def read_judgments(run: Run, facts: Facts, *, seen: Seen = lambda *_: None) -> Reading:
+    """Reads every response of a run, a shard at a time, and writes the judgments for counting."""
+    reading, scale, read = Reading(run.folder / "judgments"), run.judge.scale, reader_of(run.judge)
     shutil.rmtree(reading.folder, ignore_errors=True)
     reading.folder.mkdir()
-    size = store.plan_size()
-    state, failures = hashlib.sha256(), FailureKeeper(scale)
-    journal = store.open_journal()
-    try:
-        for shard in range(size[1] if size else 0):
-            responses = store.responses(shard, journal)
-            state.update(responses_digest((r.trial_id, r.text, r.failure) for r in responses.values()).encode())
-            rows = []
-            for trial, part in store.plan_shard(shard):
-                stimulus, response = stimuli.part(part)[trial.stimulus_id], responses.get(trial.id)
-                outcome = _outcome(response, read, reading)
-                failures.see(trial, stimulus, outcome, response)
-                rows.append(_row(trial, stimulus, scale) | _columns(outcome, scale))
-            write_rows(reading.folder / f"{shard:05d}.parquet", rows, judgment_schema())
-    finally:
-        journal.close()
-    reading.responses_sha256, reading.failures = state.hexdigest(), failures.failures()
+    state, schema = hashlib.sha256(), judgment_schema(facts.columns)
+    for shard, responses in run.store.walk():
+        state.update(responses_digest((r.trial_id, r.text, r.failure) for r in responses.values()).encode())
+        rows = []
+        for trial, part in run.store.plan_shard(shard):
+            stimulus, response = run.stimuli.part(part)[trial.stimulus_id], responses.get(trial.id)
+            outcome = None if response is None else read(response, trial.presentation)
+            reading.add(outcome)
+            if response is not None:
+                _note(reading, response)
+            seen(trial, stimulus, outcome, response)
+            rows.append(_row(trial, stimulus) | outcome_columns(outcome, scale) | facts.row(trial, stimulus, scale))
+        write_rows(reading.folder / f"{shard:05d}.parquet", rows, schema)
+    reading.responses_sha256 = state.hexdigest()
     return reading
 
 
-def _outcome(response: Response | None, read: Reader, reading: Reading) -> Outcome | None:
-    reading.planned += 1
-    if response is None:
-        reading.unasked += 1
-        return None
+def trouble_of(outcome: Outcome | None) -> tuple[tuple[str, str], str] | None:
+    """Of an answer that is no verdict: what it is and why, and its own words."""
+    match outcome:
+        case Unparsed(raw=raw, why=why):
+            return ("unparsed", why), raw
+        case Failed(kind=kind, detail=detail):
+            return ("failed", kind), detail
+        case Verdict() | Abstained() | None:
+            return None
+
+
+def outcome_columns(outcome: Outcome | None, scale: GradeScale | None) -> dict[str, Any]:
+    """All columns that say what a trial came to: each is there, so that nothing of another reading stays."""
+    said: dict[str, Any] = dict.fromkeys(("choice", "label", "value", "score", "confidence", "why"))
+    match outcome:
+        case Verdict(value=value, confidence=confidence):
+            score = None if scale is None or isinstance(value, Choice) else scale.score(value)
+            column = "choice" if isinstance(value, Choice) else "label" if isinstance(value, str) else "value"
+            return said | {"outcome": "verdict", column: value, "score": score, "confidence": confidence}
+        case Abstained():
+            return said | {"outcome": "abstained"}
+        case Unparsed(why=why):
+            return said | {"outcome": "unparsed", "why": why}
+        case Failed(kind=kind):
+            return said | {"outcome": "failed", "why": kind}
+        case None:
+            return said | {"outcome": "unasked"}
+
+
+def _note(reading: Reading, response: Response) -> None:
     reading.spent.add(response)
     if response.served_by:
         reading.served_by.add(response.served_by)
     if response.asked_at and (not reading.first_asked or response.asked_at < reading.first_asked):
         reading.first_asked = response.asked_at
-    outcome = read(response)
-    match outcome:
-        case Unparsed(raw=raw, why=why):
-            _note(reading, ("unparsed", why), raw)
-        case Failed(kind=kind, detail=detail):
-            _note(reading, ("failed", kind), detail)
-        case Verdict() | Abstained():
-            pass
-    return outcome
 
 
-def _note(reading: Reading, key: tuple[str, str], example: str) -> None:
-    reading.trouble[key] += 1
-    reading.examples.setdefault(key, example[:EXAMPLE_LENGTH])
-
-
-def _row(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> dict[str, Any]:
-    u, v = stimulus.candidates[0], stimulus.candidates[-1]
-    graded = 0 if trial.presentation.order is Order.UV else -1
-    winner = stimulus.expectation.candidate if isinstance(stimulus.expectation, GivenWinner) else None
+def _row(trial: Trial, stimulus: Stimulus) -> dict[str, Any]:
     return {
         "trial_id": trial.id,
         "prompt_id": trial.prompt_id,
@@ -146,33 +174,5 @@ def _row(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> dict[str
         "family": stimulus.family,
         "stratum": stimulus.stratum,
         "delta": stimulus.delta,
-        "winner": winner,
-        "base": stimulus.base,
-        "log_length": round(math.log(max(1, len(u)) / max(1, len(v))), 2),
-        "level": None if scale is None else candidate_levels(stimulus)[graded],
-        "arm": trial.presentation.arm,
-        "order": trial.presentation.order.value,
-        "repeat": trial.presentation.repeat,
-        "seed": trial.presentation.seed,
-        "parent": stimulus.parent,
-        "expectation": stimulus.expectation.kind,
-        "gold": stimulus.gold,
-        "gold_score": scale.score(stimulus.gold) if scale is not None and stimulus.gold else None,
-        "groups": [f"{name}={value}" for name, value in sorted(stimulus.strata.items())],
+        **factor_row(trial.presentation),
     }
-
-
-def _columns(outcome: Outcome | None, scale: GradeScale | None) -> dict[str, Any]:
-    match outcome:
-        case Verdict(value=value, confidence=confidence):
-            score = None if scale is None or isinstance(value, Choice) else scale.score(value)
-            column = "choice" if isinstance(value, Choice) else "label" if isinstance(value, str) else "value"
-            return {"outcome": "verdict", column: value, "score": score, "confidence": confidence}
-        case Abstained():
-            return {"outcome": "abstained"}
-        case Unparsed(why=why):
-            return {"outcome": "unparsed", "why": why}
-        case Failed(kind=kind):
-            return {"outcome": "failed", "why": kind}
-        case None:
-            return {"outcome": "unasked"}

@@ -1,18 +1,67 @@
-"""The plan: every trial of a run, on disk, before anything is asked."""
+"""The plan of a run: every trial, on disk, before anything is asked."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 
-from umpirical.domain.trials import Trial
-from umpirical.judges.judge import Judge, prompt_id, trial_id
-from umpirical.runs.design import Design, presentations, shown
+from umpirical.domain.digests import Json
+from umpirical.domain.scales import JudgeKind
+from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.trials import Order, Presentation, Presented, Trial
+from umpirical.judges.judge import Capabilities, Judge, Request, prompt_id, trial_id
 from umpirical.store.runs import RunStore
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["SHARD_SIZE", "write_plan"]
+__all__ = ["SHARD_SIZE", "Design", "request_for", "shown", "write_plan"]
 
 SHARD_SIZE = 2000
 """Trials per shard: what is sealed at a time, and what one worker takes at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """What is asked about each stimulus: every arm, every repeat, in both orders. A protocol may ask otherwise."""
+
+    repeats: int = 1
+    arms: tuple[str, ...] = ("baseline",)
+
+    def as_json(self) -> Json:
+        """What of the design decides the questions: part of the run's id."""
+        return {"repeats": self.repeats, "arms": self.arms}
+
+    def presentations(
+        self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"
+    ) -> Iterator[Presentation]:
+        """Every way a stimulus is shown, both orders next to each other so that drift between them is small."""
+        for arm in self.arms:
+            for repeat in range(self.repeats):
+                for order in self.orders(stimulus, capabilities, kind):
+                    yield Presentation(order, arm, repeat)
+
+    @staticmethod
+    def orders(stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind) -> tuple[Order, ...]:
+        """The orders that the candidates can be shown in; none where the judge cannot be shown them at all.
+
+        Two equal candidates have one order: the other would be the same prompt. A `grade` judge is shown one candidate
+        at a time, so its order `uv` is content u and `vu` content v.
+        """
+        if not capabilities.accepts_empty and not all(text.strip() for text in stimulus.candidates):
+            return ()
+        if (kind == "compare" and not capabilities.order_controllable) or len(set(stimulus.candidates)) == 1:
+            return (Order.UV,)
+        return (Order.UV, Order.VU)
+
+
+def shown(stimulus: Stimulus, order: Order, kind: JudgeKind = "compare") -> Presented:
+    """What the judge sees: the candidates in their slots, or the one to grade, and nothing of where they come from."""
+    u, v = stimulus.candidates[0], stimulus.candidates[-1]
+    first, second = (u, v) if order is Order.UV else (v, u)
+    return Presented(stimulus.task, first, second if kind == "compare" else None)
+
+
+def request_for(judge: Judge, stimulus: Stimulus, presentation: Presentation) -> Request:
+    """What a judge is sent for one trial. Whoever plans, prices or asks renders it here, so that all three agree."""
+    return judge.request(shown(stimulus, presentation.order, judge.kind), presentation)
 
 
 def write_plan(store: RunStore, judge: Judge, stimuli: StimulusSet, design: Design) -> int:
@@ -29,11 +78,10 @@ def _trials(judge: Judge, stimuli: StimulusSet, design: Design) -> Iterator[tupl
     """Trials, each with the part of the stimulus set it is in."""
     for part in stimuli.parts():
         for stimulus in stimuli.part(part).values():
-            prompts: dict[tuple[str, str, int | None], str] = {}
-            for way in presentations(stimulus, design, judge.capabilities, judge.kind):
-                key = (way.arm, way.order.value, way.seed)
-                if key not in prompts:
-                    request = judge.request(shown(stimulus, way.order, judge.kind), arm=way.arm, seed=way.seed)
-                    prompts[key] = prompt_id(request)
-                prompt = prompts[key]
+            prompts: dict[Presentation, str] = {}
+            for way in design.presentations(stimulus, judge.capabilities, judge.kind):
+                # Repeats are the same question: it is rendered once.
+                if way.question not in prompts:
+                    prompts[way.question] = prompt_id(request_for(judge, stimulus, way))
+                prompt = prompts[way.question]
                 yield Trial(trial_id(prompt, repeat=way.repeat), prompt, stimulus.id, way), part

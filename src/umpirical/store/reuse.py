@@ -5,7 +5,7 @@ this one. Failures are not answers. What is taken over costs nothing here, and s
 """
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from umpirical.domain.responses import Response
@@ -14,7 +14,7 @@ from umpirical.store.runs import RunStore
 from umpirical.store.schemas import response_from_row
 from umpirical.store.sql import open_duckdb, quoted_glob
 
-__all__ = ["find_answers", "reused_answers"]
+__all__ = ["answered_trials", "find_answers", "reused_answers"]
 
 # The plan is read by file name, which is the shard; of several answers to a trial the first is as good as any.
 _FIND = """
@@ -58,6 +58,14 @@ def reused_answers(store: RunStore, shard: int) -> list[Response]:
             taken = {**row, "cost": "0", "attempts": 0, "rate_limited": 0, "price_table": f"reused from {row['run']}"}
             found.append(response_from_row(taken))
     return sorted(found, key=lambda response: response.trial_id)
+
+
+def answered_trials(store: RunStore) -> Iterator[tuple[int, set[str]]]:
+    """Every shard of the plan, with the trials that have their answer, here or taken over from another run."""
+    for shard, responses in store.walk():
+        answered = {trial_id for trial_id, response in responses.items() if response.failure is None}
+        answered.update(response.trial_id for response in reused_answers(store, shard))
+        yield shard, answered
 
 
 def _folder(store: RunStore, shard: int) -> Path:

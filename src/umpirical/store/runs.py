@@ -46,15 +46,19 @@ class RunStore:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._manifest: Mapping[str, Any] | None = None
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
-        return found
+        """What is measured, and with what; read once."""
+        if self._manifest is None:
+            self._manifest = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
+        return self._manifest
 
     def write_manifest(self, manifest: Json) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         write_text(self.folder / "run.json", json.dumps(manifest, indent=1) + "\n")
+        self._manifest = None
 
     def locked(self) -> AbstractContextManager[None]:
         """Held while a run is asked."""
@@ -155,6 +159,18 @@ class RunStore:
             if found.get(response.trial_id) != response:
                 _take(found, response)
         return found
+
+    def walk(self) -> Iterator[tuple[int, dict[str, Response]]]:
+        """Every shard of the plan, with all responses to it so far; nothing while there is no complete plan."""
+        size = self.plan_size()
+        if size is None:
+            return
+        journal = self.open_journal()
+        try:
+            for shard in range(size[1]):
+                yield shard, self.responses(shard, journal)
+        finally:
+            journal.close()
 
     def _plan(self, shard: int) -> Path:
         return self.folder / "plan" / f"{shard:05d}.parquet"

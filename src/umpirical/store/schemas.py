@@ -3,19 +3,22 @@
 import json
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from enum import Enum
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.stimuli import Stimulus, expectation_from_json, expectation_json
-from umpirical.domain.trials import Order, Presentation, Trial
+from umpirical.domain.trials import FACTORS, Order, Presentation, Trial
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "factor_row",
     "judgment_schema",
     "plan_schema",
+    "presentation_from_row",
     "response_from_row",
     "response_row",
     "response_schema",
@@ -92,6 +95,29 @@ def stimulus_from_row(row: Mapping[str, Any]) -> Stimulus:
     )
 
 
+_FACTOR_TYPES = get_type_hints(Presentation)
+
+
+def _factor_columns() -> "list[tuple[str, pa.DataType]]":
+    """A column for each factor of a presentation: whole numbers that may be missing are wide, as seeds are."""
+    import pyarrow as pa
+
+    kinds = {int: pa.int32(), int | None: pa.int64()}
+    return [(name, kinds.get(_FACTOR_TYPES[name], pa.string())) for name in FACTORS]
+
+
+def factor_row(presentation: Presentation) -> dict[str, Any]:
+    """The factors by name, as plain values."""
+    values = {name: getattr(presentation, name) for name in FACTORS}
+    return {name: value.value if isinstance(value, Enum) else value for name, value in values.items()}
+
+
+def presentation_from_row(row: Mapping[str, Any]) -> Presentation:
+    """A row that was written before a factor existed has that factor's default."""
+    known = {name: row[name] for name in FACTORS if name in row}
+    return Presentation(**{**known, "order": Order(known["order"])})
+
+
 def plan_schema() -> "pa.Schema":
     import pyarrow as pa
 
@@ -102,10 +128,7 @@ def plan_schema() -> "pa.Schema":
             ("prompt_id", text),
             ("stimulus_id", text),
             ("stimulus_part", pa.int32()),
-            ("order", text),
-            ("arm", text),
-            ("repeat", pa.int32()),
-            ("seed", pa.int64()),
+            *_factor_columns(),
         ]
     )
 
@@ -116,16 +139,12 @@ def trial_row(trial: Trial, stimulus_part: int) -> dict[str, Any]:
         "prompt_id": trial.prompt_id,
         "stimulus_id": trial.stimulus_id,
         "stimulus_part": stimulus_part,
-        "order": trial.presentation.order.value,
-        "arm": trial.presentation.arm,
-        "repeat": trial.presentation.repeat,
-        "seed": trial.presentation.seed,
+        **factor_row(trial.presentation),
     }
 
 
 def trial_from_row(row: Mapping[str, Any]) -> Trial:
-    shown = Presentation(order=Order(row["order"]), arm=row["arm"], repeat=row["repeat"], seed=row.get("seed"))
-    return Trial(row["trial_id"], row["prompt_id"], row["stimulus_id"], shown)
+    return Trial(row["trial_id"], row["prompt_id"], row["stimulus_id"], presentation_from_row(row))
 
 
 def response_schema() -> "pa.Schema":
@@ -205,11 +224,15 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def judgment_schema() -> "pa.Schema":
-    """One row per planned trial, with all that counting needs; rebuilt from responses whenever they are read."""
+def judgment_schema(facts: Mapping[str, str]) -> "pa.Schema":
+    """One row per planned trial, with all that counting needs; rebuilt from responses whenever they are read.
+
+    `facts` are the columns of a protocol's own, by the name of their type: double, int32, string or list<string>.
+    """
     import pyarrow as pa
 
     text = pa.string()
+    types = {"double": pa.float64(), "int32": pa.int32(), "string": text, "list<string>": pa.list_(text)}
     return pa.schema(
         [
             ("trial_id", text),
@@ -219,13 +242,7 @@ def judgment_schema() -> "pa.Schema":
             ("family", text),
             ("stratum", text),
             ("delta", pa.float64()),
-            ("winner", pa.int32()),
-            ("base", pa.float64()),
-            ("log_length", pa.float64()),
-            ("level", pa.float64()),
-            ("arm", text),
-            ("order", text),
-            ("repeat", pa.int32()),
+            *_factor_columns(),
             ("outcome", text),
             ("choice", text),
             ("label", text),
@@ -233,11 +250,6 @@ def judgment_schema() -> "pa.Schema":
             ("score", pa.float64()),
             ("confidence", pa.float64()),
             ("why", text),
-            ("seed", pa.int64()),
-            ("parent", text),
-            ("expectation", text),
-            ("gold", text),
-            ("gold_score", pa.float64()),
-            ("groups", pa.list_(text)),
+            *((name, types[kind]) for name, kind in facts.items()),
         ]
     )

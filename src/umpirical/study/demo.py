@@ -3,13 +3,15 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from umpirical.judges.simulated.profiles import PROFILES
-from umpirical.reports.record import Datasheet, EstimateRecord
-from umpirical.study.files import Study, parse_study
-from umpirical.study.preparing import prepare_run
-from umpirical.study.reporting import Documents
-from umpirical.study.running import Watch, complete_run
+from umpirical.protocols.protocol import Documents
+from umpirical.protocols.study import Study
+from umpirical.reports.record import EstimateRecord, Record
+from umpirical.study.file import parse_study
+from umpirical.study.prepare import prepare_run
+from umpirical.study.run import Watch, complete_run
 
 __all__ = ["DemoResult", "Found", "demo_study", "run_demo"]
 
@@ -40,12 +42,12 @@ class DemoResult:
 
     judge: str
     about: str
-    datasheet: Datasheet
+    record: Record
     documents: Documents
     defects: tuple[Found, ...]
 
 
-def demo_study(folder: Path) -> Study:
+def demo_study(folder: Path) -> Study[Any]:
     """All simulated judges on all built-in tasks."""
     judges = "".join(f"  - name: {name}\n    model: {{adapter: simulated, name: {name}}}\n" for name in PROFILES)
     study = parse_study(f"study: demo\nseed: {SEED}\njudges:\n{judges}", folder)
@@ -58,12 +60,12 @@ def run_demo(folder: Path, watch: Callable[[str, int], Watch]) -> Iterator[DemoR
     for judge in study.spec.judges:
         run = prepare_run(study, judge, folder=folder / judge.name)
         finished = complete_run(run, study.spec.concurrency, watch)
-        defects = _defects(judge.name, finished.datasheet)
-        yield DemoResult(judge.name, PROFILES[judge.name].about, finished.datasheet, finished.documents, defects)
+        defects = _defects(judge.name, finished.record)
+        yield DemoResult(judge.name, PROFILES[judge.name].about, finished.record, finished.documents, defects)
 
 
-def _defects(name: str, datasheet: Datasheet) -> tuple[Found, ...]:
-    measures = {(measure.name, measure.stratum): measure for measure in datasheet.measures}
+def _defects(name: str, record: Record) -> tuple[Found, ...]:
+    measures = {(measure.name, measure.stratum): measure for measure in record.measures}
     found = []
     for defect in PROFILES[name].defects:
         measure = measures[defect]

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from umpirical.cli.measuring import Terms, exit_code, measure, spending_options
+from umpirical.cli.consent import Terms, spending_options
+from umpirical.cli.measurement import exit_code, measure
 from umpirical.cli.terminal import say
 
 __all__ = ["command"]
@@ -39,16 +40,15 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     (module:function), a model (provider/model), or simulated:NAME. What it may cost is shown first. The same command
     goes on where it stopped.
     """
-    from umpirical.study.comparing import compare_runs
-    from umpirical.study.files import DesignSpec
-    from umpirical.study.naming import judges_study
+    from umpirical.api.functions import datasheet_study
 
-    chosen = ("baseline", *(arm for arm in dict.fromkeys(arms) if arm != "baseline"))
     targets = [judge] if against is None else [judge, against]
-    study = judges_study(targets, folder, DesignSpec(size=size, arms=chosen, repeats=repeats))
+    study = datasheet_study(targets, folder, size=size, arms=arms, repeats=repeats)
     results = measure(study, [], Terms(yes, max_cost, prices, allow_unpriced), quiet=as_json)
     summaries = [result.summary() for result in results]
     if against is not None:
+        from umpirical.api.extras import compare_runs
+
         first, second = (result.folder for result in results)
         page = compare_runs(first, second, folder / "comparisons")
         summaries.append({"comparison": str(page)})

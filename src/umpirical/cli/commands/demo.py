@@ -23,7 +23,7 @@ def command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FB
 
     Needs no key and no network.
     """
-    from umpirical.cli.progress import watch_run
+    from umpirical.progress import watch_run
     from umpirical.study.demo import run_demo
 
     folder = out or Path(tempfile.mkdtemp(prefix="umpirical-demo-"))
@@ -50,7 +50,7 @@ def _show(result: "DemoResult") -> None:
     from umpirical.reports.numbers import measured_interval, measured_value
 
     say(f"\n{result.judge}: {result.about}")
-    records = {(measure.name, measure.stratum): measure for measure in result.datasheet.measures}
+    records = {(measure.name, measure.stratum): measure for measure in result.record.measures}
     for found in result.defects:
         record = records[found.measure, found.stratum]
         part = f" at {found.stratum}" if found.stratum else ""

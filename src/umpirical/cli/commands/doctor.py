@@ -47,7 +47,8 @@ def command(study: Path, as_json: bool) -> None:  # noqa: FBT001
 
 
 def _keys(study: Path) -> dict[str, str]:
-    from umpirical.study.files import STUDY_FILE, load_study
+    from umpirical.protocols.study import STUDY_FILE
+    from umpirical.study.file import load_study
 
     file = study / STUDY_FILE if study.is_dir() else study
     if not file.is_file():

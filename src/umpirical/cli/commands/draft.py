@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from umpirical.cli.measuring import Terms, need_flags, spending_options
+from umpirical.cli.consent import Terms, agree, spending_options, tell_spent
 from umpirical.cli.terminal import inert, say
 
 if TYPE_CHECKING:
+    from umpirical.api.extras import Draft, DraftPlan, Reply
     from umpirical.models.money import Pricer
-    from umpirical.study.drafting import Draft, DraftPlan, Reply
 
 __all__ = ["command"]
 
@@ -51,9 +51,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     A model writes it, a program looks for what is wrong with it and has the model mend that, and you read it: until
     you have set reviewed: true in it, nothing is measured with it. What it may cost is shown first.
     """
-    from umpirical.models.money import Ledger, Meter
-    from umpirical.models.prices import parse_price
-    from umpirical.study.drafting import (
+    from umpirical.api.extras import (
         append_reply,
         draft_task,
         drafting_model,
@@ -61,14 +59,15 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
         read_rubric,
         write_draft,
     )
-    from umpirical.study.estimating import pricer_of
+    from umpirical.models.money import Ledger, Meter
+    from umpirical.models.prices import pricer_of
 
     _refuse_to_overwrite(out)
     text = read_rubric(rubric)
     spec = drafting_model(name, base_url=base_url, api_key_env=api_key_env)
-    pricer = pricer_of(spec, dict(map(parse_price, prices)), allow_unpriced=allow_unpriced)
-    plan = plan_draft(spec, text, pricer, rounds=rounds, max_tokens=max_tokens)
     terms = Terms(yes, max_cost, prices, allow_unpriced)
+    pricer = pricer_of(spec, terms.price_overrides(), allow_unpriced=allow_unpriced)
+    plan = plan_draft(spec, text, pricer, rounds=rounds, max_tokens=max_tokens)
     ledger = Ledger(_agree(plan, name, pricer, terms))
     replies = out.with_suffix(".replies.jsonl")
 
@@ -82,8 +81,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     try:
         draft = draft_task(spec, text, Meter(pricer, ledger), rounds=rounds, max_tokens=max_tokens, keep=keep)
     finally:
-        if ledger.spent:
-            click.echo(f"spent: ${ledger.spent:.4f} of at most ${ledger.cap}", file=sys.stderr)
+        tell_spent(ledger.spent, ledger.cap)
     listed = write_draft(draft, out, by=name, rubric=rubric.name)
     _show(draft, out, listed)
     return 5 if draft.problems else 0
@@ -102,22 +100,12 @@ def _refuse_to_overwrite(out: Path) -> None:
 
 def _agree(plan: "DraftPlan", name: str, pricer: "Pricer", terms: Terms) -> Decimal | None:
     """Shows what may be sent and spent, and asks where somebody may send a bill for it. Returns the cap."""
-    from umpirical.domain.errors import SpendRefused
-
     most = (plan.at_most or Decimal(0)).quantize(Decimal("0.0001"), ROUND_CEILING)
     price = f"at most ${most} ({pricer.table})" if most else "no price is known" if plan.at_most is None else "free"
     click.echo(f"draft: up to {plan.calls} calls to {inert(name)}, {price}", file=sys.stderr)
     click.echo(f"  the first sends the rubric, up to {plan.input_tokens:,} tokens", file=sys.stderr)
-    cap = terms.max_cost if terms.max_cost is not None else None if plan.at_most is None else most
-    if plan.at_most is not None and not most:
-        return terms.max_cost
-    if cap is not None and cap < most:
-        click.echo(f"The cap of ${cap} is below that: it may stop there.", file=sys.stderr)
-    if not sys.stdin.isatty():
-        need_flags(most, yes=terms.yes, max_cost=terms.max_cost)
-    elif not terms.yes and not click.confirm(f"Spend up to ${cap}?" if most else "Send them?", err=True):
-        raise SpendRefused("nothing was sent")
-    return cap
+    unseen = f"up to {plan.calls} calls whose price is not seen here" if plan.at_most is None else ""
+    return agree(terms, most=most, unseen=unseen)
 
 
 def _show(draft: "Draft", out: Path, listed: Path | None) -> None:

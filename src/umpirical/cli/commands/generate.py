@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from umpirical.cli.commands.plan import outside_option
-from umpirical.cli.measuring import Terms, need_flags, spending_options
+from umpirical.cli.consent import Terms, agree, spending_options, tell_spent
 from umpirical.cli.terminal import inert, say
 
 if TYPE_CHECKING:
-    from umpirical.study.stress.generating import Generation, GenerationEstimate, Written
+    from collections.abc import Mapping
+
+    from umpirical.models.prices import TokenPrices
+    from umpirical.protocols.writing import Writing, WritingEstimate, Written
 
 __all__ = ["command"]
 
@@ -41,23 +44,24 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     What it may cost is shown, and nothing is sent before that is agreed to. Each text is kept the moment it is there.
     Interrupted, failed or at its cap, the same command goes on where it stopped: no text is written twice.
     """
-    from umpirical.cli.progress import watch_generation
     from umpirical.models.money import Ledger
-    from umpirical.models.prices import parse_price
-    from umpirical.study.files import load_study
-    from umpirical.study.stress.generating import estimate_generation, generate_stimuli, plan_generation
+    from umpirical.models.prices import pricer_of
+    from umpirical.progress import watch_generation
+    from umpirical.study.file import load_study
 
     terms = Terms(yes, max_cost, prices, allow_unpriced)
     click.echo("reading the dataset and planning what is to be written", err=True)
-    generation = plan_generation(
-        load_study(study, outside=outside), dict(map(parse_price, prices)), allow_unpriced=allow_unpriced
-    )
-    ledger = Ledger(_agree(generation, estimate_generation(generation), terms))
+    loaded = load_study(study, outside=outside)
+    writing, overrides = loaded.protocol.writing(loaded), terms.price_overrides()
+    _refuse_stray_prices(writing, overrides)
+    pricers = {
+        part: pricer_of(model, overrides, allow_unpriced=allow_unpriced) for part, model in writing.models.items()
+    }
+    ledger = Ledger(_agree(writing, writing.estimate(pricers), terms))
     try:
-        written = generate_stimuli(generation, ledger, partial(watch_generation, ledger=ledger))
+        written = writing.write(pricers, ledger, partial(watch_generation, ledger=ledger))
     finally:
-        if ledger.spent:
-            click.echo(f"spent: ${ledger.spent:.4f} of at most ${ledger.cap}", file=sys.stderr)
+        tell_spent(ledger.spent, ledger.cap)
     if as_json:
         _show_json(written)
     else:
@@ -65,10 +69,16 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     return 5 if written.open else 0
 
 
-def _agree(generation: "Generation", estimate: "GenerationEstimate", terms: Terms) -> Decimal | None:
-    """Shows what may be sent and spent, and asks where somebody may send a bill for it. Returns the cap."""
-    from umpirical.domain.errors import SpendRefused
+def _refuse_stray_prices(writing: "Writing", overrides: "Mapping[str, TokenPrices]") -> None:
+    from umpirical.domain.errors import UsageError
 
+    known = {model.name for model in writing.models.values()}
+    if stray := [name for name in overrides if name not in known]:
+        raise UsageError(f"--price {stray[0]}: neither generator nor validator has that model")
+
+
+def _agree(writing: "Writing", estimate: "WritingEstimate", terms: Terms) -> Decimal | None:
+    """Shows what may be sent and spent, and asks where somebody may send a bill for it. Returns the cap."""
     left = estimate.commissions - estimate.settled
     if not left:
         return terms.max_cost
@@ -76,21 +86,13 @@ def _agree(generation: "Generation", estimate: "GenerationEstimate", terms: Term
     price = f"at most ${most} ({', '.join(estimate.tables)})" if most else "free"
     price = "no price is known" if most is None else price
     done = f", {estimate.settled:,} settled before" if estimate.settled else ""
-    names = ", ".join(dict.fromkeys([generation.generator.name, generation.validator.name]))
+    names = ", ".join(dict.fromkeys(model.name for model in writing.models.values()))
     click.echo(f"generate: {left:,} stimuli{done}, with {inert(names)}", file=sys.stderr)
     click.echo(f"  {estimate.fewest_calls:,} to {estimate.most_calls:,} calls, {price}", file=sys.stderr)
     if estimate.expected:
         click.echo(f"  ${estimate.expected:.4f} if every first attempt is taken", file=sys.stderr)
-    if most is not None and not most:
-        return terms.max_cost
-    cap = most if terms.max_cost is None else terms.max_cost
-    if cap is not None and most is not None and cap < most:
-        click.echo(f"The cap of ${cap} is below that: it may stop there, and can be resumed.", file=sys.stderr)
-    if not sys.stdin.isatty():
-        need_flags(most or Decimal(0), yes=terms.yes, max_cost=terms.max_cost)
-    elif not terms.yes and not click.confirm(f"Spend up to ${cap}?" if most else "Send them?", err=True):
-        raise SpendRefused("nothing was sent")
-    return cap
+    unseen = f"up to {estimate.most_calls:,} calls whose price is not seen here" if most is None else ""
+    return agree(terms, most=most or Decimal(0), unseen=unseen)
 
 
 def _show(written: "Written", study: Path) -> None:

@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from umpirical.cli.consent import price_option
 from umpirical.cli.terminal import MAKING_STIMULI, inert, say
 
 if TYPE_CHECKING:
@@ -15,25 +16,17 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from umpirical.study.estimating import PlanEstimate, RunEstimate, Tokens
+    from umpirical.protocols.study import Study
+    from umpirical.runs.run import Run
+    from umpirical.study.estimate import PlanEstimate, RunEstimate, Tokens
     from umpirical.study.precision import Precision
-    from umpirical.study.preparing import PlannedRun
 
-__all__ = ["bound", "command", "outside_option", "price_option", "show_plan", "tell_review"]
+__all__ = ["command", "outside_option", "show_plan", "tell_stimuli"]
 
 WIDE = 140
 """Columns where nobody says how many there are: a table in a log must not be cut."""
 
 NOT_PRICED = {"unpriced": "not priced", "unknown": "no price", "own-function": "your own"}
-
-price_option = click.option(
-    "--price",
-    "prices",
-    multiple=True,
-    metavar="NAME=IN,OUT",
-    help="Price of the model NAME, in dollars per million tokens; can be given several times.",
-)
-
 
 outside_option = click.option(
     "--outside", is_flag=True, help="Let the study's dataset, rubric and instruction lie outside its folder."
@@ -58,14 +51,14 @@ def command(
     Asks nothing. What has an answer already is not counted again.
     """
     from umpirical.models.prices import parse_price
-    from umpirical.study.estimating import PlanEstimate, estimate_run, pricers_of
-    from umpirical.study.files import load_study
-    from umpirical.study.running import plan_runs
+    from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
+    from umpirical.study.file import load_study
+    from umpirical.study.run import plan_runs
 
     loaded = load_study(study, outside=outside)
     click.echo(MAKING_STIMULI, err=True)
     planned = plan_runs(loaded, judges)
-    tell_review(planned)
+    tell_stimuli(loaded, planned)
     pricers = pricers_of(planned, dict(map(parse_price, prices)))
     runs = [
         estimate_run(run, pricer, concurrency=loaded.spec.concurrency)
@@ -81,12 +74,9 @@ def command(
     _show_precision(estimate, sys.stdout)
 
 
-def tell_review(planned: "Sequence[PlannedRun]") -> None:
-    """What people said of the stimuli, in one line, where they were asked."""
-    from umpirical.store.stimulus_sets import StimulusSet
-    from umpirical.study.reviewing.telling import review_line
-
-    if planned and (line := review_line(StimulusSet(planned[0].call.stimuli))):
+def tell_stimuli(study: "Study[Any]", planned: "Sequence[Run]") -> None:
+    """What the protocol has to say of the stimuli, in one line: what people said of them, where they were asked."""
+    if planned and (line := study.protocol.stimuli_line(planned[0].stimuli)):
         click.echo(inert(line), err=True)
 
 
@@ -99,7 +89,7 @@ def show_plan(estimate: "PlanEstimate", file: IO[str]) -> None:
         ["judge"],
         ["calls", "in tok", "out/call", "expected", "at most", "time"],
     )
-    unit = _unit(estimate)
+    unit = estimate.unit
     for run in estimate.runs:
         table.add_row(*_cells(_row(run, unit)))
     if len(estimate.runs) > 1:
@@ -108,13 +98,6 @@ def show_plan(estimate: "PlanEstimate", file: IO[str]) -> None:
     console.print(table)
     for note in _notes(estimate):
         console.print(inert(note), soft_wrap=True)
-
-
-def bound(estimate: "PlanEstimate") -> Decimal:
-    """The total of `at most` as shown: each judge's, rounded up."""
-    unit = _unit(estimate)
-    rows = (run.at_most.quantize(unit, ROUND_CEILING) for run in estimate.runs if run.at_most is not None)
-    return sum(rows, Decimal(0))
 
 
 def _row(run: "RunEstimate", unit: Decimal) -> tuple[str, ...]:
@@ -138,7 +121,7 @@ def _totals(estimate: "PlanEstimate", unit: Decimal) -> tuple[str, str]:
     open_end = " +" if None in [run.at_most for run in estimate.runs] else ""
     return (
         f"{_money(total, unit, ROUND_HALF_UP)}{' +' if None in expected else ''}",
-        f"{_money(bound(estimate), unit, ROUND_CEILING)}{open_end}",
+        f"{_money(estimate.bound, unit, ROUND_CEILING)}{open_end}",
     )
 
 
@@ -225,12 +208,6 @@ def _cells(texts: tuple[str, ...]) -> list[Any]:
     from rich.text import Text
 
     return [Text(inert(text)) for text in texts]
-
-
-def _unit(estimate: "PlanEstimate") -> Decimal:
-    """Cents, or hundredths of them where a dollar is not at stake."""
-    known = sum((run.at_most for run in estimate.runs if run.at_most is not None), Decimal(0))
-    return Decimal("0.01") if known >= 1 else Decimal("0.0001")
 
 
 def _money(amount: Decimal, unit: Decimal, rounding: str) -> str:

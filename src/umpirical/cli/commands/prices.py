@@ -34,7 +34,7 @@ def show(model: str, as_json: bool) -> None:  # noqa: FBT001
 
     found = known_prices(model)
     if not found:
-        near = ", ".join(near_names(PricedModel("", model)))
+        near = ", ".join(near_names(PricedModel(model)))
         hint = f"known: {near}" if near else f"umpirical run --price {model}=IN,OUT  says what it costs"
         raise UsageError(f"no price is known for {model}", fix=hint)
     if as_json:

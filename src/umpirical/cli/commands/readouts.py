@@ -22,8 +22,7 @@ def command(run: Path, target: float, out: Path | None, as_json: bool) -> None: 
     on; order-averaged, the log-odds averaged over both orders. One is recommended: chosen on one half of the tasks, and
     reported on the other.
     """
-    from umpirical.reports.readouts import render_readouts_json
-    from umpirical.study.readouts import write_readouts
+    from umpirical.api.extras import render_readouts_json, write_readouts
 
     measured = write_readouts(run, out=out, target=target)
     if as_json:

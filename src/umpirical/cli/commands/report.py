@@ -16,8 +16,8 @@ __all__ = ["command"]
 def command(run: Path, out: Path | None, as_json: bool) -> None:  # noqa: FBT001
     """Read the responses of RUN again and write its datasheet, or its stress report. Asks nothing.
 
-    RUN may also be the folder of a study of stress tests: all of its runs are read again, and its judges are reported
-    side by side.
+    RUN may also be the folder of a study: all of its runs are read again. Judges of stress tests are reported side by
+    side.
     """
     if not (run / "run.json").is_file() and (run / "runs").is_dir():
         _report_study(run, out, as_json=as_json)
@@ -26,13 +26,11 @@ def command(run: Path, out: Path | None, as_json: bool) -> None:  # noqa: FBT001
 
 
 def _report_run(run: Path, out: Path | None, *, as_json: bool) -> None:
-    from umpirical.study.preparing import open_run
-    from umpirical.study.running import finished_run
+    from umpirical.study.run import finished_run
 
-    open_run(run)
     finished = finished_run(run, out=out)
     if as_json:
-        click.echo(finished.record(), nl=False)
+        click.echo(finished.text(), nl=False)
         return
     for finding in finished.findings:
         say(inert(finding))
@@ -42,11 +40,10 @@ def _report_run(run: Path, out: Path | None, *, as_json: bool) -> None:
 
 
 def _report_study(study: Path, out: Path | None, *, as_json: bool) -> None:
-    from umpirical.domain.errors import StoreError
-    from umpirical.study.running import finished_run
-    from umpirical.study.stress.summing_up import comparable_reports, stress_runs, write_study_report
+    from umpirical.domain.errors import StoreError, UsageError
+    from umpirical.study.run import finished_run, measured_runs, write_side_by_side
 
-    for run in stress_runs(study):
+    for run in measured_runs(study):
         try:
             finished = finished_run(run)
         except StoreError as error:
@@ -57,10 +54,15 @@ def _report_study(study: Path, out: Path | None, *, as_json: bool) -> None:
             say(f"{run.name}:")
             for finding in finished.findings:
                 say(f"  {inert(finding)}")
-    page = write_study_report(study, out=out)
+    together = write_side_by_side(study, out=out)
+    if together is None and as_json:
+        raise UsageError("its protocol has no report of several judges", fix="umpirical report RUN --json")
+    if together is None:
+        return
+    records, page = together
     if as_json:
         import json
 
-        say(json.dumps([json.loads(report.model_dump_json()) for report in comparable_reports(study)], indent=1))
+        say(json.dumps([json.loads(record.model_dump_json()) for record in records], indent=1))
         return
     say(str(page))

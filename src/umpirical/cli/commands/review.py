@@ -12,10 +12,11 @@ from umpirical.cli.terminal import inert, say
 
 if TYPE_CHECKING:
     from umpirical.domain.reviews import Role
+    from umpirical.protocols.review.items import ItemFeed
+    from umpirical.protocols.review.opening import OpenReview
+    from umpirical.protocols.review.spec import ReviewTerms
+    from umpirical.protocols.study import Study
     from umpirical.review.exchange.moving import Format
-    from umpirical.study.files import Study
-    from umpirical.study.reviewing.items import ItemFeed
-    from umpirical.study.reviewing.opening import OpenReview
 
 __all__ = ["command"]
 
@@ -145,12 +146,12 @@ def revoke(name: str, study: Path, database: str | None, outside: bool) -> int: 
 @click.option("--json", "as_json", is_flag=True, help="Print the status as JSON.")
 def status(study: Path, database: str | None, outside: bool, as_json: bool) -> None:  # noqa: FBT001
     """Show how far the review of STUDY is, who decided how much, how far they agree, and what was rejected."""
-    from umpirical.study.reviewing.status import review_status
+    from umpirical.protocols.review.status import review_status
 
     loaded = _load(study, outside=outside)
     opened = _open(loaded, database, begin=False)
     try:
-        found = review_status(loaded, opened)
+        found = review_status(_terms(loaded), opened)
     finally:
         opened.close()
     if as_json:
@@ -227,8 +228,8 @@ def _names(given: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def _load(study: Path, *, outside: bool) -> "Study":
-    from umpirical.study.files import load_study
+def _load(study: Path, *, outside: bool) -> "Study[Any]":
+    from umpirical.study.file import load_study
 
     if not study.exists():
         from difflib import get_close_matches
@@ -250,18 +251,23 @@ def _need_review_extra() -> None:
         raise UsageError("review needs packages that are not installed", fix="pip install 'umpirical[review]'")
 
 
-def _feed(study: "Study") -> "ItemFeed":
-    from umpirical.study.reviewing.items import ItemFeed
+def _feed(study: "Study[Any]") -> "ItemFeed":
+    from umpirical.protocols.review.items import ItemFeed
 
     # Planning a large study again takes longer than a person waits without a word.
     click.echo("reading what was generated", err=True)
-    return ItemFeed(study)
+    return ItemFeed(study.protocol.writing(study))
 
 
-def _open(study: "Study", database: str | None, *, begin: bool = True) -> "OpenReview":
-    from umpirical.study.reviewing.opening import open_review
+def _open(study: "Study[Any]", database: str | None, *, begin: bool = True) -> "OpenReview":
+    from umpirical.protocols.review.opening import open_review
 
-    return open_review(study, named=database, begin=begin)
+    return open_review(_terms(study), named=database, begin=begin)
+
+
+def _terms(study: "Study[Any]") -> "ReviewTerms":
+    terms: ReviewTerms = study.protocol.review(study)
+    return terms
 
 
 def _open_door(link: str, owner: str, *, browse: bool) -> None:

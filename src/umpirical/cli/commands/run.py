@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from umpirical.cli.commands.plan import outside_option
-from umpirical.cli.measuring import Terms, exit_code, measure, spending_options
+from umpirical.cli.consent import Terms, spending_options
+from umpirical.cli.measurement import exit_code, measure
 from umpirical.cli.terminal import say
 
 __all__ = ["command"]
@@ -18,6 +19,7 @@ __all__ = ["command"]
 @spending_options
 @outside_option
 @click.option("--fresh", is_flag=True, help="Start a new run that takes over no answer from an earlier one.")
+@click.option("--executor", metavar="NAME", help="How the judges are asked: local, or a plugin's. Default: local.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(  # noqa: PLR0913, PLR0917  # each an option
     study: Path,
@@ -28,6 +30,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     allow_unpriced: bool,  # noqa: FBT001
     outside: bool,  # noqa: FBT001
     fresh: bool,  # noqa: FBT001
+    executor: str | None,
     as_json: bool,  # noqa: FBT001
 ) -> int:
     """Measure the judges of the study STUDY (a file, or the folder it is in) and write their datasheets.
@@ -35,17 +38,16 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     What it may cost is shown, and nothing is sent before that is agreed to. Interrupted, failed or at its cap, the same
     command goes on where it stopped: what has an answer is not asked again.
     """
-    from umpirical.study.files import load_study
+    from umpirical.study.file import load_study
+    from umpirical.study.run import write_side_by_side
 
     loaded = load_study(study, outside=outside)
-    results = measure(loaded, judges, Terms(yes, max_cost, prices, allow_unpriced), fresh=fresh, quiet=as_json)
+    terms = Terms(yes, max_cost, prices, allow_unpriced)
+    results = measure(loaded, judges, terms, fresh=fresh, executor=executor, quiet=as_json)
     if as_json:
         import json
 
         say(json.dumps([result.summary() for result in results], indent=1))
-    if loaded.stress is not None:
-        from umpirical.study.stress.summing_up import write_study_report
-
-        report = write_study_report(loaded.folder, runs=[result.folder for result in results])
-        click.echo(f"all judges side by side:  {report}", err=as_json)
+    if together := write_side_by_side(loaded.folder, runs=[result.folder for result in results]):
+        click.echo(f"all judges side by side:  {together[1]}", err=as_json)
     return exit_code(results)

@@ -8,21 +8,12 @@ __all__ = ["command"]
 
 
 @click.command("schema")
-@click.argument("what", type=click.Choice(["config", "datasheet", "stress"]))
+@click.argument("what")
 def command(what: str) -> None:
-    """Print the JSON Schema of a study file (config), of a datasheet record or of a stress record."""
-    if what == "stress":
-        from umpirical.reports.stress.record import stress_schema
-
-        say(stress_schema().rstrip("\n"))
-        return
-    if what == "datasheet":
-        from umpirical.reports.schema import datasheet_schema
-
-        say(datasheet_schema().rstrip("\n"))
-        return
+    """Print the JSON Schema of a study file (WHAT: config) or of a record (datasheet, stress, or a plugin's)."""
     import json
 
-    from umpirical.study.files import StudySpec
+    from umpirical.protocols.catalogue import PROTOCOLS
+    from umpirical.study.file import study_schema
 
-    say(json.dumps(StudySpec.model_json_schema(), indent=1))
+    say(json.dumps(study_schema(), indent=1) if what == "config" else PROTOCOLS.get(what).schema().rstrip("\n"))

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from functools import cache
 
 from umpirical.judges.prompt import builtin_prompt
-from umpirical.judges.simulated.noise import call_noise
-from umpirical.judges.simulated.profiles import Profile
+from umpirical.judges.simulated.profiles import Profile, call_noise
 from umpirical.stats.seeds import normal, uniform
 from umpirical.stats.simulation.judge import LatentJudge, slot_rates
 

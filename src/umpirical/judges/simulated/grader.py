@@ -9,8 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from umpirical.domain.scales import GradeScale
-from umpirical.judges.simulated.noise import call_noise
-from umpirical.judges.simulated.profiles import GraderProfile
+from umpirical.judges.simulated.profiles import GraderProfile, call_noise
 from umpirical.stats.seeds import normal, uniform
 from umpirical.stats.simulation.grader import centre, cut_points
 

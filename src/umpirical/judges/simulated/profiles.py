@@ -1,10 +1,12 @@
 """The simulated judges that ship: each with one defect, planted on purpose and documented."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from umpirical.domain.errors import UsageError
+from umpirical.stats.seeds import normal
 from umpirical.stats.simulation.grader import LatentGrader
 from umpirical.stats.simulation.judge import LatentJudge
 
@@ -14,6 +16,7 @@ __all__ = [
     "PROFILES",
     "GraderProfile",
     "Profile",
+    "call_noise",
     "grader_profile",
     "profile",
     "unknown_profile",
@@ -191,3 +194,9 @@ def unknown_profile(name: str, does: str, known: Iterable[str]) -> UsageError:
     near = get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return UsageError(f"no simulated judge {name!r} {does}", fix=f"{hint}known: {', '.join(names)}")
+
+
+def call_noise(seed: int, prompt: str, trial_id: str, *, frozen: float) -> float:
+    """The noise of one call, standard normal; `frozen` is the share of it that repeats of a prompt have in common."""
+    kept = math.sqrt(frozen) * normal(seed, "prompt noise", prompt)
+    return kept + math.sqrt(1 - frozen) * normal(seed, "call noise", trial_id)

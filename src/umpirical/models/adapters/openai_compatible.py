@@ -1,83 +1,60 @@
 """The adapter for servers that speak the OpenAI chat protocol (vLLM, SGLang, llama.cpp, proxies), on aiohttp."""
 
 import json
-import time
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.digests import canonical_json
-from umpirical.domain.responses import FailureKind, Response, Usage
-from umpirical.models.attempts import CallFailed, CallRecord, Retrying, persist
-from umpirical.models.money import FREE, Ledger, Meter
-from umpirical.models.pace import Pace
+from umpirical.domain.responses import Usage
+from umpirical.models.adapters.catalogue import Calling, ModelAdapter, key_of
+from umpirical.models.caller import CallFailed, Connection, Reply
 from umpirical.models.requests import ChatRequest, Decoding
 
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["OpenAICompatibleModel", "request_body"]
+    from umpirical.models.spec import ModelSpec
 
-TURNED_DOWN: frozenset[FailureKind] = frozenset({"rate-limited", "server-error", "rejected"})
-"""The server answered that it did not do the work, so it is not billed."""
+__all__ = ["ADAPTER", "OpenAIConnection", "request_body"]
 
 
-class OpenAICompatibleModel:
-    """One model behind one server, over kept connections, at the pace the server can keep."""
+class _OpenAICompatible(ModelAdapter):
+    """Any server of the protocol, by its address."""
 
-    def __init__(  # noqa: PLR0913  # each by its name
-        self,
-        *,
-        base_url: str,
-        api_key: str | None = None,
-        timeout: float = 120.0,
-        retrying: Retrying | None = None,
-        pace: Pace | None = None,
-        meter: Meter | None = None,
-    ) -> None:
+    def check(self, spec: "ModelSpec") -> None:
+        super().check(spec)
+        if not spec.base_url:
+            raise ValueError("an openai-compatible model needs base_url, such as http://127.0.0.1:8000/v1")
+
+    def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:  # noqa: ARG002  # the caller's affair
+        assert spec.base_url is not None  # noqa: S101  # checked with the spec
+        return OpenAIConnection(base_url=spec.base_url, api_key=key_of(spec), timeout=spec.timeout)
+
+
+ADAPTER = _OpenAICompatible()
+
+
+class OpenAIConnection(Connection):
+    """One model behind one server, over kept connections."""
+
+    def __init__(self, *, base_url: str, api_key: str | None = None, timeout: float = 120.0) -> None:
         """`timeout` is in seconds, for one attempt."""
         self._url = f"{base_url.rstrip('/')}/chat/completions"
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._timeout = timeout
-        self._retrying = retrying or Retrying()
-        self._pace = pace or Pace(16)
-        self._meter = meter or Meter(FREE, Ledger())
         self._session: aiohttp.ClientSession | None = None
 
-    async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
-        call = CallRecord()
-        answer = await persist(lambda: self._attempt(request, trial_id, call), self._retrying, trial_id)
-        sent = _parameters(request.decoding, request.answer_schema)[1]
-        return replace(call.complete(answer, self._meter), sent=sent)
+    async def send(self, request: ChatRequest, *, trial_id: str) -> Reply:
+        return _read_completion(_read_body(await self._post(request_body(request), trial_id)))
+
+    def parameters(self, request: ChatRequest) -> str:
+        return _parameters(request.decoding, request.answer_schema)[1]
 
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
             self._session = None
-
-    async def _attempt(self, request: ChatRequest, trial_id: str, call: CallRecord) -> Response:
-        """One request: in its turn, under the cap, and booked whatever becomes of it."""
-        call.attempts += 1
-        mark = await self._pace.enter()
-        latency, reservation = None, None
-        try:
-            reservation = await self._meter.reserve(request)
-            start = time.perf_counter()
-            reply = _read_body(await self._post(request_body(request), trial_id))
-            latency = time.perf_counter() - start
-            call.book(reservation, _usage(reply.get("usage")))
-            return _read_completion(reply, trial_id)
-        except CallFailed as failed:
-            call.rate_limited += failed.kind == "rate-limited"
-            if failed.busy:
-                failed.slow_down(self._pace, mark)
-            if reservation is not None and failed.kind in TURNED_DOWN:
-                reservation.not_billed()
-            raise
-        finally:
-            call.let_go(reservation)
-            self._pace.leave(latency=latency)
 
     async def _post(self, body: Mapping[str, Any], trial_id: str) -> bytes:
         import aiohttp
@@ -141,21 +118,26 @@ def _read_body(raw: bytes) -> dict[str, Any]:
     return reply
 
 
-def _read_completion(reply: Mapping[str, Any], trial_id: str) -> Response:
-    """A completion, or CallFailed: whatever is not of the protocol is `malformed`, never an empty answer."""
+def _read_completion(body: Mapping[str, Any]) -> Reply:
+    """A completion, or CallFailed: whatever is not of the protocol is `malformed`, never an empty answer.
+
+    Either way the server has worked, and its usage goes with it.
+    """
+    usage = _usage(body.get("usage"))
     try:
-        choice = reply["choices"][0]
+        choice = body["choices"][0]
         message, finish = choice["message"], str(choice.get("finish_reason") or "")
         text = message.get("content")
     except (LookupError, TypeError, AttributeError):
-        raise CallFailed("malformed", f"not a chat completion: {str(reply)[:200]}") from None
+        raise CallFailed("malformed", f"not a chat completion: {str(body)[:200]}", usage=usage) from None
     if message.get("refusal") or finish == "content_filter":
-        raise CallFailed("refused", str(message.get("refusal") or "stopped by the content filter"))
+        refusal = str(message.get("refusal") or "stopped by the content filter")
+        raise CallFailed("refused", refusal, usage=usage)
     if not isinstance(text, str):
-        raise CallFailed("malformed", f"message content is {type(text).__name__}, expected text")
-    served_by = " ".join(str(reply[key]) for key in ("model", "system_fingerprint") if reply.get(key))
+        raise CallFailed("malformed", f"message content is {type(text).__name__}, expected text", usage=usage)
+    served_by = " ".join(str(body[key]) for key in ("model", "system_fingerprint") if body.get(key))
     logprobs = json.dumps(choice["logprobs"]) if choice.get("logprobs") else ""
-    return Response(trial_id, text, finish_reason=finish, logprobs=logprobs, served_by=served_by)
+    return Reply(text, finish_reason=finish, usage=usage, logprobs=logprobs, served_by=served_by)
 
 
 def _usage(usage: Any) -> Usage:  # noqa: ANN401  # foreign JSON
@@ -169,13 +151,15 @@ def _usage(usage: Any) -> Usage:  # noqa: ANN401  # foreign JSON
 
 
 def _status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallFailed:
+    """What a status other than 200 says. The server did not do the work, so it is not billed."""
     detail = f"HTTP {status}: {raw[:200].decode('utf-8', 'replace')}"
     retry_after = _seconds(headers.get("Retry-After"))
     if status == 429:
-        return CallFailed("rate-limited", detail, retry_after=retry_after, busy=True)
+        return CallFailed("rate-limited", detail, retry_after=retry_after, busy=True, turned_down=True)
     if status == 408 or status >= 500:
-        return CallFailed("server-error", detail, retry_after=retry_after, busy=status in (503, 529))
-    return CallFailed("rejected", detail)
+        busy = status in (503, 529)
+        return CallFailed("server-error", detail, retry_after=retry_after, busy=busy, turned_down=True)
+    return CallFailed("rejected", detail, turned_down=True)
 
 
 def _seconds(header: str | None) -> float | None:

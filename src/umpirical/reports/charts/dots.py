@@ -6,8 +6,7 @@ from typing import ClassVar
 
 from umpirical.reports import numbers
 from umpirical.reports.charts.drawing import NotDrawn, Span, clip, place, planted, span, words
-from umpirical.reports.record import EstimateRecord, MeasureRecord, Scale
-from umpirical.reports.record_verdicts import LimitRecord
+from umpirical.reports.record import EstimateRecord, LimitRecord, MeasureRecord, Scale
 
 __all__ = ["DotCell", "dot_cell"]
 

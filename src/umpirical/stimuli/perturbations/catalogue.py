@@ -131,4 +131,5 @@ PERTURBATIONS: Registry[Perturbation] = Registry(
         "wrong-language": "umpirical.stimuli.perturbations.wrong_language:PERTURBATION",
         "synthetic-ordinal": "umpirical.stimuli.perturbations.synthetic_ordinal:PERTURBATION",
     },
+    noun="perturbation",
 )

@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from inspect_ai.model import BatchConfig, Model
 
-__all__ = ["BATCHED", "Batches", "Group"]
-
-BATCHED = frozenset({"anthropic", "google", "grok", "openai", "together"})
-"""Providers whose batch interface Inspect uses. With any other it would ask one by one, at full price, unsaid."""
+__all__ = ["Batches", "Group"]
 
 FILL_SECONDS = 15.0
 """How long a group waits for more calls. Providers take minutes to a day."""

@@ -7,7 +7,7 @@ from typing import Any
 from tenacity import RetryError
 
 from umpirical.domain.responses import FailureKind
-from umpirical.models.attempts import CallFailed
+from umpirical.models.caller import CallFailed
 
 __all__ = ["failure_of", "not_billed", "redacted"]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.digests import canonical_json
-from umpirical.domain.responses import Response, Usage
+from umpirical.domain.responses import Usage
 from umpirical.models.adapters.inspect.failures import redacted
 from umpirical.models.adapters.openai_compatible import request_body
-from umpirical.models.attempts import CallFailed
+from umpirical.models.caller import CallFailed, Reply
 from umpirical.models.requests import ChatRequest
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ NOT_PARAMETERS = frozenset(
 ATTACHMENT = re.compile(r'"attachment://([0-9a-f]+)"')
 
 
-def read_completion(output: "ModelOutput", call: "ModelCall | None", trial_id: str, secrets: Iterable[str]) -> Response:
+def read_completion(output: "ModelOutput", call: "ModelCall | None", secrets: Iterable[str]) -> Reply:
     """An answer, or CallFailed. Inspect hands on refusals and some rejections as if the model had said them."""
     if output.empty:
         raise CallFailed("malformed", "a reply without choices")
@@ -38,8 +38,7 @@ def read_completion(output: "ModelOutput", call: "ModelCall | None", trial_id: s
     response = (call.response if call else None) or {}
     if not text and _has_no_content(response):
         raise CallFailed("malformed", "message content is null, expected text")
-    return Response(
-        trial_id,
+    return Reply(
         text,
         # OpenAI's word for it, so that one reason has one name whichever adapter asked.
         finish_reason="length" if choice.stop_reason == "max_tokens" else choice.stop_reason,

@@ -1,0 +1,31 @@
+"""What belongs to the datasheet alone and has a command of its own: comparisons, readouts and drafts."""
+
+from umpirical.protocols.datasheet.comparison.runs import compare_runs
+from umpirical.protocols.datasheet.draft import (
+    Draft,
+    DraftPlan,
+    Reply,
+    append_reply,
+    draft_task,
+    drafting_model,
+    plan_draft,
+    read_rubric,
+    write_draft,
+)
+from umpirical.protocols.datasheet.readouts.readings import write_readouts
+from umpirical.protocols.datasheet.readouts.record import render_readouts_json
+
+__all__ = [
+    "Draft",
+    "DraftPlan",
+    "Reply",
+    "append_reply",
+    "compare_runs",
+    "draft_task",
+    "drafting_model",
+    "plan_draft",
+    "read_rubric",
+    "render_readouts_json",
+    "write_draft",
+    "write_readouts",
+]

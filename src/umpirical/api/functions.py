@@ -1,0 +1,406 @@
+"""The functions of the front door."""
+
+import asyncio
+import json
+import re
+import shlex
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+
+from umpirical.api.results import Measures, Report
+from umpirical.domain.digests import digest
+from umpirical.domain.errors import SpendRefused, UsageError
+from umpirical.domain.judgments import Outcome
+from umpirical.domain.responses import Response
+from umpirical.domain.scales import GradeScale, JudgeKind
+from umpirical.domain.tallies import Tallies
+from umpirical.measures.catalogue import measure_all
+from umpirical.models.money import Ledger
+from umpirical.models.prices import TokenPrices
+from umpirical.progress import watch_run
+from umpirical.protocols.catalogue import PROTOCOLS
+from umpirical.protocols.study import Study
+from umpirical.reports.record import Record, measure_record
+from umpirical.runs.executor import LOCAL
+from umpirical.runs.loop import STOPPER, Stopper
+from umpirical.store.files import write_text
+from umpirical.study.estimate import PlanEstimate
+from umpirical.study.file import load_study, parse_study_data
+from umpirical.study.run import Watch, measure_judges
+from umpirical.study.targets import judge_entry, judge_name, judges_study
+
+if TYPE_CHECKING:
+    from umpirical.protocols.datasheet.record import Datasheet
+    from umpirical.protocols.stress.record import StressReport
+
+__all__ = [
+    "datasheet",
+    "datasheet_async",
+    "datasheet_study",
+    "load",
+    "load_async",
+    "measure",
+    "measure_async",
+    "run",
+    "run_async",
+    "stress",
+    "stress_async",
+]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FOLDER = "umpirical-runs"
+"""Where runs are kept, unless a folder is named."""
+
+Scale = GradeScale | Sequence[str] | tuple[float, float]
+"""What a judge may answer: labels from the least to the greatest, the ends of an interval, or a scale of any kind."""
+
+
+def datasheet(  # noqa: PLR0913  # each by its name
+    judge: object,
+    *,
+    size: str = "standard",
+    arms: Sequence[str] = (),
+    repeats: int = 1,
+    name: str | None = None,
+    kind: JudgeKind | None = None,
+    scale: Scale | None = None,
+    seed: int = 1,
+    folder: str | Path = FOLDER,
+    concurrency: int = 16,
+    max_cost: Decimal | float | str | None = None,
+    prices: Mapping[str, tuple[float, float]] | None = None,
+    allow_unpriced: bool = False,
+    executor: str = LOCAL,
+    progress: bool = True,
+) -> "Report[Datasheet]":
+    """Measures a judge on controlled stimuli: dark current, the quality ladder, both orders, the criterion.
+
+    `judge` is a function or any judge object, the name of a judge in the study file of `folder`, a file with a judge in
+    it (judge.yaml), a path (module:function), a model (provider/model), or simulated:NAME. A function is called with
+    the task and the two candidates, and answers "1", "2", "tie" or "abstain"; with `scale`, it is called with the task
+    and one response, and answers with a grade. What it raises is the outcome of that call, and is counted.
+
+    `size` is screen, paper, standard or full; `arms` are further instructions about ties: strict, forced-choice.
+    Calls that may be billed need `max_cost`, in US dollars: without it, the price is raised and nothing is sent.
+    `prices` are dollars per million tokens in and out, by model.
+    """
+    study = datasheet_study(
+        [judge],
+        Path(folder),
+        size=size,
+        arms=arms,
+        repeats=repeats,
+        seed=seed,
+        concurrency=concurrency,
+        entry=_Entry(name, kind, scale),
+    )
+    [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress))
+    return report
+
+
+def stress(  # noqa: PLR0913  # each by its name
+    judge: object,
+    data: str | Path | Iterable[Mapping[str, Any]],
+    *,
+    rubric: str = "",
+    instruction: str = "",
+    response: str | None = None,
+    label: str | None = None,
+    task: str | None = None,
+    scale: Scale | None = None,
+    tests: Sequence[str] | None = None,
+    repeats: int = 3,
+    sample: int | None = None,
+    name: str | None = None,
+    seed: int = 1,
+    folder: str | Path = FOLDER,
+    concurrency: int = 16,
+    max_cost: Decimal | float | str | None = None,
+    prices: Mapping[str, tuple[float, float]] | None = None,
+    allow_unpriced: bool = False,
+    executor: str = LOCAL,
+    progress: bool = True,
+) -> "Report[StressReport]":
+    """Measures a judge that grades on changed versions of your own responses, which should get the same verdict.
+
+    `data` is a CSV, JSON Lines or Parquet file, or rows as mappings. `response`, `label` and `task` name its columns;
+    what is left out is guessed, and so is the scale. `tests` are perturbations that a program makes, and stability or
+    seeds; those that a model writes need a study file. `judge`, the spending and the rest are as for `datasheet`.
+    """
+    place = Path(folder)
+    dataset = _dataset(data, place, {"response": response, "label": label, "task": task}, scale, sample)
+    chosen, found = _Entry(name, "grade", None).of(judge, place)
+    texts = {
+        key: _text_file(place, key, text) for key, text in (("rubric", rubric), ("instruction", instruction)) if text
+    }
+    stressed = {"repeats": repeats, **({} if tests is None else {"tests": list(tests)})}
+    entry = {key: value for key, value in chosen.items() if key not in ("kind", "scale")}
+    keys = {"study": "stress", "seed": seed, "concurrency": concurrency, "stress": stressed, "judges": [entry]}
+    # Whoever names a file to this function wants it read, wherever it lies.
+    study = parse_study_data({**keys, **texts, "dataset": dataset}, place, outside=True)
+    study = replace(study, found={entry["name"]: found} if found is not None else {})
+    [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress))
+    return report
+
+
+def run(  # noqa: PLR0913  # each by its name
+    study: str | Path,
+    *,
+    judges: Sequence[str] = (),
+    outside: bool = False,
+    max_cost: Decimal | float | str | None = None,
+    prices: Mapping[str, tuple[float, float]] | None = None,
+    allow_unpriced: bool = False,
+    fresh: bool = False,
+    executor: str = LOCAL,
+    progress: bool = True,
+) -> list[Report[Record]]:
+    """Measures the judges of a study file, or of the one in a folder, as `umpirical run` does; one report for each.
+
+    `outside` lets the study's dataset lie outside its folder; `fresh` takes over no answer from an earlier run.
+    """
+    loaded = load_study(Path(study), outside=outside)
+    return _measured(loaded, judges, _Terms(max_cost, prices, allow_unpriced, executor, progress), fresh=fresh)
+
+
+def load(path: str | Path) -> Report[Record]:
+    """Reads a record that was stored: a JSON file, or the folder of a run that was measured. Asks nothing."""
+    place = Path(path)
+    names = [f"{protocol.name}.json" for protocol in PROTOCOLS]
+    file = next((place / name for name in names if (place / name).is_file()), place)
+    if not file.is_file():
+        raise UsageError(f"{path} holds no record", fix=f"name a file such as {names[0]}, or the folder of a run")
+    text = file.read_text(encoding="utf-8")
+    try:
+        form = json.loads(text).get("format")
+    except (ValueError, AttributeError):
+        raise UsageError(f"{file} is not a record", fix="name a JSON file that Umpirical wrote") from None
+    for protocol in PROTOCOLS:
+        if protocol.record.model_fields["format"].default == form:
+            return Report(protocol, protocol.parse(text), file.parent if (file.parent / "run.json").is_file() else None)
+    raise UsageError(f"{file} is a record of format {form!r}, which is not known here", fix="is its plugin installed?")
+
+
+def measure(
+    counts: Tallies | Mapping[str, Any], *, kind: JudgeKind = "compare", protocol: str = "datasheet"
+) -> Measures:
+    """Measures from counts, such as a paper publishes. Asks nothing, and needs no run.
+
+    `counts` are tallies, or a mapping such as {"pairs": [{"task_id": "t1", "arm": "baseline", ...}]}: the fields of
+    `umpirical.domain.tallies.Tallies` and of the tallies in it.
+    """
+    from pydantic import TypeAdapter
+
+    tallies = counts if isinstance(counts, Tallies) else TypeAdapter(Tallies).validate_python(dict(counts))
+    return Measures(measure_record(spec, found) for spec, found in measure_all(tallies, kind=kind, protocol=protocol))
+
+
+def _twin(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
+    """The same in a thread, for whoever must not be kept waiting. Cancelled, it keeps what was answered by then."""
+
+    @wraps(function)
+    async def twin(*args: P.args, **kwargs: P.kwargs) -> T:
+        stopper = Stopper()
+
+        def work() -> T:
+            STOPPER.set(stopper)
+            return function(*args, **kwargs)
+
+        working = asyncio.ensure_future(asyncio.to_thread(work))
+        try:
+            return await asyncio.shield(working)
+        except asyncio.CancelledError:
+            stopper.stop()
+            with suppress(BaseException):
+                await working
+            raise
+
+    twin.__name__ = twin.__qualname__ = f"{function.__name__}_async"
+    twin.__doc__ = f"`{function.__name__}`, awaited. Cancelled, it keeps what was answered by then."
+    return twin
+
+
+datasheet_async = _twin(datasheet)
+stress_async = _twin(stress)
+run_async = _twin(run)
+load_async = _twin(load)
+measure_async = _twin(measure)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What is said of a judge besides what it is."""
+
+    name: str | None = None
+    kind: JudgeKind | None = None
+    scale: Scale | None = None
+
+    def of(self, judge: object, folder: Path) -> tuple[dict[str, Any], object]:
+        """The judge as it would stand in a study file, and the object itself if it is found nowhere else."""
+        found: object = None
+        if isinstance(judge, Mapping):
+            entry = {"name": "judge", **judge}
+        elif isinstance(judge, str | Path):
+            entry = judge_entry(str(judge), folder)
+        else:
+            found, named = judge, judge if hasattr(judge, "__qualname__") else type(judge)
+            path = f"{named.__module__}:{getattr(named, '__qualname__', 'judge')}"
+            entry = {"name": judge_name(_word(getattr(named, "__name__", "judge"))), "callable": _word(path)}
+        said = {"name": self.name, "kind": self.kind or ("grade" if self.scale is not None else None)}
+        entry |= {key: value for key, value in said.items() if value is not None}
+        return entry | ({"scale": _scale(self.scale)} if self.scale is not None else {}), found
+
+    @property
+    def says_nothing(self) -> bool:
+        return self.name is None and self.kind is None and self.scale is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """How a judge is asked, and what that may cost."""
+
+    max_cost: Decimal | float | str | None
+    prices: Mapping[str, tuple[float, float]] | None
+    allow_unpriced: bool
+    executor: str
+    progress: bool
+
+    def consent(self, estimate: PlanEstimate) -> Decimal | None:
+        cap = None if self.max_cost is None else Decimal(str(self.max_cost))
+        if estimate.bound and cap is None:
+            raise SpendRefused(
+                f"{estimate.calls:,} calls may cost up to ${estimate.bound}, and nobody has agreed to that",
+                fix=f"pass max_cost={estimate.bound}, or less: nothing is sent that might not fit under it",
+            )
+        return cap
+
+    def overrides(self) -> dict[str, TokenPrices]:
+        given = (self.prices or {}).items()
+        return {name: TokenPrices(*(Decimal(str(price)) for price in each)) for name, each in given}
+
+    def watch(self, name: str, total: int, ledger: Ledger) -> Watch:
+        return watch_run(name, total, ledger) if self.progress else _Unwatched()
+
+
+class _Unwatched:
+    """Shows nothing."""
+
+    def resumed(self, trials: int) -> None: ...
+
+    def settled(self, outcome: Outcome, response: Response) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def _measured(study: Study[Any], judges: Sequence[str], terms: _Terms, *, fresh: bool = False) -> list[Report[Any]]:
+    finished = measure_judges(
+        study,
+        judges,
+        consent=terms.consent,
+        watch=terms.watch,
+        prices=terms.overrides(),
+        allow_unpriced=terms.allow_unpriced,
+        fresh=fresh,
+        executor=terms.executor,
+    )
+    return [Report(run.protocol, run.record, run.folder) for run in finished]
+
+
+def datasheet_study(  # noqa: PLR0913  # each by its name
+    judges: Sequence[object],
+    folder: Path,
+    *,
+    size: str = "standard",
+    arms: Sequence[str] = (),
+    repeats: int = 1,
+    seed: int = 1,
+    concurrency: int = 16,
+    entry: _Entry | None = None,
+) -> Study[Any]:
+    """A study of judges on controlled stimuli, in a folder, as it would stand in a study file."""
+    design = {"size": size, "arms": ("baseline", *(arm for arm in dict.fromkeys(arms) if arm != "baseline"))}
+    targets = [str(judge) for judge in judges if isinstance(judge, str | Path)]
+    written = []
+    if len(targets) < len(judges) or not (entry is None or entry.says_nothing):
+        written = [(entry or _Entry()).of(judge, folder) for judge in judges]
+    study = judges_study(
+        targets,
+        folder,
+        protocol="datasheet",
+        keys={"design": {**design, "repeats": repeats}},
+        defaults={"seed": seed, "concurrency": concurrency},
+        entries=[entry for entry, _ in written],
+    )
+    names = [judge.name for judge in study.spec.judges]
+    found = {name: each for name, (_, each) in zip(names, written, strict=False) if each is not None}
+    options = [f"--size {size}", *(f"--arm {arm}" for arm in design["arms"] if arm != "baseline")]
+    options += [f"--repeats {repeats}"] if repeats > 1 else []
+    said = [name if name in targets else target for name, target in zip(names, targets, strict=False)]
+    again = {
+        name: " ".join(["umpirical datasheet", shlex.quote(target), *options])
+        for name, target in zip(names, said, strict=False)
+    }
+    in_python = {name: f"umpirical.datasheet({name}, size={size!r})" for name in found}
+    return replace(study, commands={**again, **in_python}, found=found)
+
+
+def _word(text: str) -> str:
+    """Letters, figures, dots and a colon, as a path to an object has them."""
+    return re.sub(r"[^\w.:]", "_", text)
+
+
+def _scale(scale: Scale) -> dict[str, Any]:
+    if isinstance(scale, GradeScale):
+        labels = {"labels": list(scale.labels)} if scale.labels else {"low": scale.low, "high": scale.high}
+        return {"kind": scale.kind, **labels}
+    first = scale[0]
+    if isinstance(first, str):
+        return {"kind": "ordinal", "labels": list(scale)}
+    return {"kind": "interval", "low": first, "high": scale[1]}
+
+
+def _dataset(
+    data: str | Path | Iterable[Mapping[str, Any]],
+    folder: Path,
+    columns: Mapping[str, str | None],
+    scale: Scale | None,
+    sample: int | None,
+) -> dict[str, Any]:
+    """The part of a study file about the data: what was said of it, and for the rest what is guessed."""
+    from umpirical.datasets.guess import guess_dataset
+
+    path = Path(data) if isinstance(data, str | Path) else _rows_file(data, folder)
+    told = {role: column for role, column in columns.items() if column is not None}
+    guess = guess_dataset(path, told=told)  # type: ignore[arg-type]  # the roles are those of the parameters
+    return {
+        "path": str(path.resolve()),
+        "columns": dict(guess.columns),
+        "scale": _scale(guess.scale.scale if scale is None else scale),
+        **({} if sample is None else {"sample": {"size": sample}}),
+    }
+
+
+def _rows_file(rows: Iterable[Mapping[str, Any]], folder: Path) -> Path:
+    """Rows as a file that a run can be read again from; the same rows are the same file."""
+    text = "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"data-{digest('rows', text)[:12]}.jsonl"
+    write_text(path, text)
+    return path
+
+
+def _text_file(folder: Path, key: str, text: str) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{key}-{digest('text', text)[:12]}.txt"
+    write_text(folder / name, text)
+    return name

@@ -1,0 +1,186 @@
+"""What the front door hands out: measures by name, and a judge that was measured."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from umpirical.domain.errors import UsageError
+from umpirical.domain.trials import BASELINE
+from umpirical.protocols.protocol import Documents, Protocol
+from umpirical.reports import numbers
+from umpirical.reports.record import EstimateRecord, MeasureRecord, Record
+from umpirical.text.inert import inert
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+__all__ = ["Measures", "Report"]
+
+RecordT_co = TypeVar("RecordT_co", bound=Record, covariant=True)
+
+FRAME_HEIGHT = 640
+"""Pixels of a page in a notebook; the page scrolls."""
+
+
+class Measures(Sequence[MeasureRecord]):
+    """Measures of a judge, in the order of its record. Shows itself as a table in a notebook."""
+
+    def __init__(self, measures: Iterable[MeasureRecord]) -> None:
+        self._measures = tuple(measures)
+
+    @overload
+    def __getitem__(self, place: int) -> MeasureRecord: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[MeasureRecord, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> MeasureRecord | tuple[MeasureRecord, ...]:
+        return self._measures[place]
+
+    def __len__(self) -> int:
+        return len(self._measures)
+
+    def get(self, name: str, *, stratum: str = "", arm: str = BASELINE, group: str = "") -> MeasureRecord:
+        """One measure: `get("target-sensitivity", stratum="1")`. Raises UsageError with what there is.
+
+        `stratum` is the part of the design that it is about, `arm` the judge's prompt, and `group` a stratum of your
+        own data; each is empty, or the judge's own prompt, for the whole.
+        """
+        wanted = (name, stratum, arm, group)
+        for measure in self._measures:
+            if (measure.name, measure.stratum, measure.arm, getattr(measure, "group", "")) == wanted:
+                return measure
+        alike = [measure for measure in self._measures if measure.name == name]
+        if alike:
+            strata = ", ".join(dict.fromkeys(repr(measure.stratum) for measure in alike))
+            arms = ", ".join(dict.fromkeys(repr(measure.arm) for measure in alike))
+            raise UsageError(f"no {name} at stratum {stratum!r}, arm {arm!r}", fix=f"strata: {strata}; arms: {arms}")
+        known = ", ".join(dict.fromkeys(measure.name for measure in self._measures))
+        raise UsageError(f"no measure named {name!r}", fix=f"known: {known or 'none'}")
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """A row for each measure; needs pandas. A measure without a value has none, and the reason why."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self._rows()))
+
+    def to_polars(self) -> "pl.DataFrame":
+        """The same, for Polars."""
+        import polars as pl
+
+        return pl.DataFrame(list(self._rows()))
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for measure in self._measures:
+            found = measure.result if isinstance(measure.result, EstimateRecord) else None
+            ends = found.interval if found else None
+            yield {
+                "measure": measure.name,
+                "arm": measure.arm,
+                "stratum": measure.stratum,
+                "group": getattr(measure, "group", ""),
+                "value": found.value if found else None,
+                "low": ends.low if ends else None,
+                "high": ends.high if ends else None,
+                "level": ends.level if ends else None,
+                "method": ends.method if ends else None,
+                "numerator": found.numerator if found else None,
+                "denominator": found.denominator if found else None,
+                "unit": found.unit if found else None,
+                "clusters": found.clusters if found else None,
+                "censoring": found.censoring if found else None,
+                "undefined": None if isinstance(measure.result, EstimateRecord) else measure.result.reason,
+            }
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{' '.join(_names(measure))}: {_words(measure)}" for measure in self._measures)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(inert(' '.join(_names(measure))))}</td><td>{escape(inert(_words(measure)))}</td></tr>"
+            for measure in self._measures
+        )
+        return f"<table><thead><tr><th>Measure</th><th>Value</th></tr></thead><tbody>{rows}</tbody></table>"
+
+
+class Report(Generic[RecordT_co]):
+    """A judge, measured: its record, and the documents that follow from it. Shows its page in a notebook."""
+
+    def __init__(self, protocol: Protocol[Any, Any], record: RecordT_co, folder: Path | None = None) -> None:
+        self._protocol = protocol
+        self.record: RecordT_co = record
+        """All there is, as the JSON file has it."""
+        self.folder = folder
+        """Where the run is kept; None for a record that was read from a file."""
+
+    @property
+    def judge(self) -> str:
+        return self.record.judge.name
+
+    @property
+    def measures(self) -> Measures:
+        return Measures(self.record.measures)
+
+    @property
+    def findings(self) -> list[str]:
+        """What the record says, in plain sentences."""
+        return self._protocol.findings(self.record)
+
+    @property
+    def decision(self) -> str | None:
+        """What to do with the judge, such as `use-with-limits`; None where the protocol does not decide."""
+        found = getattr(self.record, "decision", None)
+        return None if found is None else str(found.verdict)
+
+    def measure(self, name: str, *, stratum: str = "", arm: str = BASELINE, group: str = "") -> MeasureRecord:
+        """One measure by its name; see `Measures.get`."""
+        return self.measures.get(name, stratum=stratum, arm=arm, group=group)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Every measure as a row; needs pandas."""
+        return self.measures.to_pandas()
+
+    def to_polars(self) -> "pl.DataFrame":
+        """Every measure as a row; needs Polars."""
+        return self.measures.to_polars()
+
+    def html(self) -> str:
+        """The page, as one HTML document."""
+        return self._protocol.page(self.record)
+
+    def markdown(self) -> str:
+        """The card: one screen of Markdown."""
+        return self._protocol.card(self.record)
+
+    def json(self) -> str:
+        """The record as its file has it."""
+        return self._protocol.render(self.record)
+
+    def save(self, folder: str | Path) -> Documents:
+        """Writes record, page and card into a folder, and returns where they are."""
+        return self._protocol.write(self.record, Path(folder))
+
+    def __repr__(self) -> str:
+        decision = f", {self.decision}" if self.decision else ""
+        return f"<{self._protocol.name} of {self.judge}{decision}: {len(self.record.measures)} measures>"
+
+    def _repr_html_(self) -> str:
+        # In a frame of its own, so that neither changes the other; without scripts, of which the page has none.
+        page = escape(self.html(), quote=True)
+        style = f"width:100%;height:{FRAME_HEIGHT}px;border:1px solid #8884"
+        return f'<iframe sandbox srcdoc="{page}" style="{style}" title="{escape(repr(self), quote=True)}"></iframe>'
+
+
+def _names(measure: MeasureRecord) -> list[str]:
+    parts = [measure.title, numbers.part(measure.stratum) if measure.stratum else "", getattr(measure, "group", "")]
+    return [part for part in (*parts, "" if measure.arm == BASELINE else f"arm {measure.arm}") if part]
+
+
+def _words(measure: MeasureRecord) -> str:
+    result = measure.result
+    if not isinstance(result, EstimateRecord):
+        return f"undefined: {result.reason}"
+    counts = numbers.measured_counts(measure, result)
+    return f"{numbers.measured_value(measure, result)} {numbers.measured_interval(measure, result.interval)} ({counts})"

@@ -1,0 +1,110 @@
+"""Consent: nothing is sent that may cost money before a person has seen the price and agreed to it."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from umpirical.models.prices import TokenPrices
+
+__all__ = ["Terms", "agree", "price_option", "spending_options", "tell_spent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What was agreed to beforehand, on the command line."""
+
+    yes: bool
+    max_cost: Decimal | None
+    prices: tuple[str, ...]
+    allow_unpriced: bool
+
+    def price_overrides(self) -> "dict[str, TokenPrices]":
+        """Prices that were given with --price, by model."""
+        from umpirical.models.prices import parse_price
+
+        return dict(map(parse_price, self.prices))
+
+
+price_option = click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="NAME=IN,OUT",
+    help="Price of the model NAME, in dollars per million tokens; can be given several times.",
+)
+
+
+def _dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
+    """An amount of money, exact."""
+    if value is None:
+        return None
+    try:
+        amount = Decimal(value)
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite() or amount < 0:
+        raise click.BadParameter(f"{value!r} is not an amount of dollars, such as 2.50", ctx=ctx, param=param)
+    return amount
+
+
+def spending_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of every command that may spend: `yes`, `max_cost`, `prices`, `allow_unpriced`."""
+    options = [
+        click.option("--yes", is_flag=True, help="Do not ask before calls are sent."),
+        click.option("--max-cost", metavar="USD", callback=_dollars, help="Never spend more than this, in US dollars."),
+        price_option,
+        click.option(
+            "--allow-unpriced", is_flag=True, help="Also ask models whose price is not known. No cap holds them."
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def agree(terms: Terms, *, most: Decimal, unseen: str = "") -> Decimal | None:
+    """Asks where somebody may send a bill, after what would be sent was shown. Returns the cap; None for none.
+
+    `most` is the most that calls can cost whose price is known; `unseen` says what else would be sent, if anything.
+    """
+    from umpirical.domain.errors import SpendRefused
+
+    if not most and not unseen:
+        return terms.max_cost
+    cap = terms.max_cost if terms.max_cost is not None else most or None
+    if most and cap is not None and cap < most:
+        click.echo(f"The cap of ${cap} is below that: it may stop there, and can be resumed.", file=sys.stderr)
+    if not sys.stdin.isatty():
+        _need_flags(terms, most)
+    elif not terms.yes and not click.confirm(_question(cap, most, unseen), err=True):
+        raise SpendRefused("nothing was sent")
+    return cap
+
+
+def _need_flags(terms: Terms, most: Decimal) -> None:
+    """Without a terminal, what a person would be asked has to be said beforehand."""
+    from umpirical.domain.errors import SpendRefused
+
+    missing = [] if terms.yes else ["--yes"]
+    if most and terms.max_cost is None:
+        missing.append(f"--max-cost {most}")
+    if missing:
+        amount = f"up to ${most} would be spent" if most else "calls would be sent whose price is not seen here"
+        raise SpendRefused(f"{amount}, and nobody is there to agree", fix=f"add {' '.join(missing)}")
+
+
+def _question(cap: Decimal | None, most: Decimal, unseen: str) -> str:
+    if not most:
+        return f"Send {unseen}?"
+    return f"Spend up to ${cap}" + (f", and send {unseen}?" if unseen else "?")
+
+
+def tell_spent(spent: Decimal, cap: Decimal | None) -> None:
+    """What was spent, where anything was."""
+    if spent:
+        click.echo(f"spent: ${spent:.4f} of at most ${cap}", file=sys.stderr)

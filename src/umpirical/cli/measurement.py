@@ -1,0 +1,92 @@
+"""Measuring judges from the command line: show what it takes, ask whether that is wanted, ask the judges."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from umpirical.cli.commands.plan import show_plan, tell_stimuli
+from umpirical.cli.consent import Terms, agree, tell_spent
+from umpirical.cli.terminal import MAKING_STIMULI, inert, say
+
+if TYPE_CHECKING:
+    from umpirical.models.money import Ledger
+    from umpirical.progress import Progress
+    from umpirical.protocols.study import Study
+    from umpirical.study.estimate import PlanEstimate
+    from umpirical.study.run import FinishedRun
+
+__all__ = ["exit_code", "measure"]
+
+
+def measure(  # noqa: PLR0913  # each by its name
+    study: "Study[Any]",
+    judges: Sequence[str],
+    terms: Terms,
+    *,
+    fresh: bool = False,
+    executor: str | None = None,
+    quiet: bool = False,
+) -> "list[FinishedRun]":
+    """Measures the judges named, or all, once the price was shown and agreed to."""
+    from umpirical.progress import watch_run
+    from umpirical.runs.executor import LOCAL
+    from umpirical.study.run import measure_judges
+
+    click.echo(MAKING_STIMULI, err=True)
+    ledgers: list[Ledger] = []
+
+    def watch(name: str, total: int, ledger: "Ledger") -> "Progress":
+        ledgers.append(ledger)
+        return watch_run(name, total, ledger)
+
+    measured = measure_judges(
+        study,
+        judges,
+        consent=lambda estimate: _consent(estimate, terms),
+        watch=watch,
+        prices=terms.price_overrides(),
+        allow_unpriced=terms.allow_unpriced,
+        fresh=fresh,
+        executor=executor or LOCAL,
+        planned=lambda runs: tell_stimuli(study, runs),
+    )
+    results: list[FinishedRun] = []
+    while (result := _next(measured)) is not None:
+        results.append(result)
+        if not quiet:
+            _show(result)
+    if ledgers:
+        tell_spent(ledgers[-1].spent, ledgers[-1].cap)
+    return results
+
+
+def _next(measured: "Iterator[FinishedRun]") -> "FinishedRun | None":
+    """A judge of the user's own may print, and so does Inspect about batches; standard output is for results."""
+    with redirect_stdout(sys.stderr):
+        return next(measured, None)
+
+
+def exit_code(results: "Sequence[FinishedRun]") -> int:
+    """0, or 5 if a run is not complete."""
+    return 0 if all(result.enough for result in results) else 5
+
+
+def _show(result: "FinishedRun") -> None:
+    for finding in result.findings:
+        say(f"  {inert(finding)}")
+    say(f"  {result.documents.html}")
+    if not result.enough:
+        say("  too many calls failed; run the same command again to ask them anew")
+
+
+def _consent(estimate: "PlanEstimate", terms: Terms) -> Decimal | None:
+    """Shows what would be sent, and asks where somebody may send a bill for it. Returns the cap."""
+    if not estimate.calls:
+        return terms.max_cost
+    show_plan(estimate, sys.stderr)
+    unseen = estimate.unseen_calls
+    return agree(terms, most=estimate.bound, unseen=f"{unseen:,} calls whose price is not seen here" if unseen else "")

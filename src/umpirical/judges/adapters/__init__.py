@@ -1,0 +1,1 @@
+"""One adapter for each package whose judges can be measured as they are."""

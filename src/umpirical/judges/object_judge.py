@@ -1,0 +1,75 @@
+"""A judge that is a Python object of the user's: a function, or what a judge adapter has made askable."""
+
+import asyncio
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from umpirical.domain.digests import Json, digest
+from umpirical.domain.judgments import Outcome
+from umpirical.domain.responses import Response
+from umpirical.domain.scales import JudgeKind
+from umpirical.domain.trials import Presentation, Presented
+from umpirical.judges.adapters.catalogue import Adapted
+from umpirical.judges.answers import AnswerReader, read_response
+from umpirical.judges.judge import Capabilities
+
+__all__ = ["ObjectJudge", "ObjectRequest"]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRequest:
+    """What one judgment is about, and whose it is."""
+
+    path: str
+    identity: Json
+    shown: Presented
+
+    def payload(self) -> Json:
+        shown = [self.shown.task, self.shown.first, self.shown.second]
+        return {"function": self.path, "source": self.identity, "shown": shown}
+
+
+@dataclass(frozen=True)
+class ObjectJudge:
+    """Asks the object, each judgment within its deadline; whatever it raises is that judgment's outcome."""
+
+    name: str
+    kind: JudgeKind
+    path: str
+    """Where the object is found: `module:name`."""
+    adapted: Adapted
+    reader: AnswerReader
+    capabilities: Capabilities
+    deadline: float
+    """Seconds for one judgment."""
+    fingerprint: str
+    arms: tuple[str, ...] = ("baseline",)
+
+    @property
+    def question_fingerprint(self) -> str:
+        return digest("questions", {"function": self.path, "source": self.adapted.identity})
+
+    def request(self, shown: Presented, presentation: Presentation) -> ObjectRequest:  # noqa: ARG002
+        # An object renders its own prompt: it has one arm, and no seed that we could set.
+        return ObjectRequest(self.path, self.adapted.identity, shown)
+
+    async def ask(self, request: ObjectRequest, *, trial_id: str) -> Response:
+        asked_at, start = datetime.now(UTC).isoformat(), time.perf_counter()
+        deadline = asyncio.timeout(self.deadline)
+        try:
+            async with deadline:
+                answer = Response(trial_id, await self.adapted.judge(request.shown))
+        except Exception as error:  # noqa: BLE001  # the user's own code: whatever it raises is this call's outcome
+            answer = Response(trial_id, None, "judge-error", f"{type(error).__name__}: {error}"[:300])
+            # The judge may raise a TimeoutError of its own, which is another matter.
+            if deadline.expired():
+                answer = Response(trial_id, None, "timeout", f"no answer within {self.deadline:g} s")
+        elapsed = (time.perf_counter() - start) * 1000
+        return replace(answer, served_by=self.path, latency_ms=elapsed, asked_at=asked_at)
+
+    def read(self, response: Response, presentation: Presentation) -> Outcome:  # noqa: ARG002  # read alike, however shown
+        return read_response(self.reader, response)
+
+    async def close(self) -> None:
+        """Nothing to release: the object is the user's, and outlives the run."""

@@ -1,0 +1,66 @@
+"""Threads for judges that are not asynchronous: as many as are asked at a time, and none that holds up the exit.
+
+The event loop's own pool has a few threads more than there are cores, and the interpreter waits for all of them when
+it ends. A judge that hangs in one would hang the process, and the others would wait their turn.
+"""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+__all__ = ["in_thread"]
+
+T = TypeVar("T")
+
+Work = Callable[[], None]
+
+_idle: "queue.LifoQueue[queue.SimpleQueue[Work]]" = queue.LifoQueue()
+
+
+async def in_thread(function: Callable[..., T], *arguments: object) -> T:
+    """Calls a function in a thread of its own. Cancelled, it leaves the thread to end by itself."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(answer: T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(answer)  # type: ignore[arg-type]  # it is what the function returned
+        else:
+            future.set_exception(error)
+
+    def work() -> None:
+        answer: T | None = None
+        failed: BaseException | None = None
+        try:
+            answer = function(*arguments)
+        except StopIteration as error:
+            # A future cannot carry one: whoever awaits it would wait for ever.
+            failed = RuntimeError(f"StopIteration: {error}")
+        except BaseException as error:  # noqa: BLE001  # it is raised again where it is awaited
+            failed = error
+        # The loop may be gone by the time a judge that was given up answers.
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, answer, failed)
+
+    _inbox().put(work)
+    return await future
+
+
+def _inbox() -> "queue.SimpleQueue[Work]":
+    """That of a thread with nothing to do, or of a new one."""
+    try:
+        return _idle.get_nowait()
+    except queue.Empty:
+        inbox: queue.SimpleQueue[Work] = queue.SimpleQueue()
+        threading.Thread(target=_serve, args=(inbox,), name="umpirical-judge", daemon=True).start()
+        return inbox
+
+
+def _serve(inbox: "queue.SimpleQueue[Work]") -> None:
+    while True:
+        inbox.get()()
+        _idle.put(inbox)

@@ -1,0 +1,103 @@
+"""What a model adapter is, and which there are."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from umpirical.domain.errors import UsageError
+from umpirical.domain.scales import JudgeKind
+from umpirical.models.caller import Caller, Connection, Retrying
+from umpirical.models.money import FREE, Ledger, Meter
+from umpirical.models.pace import Pace
+from umpirical.models.requests import Model
+from umpirical.registry import Registry
+
+if TYPE_CHECKING:
+    from umpirical.models.spec import ModelSpec
+
+__all__ = ["ADAPTERS", "Calling", "ModelAdapter", "adapter_for", "key_of", "open_model"]
+
+
+def _no_key() -> object:
+    raise LookupError("a simulated judge needs the answer key of the stimuli that it is asked about")
+
+
+@dataclass(frozen=True)
+class Calling:
+    """What opening a model may take besides its spec."""
+
+    concurrency: int = 1
+    """Calls at a time."""
+    meter: Meter = field(default_factory=lambda: Meter(FREE, Ledger()))
+    """What they are booked in."""
+    answer_key: Callable[[], object] = _no_key
+    """What is known of the stimuli by construction. A simulated judge answers by it; no other adapter looks."""
+    kind: JudgeKind = "compare"
+    """What kind of judge the model is part of."""
+    seed: int = 1
+    """The study's, by which a simulated judge draws."""
+
+
+class ModelAdapter:
+    """A way to reach language models. Registered under the entry point `umpirical.models`, or built in."""
+
+    simulated: bool = False
+    """Asking costs nothing and reaches nobody: the answers are made here."""
+    names_provider: bool = False
+    """Models are named by provider and model, as in openai/gpt-4o, which also tells their price."""
+    client_retries: int = 0
+    """What its client may send again by itself, which a spending cap needs room for."""
+
+    def check(self, spec: "ModelSpec") -> None:
+        """Raises ValueError, in words for the person who wrote it, where the spec is not one for this adapter."""
+        if spec.batch or spec.model_args:
+            raise ValueError("batch and model_args are not for this adapter")
+
+    def reads(self, prompt: str, kind: JudgeKind) -> bool:  # noqa: ARG002  # a language model reads anything
+        """Whether its models can make sense of a prompt template of a judge of that kind."""
+        return True
+
+    def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:
+        """Reaches the model. What a connection does not do, the caller around it does."""
+        raise NotImplementedError(f"{type(self).__name__} needs connect(), or an open() of its own")
+
+    def open(self, spec: "ModelSpec", calling: Calling) -> Model:
+        """A model ready to be asked."""
+        connection, most = self.connect(spec, calling), calling.concurrency
+        # A batch fills up with whatever waits, so there is no pace to find.
+        pace = Pace(most, first=most) if connection.gathers else Pace(most)
+        return Caller(connection, retrying=Retrying(attempts=spec.attempts), pace=pace, meter=calling.meter)
+
+
+ADAPTERS: Registry[ModelAdapter] = Registry(
+    "models",
+    {
+        "openai-compatible": "umpirical.models.adapters.openai_compatible:ADAPTER",
+        "inspect": "umpirical.models.adapters.inspect.adapter:ADAPTER",
+        "simulated": "umpirical.judges.simulated.model:ADAPTER",
+    },
+    noun="model adapter",
+)
+
+
+def open_model(spec: "ModelSpec", calling: Calling) -> Model:
+    """A model ready to be asked, through the adapter that its spec names."""
+    return ADAPTERS.get(spec.adapter).open(spec, calling)
+
+
+def adapter_for(*, base_url: str | None) -> str:
+    """The adapter for a model that somebody named without one: on a server of its own, or by its provider."""
+    return next(name for name in ADAPTERS.names() if ADAPTERS.get(name).names_provider == (base_url is None))
+
+
+def key_of(spec: "ModelSpec", environment: Mapping[str, str] = os.environ) -> str | None:
+    """The key in the variable that a spec names; None if it names none. Raises where the variable is not set."""
+    if spec.api_key_env is None:
+        return None
+    # A key read from a file often ends in a newline, which no header can hold.
+    if not (key := environment.get(spec.api_key_env, "").strip()):
+        raise UsageError(
+            f"the environment variable {spec.api_key_env} is not set", fix=f"export {spec.api_key_env}=..."
+        )
+    return key

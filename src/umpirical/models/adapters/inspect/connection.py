@@ -1,0 +1,218 @@
+"""A model behind Inspect AI, through Inspect's public model interface.
+
+    umpirical retries  >  Inspect, which makes one attempt  >  the provider's client, which makes one request
+
+One layer retries, so that every request is counted, paced and under the cap. Three things about Inspect shape the rest:
+its transcript keeps every call of a context for good, so each call has a context of its own; its cache would answer
+a repeat with the first answer, so it is never on; and it hands on errors as completions, so `replies` looks at why an
+answer stopped before anything else.
+"""
+
+import asyncio
+import math
+from collections.abc import Mapping
+from contextvars import Context
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version as installed_version
+from typing import TYPE_CHECKING, Any
+
+from umpirical.domain.errors import UsageError
+from umpirical.models.adapters.inspect.batches import Batches
+from umpirical.models.adapters.inspect.failures import failure_of, not_billed, redacted
+from umpirical.models.adapters.inspect.replies import asked_parameters, read_completion, read_usage, sent_parameters
+from umpirical.models.caller import CallFailed, Connection, Reply, backoff
+from umpirical.models.requests import ChatRequest, Decoding, Message
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessage, GenerateConfig, ModelCall, ModelOutput
+    from inspect_ai.model import Model as Provided
+
+__all__ = ["InspectConnection", "Provider"]
+
+BATCH_SECONDS = 25 * 3600
+"""Providers promise a batch within a day. One that has expired without a result would be waited for without end."""
+
+BATCH_CLIENT_RETRIES = 2
+"""In a batch the client's requests are uploads and polls: one that fails must not fail every question in it."""
+
+MOST_CONNECTIONS = 1000
+"""As many as the pool of Inspect's HTTP client holds."""
+
+UNKNOWN_CLIENT_ATTEMPTS = 3
+"""What a provider's client may send for one attempt where it does not say; the worst case is reserved for each."""
+
+Parameters = Mapping[str, str | int | float | bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A model as Inspect names it, and how to reach it."""
+
+    name: str
+    """Provider and model: `anthropic/claude-...`, `openai-api/SERVICE/MODEL`."""
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    """None leaves it to the provider, which looks in its own environment variable."""
+    model_args: Parameters = field(default_factory=dict)
+    batch: bool = False
+
+    def open(self) -> "Provided":
+        """A client of its own, shared with nobody. Raises UsageError where the provider cannot be opened."""
+        from inspect_ai.model import get_model
+
+        arguments: dict[str, Any] = dict(self.model_args)
+        try:
+            opened = get_model(self.name, base_url=self.base_url, api_key=self.api_key, memoize=False, **arguments)
+        except Exception as error:  # noqa: BLE001  # Inspect, its plugins and 30 providers: whatever it is, it is not open
+            said = redacted(str(error), [self.api_key] if self.api_key else [])
+            fix = "see https://inspect.aisi.org.uk/providers.html for the package and the key it needs"
+            raise UsageError(f"Inspect cannot open {self.name}: {said}", fix=fix) from None
+        client: Any = getattr(opened.api, "client", None)
+        if "max_retries" not in arguments and isinstance(getattr(client, "max_retries", None), int):
+            client.max_retries = BATCH_CLIENT_RETRIES if self.batch else 0
+        return opened
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """How one attempt ended: with an output, or with an error."""
+
+    output: "ModelOutput | None"
+    error: Exception | None
+    call: "ModelCall | None"
+    """Request and reply as the provider's client had them; None where the provider does not say."""
+    sent: str
+
+
+class InspectConnection(Connection):
+    """One model behind Inspect AI. Opened at once; after `close` it opens again when it is asked."""
+
+    def __init__(
+        self, provider: Provider, *, timeout: float = 120.0, concurrency: int = 16, batch_tick: float | None = None
+    ) -> None:
+        """`timeout` is in seconds, for one attempt; `batch_tick` is as in `Batches`."""
+        self._provider = provider
+        self._concurrency = concurrency
+        self._seconds = BATCH_SECONDS if provider.batch else math.ceil(timeout)
+        self._batches = Batches(provider.open, size=concurrency, tick=batch_tick) if provider.batch else None
+        self._version = installed_version("inspect-ai")
+        self._configs: dict[tuple[Decoding, str], GenerateConfig] = {}
+        self._opened: Provided | None = provider.open()
+        own_key = self._opened.api.api_key
+        self._secrets = tuple({key for key in (provider.api_key, own_key) if key})
+        self.client = f"inspect-ai {self._version}"
+        self.gathers = provider.batch
+
+    @property
+    def requests_per_attempt(self) -> int:
+        retries = getattr(getattr(self._open().api, "client", None), "max_retries", None)
+        return 1 + retries if isinstance(retries, int) else UNKNOWN_CLIENT_ATTEMPTS
+
+    def parameters(self, request: ChatRequest) -> str:
+        return asked_parameters(request, self._version)
+
+    def try_again(self, failed: CallFailed) -> bool | float:
+        # Inspect gives up a whole batch for one line it cannot read, so asking again would pay for every answer again.
+        paid_for = self._batches is not None and failed.kind in ("malformed", "timeout")
+        return False if paid_for else backoff(failed)
+
+    async def send(self, request: ChatRequest, *, trial_id: str) -> Reply:
+        messages, config = self._prepare(request, trial_id)
+        asked = await self._ask(messages, config)
+        if asked.output is None:
+            assert asked.error is not None  # noqa: S101  # there is no output
+            failed = failure_of(asked.error, secrets=self._secrets)
+            # Of a batch, a status says nothing about the bill: it may be that of the download of results.
+            failed.turned_down = self._batches is None and not_billed(asked.error)
+            failed.sent = asked.sent
+            raise failed
+        refused = asked.call is not None and asked.call.error and asked.output.usage is None
+        usage = None if refused else read_usage(asked.output)
+        try:
+            return replace(read_completion(asked.output, asked.call, self._secrets), usage=usage, sent=asked.sent)
+        except CallFailed as failed:
+            failed.sent, failed.usage, failed.turned_down = asked.sent, usage, bool(refused)
+            raise
+
+    async def close(self) -> None:
+        if self._opened is not None:
+            opened, self._opened = self._opened, None
+            await opened.api.aclose()
+
+    async def _ask(self, messages: "list[ChatMessage]", config: "GenerateConfig") -> _Asked:
+        """In a context of its own: Inspect's transcript of the call goes with it."""
+        if self._batches is None:
+            return await asyncio.create_task(_ask(self._open(), messages, config, self._version), context=Context())
+        group, opened = await self._batches.join()
+        try:
+            together = config.model_copy(update={"batch": self._batches.config(group)})
+            return await asyncio.create_task(_ask(opened, messages, together, self._version), context=Context())
+        finally:
+            await self._batches.leave(group)
+
+    def _open(self) -> "Provided":
+        if self._opened is None:
+            self._opened = self._provider.open()
+        return self._opened
+
+    def _prepare(self, request: ChatRequest, trial_id: str) -> "tuple[list[ChatMessage], GenerateConfig]":
+        key = (request.decoding, request.answer_schema)
+        try:
+            messages = _messages(request.messages)
+            if (config := self._configs.get(key)) is None:
+                config = self._configs[key] = self._config(request)
+        except ValueError as error:
+            # Inspect's own types check what they are given: text that is no Unicode, a schema of another kind.
+            raise CallFailed("rejected", f"never sent: {type(error).__name__}: {error}", turned_down=True) from None
+        if self._provider.batch:
+            # Questions with different headers are never put into one batch.
+            return messages, config
+        return messages, config.model_copy(update={"extra_headers": {"X-Client-Request-Id": trial_id}})
+
+    def _config(self, request: ChatRequest) -> "GenerateConfig":
+        from inspect_ai.model import GenerateConfig, ResponseSchema
+        from inspect_ai.util import JSONSchema
+
+        decoding = request.decoding
+        schema = JSONSchema.model_validate_json(request.answer_schema) if request.answer_schema else None
+        return GenerateConfig(
+            temperature=decoding.temperature,
+            top_p=decoding.top_p,
+            max_tokens=decoding.max_tokens,
+            seed=decoding.seed,
+            logprobs=None if decoding.top_logprobs is None else True,
+            top_logprobs=decoding.top_logprobs,
+            response_schema=ResponseSchema(name="answer", json_schema=schema, strict=True) if schema else None,
+            max_retries=0,
+            timeout=self._seconds,
+            attempt_timeout=self._seconds,
+            # Calls in flight are the pace's to limit. Inspect's limit holds for all models of this name in the process,
+            # and stays what it was when the first of them was asked: it must not be a second, hidden limit.
+            max_connections=max(self._concurrency, MOST_CONNECTIONS),
+            # What is written to a provider's prompt cache costs more than plain input, which the cap reckons with.
+            cache_prompt=False,
+        )
+
+
+async def _ask(opened: "Provided", messages: "list[ChatMessage]", config: "GenerateConfig", version: str) -> _Asked:
+    """One call of Inspect, and what its transcript says of it. For a context of its own."""
+    from inspect_ai.event import ModelEvent
+    from inspect_ai.log import transcript
+
+    output, failed = None, None
+    try:
+        output = await opened.generate(messages, config=config, cache=False)
+    except Exception as error:  # noqa: BLE001  # 30 providers, each with exceptions of its own
+        failed = error
+    kept = transcript()
+    event = kept.history.last_event
+    call = event.call if isinstance(event, ModelEvent) else None
+    sent = sent_parameters(call, kept.attachments, version) if call is not None and call.request else ""
+    return _Asked(output, failed, call, sent)
+
+
+def _messages(messages: tuple[Message, ...]) -> "list[ChatMessage]":
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
+
+    kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+    return [kinds[message.role](content=message.content) for message in messages]

@@ -1,0 +1,263 @@
+"""The caller: everything around a request that is the same whoever serves the model.
+
+    in its turn (pace)  >  under the cap (money)  >  sent by an adapter  >  booked  >  tried again where that helps
+
+An adapter makes one attempt at a time. It returns a reply or raises CallFailed, and says what it knows of the bill.
+"""
+
+import logging
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import stamina
+
+from umpirical.domain.responses import FailureKind, Response, Usage
+from umpirical.models.money import FREE, Ledger, Meter, Reservation
+from umpirical.models.pace import Pace
+from umpirical.models.requests import ChatRequest
+
+__all__ = ["RETRIED", "CallFailed", "Caller", "Connection", "Reply", "Retrying", "backoff"]
+
+# A retry is recorded with its response and shown as progress; a line on standard error for each would drown both.
+logging.getLogger("stamina").setLevel(logging.ERROR)
+
+RETRIED: frozenset[FailureKind] = frozenset({"rate-limited", "server-error", "timeout", "connection", "malformed"})
+"""Worth asking again. A request the server rejects and a refusal by the model would come out the same."""
+
+MAX_RETRY_AFTER = 60.0
+"""Seconds. A server that asks for more gets a failure, and the run can be resumed later."""
+
+DETAIL_LENGTH = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer, as one attempt brought it back."""
+
+    text: str
+    finish_reason: str = ""
+    usage: Usage | None = field(default_factory=Usage)
+    """None where the server said that it did not do the work: nobody bills for that."""
+    logprobs: str = ""
+    served_by: str = ""
+    sent: str = ""
+    """Parameters as they went out, as JSON, where they are not those that the connection announces."""
+
+
+class CallFailed(Exception):
+    """One attempt brought no answer."""
+
+    def __init__(  # noqa: PLR0913  # each by its name
+        self,
+        kind: FailureKind,
+        detail: str,
+        *,
+        retry_after: float | None = None,
+        busy: bool = False,
+        turned_down: bool = False,
+        usage: Usage | None = None,
+        sent: str = "",
+    ) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind = kind
+        self.detail = detail[:DETAIL_LENGTH]
+        self.retry_after = retry_after
+        self.busy = busy
+        """The server asked for fewer calls at a time."""
+        self.turned_down = turned_down
+        """The server said that it did not do the work, or the request never left: nobody bills for that."""
+        self.usage = usage
+        """Set where a reply came back that is no answer: it was worked for, and is booked."""
+        self.sent = sent
+        """As in Reply."""
+
+    def slow_down(self, pace: Pace, mark: int) -> None:
+        """Passes on a server's wish for fewer calls, for no longer than it would be waited for."""
+        wait = self.retry_after if (self.retry_after or 0) <= MAX_RETRY_AFTER else None
+        pace.push_back(mark, retry_after=wait)
+
+
+def backoff(failed: CallFailed) -> bool | float:
+    """Whether to try again, and after how long if the server said."""
+    if failed.kind not in RETRIED:
+        return False
+    if failed.retry_after is None:
+        return True
+    return failed.retry_after if failed.retry_after <= MAX_RETRY_AFTER else False
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """How hard to try."""
+
+    attempts: int = 5
+    first_wait: float = 0.5
+    longest_wait: float = 20.0
+
+
+class Connection(ABC):
+    """A model that an adapter has reached. It only sends: pace, retries and money are the caller's."""
+
+    client: str = ""
+    """What sends the requests, with its version; recorded beside what the server says of itself."""
+    gathers: bool = False
+    """Requests wait for each other and go out as a batch, so there is no pace to find."""
+
+    @property
+    def requests_per_attempt(self) -> int:
+        """How often the client underneath may send what it is asked to send once."""
+        return 1
+
+    @abstractmethod
+    async def send(self, request: ChatRequest, *, trial_id: str) -> Reply:
+        """Makes one attempt. Raises CallFailed, and nothing else, where it brings no answer."""
+
+    @abstractmethod
+    def parameters(self, request: ChatRequest) -> str:
+        """The decoding parameters that go out with a request, as JSON."""
+
+    def try_again(self, failed: CallFailed) -> bool | float:
+        """Whether another attempt makes sense, and after how many seconds if that is known."""
+        return backoff(failed)
+
+    async def close(self) -> None:  # noqa: B027  # many have nothing to release
+        """Releases what sending needed. May be called more than once."""
+
+
+class Caller:
+    """A model that can be asked: one connection, used at its pace, under its cap, as often as it takes."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        retrying: Retrying | None = None,
+        pace: Pace | None = None,
+        meter: Meter | None = None,
+    ) -> None:
+        self._connection = connection
+        self._retrying = retrying or Retrying()
+        self.pace = pace or Pace(16)
+        self._meter = meter or Meter(FREE, Ledger())
+
+    async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
+        """Asks until there is an answer or another attempt would not help. A failure is a response too."""
+        call = _Call()
+        try:
+            reply = await self._persist(request, trial_id, call)
+        except CallFailed as failed:
+            answer = Response(trial_id, None, failed.kind, failed.detail)
+        else:
+            answer = Response(
+                trial_id,
+                reply.text,
+                finish_reason=reply.finish_reason,
+                logprobs=reply.logprobs,
+                served_by=reply.served_by,
+            )
+        return replace(
+            call.complete(answer, self._meter),
+            sent=call.sent or self._connection.parameters(request),
+            served_by=f"{answer.served_by} {self._connection.client}".strip(),
+        )
+
+    async def close(self) -> None:
+        await self._connection.close()
+
+    async def _persist(self, request: ChatRequest, trial_id: str, call: "_Call") -> Reply:
+        try:
+            return await self._attempt(request, trial_id, call)
+        except CallFailed as failed:
+            first = failed
+        # Most calls need no retry and do not pay for its machinery; those that do enter it with their first failure.
+        async for turn in stamina.retry_context(
+            on=self._again,
+            attempts=self._retrying.attempts,
+            timeout=None,
+            wait_initial=self._retrying.first_wait,
+            wait_max=self._retrying.longest_wait,
+            wait_jitter=self._retrying.first_wait,
+        ):
+            with turn:
+                if turn.num == 1:
+                    raise first
+                return await self._attempt(request, trial_id, call)
+        raise first  # not reached: the last turn returns or raises
+
+    def _again(self, error: Exception) -> bool | float:
+        return self._connection.try_again(error) if isinstance(error, CallFailed) else False
+
+    async def _attempt(self, request: ChatRequest, trial_id: str, call: "_Call") -> Reply:
+        """One attempt: in its turn, under the cap, and booked whatever becomes of it."""
+        call.attempts += 1
+        mark = await self.pace.enter()
+        reservation, usage, start = None, None, time.perf_counter()
+        try:
+            reservation = await self._meter.reserve(request, attempts=self._connection.requests_per_attempt)
+            start = time.perf_counter()
+            reply = await self._connection.send(request, trial_id=trial_id)
+            usage, call.sent = reply.usage, reply.sent or call.sent
+            if usage is None:
+                reservation.not_billed()
+        except CallFailed as failed:
+            usage = failed.usage
+            call.failed(failed, reservation)
+            if failed.busy and not self._connection.gathers:
+                failed.slow_down(self.pace, mark)
+            raise
+        finally:
+            latency = None
+            if usage is not None and reservation is not None:
+                latency = time.perf_counter() - start
+                call.book(reservation, usage)
+            call.let_go(reservation)
+            self.pace.leave(latency=latency)
+        return reply
+
+
+@dataclass(slots=True)
+class _Call:
+    """What the attempts at one question add up to."""
+
+    attempts: int = 0
+    rate_limited: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost: Decimal | None = Decimal(0)
+    """None once an attempt's price is not known."""
+    sent: str = ""
+    asked_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat())
+    start: float = field(default_factory=time.perf_counter)
+
+    def failed(self, failed: CallFailed, reservation: Reservation | None) -> None:
+        self.rate_limited += failed.kind == "rate-limited"
+        self.sent = failed.sent or self.sent
+        if failed.turned_down and reservation is not None:
+            reservation.not_billed()
+
+    def book(self, reservation: Reservation, usage: Usage) -> None:
+        """A reply came back, and was worked for."""
+        cost = reservation.billed(usage)
+        self.usage = self.usage.plus(usage)
+        self.cost = None if cost is None or self.cost is None else self.cost + cost
+
+    def let_go(self, reservation: Reservation | None) -> None:
+        """The attempt is over: what is still reserved for it may have been billed."""
+        if reservation is not None and reservation.open:
+            reservation.perhaps_billed()
+            self.cost = None
+
+    def complete(self, answer: Response, meter: Meter) -> Response:
+        """The response with all that was counted on the way to it."""
+        return replace(
+            answer,
+            usage=self.usage,
+            latency_ms=(time.perf_counter() - self.start) * 1000,
+            attempts=self.attempts,
+            rate_limited=self.rate_limited,
+            cost=self.cost,
+            price_table=meter.pricer.table,
+            asked_at=self.asked_at,
+        )

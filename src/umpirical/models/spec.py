@@ -1,0 +1,61 @@
+"""What the user writes about a model."""
+
+import re
+from decimal import Decimal
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from umpirical.domain.errors import UsageError
+from umpirical.models.adapters.catalogue import ADAPTERS
+
+__all__ = ["ModelSpec", "PriceSpec"]
+
+
+class PriceSpec(BaseModel):
+    """US dollars per million tokens."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: Decimal = Field(ge=0)
+    output: Decimal = Field(ge=0)
+
+
+def _known_adapters(schema: dict[str, Any]) -> None:
+    schema["enum"] = ADAPTERS.names()
+
+
+class ModelSpec(BaseModel):
+    """Which model, and where it is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    adapter: str = Field(
+        description="How it is reached: openai-compatible, inspect, simulated, or a plugin's.",
+        json_schema_extra=_known_adapters,
+    )
+    name: str = Field(
+        description="The model's name on its server; provider and model for inspect; or a simulated judge's profile."
+    )
+    base_url: str | None = Field(default=None, description="Of an OpenAI-compatible server: http://127.0.0.1:8000/v1")
+    api_key_env: str | None = Field(default=None, description="Environment variable that holds the key.")
+    price: Literal["free"] | PriceSpec | None = Field(
+        default=None, description="Only where no price is known: free for a server of your own, or dollars per million."
+    )
+    timeout: float = Field(default=120, gt=0, description="Seconds for one attempt.")
+    attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call, the first included.")
+    batch: bool = Field(default=False, description="Ask by the provider's batch interface, where the adapter has one.")
+    model_args: dict[str, str | int | float | bool] = Field(
+        default={}, description="Arguments of the adapter's own, such as {responses_api: false} for inspect."
+    )
+
+    @model_validator(mode="after")
+    def _reachable(self) -> "ModelSpec":
+        try:
+            adapter = ADAPTERS.get(self.adapter)
+        except UsageError as error:
+            raise ValueError(f"adapter: {error}; {error.fix}") from None
+        if self.base_url and not re.match(r"https?://", self.base_url):
+            raise ValueError("base_url must start with http:// or https://")
+        adapter.check(self)
+        return self

@@ -1,0 +1,42 @@
+"""Which protocols there are, and which one a study or a run belongs to."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from umpirical.domain.errors import UsageError
+from umpirical.protocols.protocol import Protocol
+from umpirical.registry import Registry
+from umpirical.store.runs import RunStore
+
+__all__ = ["PROTOCOLS", "protocol_of_run", "protocol_of_study"]
+
+PROTOCOLS: Registry[Protocol[Any, Any]] = Registry(
+    "protocols",
+    {
+        "datasheet": "umpirical.protocols.datasheet.protocol:DATASHEET",
+        "stress": "umpirical.protocols.stress.protocol:STRESS",
+    },
+    noun="protocol",
+)
+
+
+def protocol_of_study(data: Mapping[str, Any]) -> Protocol[Any, Any]:
+    """The protocol that a study file names, or the one whose mark it has, or the one for files without a mark."""
+    if isinstance(name := data.get("protocol"), str):
+        return PROTOCOLS.get(name)
+    protocols = list(PROTOCOLS)
+    marked = [protocol for protocol in protocols if protocol.mark and protocol.mark in data]
+    if len(marked) > 1:
+        marks = " and ".join(protocol.mark for protocol in marked)
+        raise UsageError(f"the study has {marks}, each for a protocol of its own", fix="one study file for each")
+    return marked[0] if marked else next(protocol for protocol in protocols if not protocol.mark)
+
+
+def protocol_of_run(store: RunStore) -> Protocol[Any, Any]:
+    """The protocol that a run was made by."""
+    version = store.manifest["protocol"]
+    for protocol in PROTOCOLS:
+        if protocol.version == version:
+            return protocol
+    known = ", ".join(protocol.version for protocol in PROTOCOLS)
+    raise UsageError(f"run {store.folder.name} is of protocol {version!r}", fix=f"known here: {known}")

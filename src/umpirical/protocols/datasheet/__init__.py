@@ -1,0 +1,1 @@
+"""The Judge Datasheet: a judge measured on controlled stimuli."""

@@ -1,0 +1,1 @@
+"""Two judges, or two prompts of one judge, side by side."""

@@ -1,0 +1,87 @@
+"""How controlled stimuli are presented, and what a plan of them will count."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from umpirical.domain.scales import JudgeKind
+from umpirical.domain.stimuli import TIER_2, Stimulus
+from umpirical.domain.tallies import CallTally, GradePairTally, PairTally, Tallies, VacuumTally
+from umpirical.domain.trials import Order, Presentation, Trial
+from umpirical.judges.judge import Capabilities
+from umpirical.protocols.protocol import PlannedCounts
+from umpirical.runs.plan import Design
+
+__all__ = ["DatasheetDesign", "PlannedTallies"]
+
+
+class DatasheetDesign(Design):
+    """Every stimulus in every arm and repeat, in both orders."""
+
+    def presentations(
+        self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"
+    ) -> Iterator[Presentation]:
+        # Two identical answers are nothing to a judge that is shown one at a time.
+        if kind == "grade" and stimulus.family == "vacuum" and stimulus.stratum == "identical":
+            return iter(())
+        return super().presentations(stimulus, capabilities, kind)
+
+
+@dataclass(slots=True)
+class PlannedTallies(PlannedCounts):
+    """The trials of a whole plan, counted as if each had been answered by a judge that ties on everything."""
+
+    kind: JudgeKind
+    calls: Counter[tuple[str, str, str, str, float | None]] = field(default_factory=Counter)
+    vacuum: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    pairs: Counter[tuple[str, str, str, float, str, Order]] = field(default_factory=Counter)
+    """Without strata, which would make a long table, but for the edits of tier 2, which have no measure in common."""
+    prompts: set[str] = field(default_factory=set)
+    """Vacuum prompts seen: one counts once, however often it is repeated."""
+
+    def add(self, trial: Trial, stimulus: Stimulus) -> None:
+        task, arm, family = stimulus.task_id, trial.presentation.arm, stimulus.family
+        self.calls[task, arm, family, stimulus.stratum, stimulus.delta] += 1
+        if family != "vacuum":
+            stratum = stimulus.stratum if family in TIER_2 else ""
+            self.pairs[task, arm, family, stimulus.delta or 0.0, stratum, trial.presentation.order] += 1
+        elif trial.prompt_id not in self.prompts:
+            self.prompts.add(trial.prompt_id)
+            self.vacuum[task, arm, stimulus.stratum] += 1
+
+    def tallies(self) -> Tallies:
+        vacuum = tuple(VacuumTally(*key, count, 0.0, 0) for key, count in self.vacuum.items())
+        if self.kind == "grade":
+            return Tallies(
+                vacuum=vacuum,
+                calls=tuple(CallTally(*key, planned=count, graded=count) for key, count in self.calls.items()),
+                grade_pairs=tuple(
+                    GradePairTally(task, arm, family, stratum, delta, both, equal=both, incomplete=lost)
+                    for task, arm, family, delta, stratum, both, lost in self._pairs()
+                ),
+            )
+        return Tallies(
+            vacuum=vacuum,
+            calls=tuple(CallTally(*key, planned=count, tie=count) for key, count in self.calls.items()),
+            pairs=tuple(
+                PairTally(
+                    task,
+                    arm,
+                    family,
+                    delta,
+                    both,
+                    no_preference=both,
+                    tie_calls=2 * both,
+                    incomplete=lost,
+                    stratum=stratum,
+                )
+                for task, arm, family, delta, stratum, both, lost in self._pairs()
+            ),
+        )
+
+    def _pairs(self) -> Iterator[tuple[str, str, str, float, str, int, int]]:
+        """What tells the pairs of a tally apart, how many are asked in both orders, and how many in one only."""
+        for (task, arm, family, delta, stratum, order), count in self.pairs.items():
+            if order is Order.UV:
+                both = self.pairs[task, arm, family, delta, stratum, Order.VU]
+                yield task, arm, family, delta, stratum, both, count - both

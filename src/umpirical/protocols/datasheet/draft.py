@@ -1,0 +1,317 @@
+"""A task drafted from a rubric by a language model. A program says what is wrong with it; a person has to review it."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from umpirical.domain.digests import Json, digest
+from umpirical.domain.errors import ConfigError, UmpiricalError, UsageError
+from umpirical.domain.responses import Response
+from umpirical.models.adapters.catalogue import Calling, adapter_for, open_model
+from umpirical.models.money import CapReached, Meter, Pricer
+from umpirical.models.prices import UNPRICED, most_input_tokens
+from umpirical.models.requests import ChatRequest, Decoding, Message, Model
+from umpirical.models.spec import ModelSpec
+from umpirical.models.worst_case import WorstCase
+from umpirical.runs.loop import run_on_loop
+from umpirical.stimuli.controlled.task_checks import check_task
+from umpirical.stimuli.controlled.tasks import Task, builtin_tasks, read_tasks
+from umpirical.store.files import read_named_text, write_text
+from umpirical.store.yaml_files import dump_yaml, parse_yaml
+from umpirical.text.templates import fill
+
+__all__ = [
+    "Draft",
+    "DraftFailed",
+    "DraftPlan",
+    "Reply",
+    "append_reply",
+    "draft_task",
+    "drafting_model",
+    "plan_draft",
+    "read_rubric",
+    "write_draft",
+]
+
+ROUNDS = 3
+"""Calls at most: the draft, and twice the same with what is wrong with it."""
+
+MAX_TOKENS = 12_000
+"""Of one reply. Five requirements are some 4,000; a model that reasons before it writes needs the rest."""
+
+MAX_RUBRIC = 50_000
+"""Bytes."""
+
+BYTES_PER_TOKEN = 6
+"""Of a reply, at most, if it is to be sent back to be mended."""
+
+MAX_PROBLEMS = 4_000
+"""Bytes of problems that are sent back at a time."""
+
+LEAST, MOST = 2, 8
+"""Requirements."""
+
+FACTS, FORMS = 4, 4
+"""Of each requirement; of each fact, and as many fillers."""
+
+TIMEOUT = 600.0
+"""Seconds: a whole task takes a while to write."""
+
+KEYS = ("id", "domain", "prompt", "requirements")
+
+_FENCED = re.compile(r"\A.*?^```[a-z]*\n(.*?)^```\s*?$", re.DOTALL | re.MULTILINE)
+
+
+class DraftFailed(UmpiricalError):
+    """No reply could be read as a task. The replies are kept."""
+
+    exit_code = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A task as a model wrote it, and what a program finds wrong with it."""
+
+    task: Task
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One reply of the model, as it came."""
+
+    response: Response
+    problems: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Json]:
+        response = self.response
+        return {
+            "text": response.text,
+            "failure": response.failure,
+            "failure_detail": response.failure_detail,
+            "finish_reason": response.finish_reason,
+            "served_by": response.served_by,
+            "sent": response.sent,
+            "cost": None if response.cost is None else str(response.cost),
+            "price_table": response.price_table,
+            "asked_at": response.asked_at,
+            "problems": list(self.problems),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class DraftPlan:
+    """What drafting may take."""
+
+    calls: int
+    input_tokens: int
+    """Of the first call, at most."""
+    at_most: Decimal | None
+    """US dollars; None if no price is known."""
+
+
+def read_rubric(path: Path) -> str:
+    return read_named_text(path, name=f"rubric {path}", most=MAX_RUBRIC)
+
+
+def drafting_model(name: str, *, base_url: str | None = None, api_key_env: str | None = None) -> ModelSpec:
+    """A model as it is named for a judge: on an OpenAI-compatible server, or provider/model through Inspect."""
+    if name.startswith("simulated:"):
+        raise UsageError("a simulated judge writes nothing", fix="name a model, as provider/model or with --base-url")
+    if base_url is None and "/" not in name:
+        raise UsageError(f"no provider is named for {name}", fix=f"--model provider/{name}, or --base-url URL")
+    adapter = adapter_for(base_url=base_url)
+    where = {"base_url": base_url, "api_key_env": api_key_env, "timeout": TIMEOUT}
+    try:
+        return ModelSpec.model_validate({"adapter": adapter, "name": name, **where})
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise UsageError(f"--model {name}: {problem['msg'].removeprefix('Value error, ')}") from None
+
+
+def plan_draft(spec: ModelSpec, rubric: str, pricer: Pricer, *, rounds: int, max_tokens: int) -> DraftPlan:
+    """The most that drafting may take: every round at its worst."""
+    first = _request(spec, rubric, None, max_tokens)
+    longest = ("x" * (max_tokens * BYTES_PER_TOKEN), "x" * (MAX_PROBLEMS + 100))
+    again = _request(spec, rubric, longest, max_tokens)
+    worst = WorstCase()
+    for request, times in ((first, 1), (again, rounds - 1)):
+        worst.add(None if pricer is UNPRICED else pricer.worst(request), spec, times=times)
+    return DraftPlan(rounds, most_input_tokens(first), worst.at_most)
+
+
+def draft_task(  # noqa: PLR0913  # each by its name
+    spec: ModelSpec,
+    rubric: str,
+    meter: Meter,
+    *,
+    rounds: int = ROUNDS,
+    max_tokens: int = MAX_TOKENS,
+    keep: Callable[[Reply], None] = lambda _: None,
+) -> Draft:
+    """Asks for a draft, and for a better one as long as a program finds something wrong; returns the best.
+
+    `keep` is given every reply as soon as it is there. Raises DraftFailed if none of them is a task.
+    """
+
+    async def ask() -> Draft:
+        model = open_model(spec, Calling(1, meter))
+        try:
+            return await _drafted(model, spec, rubric, rounds, max_tokens, keep)
+        finally:
+            await model.close()
+
+    return run_on_loop(ask())
+
+
+def append_reply(path: Path, reply: Reply) -> None:
+    """Every reply as it came, one line each: they were paid for."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(reply.as_json()) + "\n")
+
+
+def write_draft(draft: Draft, path: Path, *, by: str, rubric: str) -> Path | None:
+    """Writes the draft, marked as not reviewed, and beside it what is wrong; returns where that is, if anything is."""
+    # Only what was read goes into the file: no comment, key or tag of the model's own.
+    head = (
+        f"# Drafted by {_line(by)} from {_line(rubric)}. Nothing is measured with it until a person has read it,\n"
+        "# mended it and set reviewed: true.\n"
+    )
+    write_text(path, head + dump_yaml(task_data(draft.task)))
+    list_file = path.with_suffix(".problems.txt")
+    if not draft.problems:
+        list_file.unlink(missing_ok=True)
+        return None
+    write_text(list_file, "".join(f"- {_line(problem)}\n" for problem in draft.problems))
+    return list_file
+
+
+def task_data(task: Task) -> dict[str, Any]:
+    """A draft as its file holds it."""
+    return {
+        "reviewed": False,
+        "id": task.id,
+        "domain": task.domain,
+        "prompt": task.prompt,
+        "requirements": [
+            {
+                "name": requirement.name,
+                "facts": [
+                    {part: list(getattr(fact, part)) for part in ("check", "forms", "fillers")}
+                    for fact in requirement.facts
+                ],
+            }
+            for requirement in task.requirements
+        ],
+    }
+
+
+async def _drafted(  # noqa: PLR0913, PLR0917  # as above
+    model: Model, spec: ModelSpec, rubric: str, rounds: int, max_tokens: int, keep: Callable[[Reply], None]
+) -> Draft:
+    best: Draft | None = None
+    wrong: tuple[str, str] | None = None
+    why = ""
+    for turn in range(rounds):
+        request = _request(spec, rubric, wrong, max_tokens)
+        try:
+            response = await model.generate(request, trial_id=digest("draft", [request.payload(), turn]))
+        except CapReached as reached:
+            if best is None:
+                raise
+            return Draft(best.task, (*best.problems, f"it was not mended further: {reached}"))
+        found, problems = _read(response)
+        keep(Reply(response, problems))
+        if found is not None and (best is None or len(problems) < len(best.problems)):
+            best = Draft(found, problems)
+        if best is not None and response.failure:
+            return Draft(best.task, (*best.problems, f"it was not mended further: {problems[0]}"))
+        if not problems or response.failure:
+            why = "; ".join(problems)
+            break
+        why = problems[0]
+        wrong = (_sendable(response.text or "", max_tokens), _listed(problems))
+    if best is None:
+        fix = "read the replies; try again, or with another model"
+        raise DraftFailed(f"no draft came of asking {spec.name}: {why}", fix=fix)
+    return best
+
+
+def _request(spec: ModelSpec, rubric: str, wrong: tuple[str, str] | None, max_tokens: int) -> ChatRequest:
+    """The first call; or, given a reply and what is wrong with it, the call to mend it."""
+    template = (files("umpirical.stimuli.controlled") / "drafting.md").read_text(encoding="utf-8")
+    values = {"least": str(LEAST), "most": str(MOST), "facts": str(FACTS), "forms": str(FORMS)}
+    # A mark that no rubric could have written beforehand, as it depends on all of its text.
+    prompt = fill(template, {**values, "rubric": rubric, "fence": digest("fence", [rubric])[:8]})
+    messages = [Message("user", prompt)]
+    if wrong is not None:
+        reply, problems = wrong
+        mend = f"A program found this wrong with your draft:\n{problems}\nWrite the whole document again, mended."
+        messages += [Message("assistant", reply), Message("user", mend)]
+    return ChatRequest(spec.name, tuple(messages), Decoding(temperature=None, max_tokens=max_tokens))
+
+
+def _read(response: Response) -> tuple[Task | None, tuple[str, ...]]:
+    """The task that a reply holds, if it holds one, and what is wrong with it."""
+    if response.text is None:
+        return None, (f"there was no reply: {response.failure}: {response.failure_detail}",)
+    cut = ("the reply was cut short: it needs more than --max-tokens",) if response.finish_reason == "length" else ()
+    try:
+        task = _task(response.text)
+    except ConfigError as error:
+        return None, (*cut, str(error))
+    return task, (*cut, *_problems(task))
+
+
+def _task(text: str) -> Task:
+    """Read strictly: the keys of a task and no others, one task and not a family of them."""
+    fenced = _FENCED.match(text)
+    document = parse_yaml(fenced[1] if fenced else text, name="the reply")
+    if unknown := [str(key) for key in document.data if key not in KEYS]:
+        raise ConfigError(
+            f"{unknown[0]}: is no part of a task; the keys are {', '.join(KEYS)}", where=document.where(())
+        )
+    [task] = read_tasks(document)
+    return task
+
+
+def _problems(task: Task) -> Iterator[str]:
+    """What the program finds wrong with any task, and what a draft is asked for beyond that."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", task.id):
+        yield f"the id {task.id[:64]!r} is not of small letters, figures and hyphens"
+    if task.id in {known.family for known in builtin_tasks()}:
+        yield f"the id {task.id} is that of a task that ships: choose another"
+    if not LEAST <= len(task.requirements) <= MOST:
+        yield f"it has {len(task.requirements)} requirements, not {LEAST} to {MOST}"
+    for requirement in task.requirements:
+        if len(requirement.facts) != FACTS:
+            yield f"requirement {requirement.name}: it has {len(requirement.facts)} facts, not {FACTS}"
+        for fact in requirement.facts:
+            for what, texts in (("forms", fact.forms), ("fillers", fact.fillers)):
+                if len(set(texts)) != FORMS:
+                    yield f"requirement {requirement.name}, {fact.check}: {len(set(texts))} {what}, not {FORMS}"
+    yield from check_task(task)
+
+
+def _sendable(reply: str, max_tokens: int) -> str:
+    """A reply that is too long to be sent back under the cap is named only."""
+    size = len(reply.encode("utf-8", "surrogatepass"))
+    return reply if size <= max_tokens * BYTES_PER_TOKEN else "(a reply that was too long)"
+
+
+def _listed(problems: tuple[str, ...]) -> str:
+    text = "\n".join(f"- {_line(problem)}" for problem in problems)
+    raw = text.encode()
+    return text if len(raw) <= MAX_PROBLEMS else f"{raw[:MAX_PROBLEMS].decode(errors='ignore')}\n- and more of the kind"
+
+
+def _line(text: str) -> str:
+    """On one line, with nothing in it that a terminal or a YAML comment could take for more than text."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

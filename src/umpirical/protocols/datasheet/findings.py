@@ -1,0 +1,79 @@
+"""What the measures say, by stated rules, in plain sentences.
+
+A rate is called high if its whole interval lies above its limit in the policy, low if its whole interval lies at or
+below it, and unsettled otherwise. A judge is not called good because little was measured.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from umpirical.domain.trials import BASELINE
+from umpirical.protocols.datasheet.policy import limit_value
+from umpirical.reports.numbers import measured_interval, rate, step
+from umpirical.reports.record import EstimateRecord, MeasureRecord, UndefinedRecord
+
+__all__ = ["LIMIT", "find"]
+
+LIMIT = limit_value("raw-false-preference")
+"""A false preference more often than this is called high."""
+
+_SENTENCES = {
+    "dark-current": (
+        "It names a winner where there is nothing to compare, in {value} of cases {interval}.",
+        "Where there is nothing to compare it rarely names a winner: {value} {interval}.",
+    ),
+    "positional-false-preference": (
+        "Its preference follows the slot: it names the same slot in both orders in {value} of equal pairs {interval}.",
+        "It rarely follows the slot: {value} of equal pairs {interval}.",
+    ),
+    "stable-cross-sensitivity": (
+        "It keeps to one wording over another of equal quality in {value} of pairs {interval}.",
+        "It rarely keeps to one wording over another of equal quality: {value} of pairs {interval}.",
+    ),
+    "unparsed-rate": (
+        "Many of its answers are not on its scale: {value} {interval}. They are counted, and are no verdicts.",
+        "",
+    ),
+    "failure-rate": ("Many calls brought no answer: {value} {interval}. They are counted, and are no verdicts.", ""),
+}
+
+
+def find(measures: Iterable[MeasureRecord]) -> list[str]:
+    """One sentence for each headline measure, in the order of the datasheet; arms that are probes are named."""
+    return [
+        sentence if measure.arm == BASELINE else f"Arm {measure.arm}: {sentence}"
+        for measure in measures
+        if measure.stratum == ""
+        for sentence in _say(measure)
+    ]
+
+
+def _say(measure: MeasureRecord) -> Iterator[str]:
+    if measure.name == "detection-threshold":
+        yield _threshold(measure.result)
+    elif measure.name in _SENTENCES:
+        if isinstance(measure.result, UndefinedRecord):
+            yield f"{measure.title} could not be measured: {measure.result.reason}."
+            return
+        high, low = _SENTENCES[measure.name]
+        if sentence := _judge_rate(measure, measure.result, high, low):
+            yield sentence
+
+
+def _judge_rate(measure: MeasureRecord, result: EstimateRecord, high: str, low: str) -> str:
+    ends = (result.interval.low, result.interval.high) if result.interval else (None, None)
+    lower, upper = 0.0 if ends[0] is None else ends[0], 1.0 if ends[1] is None else ends[1]
+    # Of what is only worth a sentence when it is high, "not settled" is not said.
+    unsettled = f"{measure.title} is not settled at this size: {{value}} {{interval}}." if low else ""
+    limit = limit_value(measure.name)
+    sentence = high if lower > limit else low if upper <= limit else unsettled
+    return sentence.format(value=rate(result.value), interval=measured_interval(measure, result.interval))
+
+
+def _threshold(result: EstimateRecord | UndefinedRecord) -> str:
+    if isinstance(result, UndefinedRecord):
+        return f"The smallest difference it sees could not be measured: {result.reason}."
+    if result.censoring == "left":
+        return f"It sees the smallest difference that was shown, {step(result.value)} requirement, three times in four."
+    if result.censoring == "right":
+        return f"It does not see even a difference of {step(result.value)} requirements three times in four."
+    return f"It takes a difference of about {step(result.value)} requirements to be seen three times in four."

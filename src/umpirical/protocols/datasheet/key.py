@@ -1,0 +1,28 @@
+"""The answer key of the controlled stimuli: the quality of every candidate, which only a simulated judge is given."""
+
+from collections.abc import Callable, Iterable
+
+from umpirical.domain.errors import UsageError
+from umpirical.domain.stimuli import Stimulus
+from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
+from umpirical.judges.spec import JudgeSpec
+
+__all__ = ["answer_key", "quality_of"]
+
+
+def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> Callable[[str], float]:
+    """The quality of every candidate, by its text, for a simulated judge that answers by it."""
+    if judge.kind == "grade" and judge.model is not None and judge.model.name in EXAMINER_PROFILES:
+        message = "this simulated judge examines the user's own data, and these are controlled stimuli"
+        raise UsageError(message, fix="use it in a study with a dataset")
+    return quality_of(stimuli)
+
+
+def quality_of(stimuli: Iterable[Stimulus]) -> Callable[[str], float]:
+    """From a candidate's text to its quality, in requirements met."""
+    levels: dict[str, float] = {}
+    for stimulus in stimuli:
+        for text, level in zip(stimulus.candidates, stimulus.levels, strict=True):
+            if levels.setdefault(text, level) != level:
+                raise ValueError(f"one text has two levels, {levels[text]:g} and {level:g}: {text[:60]!r}")
+    return levels.__getitem__

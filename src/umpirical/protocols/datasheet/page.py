@@ -1,0 +1,281 @@
+"""The datasheet as one HTML file: the record regrouped, nothing added.
+
+No script, nothing fetched, and text from outside shown as inert text.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import inf
+from typing import Any
+
+from umpirical.domain.trials import BASELINE
+from umpirical.protocols.datasheet import charts
+from umpirical.protocols.datasheet.charts.grades import LevelGrades, levels
+from umpirical.protocols.datasheet.decision import TITLES
+from umpirical.protocols.datasheet.record import Datasheet
+from umpirical.reports.audit import OUTCOMES, unbalanced
+from umpirical.reports.charts import NotDrawn
+from umpirical.reports.pages import environment
+from umpirical.reports.record import AuditRow, EstimateRecord, IntervalRecord, LimitRecord, LimitVerdict, MeasureRecord
+from umpirical.reports.sections import Section, render_sections, sections_of
+
+__all__ = ["Arm", "Audit", "Page", "Rating", "page_of", "planted_words", "ratings_of", "render_html"]
+
+ONLY_OF = {"slot_1": "compare", "slot_2": "compare", "tie": "compare", "graded": "grade"}
+"""Outcomes that only one kind of judge has. Their column is left out for the other, unless something is in it."""
+
+FITTED = ("latent", "p-value", "ratio")
+"""Scales of what a model was fitted for; shown as one table and not among the ratings."""
+
+VERDICTS: tuple[LimitVerdict, ...] = ("PASS", "FAIL", "INCONCLUSIVE", "N/A")
+CURVE = ("target-sensitivity", "detection-threshold")
+STABLE, POSITIONAL = "stable-cross-sensitivity", "positional-false-preference"
+
+
+def _section(name: str, **options: Any) -> Section:  # noqa: ANN401  # those of a section
+    return Section(name, ("datasheet",), file=f"sections/{name}.html", **options)
+
+
+SECTIONS = (
+    _section("decision"),
+    _section("ratings"),
+    _section("conditions"),
+    _section("curve"),
+    _section("delta0", shown=lambda sheets: sheets[0].judge.kind == "compare"),
+    _section("grades", shown=lambda sheets: sheets[0].judge.kind == "grade"),
+    _section("criterion"),
+    _section("model", shown=lambda sheets: any(_is_fitted(measure) for measure in sheets[0].measures)),
+    _section("stimuli"),
+    _section("failures"),
+    _section("trouble"),
+    _section("audit"),
+    _section("spend"),
+    _section("claims"),
+    _section("reproduce"),
+)
+"""What the page shows, in its order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One row of the ratings: a measure, the limit it is held to, or both."""
+
+    measure: MeasureRecord | None
+    """None for a limit on something that was not measured."""
+    limit: LimitRecord | None
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """What one surface transform does at equal quality."""
+
+    name: str
+    stable: MeasureRecord | None
+    positional: MeasureRecord | None
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """Everything measured under one arm."""
+
+    name: str
+    ratings: tuple[tuple[Rating, ...], ...]
+    """The headlines, those of one measure together."""
+    groups: tuple[tuple[MeasureRecord, ...], ...]
+    """All measures in the order of the record, those of one name and meaning together."""
+    curve: charts.Curve | NotDrawn
+    steps: tuple[MeasureRecord, ...]
+    stack: charts.Stack | NotDrawn
+    parts: tuple[MeasureRecord, ...]
+    transforms: tuple[Transform, ...]
+    grades: charts.GradeChart | NotDrawn
+    levels: tuple[LevelGrades, ...]
+    by_key: dict[tuple[str, str], MeasureRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The audit rows with their sums."""
+
+    rows: tuple[AuditRow, ...]
+    """Steps of a ladder with their parts together; the record has them apart."""
+    outcomes: tuple[str, ...]
+    totals: dict[str, int]
+    wrong: tuple[AuditRow, ...]
+    """Rows of the record whose outcomes do not add up to what was planned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A datasheet's parts as the templates want them."""
+
+    arms: tuple[Arm, ...]
+    titles: dict[str, str]
+    """Of the measures, by name."""
+    verdicts: dict[str, int]
+    """How many limits of the judge's own prompt came to each."""
+    audit: Audit
+    methods: dict[tuple[float, str], int]
+    planning_methods: dict[tuple[float, str], int]
+    has_planted: bool
+    operating: charts.OperatingPlot | NotDrawn
+    shifts: tuple[MeasureRecord, ...]
+    fitted: tuple[tuple[MeasureRecord, ...], ...]
+    """Each parameter of the model, in its parts, once per arm that has it."""
+
+
+def render_html(datasheet: Datasheet) -> str:
+    """The page of a datasheet. The same record gives the same text; it can always be encoded as UTF-8."""
+    templates = environment("umpirical.protocols.datasheet")
+    values = {
+        "sheet": datasheet,
+        "judge": datasheet.judge,
+        "run": datasheet.run,
+        "page": page_of(datasheet),
+        "verdict_titles": TITLES,
+        "planted_words": planted_words,
+    }
+    sections = render_sections(templates, sections_of("datasheet", SECTIONS), [datasheet], values)
+    return templates.get_template("page.html").render(**values, sections=sections)
+
+
+def page_of(datasheet: Datasheet) -> Page:
+    """The page of a datasheet."""
+    measures = datasheet.measures
+    names = dict.fromkeys([*datasheet.run.arms, *(measure.arm for measure in measures)])
+    by_arm = {name: [measure for measure in measures if measure.arm == name] for name in names}
+    return Page(
+        arms=tuple(_arm(datasheet, name, own) for name, own in by_arm.items()),
+        titles={measure.name: measure.title for measure in measures},
+        verdicts=_verdicts(datasheet.limits),
+        audit=_audit(datasheet.audit, datasheet.judge.kind),
+        methods=_methods(measures, "interval"),
+        planning_methods=_methods(measures, "planning_interval"),
+        has_planted=any(measure.planted is not None for measure in measures),
+        operating=charts.operating_plot(by_arm),
+        shifts=tuple(measure for measure in measures if _is_shift(measure)),
+        fitted=_fitted(measures, list(names)),
+    )
+
+
+def ratings_of(datasheet: Datasheet, arm: str) -> list[Rating]:
+    """What has a limit and what is about the whole, in the order of the record; limits on nothing come last.
+
+    Of a probe only what has a limit: the rest of it is in the table of every measure.
+    """
+    measures = [measure for measure in datasheet.measures if measure.arm == arm]
+    held = {(limit.measure, limit.stratum): limit for limit in datasheet.limits if limit.arm == arm}
+    only_held = arm != BASELINE and held
+    rows = [
+        Rating(measure, limit)
+        for measure in measures
+        for limit in [held.get((measure.name, measure.stratum))]
+        if limit or (not only_held and not measure.stratum and measure.scale not in FITTED and not _is_shift(measure))
+    ]
+    measured = {(measure.name, measure.stratum) for measure in measures}
+    return [*rows, *(Rating(None, limit) for key, limit in held.items() if key not in measured)]
+
+
+def planted_words(measure: MeasureRecord) -> str:
+    """Whether the planted value lies inside the measured interval."""
+    estimate = measure.result
+    if measure.planted is None or not isinstance(estimate, EstimateRecord) or estimate.interval is None:
+        return "no interval"
+    low, high = estimate.interval.low, estimate.interval.high
+    inside = (low is None or low <= measure.planted) and (high is None or measure.planted <= high)
+    return "inside" if inside else "outside"
+
+
+def _arm(datasheet: Datasheet, name: str, measures: Sequence[MeasureRecord]) -> Arm:
+    in_parts = [part for part, _ in charts.PARTS]
+    grades = [row for row in datasheet.grades if row.arm == name]
+    return Arm(
+        name=name,
+        ratings=tuple(tuple(group) for _, group in groupby(ratings_of(datasheet, name), key=_of)),
+        groups=tuple(tuple(group) for _, group in groupby(measures, key=lambda m: (m.name, m.title, m.about))),
+        curve=charts.psychometric_curve(measures),
+        steps=tuple(sorted((m for m in measures if m.name in CURVE), key=_step)),
+        stack=charts.decomposition(measures),
+        parts=tuple(
+            sorted((m for m in measures if m.name in in_parts and not m.stratum), key=lambda m: in_parts.index(m.name))
+        ),
+        transforms=_transforms(measures),
+        grades=charts.grade_chart(grades),
+        levels=tuple(levels(grades)),
+        by_key={(measure.name, measure.stratum): measure for measure in measures},
+    )
+
+
+def _is_shift(measure: MeasureRecord) -> bool:
+    return "shift" in measure.name
+
+
+def _is_fitted(measure: MeasureRecord) -> bool:
+    return measure.scale in FITTED and not _is_shift(measure)
+
+
+def _step(measure: MeasureRecord) -> tuple[bool, float]:
+    """Steps by their size, and what is about the whole curve after them."""
+    try:
+        return measure.name != CURVE[0], float(measure.stratum or "inf")
+    except ValueError:
+        return True, inf
+
+
+def _of(rating: Rating) -> str:
+    return rating.measure.name if rating.measure else rating.limit.measure if rating.limit else ""
+
+
+def _transforms(measures: Sequence[MeasureRecord]) -> tuple[Transform, ...]:
+    found = {(m.name, m.stratum): m for m in measures if m.name in {STABLE, POSITIONAL} and m.stratum}
+    names = dict.fromkeys(stratum for _, stratum in found)
+    return tuple(Transform(name, found.get((STABLE, name)), found.get((POSITIONAL, name))) for name in names)
+
+
+def _fitted(measures: Sequence[MeasureRecord], arms: Sequence[str]) -> tuple[tuple[MeasureRecord, ...], ...]:
+    rows: dict[str, list[MeasureRecord]] = {}
+    for measure in measures:
+        if _is_fitted(measure):
+            rows.setdefault(measure.name, []).append(measure)
+    strata = list(dict.fromkeys(measure.stratum for measure in measures))
+    place = {stratum: index for index, stratum in enumerate(strata)}
+    return tuple(tuple(sorted(row, key=lambda m: (place[m.stratum], arms.index(m.arm)))) for row in rows.values())
+
+
+def _verdicts(limits: Sequence[LimitRecord]) -> dict[str, int]:
+    own = [limit for limit in limits if limit.arm == BASELINE] or limits
+    counts = Counter(limit.verdict for limit in own)
+    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+
+
+def _audit(rows: Sequence[AuditRow], kind: str) -> Audit:
+    totals: Counter[str] = Counter(dict.fromkeys(("planned", *OUTCOMES), 0))
+    for row in rows:
+        totals.update({column: getattr(row, column) for column in totals})
+    shown = tuple(outcome for outcome in OUTCOMES if totals[outcome] or ONLY_OF.get(outcome, kind) == kind)
+    return Audit(rows=_merged(rows), outcomes=shown, totals=dict(totals), wrong=unbalanced(rows))
+
+
+def _merged(rows: Sequence[AuditRow]) -> tuple[AuditRow, ...]:
+    """Families with several steps, by step: parts times steps would be more rows than anyone reads."""
+    steps: dict[tuple[str, str], set[float | None]] = {}
+    for row in rows:
+        steps.setdefault((row.arm, row.family), set()).add(row.delta)
+    merged: dict[tuple[str, str, str, float | None], AuditRow] = {}
+    for row in rows:
+        stratum = "" if len(steps[row.arm, row.family]) > 1 else row.stratum
+        key = (row.arm, row.family, stratum, row.delta)
+        before = merged.get(key)
+        sums = {n: getattr(row, n) + (getattr(before, n) if before else 0) for n in ("planned", *OUTCOMES)}
+        merged[key] = row.model_copy(update={**sums, "stratum": stratum})
+    return tuple(merged.values())
+
+
+def _methods(measures: Sequence[MeasureRecord], which: str) -> dict[tuple[float, str], int]:
+    """How the intervals were made, numbered: 0 for the most usual way, which needs no mark beside each of them."""
+    estimates = [measure.result for measure in measures if isinstance(measure.result, EstimateRecord)]
+    intervals: list[IntervalRecord | None] = [getattr(estimate, which) for estimate in estimates]
+    ways = Counter((interval.level, interval.method) for interval in intervals if interval)
+    return {way: number for number, (way, _) in enumerate(ways.most_common())}

@@ -1,0 +1,102 @@
+"""The datasheet as a protocol."""
+
+from pathlib import Path
+
+from umpirical.domain.errors import UsageError
+from umpirical.domain.gates import GateResult
+from umpirical.judges.judge import Judge
+from umpirical.judges.prompt import resolve_prompts
+from umpirical.judges.spec import JudgeSpec
+from umpirical.protocols.datasheet.card import render_markdown
+from umpirical.protocols.datasheet.design import DatasheetDesign, PlannedTallies
+from umpirical.protocols.datasheet.page import render_html
+from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema, render_json
+from umpirical.protocols.datasheet.report import datasheet_of_read, read_run
+from umpirical.protocols.datasheet.spec import DatasheetSpec, DatasheetStudy
+from umpirical.protocols.datasheet.start import start_study
+from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_carriers, chosen_tasks, write_stimulus_set
+from umpirical.protocols.protocol import Checked, PlannedCounts, Protocol, Started
+from umpirical.protocols.study import Study
+from umpirical.runs.plan import Design
+from umpirical.runs.run import Run
+from umpirical.stimuli.controlled.gates.design import both_orders
+from umpirical.stimuli.controlled.gates.suite import refuse_unsound
+from umpirical.stimuli.controlled.recipes import recipe
+from umpirical.store.stimulus_sets import StimulusSet
+
+__all__ = ["DATASHEET", "DatasheetProtocol"]
+
+
+class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
+    """Judges on controlled stimuli: dark current, the quality ladder, both orders, the criterion."""
+
+    name = "datasheet"
+    version = "umpirical-datasheet/1"
+    spec = DatasheetSpec
+    record = Datasheet
+    answer_key = "umpirical.protocols.datasheet.key:answer_key"
+
+    def open(self, spec: DatasheetSpec, folder: Path, *, outside: bool) -> DatasheetStudy:
+        judges = [resolve_prompts(judge, folder, spec.design.arms) for judge in spec.judges]
+        # What reproduces a run has to say so too.
+        commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
+        return Study(folder, spec.model_copy(update={"judges": judges}), self, commands)
+
+    def check(self, study: DatasheetStudy) -> Checked:
+        stimuli, gates = build_stimuli(
+            chosen_tasks(study),
+            recipe(study.spec.design.size),
+            seed=study.spec.seed,
+            carriers=chosen_carriers(study),
+        )
+        blocked = [gate for gate in gates if gate.blocks and not gate.passed]
+        problems = [f"gate {gate.name}: {gate.found}; allowed: {gate.allowed}" for gate in blocked]
+        return Checked(problems=problems, gates=gates, stimuli=stimuli)
+
+    def stimuli(self, study: DatasheetStudy) -> StimulusSet:
+        return write_stimulus_set(study)
+
+    def admit(self, judge: JudgeSpec) -> None:
+        if judge.scale is not None and judge.scale.kind == "nominal":
+            raise UsageError(
+                f"judge {judge.name}: labels without an order cannot be measured", fix="use an ordinal scale"
+            )
+
+    def design(self, study: DatasheetStudy, judge: JudgeSpec) -> Design:
+        return DatasheetDesign(repeats=study.spec.design.repeats, arms=tuple(judge.prompts) or ("baseline",))
+
+    def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
+        """Both orders of every pair are in the plan, unless the judge cannot be shown both."""
+        if judge.kind == "compare" and not judge.capabilities.order_controllable:
+            return []
+        ways = ((s, way) for s in stimuli for way in design.presentations(s, judge.capabilities, judge.kind))
+        gates = [both_orders(ways)]
+        refuse_unsound(gates)
+        return gates
+
+    def planned(self, judge: JudgeSpec) -> PlannedCounts:
+        return PlannedTallies(judge.kind)
+
+    def report(self, run: Run) -> Datasheet:
+        return datasheet_of_read(read_run(run))
+
+    def page(self, record: Datasheet) -> str:
+        return render_html(record)
+
+    def card(self, record: Datasheet) -> str:
+        return render_markdown(record)
+
+    def render(self, record: Datasheet) -> str:
+        return render_json(record)
+
+    def schema(self) -> str:
+        return datasheet_schema()
+
+    def findings(self, record: Datasheet) -> list[str]:
+        return record.findings
+
+    def start(self, folder: Path) -> Started:
+        return start_study(folder)
+
+
+DATASHEET = DatasheetProtocol()

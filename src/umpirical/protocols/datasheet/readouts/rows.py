@@ -1,0 +1,96 @@
+"""Judgments of a readout: the rows of a run that was read, with other outcomes. Nothing is asked again."""
+
+import shutil
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any
+
+from umpirical.domain.readouts import Span
+from umpirical.domain.trials import Presentation
+from umpirical.judges.logprobs.labels import LabelReader, Undecided
+from umpirical.protocols.datasheet.examples import FailureKeeper
+from umpirical.protocols.datasheet.facts import FACTS
+from umpirical.protocols.datasheet.readouts.rules import Heard, Rule, pair_odds
+from umpirical.protocols.datasheet.report import ReadRun
+from umpirical.runs.judgments import outcome_columns, reader_of
+from umpirical.store.parquet import read_rows, write_rows
+from umpirical.store.schemas import judgment_schema
+
+__all__ = ["HeardRun", "equal_pair_odds", "rewrite_judgments"]
+
+ROWS_PER_FILE = 2000
+
+NOT_ASKED = Undecided("it was not asked")
+
+
+@dataclass(frozen=True, slots=True)
+class HeardRun:
+    """A run that was read by its parser, and whose responses can be gone through again."""
+
+    text: ReadRun
+    """As the parser reads it."""
+
+    def pairs(self) -> Iterator[list[tuple[Heard, dict[str, Any]]]]:
+        """The presentations of each pair, each with its row."""
+        # The presentations of a stimulus stand together in the plan, though perhaps in two shards.
+        for _, group in groupby(self._heard(), key=lambda entry: entry[0].stimulus.id):
+            pairs: dict[Presentation, list[tuple[Heard, dict[str, Any]]]] = {}
+            for heard, row in group:
+                pairs.setdefault(heard.trial.presentation.pair, []).append((heard, row))
+            yield from pairs.values()
+
+    def _heard(self) -> Iterator[tuple[Heard, dict[str, Any]]]:
+        run, labels, read = self.text.run, LabelReader(self.text.run.judge), reader_of(self.text.run.judge)
+        for shard, responses in run.store.walk():
+            rows = read_rows(self.text.reading.folder / f"{shard:05d}.parquet")
+            for (trial, part), row in zip(run.store.plan_shard(shard), rows, strict=True):
+                response = responses.get(trial.id)
+                outcome = read(response, trial.presentation) if response else None
+                odds = labels.read(response, outcome) if response and outcome else NOT_ASKED
+                yield Heard(trial, run.stimuli.part(part)[trial.stimulus_id], response, outcome, odds), row
+
+
+def rewrite_judgments(heard: HeardRun, rule: Rule, folder: Path, *, tasks: Collection[str]) -> ReadRun:
+    """Writes the judgments of `tasks` as a readout reads them, in the same form, and what came up in doing so.
+
+    They are not counted yet: the tallies are still those of the text.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    failures = FailureKeeper(None)
+    reading = replace(heard.text.reading, folder=folder, planned=0, unasked=0, trouble=Counter(), examples={})
+
+    def rewritten() -> Iterator[dict[str, Any]]:
+        for pair in heard.pairs():
+            if pair[0][0].stimulus.task_id not in tasks:
+                continue
+            outcomes = rule([one for one, _ in pair])
+            for (one, row), outcome in zip(pair, outcomes, strict=True):
+                reading.add(outcome)
+                failures.see(one.trial, one.stimulus, outcome, one.response)
+                yield row | outcome_columns(outcome, None)
+
+    rows, schema = rewritten(), judgment_schema(FACTS.columns)
+    for number, first in enumerate(rows):
+        chunk = [first, *islice(rows, ROWS_PER_FILE - 1)]
+        write_rows(folder / f"{number:05d}.parquet", chunk, schema)
+    return replace(heard.text, reading=reading, failures=failures.failures())
+
+
+def equal_pair_odds(run: HeardRun, *, arm: str, tasks: Collection[str]) -> dict[str, list[Span]]:
+    """Log-odds of pairs between which there is nothing to prefer, by family: `delta0`, and `vacuum` in two orders.
+
+    Pairs whose log-odds are not known are not in it.
+    """
+    found: dict[str, list[Span]] = {"delta0": [], "vacuum": []}
+    for pair in run.pairs():
+        heard = [heard for heard, _ in pair]
+        stimulus = heard[0].stimulus
+        if stimulus.family not in found or stimulus.task_id not in tasks or heard[0].trial.presentation.arm != arm:
+            continue
+        if (odds := pair_odds(heard)) is not None:
+            found[stimulus.family].append(odds)
+    return found

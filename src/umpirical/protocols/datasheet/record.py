@@ -1,0 +1,150 @@
+"""The datasheet record, `judge-datasheet/1`."""
+
+import json
+from importlib.resources import files
+from typing import Literal
+
+from pydantic import Field
+
+from umpirical.reports.record import (
+    AuditRow,
+    GateRecord,
+    JudgeRecord,
+    LimitRecord,
+    MeasureRecord,
+    Record,
+    RunRecord,
+    SpendRecord,
+    Strict,
+    TroubleRecord,
+)
+
+__all__ = [
+    "FORMAT",
+    "AnswerRecord",
+    "Datasheet",
+    "Decision",
+    "DecisionRecord",
+    "ExampleRecord",
+    "GradeRow",
+    "ProfileRecord",
+    "StimuliRecord",
+    "datasheet_schema",
+    "generated_schema",
+    "parse_datasheet",
+    "render_json",
+]
+
+FORMAT: Literal["judge-datasheet/1"] = "judge-datasheet/1"
+
+Decision = Literal["use", "use-with-limits", "do-not-use", "not-enough-data"]
+
+
+class StimuliRecord(Strict):
+    """How the stimuli were made, and what was checked."""
+
+    tiers: list[str] = Field(default=[], description="`T1 templates`, and so on; never pooled.")
+    tasks: int = 0
+    task_families: dict[str, int] = Field(default={}, description="Tasks by task family.")
+    domains: dict[str, int] = Field(default={}, description="Tasks by domain.")
+    counts: dict[str, int] = Field(default={}, description="Stimuli by stimulus family.")
+    makers: list[str] = Field(default=[], description="What made them, with version.")
+    gates: list[GateRecord] = Field(default=[])
+
+
+class AnswerRecord(Strict):
+    """What the judge said to one presentation of a stimulus."""
+
+    order: str = Field(description="`uv` or `vu`: which candidate sat in slot 1.")
+    repeat: int = 0
+    said: str = Field(description="The answer as it was read: `u`, `v`, `tie`, a grade.")
+    words: str = Field(description="The judge's own, shortened; text from outside.")
+
+
+class ExampleRecord(Strict):
+    """A stimulus on which the judge failed, with its words."""
+
+    measure: str = Field(description="What it failed.")
+    arm: str
+    family: str
+    stratum: str
+    delta: float | None
+    task_id: str
+    task: str
+    candidate_u: str
+    candidate_v: str
+    expectation: str
+    answers: list[AnswerRecord]
+
+
+class GradeRow(Strict):
+    """Answers of one quality that a `grade` judge gave one grade."""
+
+    arm: str
+    family: str
+    level: float = Field(description="Requirements met, by construction.")
+    score: float = Field(description="Steps above the least grade of the scale.")
+    answers: int
+
+
+class DecisionRecord(Strict):
+    """What to do with the judge, in the words of the policy."""
+
+    verdict: Decision
+    sentences: list[str] = Field(description="Two: what decides, and how sure it is.")
+    good_for: list[str] = Field(default=[])
+    not_for: list[str] = Field(default=[])
+    use_like_this: list[str] = Field(default=[])
+    not_measured: list[str] = Field(default=[])
+    would_change: list[str] = Field(default=[], description="What would change the verdict.")
+    policy: list[str] = Field(default=[], description="The rules that led here, as they stand.")
+
+
+class ProfileRecord(Strict):
+    """A sketch of how the judge behaves on these stimuli: a description, not a class it belongs to."""
+
+    name: str
+    description: str
+    rule: str = Field(description="What has to hold for this sketch.")
+
+
+class Datasheet(Record):
+    """A judge, measured."""
+
+    format: Literal["judge-datasheet/1"] = FORMAT
+    judge: JudgeRecord
+    run: RunRecord
+    complete: bool = Field(description="Every planned trial has a response.")
+    measures: list[MeasureRecord]
+    audit: list[AuditRow]
+    trouble: list[TroubleRecord]
+    findings: list[str] = Field(description="What the measures say, by stated rules, in plain sentences.")
+    non_claims: list[str]
+    limits: list[LimitRecord] = Field(default=[])
+    decision: DecisionRecord | None = None
+    profile: ProfileRecord | None = None
+    stimuli: StimuliRecord | None = None
+    spend: SpendRecord | None = None
+    examples: list[ExampleRecord] = Field(default=[], description="Failures, with the judge's words.")
+    grades: list[GradeRow] = Field(default=[], description="Grades by the quality that was planted.")
+
+
+def render_json(datasheet: Datasheet) -> str:
+    """The record as text: the same datasheet gives the same bytes."""
+    return datasheet.model_dump_json(indent=1) + "\n"
+
+
+def parse_datasheet(text: str) -> Datasheet:
+    return Datasheet.model_validate_json(text)
+
+
+def datasheet_schema() -> str:
+    """The schema that ships with this version."""
+    return (files("umpirical.protocols.datasheet") / "judge-datasheet-1.schema.json").read_text(encoding="utf-8")
+
+
+def generated_schema() -> str:
+    """The schema as it follows from the code; a test holds the shipped one against it."""
+    schema = Datasheet.model_json_schema(mode="serialization")
+    whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return json.dumps(whole, indent=1) + "\n"

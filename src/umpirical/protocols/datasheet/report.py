@@ -1,0 +1,191 @@
+"""From the responses of a run to the datasheet record. Nothing is asked, and no key is needed."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from umpirical.domain.measures import Measure
+from umpirical.domain.stimuli import TIER_2
+from umpirical.domain.tallies import CallTally, GradeTally, Tallies
+from umpirical.judges.simulated.model import profile_of
+from umpirical.judges.simulated.planted import GradedPair, planted_grades, planted_values
+from umpirical.judges.simulated.profiles import GraderProfile, Profile
+from umpirical.judges.spec import JudgeSpec
+from umpirical.measures.catalogue import MeasureSpec, measure_all
+from umpirical.protocols.datasheet.counting import tally_judgments
+from umpirical.protocols.datasheet.decision import decide
+from umpirical.protocols.datasheet.examples import Failure, FailureKeeper, example_records
+from umpirical.protocols.datasheet.facts import FACTS
+from umpirical.protocols.datasheet.findings import find
+from umpirical.protocols.datasheet.policy import POLICIES
+from umpirical.protocols.datasheet.profile import sketch
+from umpirical.protocols.datasheet.record import Datasheet, ExampleRecord, GradeRow, StimuliRecord
+from umpirical.protocols.datasheet.stimuli import stimuli_record
+from umpirical.reports.audit import audit_rows
+from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
+from umpirical.reports.limits import hold_limits
+from umpirical.reports.record import (
+    AuditRow,
+    JudgeRecord,
+    MeasureRecord,
+    Planted,
+    RunRecord,
+    SpendRecord,
+    TroubleRecord,
+    measure_record,
+)
+from umpirical.runs.judgments import Reading, read_judgments
+from umpirical.runs.run import Run
+from umpirical.store.stimulus_sets import StimulusSet
+
+__all__ = ["NON_CLAIMS", "ReadRun", "assemble", "datasheet_of_read", "read_run"]
+
+MOST_EXAMPLES = 12
+"""Failures that are shown; the responses hold them all."""
+
+LONGEST_TEXT = 1_500
+"""Characters of a task, a candidate or an answer that are shown."""
+
+NON_CLAIMS = [
+    "Quality here means requirements met in constructed answers; it is not natural answer quality.",
+    "The measures describe this judge with this prompt and these settings, not its model in general.",
+    "A profile on these stimuli is a description, not a class the judge belongs to.",
+    "Nothing here says that the judge agrees with people.",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRun:
+    """A run that has been read and counted."""
+
+    run: Run
+    reading: Reading
+    failures: list[Failure]
+    """Where the judge went wrong, with its words."""
+    tallies: Tallies
+
+
+def read_run(run: Run) -> ReadRun:
+    """Reads every response of a run again and counts."""
+    keeper = FailureKeeper(run.judge.scale)
+    reading = read_judgments(run, FACTS, seen=keeper.see)
+    return ReadRun(run, reading, keeper.failures(), tally_judgments(reading.folder, run.judge.kind))
+
+
+def datasheet_of_read(read: ReadRun) -> Datasheet:
+    """Measures a judge whose answers have been counted."""
+    run, reading, tallies = read.run, read.reading, read.tallies
+    return assemble(
+        judge_record(run, reading),
+        run_record(run, reading, tallies),
+        measure_all(tallies, kind=run.judge.kind, protocol="datasheet"),
+        tallies.calls,
+        trouble_records(reading),
+        planted=_planted(run.judge, run.stimuli),
+        stimuli=stimuli_record(run.stimuli, run.manifest.get("gates", [])),
+        spend=spend_record(reading.spent),
+        examples=example_records(read.failures),
+        # Levels of tier 2 are numbers of claims: no chart may show them beside requirements.
+        grades=[tally for tally in tallies.grades if tally.family not in TIER_2],
+    )
+
+
+def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
+    judge: JudgeRecord,
+    run: RunRecord,
+    measured: Sequence[tuple[MeasureSpec, Measure]],
+    calls: Iterable[CallTally],
+    trouble: list[TroubleRecord],
+    *,
+    planted: Planted,
+    stimuli: StimuliRecord | None = None,
+    spend: SpendRecord | None = None,
+    examples: Sequence[ExampleRecord] = (),
+    grades: Iterable[GradeTally] = (),
+) -> Datasheet:
+    """The datasheet of one run; what its measures amount to follows from them by the default policy."""
+    measures = [measure_record(spec, measure, planted) for spec, measure in measured]
+    audit = _audit(calls)
+    complete = not any(row.unasked for row in audit)
+    policy = POLICIES[judge.kind]
+    limits = hold_limits(policy, measures, dict.fromkeys([*run.arms, *(measure.arm for measure in measures)]))
+    return Datasheet(
+        judge=judge,
+        run=run,
+        complete=complete,
+        measures=measures,
+        audit=audit,
+        trouble=trouble,
+        findings=find(measures),
+        non_claims=NON_CLAIMS,
+        limits=limits,
+        decision=decide(
+            policy,
+            limits,
+            complete=complete,
+            gates=stimuli.gates if stimuli else (),
+            not_measured=_not_measured(judge, run, measures, spend),
+        ),
+        profile=sketch(measures),
+        stimuli=stimuli,
+        spend=spend,
+        examples=[_shortened(example) for example in examples[:MOST_EXAMPLES]],
+        grades=_grades(grades),
+    )
+
+
+def _not_measured(
+    judge: JudgeRecord, run: RunRecord, measures: Sequence[MeasureRecord], spend: SpendRecord | None
+) -> list[str]:
+    """What a reader may take for granted and nobody looked at."""
+    said = []
+    if run.repeats < 2:
+        said.append("Repeatability: everything was asked once.")
+    if judge.kind == "compare" and len({measure.arm for measure in measures}) < 2:
+        said.append("Criterion shift: only one prompt was used.")
+    if spend is None or spend.cost is None:
+        said.append("Cost: no price is known.")
+    return [*said, "Agreement with people, and answers that were not constructed."]
+
+
+def _shortened(example: ExampleRecord) -> ExampleRecord:
+    texts = {name: _cut(getattr(example, name)) for name in ("task", "candidate_u", "candidate_v")}
+    answers = [answer.model_copy(update={"words": _cut(answer.words)}) for answer in example.answers]
+    return example.model_copy(update={**texts, "answers": answers})
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]} […]"
+
+
+def _grades(tallies: Iterable[GradeTally]) -> list[GradeRow]:
+    """Grades of all tasks together."""
+    sums: dict[tuple[str, str, float, float], int] = {}
+    for tally in tallies:
+        key = (tally.arm, tally.family, tally.level, tally.score)
+        sums[key] = sums.get(key, 0) + tally.answers
+    return [
+        GradeRow(arm=arm, family=family, level=level, score=score, answers=answers)
+        for (arm, family, level, score), answers in sorted(sums.items())
+    ]
+
+
+def _audit(calls: Iterable[CallTally]) -> list[AuditRow]:
+    """The vacuum first, then by step."""
+    return sorted(audit_rows(calls), key=lambda row: (row.arm, row.family != "vacuum", row.delta or 0.0, row.stratum))
+
+
+def _planted(judge: JudgeSpec, stimuli: StimulusSet) -> Planted:
+    """What the measures of a simulated judge should come to; nothing of any other judge."""
+    profile = profile_of(judge)
+    if profile is None:
+        return {}
+    pairs = [GradedPair(s.task_id, s.base or 0.0, s.delta or 0.0) for s in stimuli if s.family in ("delta0", "ladder")]
+    if {pair.delta > 0 for pair in pairs} != {False, True}:
+        return {}
+    if isinstance(profile, GraderProfile) and judge.scale is not None:
+        grades = planted_grades(profile, judge.scale, pairs)
+        return {(arm, *key): value for arm in judge.prompts for key, value in grades.items()}
+    if not isinstance(profile, Profile):
+        return {}
+    steps = sorted({pair.delta for pair in pairs if pair.delta})
+    return {(arm, *key): value for arm in judge.prompts for key, value in planted_values(profile, steps, arm).items()}

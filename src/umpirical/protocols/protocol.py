@@ -1,0 +1,230 @@
+"""What a protocol is: the one interface by which studies, runs and faces know one.
+
+A protocol is an object of a class in a folder of its own. It adds keys to the study file, makes the stimuli, says how
+they are presented, and makes a record of a judge's answers, with the documents that follow from it. Everything else
+(planning, asking, spending, resuming, the command line) is the same for all protocols and knows none by name.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from umpirical.domain.digests import Json
+from umpirical.domain.errors import UsageError
+from umpirical.domain.gates import GateResult
+from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.tallies import CallTally, Tallies
+from umpirical.domain.trials import Trial
+from umpirical.judges.judge import Judge
+from umpirical.judges.spec import JudgeSpec
+from umpirical.models.spec import ModelSpec
+from umpirical.protocols.study import Study, StudySpec
+from umpirical.reports.record import Record
+from umpirical.runs.plan import Design
+from umpirical.runs.run import Run
+from umpirical.store.files import write_text
+from umpirical.store.stimulus_sets import StimulusSet
+
+if TYPE_CHECKING:
+    from umpirical.protocols.review.spec import ReviewTerms
+    from umpirical.protocols.writing import Writing
+
+__all__ = ["Checked", "Documents", "PlannedCounts", "Protocol", "Started"]
+
+StudyT = TypeVar("StudyT", bound=Study[Any])
+RecordT = TypeVar("RecordT", bound=Record)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found in a study, without asking anybody anything."""
+
+    problems: list[str] = field(default_factory=list)
+    """What has to be put right before a run."""
+    notes: list[str] = field(default_factory=list)
+    """What is worth knowing, and stops nothing."""
+    gates: list[GateResult] = field(default_factory=list)
+    stimuli: Sequence[Stimulus] = ()
+    """What judges would be asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """Where the record of a run and the documents that follow from it were written."""
+
+    json: Path
+    html: Path
+    markdown: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A study file that was written for somebody to start from."""
+
+    file: Path
+    written: tuple[Path, ...]
+    """Every file that was written, the study file last."""
+    notes: tuple[str, ...] = ()
+    """What was guessed, and from what."""
+    options: str = ""
+    """What every command on this study has to be told besides its folder."""
+
+
+class PlannedCounts(ABC):
+    """The trials of a plan, counted as if each had been answered, so that precision is known beforehand."""
+
+    @abstractmethod
+    def add(self, trial: Trial, stimulus: Stimulus) -> None: ...
+
+    @abstractmethod
+    def tallies(self) -> Tallies: ...
+
+
+class _PlannedCalls(PlannedCounts):
+    """Nothing but the number of calls."""
+
+    def __init__(self) -> None:
+        self._calls: dict[tuple[str, str, str], int] = {}
+
+    def add(self, trial: Trial, stimulus: Stimulus) -> None:
+        key = (stimulus.task_id, trial.presentation.arm, stimulus.family)
+        self._calls[key] = self._calls.get(key, 0) + 1
+
+    def tallies(self) -> Tallies:
+        calls = (CallTally(*key, "", None, planned=count, graded=count) for key, count in self._calls.items())
+        return Tallies(calls=tuple(calls))
+
+
+class Protocol(ABC, Generic[StudyT, RecordT]):
+    """A way to measure judges. Registered under the entry point `umpirical.protocols`, or built in."""
+
+    name: str
+    """As in `protocol: NAME`, and in the names of its files: a record is NAME.json."""
+    version: str
+    """As in a run's manifest: `umpirical-datasheet/1`. A run is read by the protocol that has its version."""
+    mark: str = ""
+    """The key that tells its study files; empty for the one protocol of files that no other one marks."""
+    spec: type[StudySpec]
+    """What the user writes."""
+    record: type[RecordT]
+    """What comes out."""
+    shows_side_by_side: bool = False
+    """Whether all judges of a study are also reported in one document."""
+    answer_key: str = ""
+    """Path, as `module:function`, of what makes an answer key for simulated judges: (judge, stimuli) to the key."""
+
+    # The study
+
+    @abstractmethod
+    def open(self, spec: Any, folder: Path, *, outside: bool) -> StudyT:  # noqa: ANN401  # of the type `spec`
+        """A study from its validated spec: reads the files that it names, and resolves the judges' prompts."""
+
+    def check(self, study: StudyT) -> Checked:
+        """Whether a study is fit to run. Reads files only."""
+        return Checked(stimuli=list(self.stimuli(study)))
+
+    def models(self, study: StudyT) -> Iterable[tuple[str, ModelSpec]]:  # noqa: ARG002  # most ask judges alone
+        """Models that are asked besides the judges, each with what it is called in a message."""
+        return ()
+
+    @abstractmethod
+    def stimuli(self, study: StudyT) -> StimulusSet:
+        """What the judges of a study are asked about, made and written once."""
+
+    def stimuli_line(self, stimuli: StimulusSet) -> str:  # noqa: ARG002  # most have nothing to say
+        """What is said of the stimuli before a run is planned; empty where nothing is."""
+        return ""
+
+    def writing(self, study: StudyT) -> "Writing":  # noqa: ARG002  # most have programs alone
+        """What a language model is to write for a study. Raises UsageError for a study without such stimuli."""
+        raise UsageError(
+            "no stimuli of the study are written by a model", fix="umpirical run  measures with what a program makes"
+        )
+
+    def review(self, study: StudyT) -> "ReviewTerms":  # noqa: ARG002  # likewise
+        """How people review what a language model wrote for a study. Raises UsageError where nothing is."""
+        raise UsageError(
+            "no stimuli of the study are written by a model, so there is nothing to review",
+            fix="umpirical run  measures with what a program makes",
+        )
+
+    # The run
+
+    def design(self, study: StudyT, judge: JudgeSpec) -> Design:
+        """What a judge of a study is asked about each stimulus."""
+        return Design(repeats=study.spec.design.repeats, arms=tuple(judge.prompts) or ("baseline",))
+
+    def admit(self, judge: JudgeSpec) -> None:
+        """Raises UsageError where a judge cannot be measured by this protocol."""
+
+    def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:  # noqa: ARG002
+        """Gates on the plan. Raises GateError where one that blocks is not passed."""
+        return []
+
+    def about(self, study: StudyT, design: Design) -> dict[str, Json]:  # noqa: ARG002  # most say all in the spec
+        """What the manifest of a run says besides; nothing of it decides what is asked."""
+        return {}
+
+    def planned(self, judge: JudgeSpec) -> PlannedCounts:  # noqa: ARG002
+        """Counts a plan, for the precision that is to be expected of it."""
+        return _PlannedCalls()
+
+    # The record
+
+    @abstractmethod
+    def report(self, run: Run) -> RecordT:
+        """Reads every response of a run again, and measures. Asks nothing, and needs no key."""
+
+    @abstractmethod
+    def page(self, record: RecordT) -> str:
+        """The record as one HTML page."""
+
+    @abstractmethod
+    def card(self, record: RecordT) -> str:
+        """The record as one screen of Markdown."""
+
+    def write(self, record: RecordT, folder: Path) -> Documents:
+        """Writes the record, and the documents that are pure functions of it."""
+        folder.mkdir(parents=True, exist_ok=True)
+        documents = Documents(*(folder / f"{self.name}.{ending}" for ending in ("json", "html", "md")))
+        write_text(documents.json, self.render(record))
+        write_text(documents.html, self.page(record))
+        write_text(documents.markdown, self.card(record))
+        return documents
+
+    def render(self, record: RecordT) -> str:
+        """The record as it stands in its JSON file: the same record gives the same bytes."""
+        return record.model_dump_json(indent=1) + "\n"
+
+    def parse(self, text: str) -> RecordT:
+        return self.record.model_validate_json(text)
+
+    def schema(self) -> str:
+        """The JSON Schema of the record."""
+        schema = self.record.model_json_schema(mode="serialization")
+        return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=1) + "\n"
+
+    def findings(self, record: RecordT) -> list[str]:  # noqa: ARG002
+        """What the record says, in a few plain sentences."""
+        return []
+
+    def summary(self, record: RecordT) -> Mapping[str, Any]:  # noqa: ARG002
+        """What a program that started a run is told of it besides."""
+        return {}
+
+    def side_by_side(self, records: Sequence[RecordT], folder: Path) -> Path:
+        """Writes one document of all judges of a study, and returns it."""
+        raise NotImplementedError(f"protocol {self.name} shows no judges side by side")
+
+    # Where a person starts
+
+    def start(self, folder: Path) -> Started | None:  # noqa: ARG002
+        """Writes a study file that runs as it is; None if there is no such study without data of the user's."""
+        return None
+
+    def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> Started | None:  # noqa: ARG002
+        """Writes a study of the data; None if this protocol makes nothing of such data."""
+        return None

@@ -1,0 +1,126 @@
+"""Where a study's review is kept, and opening it. Nothing of a database is imported for a study without a review."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+from umpirical.domain.errors import UsageError
+from umpirical.protocols.review.outcomes import Review
+from umpirical.protocols.review.spec import ReviewTerms
+from umpirical.store.files import write_text
+
+if TYPE_CHECKING:
+    from umpirical.review.database import Database
+    from umpirical.review.desk import Desk
+    from umpirical.review.people import People
+
+__all__ = ["VARIABLE", "OpenReview", "database_url", "open_review", "read_review", "reviewed_so_far"]
+
+VARIABLE = "UMPIRICAL_DATABASE"
+"""Environment variable with the URL of a review's database."""
+
+FOLDER, FILE = "review", "review.sqlite"
+
+ELSEWHERE = "database.txt"
+"""In the review's folder: where the review is if not there, without its password."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenReview:
+    """A study's review, open."""
+
+    database: "Database"
+    desk: "Desk"
+    people: "People"
+
+    def close(self) -> None:
+        self.database.close()
+
+
+def database_url(
+    terms: ReviewTerms, *, named: str | None = None, environment: Mapping[str, str] = os.environ
+) -> str | None:
+    """The URL of the review's database: as named, as in the environment, or in the study; None where none was begun.
+
+    Raises if the review was begun elsewhere and nothing says how to get there: a review must not be overlooked.
+    """
+    if url := named or environment.get(VARIABLE):
+        return url
+    folder = terms.folder / FOLDER
+    if (folder / ELSEWHERE).is_file():
+        place = (folder / ELSEWHERE).read_text(encoding="utf-8").strip()
+        raise UsageError(
+            f"the review of this study is kept at {place}",
+            fix=f"set {VARIABLE} to its URL, or delete {folder / ELSEWHERE} if it is no longer to count",
+        )
+    return _own_url(terms) if (folder / FILE).is_file() else None
+
+
+def open_review(
+    terms: ReviewTerms, *, named: str | None = None, environment: Mapping[str, str] = os.environ, begin: bool = False
+) -> OpenReview:
+    """The review of a study, with its guideline in force. `begin` makes one where there is none."""
+    url = database_url(terms, named=named, environment=environment)
+    if url is None:
+        if not begin:
+            raise UsageError("the review of this study was never opened", fix=f"umpirical review {terms.folder}")
+        url = _own_url(terms)
+    opened = _open(terms, url)
+    if begin and url != _own_url(terms):
+        # Whoever forgets the URL later is told, and does not measure with what people have rejected. Only now: a URL
+        # that leads nowhere is no place of a review.
+        (terms.folder / FOLDER).mkdir(exist_ok=True)
+        write_text(terms.folder / FOLDER / ELSEWHERE, f"{_without_password(url)}\n")
+    if begin:
+        opened.desk.set_guideline(terms.guideline)
+    return opened
+
+
+def read_review(terms: ReviewTerms, *, environment: Mapping[str, str] = os.environ) -> Review | None:
+    """What people have said up to now; None if the review was never opened."""
+    url = database_url(terms, environment=environment)
+    if url is None:
+        return None
+    opened = _open(terms, url)
+    try:
+        return reviewed_so_far(opened.desk)
+    finally:
+        opened.close()
+
+
+def reviewed_so_far(desk: "Desk") -> Review:
+    """All that people have said at a desk up to now."""
+    return Review(
+        outcomes={outcome.item: outcome for outcome in desk.outcomes()},
+        revisions={(one.item, one.text): one.number for one in desk.revisions() if one.number},
+        items=tuple(desk.items()),
+        decisions=tuple(desk.decisions()),
+        overlap=desk.settings.overlap,
+    )
+
+
+def _open(terms: ReviewTerms, url: str) -> OpenReview:
+    from umpirical.review.database import open_database
+    from umpirical.review.desk import Desk
+    from umpirical.review.people import People
+    from umpirical.review.records import Settings
+
+    database = open_database(url)
+    return OpenReview(database, Desk(database, Settings(terms.spec.overlap, terms.spec.mode)), People(database))
+
+
+def _own_url(terms: ReviewTerms) -> str:
+    path: Path = (terms.folder / FOLDER / FILE).resolve()
+    return f"sqlite:///{path}"
+
+
+def _without_password(url: str) -> str:
+    if url.startswith("sqlite:"):
+        return url
+    parts = urlsplit(url)
+    user = f"{parts.username}@" if parts.username else ""
+    port = f":{parts.port}" if parts.port else ""
+    return urlunsplit((parts.scheme, f"{user}{parts.hostname or ''}{port}", parts.path, "", ""))

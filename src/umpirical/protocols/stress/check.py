@@ -1,0 +1,121 @@
+"""Is a stress study fit to run. Reads files only."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+
+from umpirical.domain.attempts import Attempt
+from umpirical.domain.errors import UsageError
+from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
+from umpirical.models.adapters.catalogue import ADAPTERS
+from umpirical.protocols.protocol import Checked
+from umpirical.protocols.review.opening import read_review
+from umpirical.protocols.review.words import never_opened, review_words
+from umpirical.protocols.stress.commissions import PlannedCommissions, planned_commissions
+from umpirical.protocols.stress.originals import Originals, read_originals
+from umpirical.protocols.stress.spec import StressStudy
+from umpirical.protocols.stress.start import RUBRIC_PLACEHOLDER
+from umpirical.protocols.stress.stimuli import existing_generation, generated_made
+from umpirical.stimuli.perturbations.proof import proved_stimuli
+
+__all__ = ["check_stress"]
+
+
+def check_stress(study: StressStudy) -> Checked:
+    """Reads the dataset, makes what a program makes, and counts what a generator has written."""
+    originals = read_originals(study)
+    notes = list(_dataset_notes(originals))
+    if study.rubric == RUBRIC_PLACEHOLDER:
+        notes.append("the rubric is still the text that init wrote: judges go by it as it stands")
+    stimuli = list(originals.stimuli)
+    for perturbation in study.spec.stress.proved:
+        made = [stimulus for _, stimulus in proved_stimuli(perturbation, originals.stimuli, seed=study.spec.seed)]
+        changed = [stimulus for stimulus in made if stimulus is not None]
+        notes.append(f"{perturbation.name}: {len(changed)} of {len(made)} items changed by program")
+        stimuli += changed
+    planned = planned_commissions(study, originals.stimuli)
+    notes += _generation_notes(study, planned)
+    attempts = list(_attempts(study, planned))
+    problems = [*_rubric_problems(study), *_simulated_problems(study)]
+    held_back, said = 0, ""
+    try:
+        held_back, said = _reviewed(study, planned, attempts)
+    except UsageError as error:
+        problems.append(f"{error}; {error.fix}")
+    notes += [said] if said else []
+    # As many as are wanted: a changed text is asked about as often as any other, whatever it says.
+    given_up = sum(entry.given_up for entry in generated_made(planned, attempts).values())
+    wanted = planned.commissions[given_up + held_back :]
+    stimuli += [replace(commission.source, family=commission.perturbation.name) for commission in wanted]
+    return Checked(problems=problems, notes=notes, stimuli=stimuli)
+
+
+def _dataset_notes(originals: Originals) -> Iterator[str]:
+    summary = originals.summary
+    yield f"dataset {summary.source}: {summary.rows:,} rows, {len(originals.stimuli):,} taken"
+    if summary.unlabelled:
+        yield f"  {summary.unlabelled:,} rows have no label: nothing is said of agreement with them"
+    if summary.empty_responses:
+        yield f"  {summary.empty_responses:,} responses are empty, and are kept"
+    if originals.repeated:
+        yield f"  {originals.repeated:,} rows repeat an earlier one: they say nothing new, and are left out"
+
+
+def _generation_notes(study: StressStudy, planned: PlannedCommissions) -> Iterator[str]:
+    if not planned.commissions:
+        return
+    stress = study.spec.stress
+    if stress.generator and stress.validator and stress.generator.model == stress.validator.model:
+        yield "generator and validator are one model: it is asked whether it did well itself"
+    made = generated_made(planned, _attempts(study, planned))
+    left = sum(entry.open for entry in made.values())
+    for test, entry in made.items():
+        asked = entry.wanted - sum(entry.skipped.values())
+        yield f"{test}: {entry.generated} of {asked} written, {entry.given_up} given up, {entry.open} to write"
+        yield from (f"  {count} not asked for: {reason}" for reason, count in entry.skipped.items())
+    if left:
+        yield f"umpirical generate  has {left:,} stimuli to write before  umpirical run  can be used"
+
+
+def _reviewed(study: StressStudy, planned: PlannedCommissions, attempts: Sequence[Attempt]) -> tuple[int, str]:
+    """How many texts judges are not asked about because of people, and the review in a line."""
+    if not planned.commissions:
+        return 0, ""
+    written = [attempt.stimulus.id for attempt in attempts if attempt.stimulus is not None]
+    review, waits = read_review(study.review_terms), study.spec.review.undecided == "leave-out"
+    if review is None:
+        left_out = len(written) if waits else 0
+        return left_out, never_opened(left_out) if waits else ""
+    from umpirical.protocols.review.summary import review_record
+
+    record = review_record(study.review_terms, review, written)
+    return record.rejected + record.left_out, f"review: {review_words(record)}"
+
+
+def _attempts(study: StressStudy, planned: PlannedCommissions) -> Iterator[Attempt]:
+    store = existing_generation(study.folder)
+    if store is None:
+        return
+    try:
+        yield from store.attempts([commission.id for commission in planned.commissions])
+    finally:
+        store.close()
+
+
+def _simulated_problems(study: StressStudy) -> Iterator[str]:
+    for judge in study.spec.judges:
+        simulated = judge.model is not None and ADAPTERS.get(judge.model.adapter).simulated
+        if judge.model is not None and simulated and judge.model.name not in EXAMINER_PROFILES:
+            near = get_close_matches(judge.model.name, EXAMINER_PROFILES, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(EXAMINER_PROFILES)}"
+            yield f"judge {judge.name}: no simulated examiner is named {judge.model.name!r}; {hint}"
+
+
+def _rubric_problems(study: StressStudy) -> Iterator[str]:
+    """A validator that goes by another rubric than the judge measures their disagreement, and not the judge."""
+    if not study.rubric or not study.spec.stress.generated:
+        return
+    for judge in study.spec.judges:
+        for arm, prompt in judge.prompts.items():
+            if study.rubric not in prompt:
+                yield f"judge {judge.name}, prompt {arm}: it does not hold the rubric that validators go by"

@@ -1,0 +1,224 @@
+"""Judgments of stress tests to tallies, and where the judge went wrong.
+
+Every changed text is held against the judge's own verdict on the original it was made from. A verdict that is missing
+leaves its pair out; it is never a changed verdict.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from umpirical.domain.scales import GradeScale
+from umpirical.domain.tallies import ChangeTally, GoldTally, RepeatTally, Tallies
+from umpirical.store.counting import Counting, counting
+
+__all__ = ["StressCounts", "WorstRow", "Wrong", "stress_counts"]
+
+WORST = 10
+"""Items that are shown of each test."""
+
+TOLERANCE = 1e-9
+"""Scores on an interval scale that are nearer than this are the same; it is also the last digit that is written."""
+
+# Labels are compared as text. An interval scale has values and no labels, and there scores are compared: how a value is
+# written says nothing.
+_SAME = f"""
+create temp macro same(given, score, other, other_score, is_value) as
+  case when is_value then abs(score - other_score) < {TOLERANCE} else given = other end
+"""
+
+# A verdict given under another seed is no repeat of the same request.
+_VERDICTS = """
+create temp table verdict as
+select task_id, arm, family as test, stimulus_id, parent, expectation, gold, gold_score, groups, repeat, seed,
+  outcome = 'verdict' and label is null as is_value,
+  case when outcome = 'verdict' then coalesce(label, rtrim(rtrim(printf('%.9f', round(value, 9) + 0.0), '0'), '.')) end
+    as given,
+  case when outcome = 'verdict' then score end as score
+from judgment
+"""
+
+# The chance that two answers to one request differ, without bias whatever the number of repeats.
+_RETESTS = """
+create temp table retest as
+with answered as (
+  select arm, stimulus_id, given, count(*) as times
+  from verdict where test = 'original' and seed is null and given is not null group by all
+)
+select arm, stimulus_id, sum(times) as answers,
+  1 - sum(times * (times - 1)) / (sum(times) * (sum(times) - 1)) as flips
+from answered group by all having sum(times) > 1
+"""
+
+# One row for each changed text; the averages go over all combinations of answers to it and to its original.
+_PAIRS = """
+create temp table pair as
+select c.task_id, c.arm, c.test, c.stimulus_id, c.parent, any_value(c.expectation) as expectation,
+  any_value(c.groups) as groups, any_value(c.gold) as gold, any_value(o.gold) as original_gold,
+  avg((not same(c.given, c.score, o.given, o.score, c.is_value))::double) as changed,
+  avg((case when c.gold_score is null then c.given = c.gold and o.given <> c.gold
+            else sign(c.score - o.score) = sign(c.gold_score - o.gold_score)
+              and not same(c.given, c.score, o.given, o.score, c.is_value) end)::double)
+    filter (golden) as moved,
+  avg((same(c.given, c.score, c.gold, c.gold_score, c.is_value)
+       and same(o.given, o.score, o.gold, o.gold_score, o.is_value))::double) filter (golden) as right_on_both,
+  count(c.given) = 0 and count(o.given) > 0 as changed_missing,
+  count(o.given) = 0 and count(c.given) > 0 as original_missing,
+  avg(c.score - o.score) as shift, avg(abs(c.score - o.score)) as distance,
+  any_value(r.flips) as retest
+from verdict c
+left join verdict o on o.stimulus_id = c.parent and o.arm = c.arm and o.seed is null and o.test = 'original'
+cross join lateral (
+  -- False and unknown is false: a missing verdict has to be kept out by hand.
+  select c.gold <> '' and o.gold <> '' and c.given is not null and o.given is not null as golden
+)
+left join retest r on r.stimulus_id = c.parent and r.arm = c.arm
+where c.expectation in ('same-verdict', 'flipped-verdict') and c.test <> 'original'
+group by all
+"""
+
+_CHANGE_TALLIES = """
+with grouped as (select *, unnest(list_concat([''], groups)) as part from pair)
+select task_id, arm, test, part as "group", expectation, count(g.changed) as pairs,
+  coalesce(sum(g.changed), 0) as changed, coalesce(sum(g.moved), 0) as moved,
+  coalesce(sum(g.right_on_both), 0) as right_on_both, count(g.moved) as golden,
+  coalesce(sum(g.shift), 0) as shift, coalesce(sum(g.distance), 0) as distance,
+  count(retest) filter (g.changed is not null) as retested,
+  coalesce(sum(retest) filter (g.changed is not null), 0) as retest_changed,
+  coalesce(sum(g.changed) filter (retest is not null), 0) as changed_retested,
+  count(*) filter (g.changed is null) as incomplete,
+  count(*) filter (g.changed_missing) as changed_missing, count(*) filter (g.original_missing) as original_missing
+from grouped g group by all order by all
+"""
+
+# Items whose repeats came out alike are one row: the answers, each with how often it was given.
+_REPEAT_TALLIES = """
+with counted as (
+  select task_id, arm, if(seed is null, 'stability', 'seeds') as test, any_value(groups) as groups, stimulus_id,
+    given, any_value(score) as score, count(*) as times
+  from verdict where test = 'original' group by task_id, arm, seed is null, stimulus_id, given
+), item as (
+  select task_id, arm, test, any_value(groups) as groups, stimulus_id, sum(times) as asked,
+    list({'given': given, 'times': times, 'score': score} order by given) filter (given is not null) as answers
+  from counted group by task_id, arm, test, stimulus_id
+), grouped as (select *, unnest(list_concat([''], groups)) as part from item)
+select task_id, arm, test, part as "group", coalesce(g.answers, []) as answers, count(*) as items, asked
+from grouped g where asked > 1 group by task_id, arm, test, part, g.answers, asked order by all
+"""
+
+# An item counts once for all of its repeats: each verdict by its share of the item's verdicts.
+_GOLD_TALLIES = """
+with counted as (
+  select task_id, arm, test, any_value(groups) as groups, stimulus_id, gold, gold_score, given,
+    any_value(score) as score, count(*) as times
+  from verdict where gold <> '' and seed is null group by task_id, arm, test, stimulus_id, gold, gold_score, given
+), shared as (
+  select *, bool_or(given is not null) over item as answered,
+    times / sum(times) filter (given is not null) over item as share
+  from counted window item as (partition by arm, stimulus_id)
+), grouped as (
+  select *, unnest(list_concat([''], groups)) as part from shared where given is not null or not answered
+)
+select task_id, arm, test, part as "group", gold, coalesce(g.given, '') as given, gold_score, score as given_score,
+  sum(case when answered then share else 1 end) as items
+from grouped g group by all order by all
+"""
+
+# What went wrong, and how far: a verdict that moved and should not have, one that did not move and should have, one
+# that is not the gold label, and one that is not the same when asked again.
+_WORST = f"""
+with wrong as (
+  select arm, test, 'changed' as kind, stimulus_id, parent as original_id, coalesce(distance, changed) as distance
+  from pair where expectation = 'same-verdict' and changed > 0
+  union all
+  select arm, test, 'unmoved', stimulus_id, parent, 1 - moved
+  from pair where expectation = 'flipped-verdict' and moved < 1
+  union all
+  select arm, test, 'wrong', stimulus_id, if(test = 'original', stimulus_id, ''),
+    avg(coalesce(abs(score - gold_score), (given <> gold)::double))
+  from verdict where expectation = 'given-label' and seed is null and given is not null
+  group by all having bool_or(not same(given, score, gold, gold_score, is_value))
+  union all
+  select arm, 'stability', 'unsteady', stimulus_id, stimulus_id, flips from retest where flips > 0
+)
+select * from wrong
+qualify row_number() over (partition by arm, test order by distance desc, stimulus_id) <= {WORST}
+order by arm, test, distance desc, stimulus_id
+"""  # noqa: S608  # the number is ours
+
+_ANSWERS = """
+select stimulus_id, list(coalesce(given, 'no verdict') order by repeat) as answers
+from verdict where arm = ? and seed is null and stimulus_id in (select unnest(?)) group by all
+"""
+
+Wrong = Literal["changed", "unmoved", "wrong", "unsteady"]
+
+
+@dataclass(frozen=True, slots=True)
+class WorstRow:
+    """A stimulus on which the judge went wrong, and what it said."""
+
+    arm: str
+    test: str
+    kind: Wrong
+    stimulus_id: str
+    original_id: str
+    """Empty for a text that was written from nothing; the stimulus itself where nothing was changed."""
+    distance: float
+    """In steps of the scale, or as a share of answers: the farther, the worse."""
+    given: tuple[str, ...]
+    """By repeat."""
+    original_given: tuple[str, ...]
+
+
+class StressCounts:
+    """Everything that is counted of a stress run, from tables that are made once."""
+
+    def __init__(self, judgments: Counting) -> None:
+        self._judgments = judgments
+        judgments.execute(_SAME, _VERDICTS, _RETESTS, _PAIRS)
+
+    def tallies(self, scale: GradeScale, positive: tuple[str, ...] = ()) -> Tallies:
+        """All counts, per cluster of items."""
+        return Tallies(
+            calls=self._judgments.calls(),
+            changes=self._judgments.tallies(ChangeTally, _CHANGE_TALLIES),
+            repeats=tuple(_repeat_tally(row) for row in self._judgments.rows(_REPEAT_TALLIES)),
+            golds=self._judgments.tallies(GoldTally, _GOLD_TALLIES),
+            scale=scale,
+            positive=positive,
+        )
+
+    def worst(self) -> list[WorstRow]:
+        """The items of each test on which the judge was farthest off, the worst first."""
+        found = []
+        for row in self._judgments.rows(_WORST):
+            ids = [row["stimulus_id"], row["original_id"]]
+            said = {each["stimulus_id"]: each["answers"] for each in self._judgments.rows(_ANSWERS, [row["arm"], ids])}
+            given, original = (tuple(said.get(stimulus, ())) for stimulus in ids)
+            found.append(WorstRow(**row, given=given, original_given=original))
+        return found
+
+
+@contextmanager
+def stress_counts(folder: Path) -> Iterator[StressCounts]:
+    """Opens the judgments of a stress run in `folder` for counting."""
+    with counting(folder, "grade") as judgments:
+        yield StressCounts(judgments)
+
+
+def _repeat_tally(row: dict[str, Any]) -> RepeatTally:
+    answers = row["answers"]
+    scores = tuple(answer["score"] for answer in answers)
+    return RepeatTally(
+        task_id=row["task_id"],
+        arm=row["arm"],
+        test=row["test"],
+        group=row["group"],
+        answers=tuple((answer["given"], answer["times"]) for answer in answers),
+        scores=() if None in scores else scores,
+        items=row["items"],
+        asked=int(row["asked"]),
+    )

@@ -1,0 +1,97 @@
+"""How the user's own data is presented, and what a plan of it will count."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from umpirical.domain.digests import Json
+from umpirical.domain.scales import GradeScale, JudgeKind
+from umpirical.domain.stimuli import ORIGINAL, FlippedVerdict, SameVerdict, Stimulus
+from umpirical.domain.tallies import CallTally, ChangeTally, GoldTally, RepeatTally, Tallies
+from umpirical.domain.trials import Order, Presentation, Trial
+from umpirical.judges.judge import Capabilities
+from umpirical.protocols.protocol import PlannedCounts
+from umpirical.runs.plan import Design
+
+__all__ = ["PlannedStress", "StressDesign"]
+
+
+@dataclass(frozen=True)
+class StressDesign(Design):
+    """Every text in every arm; the originals oftener, because their noise is what every change is held against."""
+
+    original_repeats: int = 1
+    """How often an original of the user's own data is asked."""
+    seeds: int = 0
+    """How many times an original is asked once more, each time with a seed of its own."""
+    first_seed: int = 1
+    """The first of these seeds; none of them is the judge's own, which would be the same request again."""
+
+    def as_json(self) -> Json:
+        plain = StressDesign()
+        names = ("original_repeats", "seeds", "first_seed")
+        # Values that say nothing are left out, so that a design keeps its id when it learns to say more.
+        own = {name: getattr(self, name) for name in names if getattr(self, name) != getattr(plain, name)}
+        return {"repeats": self.repeats, "arms": self.arms, **own}
+
+    def presentations(
+        self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "grade"
+    ) -> Iterator[Presentation]:
+        original = stimulus.family == ORIGINAL
+        orders = self.orders(stimulus, capabilities, kind)
+        for arm in self.arms if orders else ():
+            for repeat in range(self.original_repeats if original else self.repeats):
+                for order in orders:
+                    yield Presentation(order, arm, repeat)
+            for repeat in range(self.seeds if original else 0):
+                yield Presentation(Order.UV, arm, repeat, seed=self.first_seed + repeat)
+
+
+@dataclass(slots=True)
+class PlannedStress(PlannedCounts):
+    """What a plan asks of each item."""
+
+    scale: GradeScale
+    calls: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    repeats: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
+    """Task, arm, test and original, to how often it is asked in that way."""
+    changed: dict[tuple[str, str, str, str], Stimulus] = field(default_factory=dict)
+
+    def add(self, trial: Trial, stimulus: Stimulus) -> None:
+        task, arm, test = stimulus.task_id, trial.presentation.arm, stimulus.family
+        self.calls[task, arm, test] += 1
+        if test == ORIGINAL:
+            self.repeats[task, arm, "stability" if trial.presentation.seed is None else "seeds", stimulus.id] += 1
+        self.changed[task, arm, test, stimulus.id] = stimulus
+
+    def tallies(self) -> Tallies:
+        """Of a judge that gives every item the first label, always."""
+        first = self.scale.labels[0] if self.scale.labels else f"{self.scale.low:g}"
+        score = self.scale.score(first)
+        return Tallies(
+            calls=tuple(
+                CallTally(task, arm, test, "", None, planned=count, graded=count)
+                for (task, arm, test), count in self.calls.items()
+            ),
+            changes=tuple(self._changes()),
+            repeats=tuple(
+                RepeatTally(task, arm, test, "", ((first, count),), () if score is None else (score,), 1, count)
+                for (task, arm, test, _), count in self.repeats.items()
+                if count > 1
+            ),
+            golds=tuple(
+                GoldTally(task, arm, test, "", stimulus.gold, first, self.scale.score(stimulus.gold), score, 1.0)
+                for (task, arm, test, _), stimulus in self.changed.items()
+                if stimulus.gold
+            ),
+            scale=self.scale,
+        )
+
+    def _changes(self) -> list[ChangeTally]:
+        found = []
+        for (task, arm, test, _), stimulus in self.changed.items():
+            if test != ORIGINAL and isinstance(stimulus.expectation, SameVerdict | FlippedVerdict):
+                kind = stimulus.expectation.kind
+                again = self.repeats.get((task, arm, "stability", stimulus.parent), 0) > 1
+                found.append(ChangeTally(task, arm, test, "", kind, pairs=1, golden=1, retested=int(again)))
+        return found

@@ -1,0 +1,1 @@
+"""The stress report as a folder of HTML pages."""

@@ -1,0 +1,82 @@
+"""What the page of one test of one judge shows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from umpirical.protocols.stress.heat_map import HeatCell, own_measures
+from umpirical.protocols.stress.pages.diffs import Stretch, compare_words, show_text
+from umpirical.protocols.stress.policy import ANY_DIFFERENCE
+from umpirical.protocols.stress.record import CellVerdict, StressMeasure, StressReport, StressTest, TestKind, WorstItem
+from umpirical.protocols.stress.tables import GroupTable, by_group
+
+__all__ = ["EXPECTED", "Shown", "StressPage", "stress_page"]
+
+EXPECTED: dict[TestKind, str] = {
+    "same-verdict": "The verdict on the changed text should be the judge's own verdict on the original.",
+    "flipped-verdict": "The verdict should move from that on the original to the label that the changed text requires.",
+    "repeats": "The same request, asked again, should be answered alike. Whether the answer is right is no part of it.",
+    "given-label": "The verdict should be the label that the text was written for.",
+    "original": "The verdict on the user's own text should be its gold label.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One of the worst items, made visible."""
+
+    item: WorstItem
+    text: tuple[Stretch, ...]
+    """A diff where a text was changed, else the text."""
+    is_diff: bool
+    same: bool
+    """Both texts are there and do not differ, as they stand in the record."""
+
+
+@dataclass(frozen=True, slots=True)
+class StressPage:
+    """The page, in its order."""
+
+    key: str
+    """What the judge is called on the index."""
+    report: StressReport
+    test: StressTest
+    verdict: CellVerdict
+    cell: HeatCell
+    expected: str
+    measures: tuple[StressMeasure, ...]
+    strata: GroupTable | None
+    worst: tuple[Shown, ...]
+    others: tuple[tuple[str, str], ...]
+    """The same test of the other judges: name and file."""
+
+
+def stress_page(
+    report: StressReport, test: StressTest, *, key: str, cell: HeatCell, others: Sequence[tuple[str, str]] = ()
+) -> StressPage:
+    """The page of one test."""
+    return StressPage(
+        key=key,
+        report=report,
+        test=test,
+        verdict=next(one for one in report.verdicts if one.test == test.name),
+        cell=cell,
+        expected=_expected(report, test),
+        measures=tuple(measure for measure in own_measures(report, test.name) if not measure.group),
+        strata=by_group(report, test),
+        worst=tuple(_shown(item) for item in report.worst if item.test == test.name),
+        others=tuple(others),
+    )
+
+
+def _expected(report: StressReport, test: StressTest) -> str:
+    """What the judge should do; on an interval scale also what counts as another verdict."""
+    is_about_change = report.scale.kind == "interval" and test.kind in {"same-verdict", "repeats"}
+    return f"{EXPECTED[test.kind]} {ANY_DIFFERENCE}" if is_about_change else EXPECTED[test.kind]
+
+
+def _shown(item: WorstItem) -> Shown:
+    both = bool(item.original and item.changed)
+    same = both and item.original == item.changed
+    if both and not same:
+        return Shown(item, compare_words(item.original, item.changed), is_diff=True, same=False)
+    return Shown(item, show_text(item.changed or item.original), is_diff=False, same=same)

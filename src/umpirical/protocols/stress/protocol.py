@@ -1,0 +1,166 @@
+"""Stress tests as a protocol."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from umpirical.domain.digests import Json
+from umpirical.judges.prompt import resolve_prompts
+from umpirical.judges.spec import JudgeSpec
+from umpirical.models.spec import ModelSpec
+from umpirical.protocols.protocol import Checked, Documents, PlannedCounts, Protocol, Started
+from umpirical.protocols.review.spec import ReviewTerms
+from umpirical.protocols.review.words import review_line
+from umpirical.protocols.stress.card import render_stress_markdown
+from umpirical.protocols.stress.check import check_stress
+from umpirical.protocols.stress.design import PlannedStress, StressDesign
+from umpirical.protocols.stress.findings import TITLES
+from umpirical.protocols.stress.pages.names import INDEX
+from umpirical.protocols.stress.pages.render import render_stress_pages
+from umpirical.protocols.stress.record import StressReport, render_stress_json
+from umpirical.protocols.stress.report import stress_report_of
+from umpirical.protocols.stress.spec import StressStudy, StressStudySpec
+from umpirical.protocols.stress.start import start_stress_study
+from umpirical.protocols.stress.stimuli import write_stress_set
+from umpirical.protocols.stress.writing import StressWriting
+from umpirical.runs.plan import Design
+from umpirical.runs.run import Run
+from umpirical.store.files import inside, read_named_text, write_text
+from umpirical.store.stimulus_sets import StimulusSet
+
+__all__ = ["STRESS", "StressProtocol", "write_stress_pages"]
+
+INSTRUCTION = "Grade the answer by how well it does what the task asks for."
+"""Where a study names none."""
+
+NO_RUBRIC = "There is none but the instruction above."
+"""Where a study names an instruction alone."""
+
+LONGEST_TEXT = 200_000
+"""Bytes of an instruction or a rubric."""
+
+
+class StressProtocol(Protocol[StressStudy, StressReport]):
+    """Judges on changed versions of the user's own data, held against their own verdict on the original."""
+
+    name = "stress"
+    version = "umpirical-stress/1"
+    mark = "dataset"
+    shows_side_by_side = True
+    spec = StressStudySpec
+    record = StressReport
+    answer_key = "umpirical.protocols.stress.key:answer_key"
+
+    def open(self, spec: StressStudySpec, folder: Path, *, outside: bool) -> StressStudy:
+        inside(folder, spec.dataset.path, outside=outside)
+
+        def text(name: str | None) -> str:
+            if name is None:
+                return ""
+            return read_named_text(inside(folder, name, outside=outside), name=name, most=LONGEST_TEXT)
+
+        instruction, rubric = text(spec.instruction) or INSTRUCTION, text(spec.rubric)
+        named = spec.instruction is not None or spec.rubric is not None
+        shared = {"instruction": instruction, "rubric": rubric or NO_RUBRIC} if named else {}
+        judges = [resolve_prompts(judge, folder, spec.design.arms, shared) for judge in spec.judges]
+        # What reproduces a run has to say so too.
+        commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
+        return StressStudy(
+            folder,
+            spec.model_copy(update={"judges": judges}),
+            self,
+            commands,
+            instruction=instruction,
+            rubric=rubric,
+            guideline=text(spec.review.guideline),
+        )
+
+    def check(self, study: StressStudy) -> Checked:
+        return check_stress(study)
+
+    def models(self, study: StressStudy) -> Iterable[tuple[str, ModelSpec]]:
+        writers = (("generator", study.spec.stress.generator), ("validator", study.spec.stress.validator))
+        return [(name, writer.model) for name, writer in writers if writer is not None]
+
+    def stimuli(self, study: StressStudy) -> StimulusSet:
+        return write_stress_set(study)
+
+    def stimuli_line(self, stimuli: StimulusSet) -> str:
+        return review_line(stimuli)
+
+    def writing(self, study: StressStudy) -> StressWriting:
+        return StressWriting(study)
+
+    def review(self, study: StressStudy) -> ReviewTerms:
+        return study.review_terms
+
+    def design(self, study: StressStudy, judge: JudgeSpec) -> Design:
+        stress = study.spec.stress
+        # A function has no seed that could be set, so nothing is asked of it with other seeds.
+        seeds = stress.seeds if "seeds" in stress.tests and judge.model is not None else 0
+        return StressDesign(
+            repeats=study.spec.design.repeats,
+            arms=tuple(judge.prompts) or ("baseline",),
+            original_repeats=stress.repeats,
+            seeds=seeds,
+            first_seed=1 if judge.decoding.seed is None or not seeds else judge.decoding.seed + 1,
+        )
+
+    def about(self, study: StressStudy, design: Design) -> dict[str, Json]:
+        stress, dataset = study.spec.stress, study.spec.dataset
+        about: dict[str, Json] = {
+            "tests": list(stress.tests),
+            "margin": stress.margin,
+            "positive": list(dataset.positive),
+            "dataset": Path(dataset.path).name,
+        }
+        if isinstance(design, StressDesign):
+            about |= {"original_repeats": design.original_repeats, "seeds": design.seeds}
+        return {"stress": about}
+
+    def planned(self, judge: JudgeSpec) -> PlannedCounts:
+        return super().planned(judge) if judge.scale is None else PlannedStress(judge.scale)
+
+    def report(self, run: Run) -> StressReport:
+        return stress_report_of(run)
+
+    def page(self, record: StressReport) -> str:
+        return render_stress_pages([record])[INDEX]
+
+    def card(self, record: StressReport) -> str:
+        return render_stress_markdown(record)
+
+    def write(self, record: StressReport, folder: Path) -> Documents:
+        """With a page for every test, which do not fit on one."""
+        folder.mkdir(parents=True, exist_ok=True)
+        documents = Documents(folder / "stress.json", folder / "report" / INDEX, folder / "stress.md")
+        write_text(documents.json, self.render(record))
+        write_text(documents.markdown, self.card(record))
+        write_stress_pages([record], folder / "report")
+        return documents
+
+    def render(self, record: StressReport) -> str:
+        return render_stress_json(record)
+
+    def findings(self, record: StressReport) -> list[str]:
+        return [f"{TITLES[finding.kind]}: {finding.words}" for finding in record.findings]
+
+    def summary(self, record: StressReport) -> Mapping[str, Any]:
+        return {"verdicts": {cell.test: cell.verdict for cell in record.verdicts}}
+
+    def side_by_side(self, records: Sequence[StressReport], folder: Path) -> Path:
+        return write_stress_pages(records, folder)
+
+    def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> Started:
+        return start_stress_study(folder, data, told=told)
+
+
+def write_stress_pages(reports: Sequence[StressReport], folder: Path) -> Path:
+    """The pages of several judges side by side; returns the one to open first."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in render_stress_pages(reports).items():
+        write_text(folder / name, text)
+    return folder / INDEX
+
+
+STRESS = StressProtocol()

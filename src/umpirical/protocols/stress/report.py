@@ -1,0 +1,330 @@
+"""From the responses of a stress run to its report. Nothing is asked, and no key is needed."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
+from types import MappingProxyType
+from typing import Any, get_args
+
+from umpirical.domain.digests import digest
+from umpirical.domain.errors import UsageError
+from umpirical.domain.measures import Measure
+from umpirical.domain.scales import GradeScale
+from umpirical.domain.stimuli import ORIGINAL, GoldSource, Stimulus
+from umpirical.domain.tallies import CallTally
+from umpirical.domain.trials import BASELINE, Trial
+from umpirical.judges.simulated.examiner_profiles import ExaminerProfile
+from umpirical.judges.simulated.model import profile_of
+from umpirical.judges.simulated.planted_examiner import planted_examiner
+from umpirical.judges.spec import JudgeSpec
+from umpirical.measures.catalogue import MeasureSpec, measure_all
+from umpirical.protocols.review.record import ReviewRecord
+from umpirical.protocols.stress.counting import WorstRow, Wrong, stress_counts
+from umpirical.protocols.stress.findings import find_stress
+from umpirical.protocols.stress.key import truths
+from umpirical.protocols.stress.policy import MARGIN, policy_words
+from umpirical.protocols.stress.record import (
+    DatasetRecord,
+    MadeRecord,
+    ScaleRecord,
+    StressMeasure,
+    StressReport,
+    StressTest,
+    WorstItem,
+)
+from umpirical.protocols.stress.verdicts import judge_test
+from umpirical.protocols.writing import BY_PEOPLE
+from umpirical.registry import Registry
+from umpirical.reports.audit import audit_rows
+from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
+from umpirical.reports.limits import ANSWERED, hold_limits
+from umpirical.reports.record import JudgeRecord, Planted, RunRecord, SpendRecord, TroubleRecord, measure_record
+from umpirical.runs.judgments import Facts, read_judgments
+from umpirical.runs.run import Run
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation, Perturbation
+from umpirical.store.stimulus_sets import StimulusSet
+
+__all__ = ["FACTS", "LONGEST_TEXT", "MOST_WORST", "NON_CLAIMS", "assemble_stress", "scale_record", "stress_report_of"]
+
+OWN_TESTS = {
+    ORIGINAL: ("Your own items", "Your responses as they are, held against your labels."),
+    "stability": ("Asked again", "Each original asked several times in the same words."),
+    "seeds": ("Asked with other seeds", "Each original asked several times, each time with a seed of its own."),
+}
+"""Title and meaning of the tests that change nothing."""
+
+
+MOST_WORST = 10
+"""Items that are shown of each test; the responses hold them all."""
+
+LONGEST_TEXT = 10_000
+"""Characters of a text that are kept and compared."""
+
+LONGEST_WORDS = 1_500
+"""Characters of the judge's own words, and of a piece of evidence."""
+
+MOST_ANSWERS = 50
+"""Answers to one text that are listed."""
+
+NON_CLAIMS = (
+    """\
+The tests are about these items, this prompt and these settings; other data or another prompt is another test.
+A test that is undecided shows neither a weakness nor its absence.
+That a paraphrase or a longer version deserves the same grade is what its making aims at, what programs checked and \
+what validators said: evidence, and no proof. Only what was made by program is proved.
+Agreement with the labels is no better than the labels. Nothing here says how well people agree with each other on them.
+Each test is looked at by itself, and with many tests some miss by chance: the cells of the heat map are exploratory. \
+Those marked survive a correction for the number of cells."""
+).splitlines()
+
+
+def _facts(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> dict[str, Any]:  # noqa: ARG001
+    return {
+        "parent": stimulus.parent,
+        "expectation": stimulus.expectation.kind,
+        "gold": stimulus.gold,
+        "gold_score": scale.score(stimulus.gold) if scale is not None and stimulus.gold else None,
+        "groups": [f"{name}={value}" for name, value in sorted(stimulus.strata.items())],
+    }
+
+
+FACTS = Facts(
+    {"parent": "string", "expectation": "string", "gold": "string", "gold_score": "double", "groups": "list<string>"},
+    _facts,
+)
+"""What counting needs to know of a trial on the user's own data."""
+
+
+def stress_report_of(run: Run) -> StressReport:
+    """Reads every response of a run again, and measures."""
+    scale, stimuli = run.judge.scale, run.stimuli
+    if "stress" not in run.manifest or scale is None:
+        raise UsageError(f"{run.folder} is no run of stress tests", fix=f"umpirical report {run.folder}")
+    about, reading = run.manifest["stress"], read_judgments(run, FACTS)
+    with stress_counts(reading.folder) as counts:
+        tallies, worst = counts.tallies(scale, tuple(about["positive"])), counts.worst()
+    return assemble_stress(
+        judge_record(run, reading),
+        run_record(run, reading, tallies),
+        _dataset_record(about["dataset"], stimuli, scale),
+        measure_all(tallies, kind="grade", protocol="stress"),
+        list(_tests(about, stimuli.manifest["made"])),
+        _worst_items(worst, stimuli),
+        tallies.calls,
+        trouble_records(reading),
+        spend_record(reading.spent),
+        margin=about["margin"],
+        scale=scale,
+        planted=_planted(run.judge, scale, stimuli),
+        review=_review(stimuli.manifest),
+    )
+
+
+def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each once
+    judge: JudgeRecord,
+    run: RunRecord,
+    dataset: DatasetRecord,
+    measured: Sequence[tuple[MeasureSpec, Measure]],
+    tests: Sequence[StressTest],
+    worst: Sequence[WorstItem],
+    calls: Iterable[CallTally],
+    trouble: Sequence[TroubleRecord],
+    spend: SpendRecord | None,
+    *,
+    scale: GradeScale,
+    margin: float = MARGIN,
+    planted: Planted = MappingProxyType({}),
+    review: ReviewRecord | None = None,
+) -> StressReport:
+    """The report of one judge on one set of stress tests. Verdicts are about the judge's own prompt."""
+    measures = [_measure(spec, measure, planted) for spec, measure in measured]
+    own = [measure for measure in measures if measure.arm == BASELINE]
+    whole = [measure for measure in own if not measure.group]
+    held = scale_record(scale)
+    cells = [
+        judge_test(test, [one for one in whole if one.stratum == test.name], margin=margin, scale=held)
+        for test in tests
+    ]
+    answered = hold_limits(ANSWERED, whole, [BASELINE])
+    audit = audit_rows(calls, by=("arm", "family"))
+    return StressReport(
+        judge=judge,
+        run=run,
+        dataset=dataset,
+        scale=held,
+        margin=margin,
+        complete=not any(row.unasked for row in audit),
+        tests=list(tests),
+        measures=measures,
+        verdicts=cells,
+        answered=answered,
+        findings=find_stress(tests, cells, whole, answered),
+        policy=policy_words(margin=margin, scale=held),
+        worst=_worst(worst, tests),
+        audit=audit,
+        trouble=list(trouble),
+        spend=spend,
+        review=review,
+        non_claims=NON_CLAIMS,
+    )
+
+
+def scale_record(scale: GradeScale) -> ScaleRecord:
+    """The scale, with the number of steps from one end to the other."""
+    span: float | None = float(len(scale.labels) - 1)
+    if scale.kind == "nominal":
+        span = None
+    elif scale.kind == "interval":
+        span = (scale.high or 0.0) - (scale.low or 0.0)
+    return ScaleRecord(kind=scale.kind, labels=list(scale.labels), range=span)
+
+
+def _measure(spec: MeasureSpec, measure: Measure, planted: Planted) -> StressMeasure:
+    # What was planted is known of all items together.
+    known = {} if measure.group else planted
+    return StressMeasure(group=measure.group, **dict(measure_record(spec, measure, known)))
+
+
+def _worst(items: Sequence[WorstItem], tests: Sequence[StressTest]) -> list[WorstItem]:
+    """The furthest first, a few of each test."""
+    chosen = []
+    for test in tests:
+        own = [item for item in items if item.test == test.name]
+        own.sort(key=lambda item: inf if item.distance is None else -item.distance)
+        chosen += [_bounded(item) for item in own[:MOST_WORST]]
+    return chosen
+
+
+def _bounded(item: WorstItem) -> WorstItem:
+    texts = {name: _cut(getattr(item, name), LONGEST_TEXT) for name in ("original", "changed")}
+    words = {name: _cut(getattr(item, name), LONGEST_WORDS) for name in ("words_original", "words_changed", "why")}
+    answers = {name: getattr(item, name)[:MOST_ANSWERS] for name in ("verdicts_original", "verdicts_changed")}
+    evidence = {_cut(kind, 200): _cut(found, LONGEST_WORDS) for kind, found in item.evidence.items()}
+    cut = item.cut or max(len(item.original), len(item.changed)) > LONGEST_TEXT
+    return item.model_copy(update={**texts, **words, **answers, "evidence": evidence, "cut": cut})
+
+
+def _cut(text: str, most: int) -> str:
+    """Shortened, and without halves of surrogate pairs, which no file can hold."""
+    return re.sub("[\ud800-\udfff]", lambda half: f"⟦U+{ord(half[0]):04X}⟧", text[:most])
+
+
+def _tests(about: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[StressTest]:
+    """The user's own items first, then the tests in the order of the study file."""
+    sampled = made[ORIGINAL]
+    for name in (ORIGINAL, *about["tests"]):
+        if name in OWN_TESTS:
+            title, meaning = OWN_TESTS[name]
+            kind = "original" if name == ORIGINAL else "repeats"
+            asked = 0 if name == "seeds" and not about["seeds"] else sampled["wanted"]
+            made_of = MadeRecord(wanted=asked, gold_from=_gold(sampled) if name == ORIGINAL else {})
+            yield StressTest(name=name, title=title, about=meaning, kind=kind, made=made_of)
+        else:
+            yield _made_test(PERTURBATIONS, name, made.get(name, {}))
+
+
+def _made_test(known: Registry[Perturbation], name: str, made: Mapping[str, Any]) -> StressTest:
+    test = known.get(name)
+    validated = isinstance(test, GeneratedPerturbation) and test.validation != "none"
+    refusals = sum(count for why, count in made.get("rejected", {}).items() if "refused" in why)
+    record = MadeRecord(
+        wanted=made.get("wanted", 0),
+        proved=made.get("proved", 0),
+        attempts=made.get("attempts", 0),
+        generated=made.get("attempts", 0) - refusals,
+        rejected=made.get("rejected", {}),
+        accepted=made.get("generated", 0),
+        validated=made.get("generated", 0) if validated else 0,
+        given_up=made.get("given_up", 0),
+        unchanged=made.get("unchanged", 0),
+        skipped=made.get("skipped", {}),
+        gold_from=_gold(made),
+        validators=made.get("validators", ""),
+        levels=made.get("levels", {}),
+        **{name: made.get(name, 0) for name in BY_PEOPLE},
+    )
+    kind = test.expectation if isinstance(test, GeneratedPerturbation) else "same-verdict"
+    return StressTest(name=name, title=test.title, about=test.about, kind=kind, made=record)
+
+
+def _review(manifest: Mapping[str, Any]) -> ReviewRecord | None:
+    """As it stood when the stimuli were put together."""
+    return ReviewRecord.model_validate(manifest["review"]) if "review" in manifest else None
+
+
+def _gold(made: Mapping[str, Any]) -> dict[GoldSource, int]:
+    counted = made.get("gold_from", {})
+    return {source: counted[source] for source in get_args(GoldSource) if source in counted}
+
+
+def _planted(spec: JudgeSpec, scale: GradeScale, stimuli: StimulusSet) -> Planted:
+    """What a simulated examiner's measures should come to; nothing of any other judge."""
+    profile = profile_of(spec)
+    if not isinstance(profile, ExaminerProfile):
+        return {}
+    known = [truth for _, truth in truths(stimuli, scale)]
+    values = planted_examiner(profile, scale, known)
+    return {(arm, *key): value for arm in spec.prompts for key, value in values.items()}
+
+
+def _dataset_record(name: str, stimuli: StimulusSet, scale: GradeScale) -> DatasetRecord:
+    manifest = stimuli.manifest
+    originals = [stimulus for stimulus in stimuli if stimulus.family == ORIGINAL]
+    labels = Counter(stimulus.gold for stimulus in originals)
+    order = [*scale.labels, *sorted(set(labels) - set(scale.labels) - {""})]
+    strata: dict[str, Counter[str]] = {}
+    for stimulus in originals:
+        for stratum, value in stimulus.strata.items():
+            strata.setdefault(stratum, Counter())[value] += 1
+    words = f"from {scale.low:g} to {scale.high:g}" if scale.kind == "interval" else ", ".join(scale.labels)
+    return DatasetRecord(
+        name=name,
+        rows=manifest["dataset"]["rows"],
+        items=manifest["dataset"]["rows"],
+        sampled=manifest["sampled"],
+        duplicates=manifest["repeated"],
+        unlabelled=labels[""],
+        labels={label: labels[label] for label in order if labels[label]},
+        strata={stratum: dict(sorted(counted.items())) for stratum, counted in strata.items()},
+        scale=f"{scale.kind}: {words}",
+        digest=digest("sample", [stimulus.parent for stimulus in originals]),
+    )
+
+
+WHY: dict[Wrong, str] = {
+    "changed": "The verdict changed, and nothing that counts had.",
+    "unmoved": "The verdict should have moved to the required label, and did not.",
+    "wrong": "The verdict is not the gold label.",
+    "unsteady": "The same request was answered differently.",
+}
+
+
+def _worst_items(rows: Iterable[WorstRow], stimuli: StimulusSet) -> list[WorstItem]:
+    """The rows with the texts they are about."""
+    rows = list(rows)
+    wanted = {row.stimulus_id for row in rows} | {row.original_id for row in rows}
+    found = {stimulus.id: stimulus for stimulus in stimuli if stimulus.id in wanted}
+    return [_item(row, found) for row in rows]
+
+
+def _item(row: WorstRow, found: Mapping[str, Stimulus]) -> WorstItem:
+    changed, original = found[row.stimulus_id], found.get(row.original_id)
+    source = original or changed
+    differ = row.stimulus_id != row.original_id
+    texts = [original.candidates[0] if original else "", changed.candidates[0] if differ else ""]
+    return WorstItem(
+        item=source.evidence.get("item", source.task_id),
+        test=row.test,
+        group=", ".join(f"{name}={value}" for name, value in sorted(changed.strata.items())),
+        gold=source.gold,
+        gold_from=source.gold_from,
+        original=texts[0],
+        changed=texts[1],
+        verdicts_original=list(row.original_given),
+        verdicts_changed=list(row.given) if differ else [],
+        required=changed.gold,
+        evidence=dict(changed.evidence),
+        distance=row.distance,
+        why=WHY[row.kind],
+    )

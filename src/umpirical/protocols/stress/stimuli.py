@@ -1,0 +1,200 @@
+"""The stimulus set of a stress study: originals, what a program made of them, and what a generator wrote."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from umpirical.domain.attempts import Attempt
+from umpirical.domain.digests import Json, digest
+from umpirical.domain.errors import UsageError
+from umpirical.domain.stimuli import Stimulus
+from umpirical.protocols.review.opening import read_review
+from umpirical.protocols.review.outcomes import Review, applied
+from umpirical.protocols.review.spec import ReviewSpec
+from umpirical.protocols.stress.commissions import PlannedCommissions, planned_commissions
+from umpirical.protocols.stress.originals import Originals, read_originals
+from umpirical.protocols.stress.spec import StressStudy
+from umpirical.protocols.writing import MadeCounts
+from umpirical.runs.generation import commissions_left
+from umpirical.stimuli.generation.buckets import Bucket, bucket_report, rejection_reasons
+from umpirical.stimuli.generation.commissions import Commission
+from umpirical.stimuli.perturbations.proof import proved_stimuli
+from umpirical.store.generation import GenerationStore
+from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
+
+__all__ = ["GENERATED", "existing_generation", "generated_made", "open_generation", "write_stress_set"]
+
+GENERATED = "generated"
+"""Folder of a study with everything its generator wrote."""
+
+
+def write_stress_set(study: StressStudy) -> StimulusSet:
+    """The study's stimuli as they are now. Raises while the generator has not settled all that it is to write."""
+    originals = read_originals(study)
+    made: dict[str, MadeCounts] = {}
+    stimuli = [*originals.stimuli, *_proved(study, originals.stimuli, made)]
+    planned = planned_commissions(study, originals.stimuli)
+    written = _written(study.folder, planned, made) if planned.commissions or planned.skipped else []
+    review = read_review(study.review_terms) if written else None
+    shown = (_as_reviewed(study.spec.review, review, made, *each) for each in written)
+    stimuli += [stimulus for stimulus in shown if stimulus is not None]
+    for stimulus in stimuli:
+        entry = made.setdefault(stimulus.family, MadeCounts(wanted=len(originals.stimuli)))
+        source = stimulus.gold_from or "none"
+        entry.gold_from[source] = entry.gold_from.get(source, 0) + 1
+    about = _about(originals, made)
+    told = [about["made"]]
+    if review is not None:
+        about["review"] = _review_json(study, review, [stimulus.id for _, stimulus in written])
+        told.append(about["review"])
+    name = digest("stress set", [[stimulus.id for stimulus in stimuli], *told])[:12]
+    folder = study.folder / "stimuli" / name
+    if (folder / "manifest.json").exists():
+        return StimulusSet(folder)
+    return write_stimuli(folder, stimuli, about=about)
+
+
+def open_generation(study_folder: Path) -> GenerationStore:
+    return GenerationStore(study_folder / GENERATED)
+
+
+def existing_generation(study_folder: Path) -> GenerationStore | None:
+    """The record of a study's generation, to look at; None where none was begun."""
+    return open_generation(study_folder) if GenerationStore.exists(study_folder / GENERATED) else None
+
+
+def generated_made(planned: PlannedCommissions, attempts: Iterable[Attempt]) -> dict[str, MadeCounts]:
+    """How the generated stimuli came to be, by test."""
+    made: dict[str, MadeCounts] = defaultdict(MadeCounts)
+    attempts = list(attempts)
+    for commission in planned.commissions:
+        entry = made[commission.perturbation.name]
+        entry.wanted += 1
+        if commission.perturbation.validation != "none":
+            terms = commission.terms
+            entry.validators = f"{terms.validator.model}: {terms.agree} of at most {terms.votes} opinions had to agree"
+    for bucket in bucket_report(planned.commissions, attempts):
+        made[bucket.test].levels[bucket.level] = _level(bucket)
+    for skipped in planned.skipped:
+        entry = made[skipped.test]
+        entry.wanted += 1
+        entry.skipped[skipped.reason] = entry.skipped.get(skipped.reason, 0) + 1
+    tried, taken = Counter[str](), set[str]()
+    for settled in attempts:
+        entry = made[settled.test]
+        entry.attempts += 1
+        tried[settled.commission] += 1
+        if settled.stimulus is not None:
+            entry.generated += 1
+            taken.add(settled.commission)
+        else:
+            # An attempt may fail several checks; it is counted once, by the first.
+            kind = rejection_reasons(settled)[0]
+            entry.rejected[kind] = entry.rejected.get(kind, 0) + 1
+    for commission in planned.commissions:
+        if commission.id not in taken:
+            given_up = tried[commission.id] >= commission.terms.attempts
+            made[commission.perturbation.name].given_up += given_up
+            made[commission.perturbation.name].open += not given_up
+    return dict(made)
+
+
+def _level(bucket: Bucket) -> str:
+    words = f"{bucket.filled} of {bucket.wanted} written in {bucket.tried} attempts"
+    if why := ", ".join(f"{reason} ({count})" for reason, count in bucket.reasons.items()):
+        words += f"; the rest was rejected: {why}"
+    if bucket.examples_from and bucket.examples_from != (bucket.level,):
+        words += f"; examples were of {', '.join(bucket.examples_from)}"
+    return words
+
+
+def _proved(study: StressStudy, originals: Sequence[Stimulus], made: dict[str, MadeCounts]) -> list[Stimulus]:
+    found = []
+    for perturbation in study.spec.stress.proved:
+        entry = made[perturbation.name] = MadeCounts(wanted=len(originals))
+        for _, stimulus in proved_stimuli(perturbation, originals, seed=study.spec.seed):
+            if stimulus is None:
+                entry.unchanged += 1
+            else:
+                entry.proved += 1
+                found.append(stimulus)
+    return found
+
+
+def _written(
+    folder: Path, planned: PlannedCommissions, made: dict[str, MadeCounts]
+) -> list[tuple[Commission, Stimulus]]:
+    """What the generator wrote, each with what it was asked for."""
+    store = open_generation(folder)
+    try:
+        if left := len(commissions_left(planned.commissions, store)):
+            raise UsageError(
+                f"{left:,} of {len(planned.commissions):,} stimuli are not written yet",
+                fix=f"umpirical generate {folder}  writes them, or goes on where it stopped",
+            )
+        attempts = list(store.attempts([commission.id for commission in planned.commissions]))
+    finally:
+        store.close()
+    made |= generated_made(planned, attempts)
+    # In the order of the commissions: when each was settled is an accident of the network.
+    stimuli = {settled.commission: settled.stimulus for settled in attempts if settled.stimulus is not None}
+    return [(commission, stimuli[commission.id]) for commission in planned.commissions if commission.id in stimuli]
+
+
+def _as_reviewed(
+    policy: ReviewSpec,
+    review: Review | None,
+    made: Mapping[str, MadeCounts],
+    commission: Commission,
+    stimulus: Stimulus,
+) -> Stimulus | None:
+    """The stimulus as it is asked about; None for one that is not, by people's decision or for the want of one."""
+    counts, known = made[stimulus.family], _as_known_now(stimulus, commission.source)
+    waits = policy.undecided == "leave-out"
+    if review is None and not waits:
+        return known
+    counts.reviewed += review is not None and review.looked_at(stimulus.id)
+    fate = "undecided" if review is None else review.fate(stimulus.id)
+    if review is None or fate == "undecided":
+        counts.undecided += 1
+        counts.left_out += waits
+        return None if waits else known
+    if fate == "rejected":
+        counts.rejected_by_review += 1
+        return None
+    kept = applied(review, stimulus.id, commission, known)
+    counts.edited += kept.candidates != known.candidates
+    counts.relabelled += kept.gold != known.gold
+    return kept
+
+
+def _review_json(study: StressStudy, review: Review, items: Sequence[str]) -> Json:
+    # It needs all that a review needs, which a study without one may not have installed.
+    from umpirical.protocols.review.summary import review_record
+
+    record: Json = review_record(study.review_terms, review, items).model_dump(mode="json")
+    return record
+
+
+def _as_known_now(stimulus: Stimulus, source: Stimulus) -> Stimulus:
+    """The text as it was written, with what the dataset says now about the item it was written from."""
+    kept = stimulus.gold_from == "construction"
+    return replace(
+        stimulus,
+        task_id=source.task_id,
+        parent=source.id,
+        strata=source.strata,
+        gold=stimulus.gold if kept else source.gold,
+        gold_from=stimulus.gold_from if kept else source.gold_from,
+    )
+
+
+def _about(originals: Originals, made: Mapping[str, MadeCounts]) -> dict[str, Json]:
+    summary: dict[str, Json] = asdict(originals.summary)
+    return {
+        "dataset": summary,
+        "sampled": len(originals.stimuli),
+        "repeated": originals.repeated,
+        "made": {name: entry.as_json() for name, entry in made.items()},
+    }

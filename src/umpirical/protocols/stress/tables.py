@@ -1,0 +1,76 @@
+"""Measures side by side, for the pages: by judge, and by stratum of the user's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from umpirical.protocols.stress.heat_map import own_measures
+from umpirical.protocols.stress.record import StressMeasure, StressReport, StressTest, TestKind
+from umpirical.reports.record import EstimateRecord
+
+__all__ = ["GroupTable", "SideRow", "by_group", "side_by_side"]
+
+HEADLINES: dict[TestKind, tuple[str, ...]] = {
+    "same-verdict": ("change-rate", "excess-change", "grade-shift"),
+    "flipped-verdict": ("flip-detection", "right-on-both"),
+    "repeats": ("flip-rate", "modal-share", "repeat-icc"),
+    "given-label": ("accuracy", "mean-absolute-error", "grade-bias", "weighted-kappa"),
+    "original": ("accuracy", "mean-absolute-error", "grade-bias", "weighted-kappa"),
+}
+"""What is shown by stratum; the record has every measure by stratum."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideRow:
+    """One measure, with a cell for each judge."""
+
+    measure: StressMeasure
+    """Of the first judge that has it: its title and what it is about."""
+    cells: tuple[StressMeasure | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTable:
+    """Strata by measures."""
+
+    titles: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[StressMeasure | None, ...]], ...]
+    """The stratum, and a cell for each measure. The first row is of all items."""
+
+
+def side_by_side(
+    reports: Sequence[StressReport], kind: TestKind, *, also: Sequence[StressTest] = ()
+) -> tuple[tuple[StressTest, tuple[SideRow, ...]], ...]:
+    """The tests of a kind, and those `also`, with every measure over all items, in the order of the first report."""
+    tests = {test.name: test for report in reports for test in report.tests if test.kind == kind}
+    tests |= {test.name: test for test in also}
+    return tuple((test, rows) for name, test in tests.items() if (rows := _rows(reports, name)))
+
+
+def _rows(reports: Sequence[StressReport], test: str) -> tuple[SideRow, ...]:
+    rows: dict[str, dict[int, StressMeasure]] = {}
+    for place, report in enumerate(reports):
+        for measure in own_measures(report, test):
+            if not measure.group:
+                rows.setdefault(measure.name, {})[place] = measure
+    places = range(len(reports))
+    return tuple(SideRow(next(iter(row.values())), tuple(map(row.get, places))) for row in rows.values())
+
+
+def by_group(report: StressReport, test: StressTest) -> GroupTable | None:
+    """The headlines of a test by stratum; None where there are no strata. A column nobody has is left out."""
+    found = {(measure.group, measure.name): measure for measure in own_measures(report, test.name)}
+    groups = list(dict.fromkeys(group for group, _ in found if group))
+    names = [
+        name
+        for name in HEADLINES[test.kind]
+        if any(isinstance(one.result, EstimateRecord) for (_, its), one in found.items() if its == name)
+    ]
+    if not groups or not names:
+        return None
+    titles = {measure.name: measure.title for measure in found.values()}
+    return GroupTable(
+        titles=tuple(titles[name] for name in names),
+        rows=tuple(
+            (group or "all items", tuple(found.get((group, name)) for name in names)) for group in ("", *groups)
+        ),
+    )

@@ -1,0 +1,182 @@
+"""What each test says of the judge: PASS, FAIL, INCONCLUSIVE with the number of items that would settle it, or N/A."""
+
+from collections.abc import Sequence
+
+from umpirical.protocols.stress.policy import NO_LIMIT, Allowed, allowed, limit_words
+from umpirical.protocols.stress.record import (
+    CellVerdict,
+    MadeRecord,
+    PartVerdict,
+    ScaleRecord,
+    StressMeasure,
+    StressTest,
+)
+from umpirical.protocols.stress.words import interval_words, value_words
+from umpirical.reports import numbers
+from umpirical.reports.forecast import items_to_settle
+from umpirical.reports.left_out import left_out_words, worst_ends
+from umpirical.reports.limits import Forecast, Held, hold, units_needed
+from umpirical.reports.record import EstimateRecord, LimitVerdict
+from umpirical.reports.significance import p_value
+
+__all__ = ["judge_test", "why_not_made"]
+
+
+def judge_test(
+    test: StressTest, measures: Sequence[StressMeasure], *, margin: float, scale: ScaleRecord
+) -> CellVerdict:
+    """The verdict of one test. `measures` are those of this test over all items."""
+    limits = allowed(test.kind, margin=margin, scale=scale)
+    if missing := why_not_made(test):
+        return CellVerdict(test=test.name, verdict="N/A", why=missing)
+    if not limits:
+        return CellVerdict(test=test.name, verdict="N/A", why=NO_LIMIT)
+    found = {measure.name: measure for measure in measures}
+    return _cell(test.name, [_part(one, found) for one in limits])
+
+
+def _cell(test: str, parts: Sequence[PartVerdict]) -> CellVerdict:
+    verdicts = [part.verdict for part in parts]
+    order: tuple[LimitVerdict, ...] = ("FAIL", "N/A", "INCONCLUSIVE", "PASS")
+    verdict = next(one for one in order if one in verdicts)
+    settling = _settling(parts) if verdict == "INCONCLUSIVE" else None
+    surprising = [part.p_value for part in parts if part.p_value is not None]
+    return CellVerdict(
+        test=test,
+        verdict=verdict,
+        why="; ".join(part.why for part in parts),
+        parts=list(parts),
+        needed=settling.needed if settling else None,
+        more_needed=settling.more_needed if settling else None,
+        leaning=settling.leaning if settling else None,
+        unit=settling.unit if settling else None,
+        unanswered=0 if settling or verdict != "INCONCLUSIVE" else max(part.unanswered for part in parts),
+        p_value=min(1.0, len(surprising) * min(surprising)) if surprising else None,
+    )
+
+
+def _settling(parts: Sequence[PartVerdict]) -> PartVerdict | None:
+    """The part that decides how many more are needed: the greediest, or the first to fail; None if none is enough.
+
+    A test passes when all parts do, so the pass waits for the greediest. If a part heads for a FAIL, that one decides.
+    """
+    undecided = [part for part in parts if part.verdict == "INCONCLUSIVE"]
+    failing = [part for part in undecided if part.leaning == "fail" and part.more_needed is not None]
+    if failing:
+        return min(failing, key=_more)
+    if any(part.more_needed is None for part in undecided):
+        return None
+    return max(undecided, key=_more)
+
+
+def _more(part: PartVerdict) -> int:
+    return part.more_needed or 0
+
+
+def _part(allowed_here: Allowed, found: dict[str, StressMeasure]) -> PartVerdict:
+    measure, aside = _measure(allowed_here, found)
+    least, most = allowed_here.least, allowed_here.most
+    if measure is None:
+        name = allowed_here.limit.measure
+        why = f"{name} was not measured"
+        return PartVerdict(measure=name, title=name, least=least, most=most, verdict="N/A", why=why)
+    estimate = measure.result
+    if not isinstance(estimate, EstimateRecord):
+        why = f"{measure.title}: {estimate.reason}"
+        return PartVerdict(measure=measure.name, title=measure.title, least=least, most=most, verdict="N/A", why=why)
+    held = hold(estimate, least, most, forecast=_forecast(measure), count_missing=True)
+    return PartVerdict(
+        measure=measure.name,
+        title=measure.title,
+        least=least,
+        most=most,
+        verdict=held.verdict,
+        why=_why(measure, estimate, allowed_here, held) + aside,
+        unanswered=held.unanswered,
+        needed=held.needed,
+        more_needed=None if held.needed is None else held.needed - estimate.denominator,
+        leaning=None if held.needed is None else held.leaning,
+        unit=estimate.unit,
+        p_value=p_value(estimate, least=least, most=most, is_rate=measure.scale == "rate"),
+    )
+
+
+def _forecast(measure: StressMeasure) -> Forecast:
+    """Differences and shifts go both ways, and close in faster where nothing moves."""
+    if measure.scale == "rate":
+        return units_needed(measure)
+    return lambda estimate, wanted, _: items_to_settle(estimate, wanted)
+
+
+def _measure(held: Allowed, found: dict[str, StressMeasure]) -> tuple[StressMeasure | None, str]:
+    """The measure that is held to the limit, and what is to be said if it is not the one that was meant."""
+    meant = found.get(held.limit.measure)
+    if not held.limit.instead or (meant is not None and isinstance(meant.result, EstimateRecord)):
+        return meant, ""
+    instead = found.get(held.limit.instead)
+    if instead is None or not isinstance(instead.result, EstimateRecord):
+        return instead or meant, ""
+    reason = "not measured" if meant is None or isinstance(meant.result, EstimateRecord) else meant.result.reason
+    return instead, f" (its own noise is not taken off: {reason})"
+
+
+def _why(measure: StressMeasure, estimate: EstimateRecord, limits: Allowed, held: Held) -> str:
+    seen = f"{measure.title} {value_words(measure, estimate)} {interval_words(measure, estimate.interval)}"
+    words = f"{seen} against {limit_words(limits)}"
+    if held.unanswered:
+        return f"{words}, {_why_unanswered(measure, estimate, limits)}"
+    if held.verdict != "INCONCLUSIVE":
+        return f"{words}: the whole interval is {'inside' if held.verdict == 'PASS' else 'outside'}"
+    if held.needed is None:
+        return f"{words}: the interval holds the limit, and more of the same would not settle it"
+    needed = f"about {numbers.about(held.needed)} {numbers.units(estimate.unit, held.needed)}"
+    return f"{words}: if it stays so, {needed} would settle it as a {held.leaning}"
+
+
+def _why_unanswered(measure: StressMeasure, estimate: EstimateRecord, limits: Allowed) -> str:
+    words = f"but this leaves out {left_out_words(estimate)}"
+    if estimate.bounds is None:
+        return f"{words}: how far they would move it is not known"
+    least, most = estimate.bounds
+    above = limits.most is not None and worst_ends(estimate)[1] > limits.most
+    worst = value_words(measure, estimate.model_copy(update={"value": most if above else least}))
+    return f"{words}: with all of them counted the worst way it is {worst}, so verdicts on them are needed for a pass"
+
+
+def why_not_made(test: StressTest) -> str:
+    """In words; empty where there is a text to judge."""
+    if test.kind == "original":
+        return ""
+    made = test.made
+    if test.kind == "repeats":
+        is_unseeded = test.name == "seeds" and not made.wanted
+        return "not asked: a judge that is a function has no seed to set" if is_unseeded else ""
+    kept = made.accepted - made.rejected_by_review - made.left_out
+    if made.proved or kept > 0 or not made.wanted:
+        return ""
+    if made.accepted:
+        return _taken_away(made)
+    words = f"0 of {numbers.count(made.wanted)} {numbers.units('text', made.wanted)} were made"
+    reasons = "; ".join(_reasons(made))
+    return f"{words}: {reasons}" if reasons else f"{words}: none was tried"
+
+
+def _taken_away(made: MadeRecord) -> str:
+    """Where there were texts, and people have let none of them through."""
+    words = f"no text is left of {numbers.count(made.accepted)} that {'was' if made.accepted == 1 else 'were'} made"
+    said = [f"{numbers.count(made.rejected_by_review)} rejected by people"] if made.rejected_by_review else []
+    said += [f"{numbers.count(made.left_out)} left out until people settle them"] if made.left_out else []
+    return f"{words}: {'; '.join(said)}"
+
+
+def _reasons(made: MadeRecord) -> list[str]:
+    said = []
+    if rejected := sum(made.rejected.values()):
+        commonest, times = max(made.rejected.items(), key=lambda reason: reason[1])
+        were = "was" if rejected == 1 else "were"
+        counted = f"{numbers.count(rejected)} {numbers.units('attempt', rejected)} {were} rejected"
+        said.append(f"{counted}, most often ({numbers.count(times)}) because of: {commonest}")
+    if made.unchanged:
+        said.append(f"{numbers.count(made.unchanged)} had nothing to change")
+    said += [f"{numbers.count(count)} not tried, {reason}" for reason, count in made.skipped.items()]
+    return said

@@ -1,0 +1,150 @@
+"""What a generator writes for a stress study, and its validators say of it."""
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from itertools import islice
+
+from umpirical.domain.errors import UsageError
+from umpirical.domain.reviews import ReviewItem
+from umpirical.models.adapters.catalogue import Calling, open_model
+from umpirical.models.money import Ledger, Meter, Pricer
+from umpirical.models.prices import UNPRICED
+from umpirical.models.requests import ChatRequest, Decoding, Message
+from umpirical.models.worst_case import WorstCase
+from umpirical.protocols.review.items import review_item
+from umpirical.protocols.stress.commissions import planned_commissions, texts_by_label
+from umpirical.protocols.stress.originals import read_originals
+from umpirical.protocols.stress.spec import StressStudy
+from umpirical.protocols.stress.stimuli import existing_generation, generated_made, open_generation
+from umpirical.protocols.writing import WatchGeneration, Writing, WritingEstimate, Written
+from umpirical.runs.generation import GenerationWatcher, Writers, commissions_left, generate
+from umpirical.runs.loop import run_on_loop
+from umpirical.stimuli.generation.attempt import attempt
+from umpirical.stimuli.generation.commissions import Commission
+from umpirical.stimuli.generation.opinions import opinion_schema, validator_prompt
+
+__all__ = ["StressWriting"]
+
+BYTES_PER_TOKEN = 6
+"""The most bytes that a token of a generated text has, for the bound on what validators read."""
+
+GENERATOR, VALIDATOR = "generator", "validator"
+
+
+class StressWriting(Writing):
+    """The commissions of a study: reads the dataset, and plans every text."""
+
+    def __init__(self, study: StressStudy) -> None:
+        stress = study.spec.stress
+        if stress.generator is None or stress.validator is None or not stress.generated:
+            raise UsageError(
+                "no test of the study is written by a model",
+                fix="name a test such as paraphrase under stress, with a generator and a validator; "
+                "umpirical run  measures with what a program makes",
+            )
+        self._study = study
+        self.models = {GENERATOR: stress.generator.model, VALIDATOR: stress.validator.model}
+        self.review = study.review_terms
+        self._originals = read_originals(study).stimuli
+        self._planned = planned_commissions(study, self._originals)
+        self._commissions = {commission.id: commission for commission in self._planned.commissions}
+        self._sensitive = frozenset(study.spec.review.sensitive)
+
+    @property
+    def wanted(self) -> int:
+        return len(self._commissions)
+
+    def estimate(self, pricers: Mapping[str, Pricer]) -> WritingEstimate:
+        store = open_generation(self._study.folder)
+        try:
+            left = commissions_left(self._planned.commissions, store)
+        finally:
+            store.close()
+        fewest = most = 0
+        expected, at_most = WorstCase(), WorstCase()
+        for commission, tried in left:
+            votes = 0 if commission.perturbation.validation == "none" else commission.terms.votes
+            agree, attempts = min(votes, commission.terms.agree), commission.terms.attempts - tried
+            fewest += 1 + agree
+            most += attempts * (1 + votes)
+            write, validate = _worst(commission, pricers)
+            for bill, texts, opinions in ((expected, 1, agree), (at_most, attempts, attempts * votes)):
+                bill.add(write, self.models[GENERATOR], times=texts)
+                bill.add(validate, self.models[VALIDATOR], times=opinions)
+        known = UNPRICED not in pricers.values()
+        return WritingEstimate(
+            commissions=self.wanted,
+            settled=self.wanted - len(left),
+            fewest_calls=fewest,
+            most_calls=most,
+            expected=expected.total if known else None,
+            at_most=at_most.at_most if known else None,
+            tables=tuple(dict.fromkeys(pricer.table for pricer in pricers.values())),
+        )
+
+    def write(
+        self, pricers: Mapping[str, Pricer], ledger: Ledger, watch: Callable[[str, int], WatchGeneration]
+    ) -> Written:
+        store = open_generation(self._study.folder)
+        try:
+            with store.locked(), watch("generate", self.wanted) as watcher:
+                run_on_loop(self._write(pricers, ledger, watcher))
+            attempts = list(store.attempts(list(self._commissions)))
+            left = {commission.id for commission, _ in commissions_left(self._planned.commissions, store)}
+            failures = store.failures(left)
+        finally:
+            store.close()
+        return Written(generated_made(self._planned, attempts), failures)
+
+    def items_after(self, serial: int, *, most: int) -> list[tuple[int, ReviewItem | None]]:
+        # Nothing is held open in between: generation may not have begun, and its record is not made by looking.
+        store = existing_generation(self._study.folder)
+        if store is None:
+            return []
+        try:
+            found = list(islice(store.accepted_after(serial), most))
+        finally:
+            store.close()
+        items: list[tuple[int, ReviewItem | None]] = []
+        for number, settled in found:
+            commission = self._commissions.get(settled.commission)
+            sensitive = settled.test in self._sensitive
+            items.append((number, review_item(commission, settled, sensitive=sensitive) if commission else None))
+        return items
+
+    async def _write(self, pricers: Mapping[str, Pricer], ledger: Ledger, watcher: GenerationWatcher) -> None:
+        concurrency, store = self._study.spec.concurrency, open_generation(self._study.folder)
+        generator, validator = (
+            open_model(self.models[part], Calling(concurrency, Meter(pricers[part], ledger)))
+            for part in (GENERATOR, VALIDATOR)
+        )
+        try:
+            await generate(
+                self._planned.commissions,
+                store,
+                Writers(generator, validator),
+                originals=texts_by_label(self._originals),
+                watcher=watcher,
+                concurrency=concurrency,
+            )
+        finally:
+            await generator.close()
+            await validator.close()
+            store.close()
+
+
+def _worst(commission: Commission, pricers: Mapping[str, Pricer]) -> tuple[Decimal, Decimal]:
+    """The most that one text, and one opinion on it, can cost."""
+    protocol = attempt(commission, 0)
+    write = pricers[GENERATOR].worst(next(protocol).request)
+    protocol.close()
+    if commission.perturbation.validation == "none":
+        return write, Decimal(0)
+    longest = "x" * (commission.terms.generator.max_tokens * BYTES_PER_TOKEN)
+    request = ChatRequest(
+        commission.terms.validator.model,
+        (Message("user", validator_prompt(commission, longest)),),
+        Decoding(max_tokens=commission.terms.validator.max_tokens),
+        opinion_schema(commission.perturbation.validation, commission.terms.scale),
+    )
+    return write, pricers[VALIDATOR].worst(request)

@@ -1,0 +1,93 @@
+"""The card: a record as one screen of Markdown, for a repository or a model page. The JSON record is the whole."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from umpirical.reports import numbers
+from umpirical.reports.record import Record, TroubleRecord
+from umpirical.reports.sections import card_lines
+from umpirical.text.inert import inert
+
+__all__ = ["MOST_LINES", "Card", "plain", "quoted", "render_card"]
+
+MOST_LINES = 60
+MOST_TROUBLE = 5
+
+_PUNCTUATION = re.compile(r"[\\`*_\[\]|~#!$]")
+_BLOCK_START = re.compile(r"^(\d*)([-+=:.)])(?=\s|$)")
+_AUTOLINK = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
+_FRONT_MATTER = re.compile(rf"[<>&\[\]`|]|{_AUTOLINK.pattern}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a protocol puts on a card; the rest is the same for all."""
+
+    protocol: str
+    title: str
+    lead: Sequence[str]
+    """Lines above the table: what was decided and found."""
+    table: Callable[[int], Iterable[str]]
+    """The lines of the table, given how many lines there is room for."""
+    fields: Mapping[str, str]
+    """Front matter."""
+
+
+def render_card(card: Card, record: Record, text: Callable[[], str]) -> str:
+    """The card of a record whose JSON is `text`. The same record gives the same text, and it can always be encoded."""
+    added = card_lines(card.protocol, record)
+    before = [*_front_matter(card.fields), *_heading(card.title, complete=record.complete), *card.lead]
+    after = [*added, *([""] if added else []), *_trouble(record.trouble)]
+    after.append(f"SHA-256 of the JSON record: {_digest(text)}")
+    return "\n".join([*before, *card.table(MOST_LINES - len(before) - len(after)), *after]) + "\n"
+
+
+def _front_matter(fields: Mapping[str, str]) -> Iterator[str]:
+    yield "---"
+    for name, value in fields.items():
+        yield f"{name}: {quoted(value)}"
+    yield from ("---", "")
+
+
+def _heading(title: str, *, complete: bool) -> Iterator[str]:
+    yield from (f"# {title}", "")
+    if not complete:
+        yield from ("**Incomplete run: not every planned trial has a response.**", "")
+
+
+def _trouble(kinds: Sequence[TroubleRecord]) -> Iterator[str]:
+    yield from ("## Answers that are no verdict", "")
+    shown = kinds if len(kinds) <= MOST_TROUBLE else kinds[: MOST_TROUBLE - 1]
+    for kind in shown:
+        yield f"- {numbers.count(kind.count)} {kind.outcome}: {plain(kind.why)}"
+    if len(kinds) > len(shown):
+        more = sum(kind.count for kind in kinds[len(shown) :])
+        yield f"- {numbers.count(more)} of {numbers.count(len(kinds) - len(shown))} other kinds, in the JSON record."
+    if not kinds:
+        yield "None: every response was read as a verdict or an abstention."
+    yield ""
+
+
+def _digest(text: Callable[[], str]) -> str:
+    try:
+        return f"`{sha256(text().encode()).hexdigest()}`"
+    except ValueError:
+        # Half of a surrogate pair cannot be written as JSON; the card is still worth reading.
+        return "none, since the record holds text that cannot be written as JSON."
+
+
+def plain(text: str) -> str:
+    """Foreign text as one line of Markdown that shows what it says: no markup, no cell or line break, no link."""
+    line = " ".join(inert(text).split())
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = _PUNCTUATION.sub(r"\\\g<0>", line)
+    line = _AUTOLINK.sub(lambda found: f"&#{ord(found[0])};", line)
+    return _BLOCK_START.sub(r"\1\\\2", line)
+
+
+def quoted(text: str) -> str:
+    """Foreign text as a YAML scalar, which is harmless too where front matter is taken for Markdown."""
+    return _FRONT_MATTER.sub(lambda found: f"\\u{ord(found[0]):04X}", json.dumps(inert(text), ensure_ascii=False))

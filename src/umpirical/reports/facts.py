@@ -1,0 +1,96 @@
+"""The facts of a run, as every record holds them."""
+
+import platform
+from decimal import ROUND_HALF_UP, Decimal
+from importlib.metadata import version
+
+from umpirical.domain.tallies import Tallies
+from umpirical.judges.factory import build_reader
+from umpirical.judges.spec import JudgeSpec
+from umpirical.reports.record import JudgeRecord, RunRecord, SpendRecord, TroubleRecord
+from umpirical.runs.judgments import Reading, Spent
+from umpirical.runs.run import Run
+
+__all__ = ["judge_record", "run_record", "spend_record", "trouble_records"]
+
+PACKAGES = ("duckdb", "numpy", "scipy")
+"""Packages that can change a number."""
+
+
+def judge_record(run: Run, reading: Reading) -> JudgeRecord:
+    """The judge that a run asked."""
+    spec, fingerprint = run.judge, run.manifest["fingerprint"]
+    model = f"{spec.model.adapter}: {spec.model.name}" if spec.model else f"python: {spec.callable}"
+    return JudgeRecord(
+        name=spec.name,
+        kind=spec.kind,
+        model=model,
+        fingerprint=fingerprint,
+        served_by=sorted(reading.served_by),
+        decoding=dict(spec.decoding.sent()) if spec.model else {},
+        instruction="\n\n".join(spec.prompts.values()),
+        answer_schema=build_reader(spec).schema(),
+        capabilities=spec.capabilities.as_dict(),
+        prompts=spec.prompts,
+        scale=_scale(spec),
+    )
+
+
+def run_record(run: Run, reading: Reading, tallies: Tallies) -> RunRecord:
+    """The run that a record was read from."""
+    spec, manifest = run.judge, run.manifest
+    return RunRecord(
+        id=manifest["id"],
+        created=manifest["created"],
+        umpirical_version=manifest["umpirical"],
+        protocol=manifest["protocol"],
+        stimuli=manifest["stimuli"],
+        seed=manifest["seed"],
+        tasks=sorted({tally.task_id for tally in tallies.calls}),
+        arms=manifest["arms"],
+        repeats=manifest["repeats"],
+        trials=reading.planned,
+        responses_sha256=reading.responses_sha256,
+        command=manifest.get("command", f"umpirical run --judge {spec.name}"),
+        python=platform.python_version(),
+        packages={name: version(name) for name in PACKAGES},
+    )
+
+
+def trouble_records(reading: Reading) -> list[TroubleRecord]:
+    """What was no verdict, the most frequent first."""
+    return [
+        TroubleRecord.model_validate({"outcome": outcome, "why": why, "count": count, "example": example})
+        for (outcome, why), count in sorted(reading.trouble.items(), key=lambda entry: (-entry[1], entry[0]))
+        for example in [reading.examples[outcome, why]]
+    ]
+
+
+def spend_record(spent: Spent) -> SpendRecord:
+    """What the calls took. A cost is given only if that of every call is known."""
+    known = spent.calls > 0 and spent.priced == spent.calls
+    latencies = sorted(spent.latencies)
+    per_1000 = (spent.cost * 1000 / spent.calls).quantize(Decimal("0.0001"), ROUND_HALF_UP) if known else None
+    return SpendRecord(
+        calls=spent.calls,
+        cost=spent.cost if known else None,
+        cost_per_1000=per_1000,
+        price_table=", ".join(sorted(filter(None, spent.price_tables))),
+        latency_p50_ms=_quantile(latencies, 0.50),
+        latency_p95_ms=_quantile(latencies, 0.95),
+        input_tokens=spent.input_tokens or None,
+        output_tokens=spent.output_tokens or None,
+    )
+
+
+def _scale(spec: JudgeSpec) -> str:
+    if spec.scale is None:
+        return ""
+    if spec.scale.kind == "interval":
+        return f"from {spec.scale.low:g} to {spec.scale.high:g}"
+    return f"{spec.scale.kind}: {', '.join(spec.scale.labels)}"
+
+
+def _quantile(ordered: list[float], share: float) -> float | None:
+    """The nearest rank: a time that a call did take."""
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None

@@ -1,0 +1,83 @@
+"""Sections of a page: what a protocol's page shows, in order, and where a plugin's section comes in.
+
+A section is a view of the record and adds nothing to it. Its template is rendered like all others: escaped, inert, and
+refusing numbers that were not formatted.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import Environment, Template
+from markupsafe import Markup
+
+from umpirical.registry import Registry
+
+__all__ = ["SECTIONS", "Section", "card_lines", "render_sections", "sections_of"]
+
+Records = Sequence[Any]
+"""The records of a page: one for a datasheet, one for each judge where several stand side by side."""
+
+
+def _always(_: Records) -> bool:
+    return True
+
+
+def _nothing(_: Records) -> Mapping[str, object]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section of a page. A plugin's is registered under the entry point `umpirical.sections`."""
+
+    name: str
+    """Tells it from the other sections of its page."""
+    protocols: tuple[str, ...]
+    """The protocols whose pages it is part of."""
+    file: str = ""
+    """Its template among those of the protocol's own package."""
+    source: str = ""
+    """The template itself, for a section that comes from elsewhere."""
+    shown: Callable[[Records], bool] = _always
+    """Whether these records have anything for it to show."""
+    view: Callable[[Records], Mapping[str, object]] = _nothing
+    """What its template is given as `view`, besides what all sections are given."""
+    after: str = ""
+    """The section that it follows; empty for the last place."""
+    card: Callable[[Any], Sequence[str]] = lambda _: ()
+    """Lines for the Markdown card of one record."""
+
+    def template(self, templates: Environment) -> Template:
+        return templates.get_template(self.file) if self.file else templates.from_string(self.source)
+
+
+SECTIONS: Registry[Section] = Registry("sections", {}, noun="report section")
+"""Sections that plugins add. What a protocol's page shows by itself is listed by the protocol."""
+
+
+def sections_of(protocol: str, own: Sequence[Section]) -> list[Section]:
+    """A protocol's own sections in their order, and every plugin's at its place."""
+    sections = list(own)
+    for section in SECTIONS:
+        if protocol in section.protocols:
+            names = [each.name for each in sections]
+            sections.insert(names.index(section.after) + 1 if section.after in names else len(names), section)
+    return sections
+
+
+def render_sections(
+    templates: Environment, sections: Sequence[Section], records: Records, values: Mapping[str, object]
+) -> list[Markup]:
+    """The sections that have anything to show, rendered; `values` is what every one of them is given."""
+    # Each is escaped where it is rendered, so that the page around it may take it as it is.
+    return [
+        Markup(section.template(templates).render(**values, records=records, view=section.view(records)))  # noqa: S704
+        for section in sections
+        if section.shown(records)
+    ]
+
+
+def card_lines(protocol: str, record: Any) -> list[str]:  # noqa: ANN401  # of whichever protocol
+    """What plugins' sections add to the card of a record."""
+    return [line for section in SECTIONS if protocol in section.protocols for line in section.card(record)]

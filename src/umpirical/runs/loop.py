@@ -1,0 +1,90 @@
+"""The event loop of this process: one, in a thread of its own, for all that is asked.
+
+A judge object may belong to the loop it was first used in, and fails in a second one. So every run of a process, and
+every cell of a notebook, uses the same loop. A notebook has a running loop already; in a thread of its own, this one
+is not in its way.
+"""
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+__all__ = ["STOPPER", "Stopper", "run_on_loop"]
+
+T = TypeVar("T")
+
+
+class Stopper:
+    """Stops, from another thread, what is run on the loop. What was answered by then is kept."""
+
+    def __init__(self) -> None:
+        self._stopped = False
+        self._cancel: Callable[[], object] | None = None
+
+    def stop(self) -> None:
+        self._stopped = True
+        if self._cancel is not None:
+            self._cancel()
+
+    def watch(self, cancel: Callable[[], object] | None) -> None:
+        """Told how to cancel what runs now; None when nothing does."""
+        self._cancel = cancel
+        if self._stopped and cancel is not None:
+            cancel()
+
+
+STOPPER: ContextVar[Stopper | None] = ContextVar("umpirical_stopper", default=None)
+"""Set by whoever works in a thread and may want to stop there."""
+
+_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
+    """Runs a coroutine on the loop and waits for it. Interrupted, it is cancelled, and its clean-up is waited for."""
+    loop, done, tasks = _running_loop(), Future[T](), list[asyncio.Task[None]]()
+
+    async def settle() -> None:
+        try:
+            done.set_result(await work)
+        except BaseException as error:  # noqa: BLE001  # raised again where it is waited for
+            done.set_exception(error)
+
+    def cancel() -> None:
+        # By then the task is there: it is started on the loop before this is heard.
+        loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
+
+    loop.call_soon_threadsafe(lambda: tasks.append(loop.create_task(settle())))
+    stopper = STOPPER.get() or Stopper()
+    stopper.watch(cancel)
+    try:
+        return done.result()
+    except KeyboardInterrupt:
+        cancel()
+        # What was answered is paid for, and is put away before anybody leaves.
+        done.exception()
+        raise
+    finally:
+        stopper.watch(None)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop:
+    global _loop  # noqa: PLW0603  # there is one, that is the point
+    with _lock:
+        if _loop is None:
+            _loop = asyncio.new_event_loop()
+            threading.Thread(target=_loop.run_forever, name="umpirical-loop", daemon=True).start()
+        return _loop
+
+
+def _forget() -> None:
+    """A forked process has none of its parent's threads, and needs a loop of its own."""
+    global _loop  # noqa: PLW0603  # likewise
+    _loop = None
+
+
+os.register_at_fork(after_in_child=_forget)

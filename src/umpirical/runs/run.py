@@ -1,0 +1,78 @@
+"""A run on disk: planned, under way or finished."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from umpirical.domain.errors import UsageError
+from umpirical.judges.spec import JudgeSpec
+from umpirical.models.adapters.catalogue import ADAPTERS
+from umpirical.runs.call import CallSpec
+from umpirical.store.reuse import answered_trials
+from umpirical.store.runs import RunStore
+from umpirical.store.stimulus_sets import StimulusSet
+
+__all__ = ["Run", "open_run"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One judge asked about one stimulus set in one design: its record, and what it takes to ask on."""
+
+    store: RunStore
+    call: CallSpec
+
+    @property
+    def folder(self) -> Path:
+        return self.store.folder
+
+    @property
+    def name(self) -> str:
+        return self.store.folder.name
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        return self.store.manifest
+
+    @property
+    def judge(self) -> JudgeSpec:
+        return self.call.judge
+
+    @property
+    def stimuli(self) -> StimulusSet:
+        return self.call.stimulus_set
+
+    @property
+    def trials(self) -> int:
+        return self._size[0]
+
+    @property
+    def shards(self) -> int:
+        return self._size[1]
+
+    @property
+    def simulated(self) -> bool:
+        """Asking costs nothing and reaches nobody."""
+        return self.judge.model is not None and ADAPTERS.get(self.judge.model.adapter).simulated
+
+    def calls_left(self) -> int:
+        """Trials that have no answer yet, here or taken over from another run."""
+        return self.trials - sum(len(answered) for _, answered in answered_trials(self.store))
+
+    @property
+    def _size(self) -> tuple[int, int]:
+        return self.store.plan_size() or (0, 0)
+
+
+def open_run(folder: Path) -> Run:
+    """A run that is there already. The study's stimuli are found from its folder upwards, so a study can be moved."""
+    store = RunStore(folder)
+    if not (folder / "run.json").is_file():
+        raise UsageError(f"{folder} is not a run", fix="umpirical runs  lists the runs of a study")
+    manifest = store.manifest
+    name, judge = manifest["stimuli_folder"], JudgeSpec.model_validate(manifest["judge"])
+    for study in folder.resolve().parents:
+        if (study / "stimuli" / name / "manifest.json").is_file():
+            return Run(store, CallSpec(judge, study, study / "stimuli" / name, manifest["seed"]))
+    raise UsageError(f"the stimuli {name} of run {folder.name} are not there", fix="keep stimuli/ beside runs/")

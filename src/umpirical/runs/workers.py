@@ -1,0 +1,69 @@
+"""Workers: as many tasks as calls may be in flight, drawing from one source until it is empty, or there is no sense.
+
+Three ways to stop before the end: the spending cap, a row of failures with no answer between them, an interruption.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
+
+from umpirical.domain.errors import UmpiricalError
+from umpirical.models.money import CapReached
+
+__all__ = ["RunStopped", "Workers"]
+
+T = TypeVar("T")
+
+
+class RunStopped(UmpiricalError):
+    """The run was given up before its end. All that was answered is kept, and it can be resumed."""
+
+    exit_code = 5
+
+
+class Workers:
+    """Works through a source, and gives up on a server that is down."""
+
+    def __init__(self, count: int, *, give_up_after: int, fix: str) -> None:
+        """`give_up_after` failures in a row stop the work: a server that is down is not asked ten thousand times.
+
+        `fix` is what a person is told to do then.
+        """
+        self.count = count
+        # Failures settle later than answers, so sound work may end with every call in flight failing in a row.
+        self._give_up_after = give_up_after + 2 * count
+        self._fix = fix
+        self._failed_in_a_row = 0
+        self._cap_reached: CapReached | None = None
+
+    async def work_through(self, source: Iterable[T], work: Callable[[T], Awaitable[None]]) -> None:
+        """Has `work` done on everything in the source. Raises what stopped it, once."""
+        items = iter(source)
+
+        async def worker() -> None:
+            try:
+                for item in items:
+                    await work(item)
+            except CapReached as error:
+                # Nobody is cancelled at the cap: an answer that has just come in is paid for, and still to be recorded.
+                self._cap_reached = error
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self.count):
+                    group.create_task(worker())
+        except BaseExceptionGroup as several:
+            # Every task fails for the same reason; the person needs it once.
+            raise several.exceptions[0] from None
+        if self._cap_reached is not None:
+            raise self._cap_reached
+
+    def settled(self, failure: str | None) -> None:
+        """Told how each call ended: None for an answer, else what went wrong. Raises when it has become hopeless."""
+        if failure is None:
+            self._failed_in_a_row = 0
+            return
+        self._failed_in_a_row += 1
+        if self._failed_in_a_row >= self._give_up_after:
+            message = f"{self._failed_in_a_row} calls in a row failed, the last with {failure}"
+            raise RunStopped(message, fix=self._fix)

@@ -1,0 +1,84 @@
+"""Counting judgments, by DuckDB over Parquet: what the counts of every protocol have in common.
+
+A protocol writes the queries. Their columns are named like the fields of the tally they make, so that a column more
+or in another place cannot become another number.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from umpirical.domain.errors import StoreError
+from umpirical.domain.scales import JudgeKind
+from umpirical.domain.tallies import CallTally
+from umpirical.store.sql import open_duckdb, quoted_glob
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["Counting", "counting"]
+
+T = TypeVar("T")
+
+# One row per trial. An abstention is an answer; unparsed, failed and unasked trials are none, and neither is a grade
+# on a scale without order, which has no score.
+_JUDGMENTS = """
+create temp view judgment as
+select *, outcome = 'abstained' or choice is not null or score is not null as answered
+from read_parquet({files})
+"""
+
+_CALL_TALLIES = """
+select task_id, arm, family, stratum, delta, count(*) as planned,
+  count(*) filter (choice = '1') as slot_1, count(*) filter (choice = '2') as slot_2,
+  count(*) filter (choice = 'tie') as tie,
+  count(*) filter (outcome = 'abstained') as abstained, count(*) filter (outcome = 'unparsed') as unparsed,
+  count(*) filter (outcome = 'failed') as failed, count(*) filter (outcome = 'unasked') as unasked,
+  count(*) filter (outcome = 'verdict' and choice is null) as graded
+from judgment group by all order by all
+"""
+
+
+class Counting:
+    """The judgments of a run as the view `judgment`, open for queries."""
+
+    def __init__(self, db: "duckdb.DuckDBPyConnection") -> None:
+        self._db = db
+
+    def execute(self, *statements: str) -> None:
+        """Statements that return nothing: views, tables and macros for the queries to come."""
+        for statement in statements:
+            self._db.execute(statement)
+
+    def rows(self, query: str, parameters: object = None) -> list[dict[str, Any]]:
+        """The rows of a query, each by the names of its columns."""
+        found = self._db.execute(query, parameters)
+        names = [column[0] for column in found.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+    def tallies(self, kind: type[T], query: str) -> tuple[T, ...]:
+        """A tally for every row, its fields given by the columns of the same names."""
+        return tuple(kind(**row) for row in self.rows(query))
+
+    def calls(self) -> tuple[CallTally, ...]:
+        """Every trial by outcome: the same for every protocol."""
+        return self.tallies(CallTally, _CALL_TALLIES)
+
+
+@contextmanager
+def counting(folder: Path, kind: JudgeKind) -> Iterator[Counting]:
+    """Opens the judgments in a folder for counting. Refuses if a trial is there twice."""
+    with open_duckdb(spill=folder / "spill") as db:
+        # A view takes no parameters, so the path is put into its text.
+        db.execute(_JUDGMENTS.format(files=quoted_glob(folder, "*.parquet")))
+        _refuse_doubles(db, kind)
+        yield Counting(db)
+
+
+def _refuse_doubles(db: "duckdb.DuckDBPyConnection", kind: JudgeKind) -> None:
+    """A trial is a question; a `grade` judge is asked the same of an answer that came up in two pairs."""
+    trial = "trial_id" if kind == "compare" else '(trial_id, stimulus_id, "order")'
+    [(doubled,)] = db.execute(f"select count(*) - count(distinct {trial}) from judgment").fetchall()  # noqa: S608  # ours
+    if doubled:
+        raise StoreError(f"{doubled} trials are counted twice", fix="delete judgments/ and report again")

@@ -1,0 +1,344 @@
+"""What a run will take before anything is sent: calls, tokens, money, time, and how precise it will be.
+
+`at most` is a bound: every call at the worst case of one attempt. A retry may be billed too; it is booked under the
+same cap as all else.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, Decimal
+from itertools import islice
+from math import ceil
+from statistics import fmean
+from typing import Literal, NamedTuple
+
+from umpirical.domain.errors import UsageError
+from umpirical.domain.responses import Response, Usage
+from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.trials import Presentation, Trial
+from umpirical.judges.spec import JudgeSpec
+from umpirical.models.money import FREE, Pricer
+from umpirical.models.prices import (
+    UNPRICED,
+    PricedModel,
+    TokenPrices,
+    most_input_tokens,
+    no_price,
+    pricer_for,
+)
+from umpirical.models.requests import ChatRequest
+from umpirical.models.spec import ModelSpec
+from umpirical.models.worst_case import WorstCase
+from umpirical.protocols.catalogue import protocol_of_run
+from umpirical.protocols.protocol import PlannedCounts
+from umpirical.runs.plan import request_for
+from umpirical.runs.run import Run
+from umpirical.store.reuse import answered_trials
+from umpirical.store.runs import RunStore
+from umpirical.study.precision import Precision, expected_precision
+
+__all__ = ["PlanEstimate", "Pricing", "RunEstimate", "Tokens", "estimate_run", "pricers_of"]
+
+BYTES_PER_TOKEN = 4
+"""Of English prose, about, with any tokenizer in use."""
+
+CONSTRAINED_TOKENS = 15
+"""Output of a judge that may only fill in the answer schema."""
+
+ASSUMED_SECONDS = 1.0
+"""For one call, where none was recorded."""
+
+ENOUGH_RECORDED = 10_000
+"""Recorded answers beyond which more of them change no mean."""
+
+Pricing = Literal["free", "priced", "unpriced", "unknown", "own-function"]
+"""`unpriced`: not known, and somebody agreed. `own-function`: Umpirical sends nothing and sees no bill."""
+
+OutputBasis = Literal["recorded", "constrained", "max-tokens", "none"]
+"""Where the expected output is from: earlier answers of this model, the answer schema, or the limit."""
+
+SecondsBasis = Literal["recorded", "assumed", "none"]
+"""`none`: a simulated judge answers at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A number of tokens."""
+
+    expected: int | None
+    """None if nothing is known to expect it from."""
+    at_most: int | None
+    """None if nothing bounds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunEstimate:
+    """What one run will take."""
+
+    run: str
+    judge: str
+    model: str
+    trials: int
+    answered: int
+    """Trials that have their answer already and are not asked again."""
+    calls: int
+    input_tokens: Tokens | None
+    """Of all calls together; None for a judge whose prompts are its own affair."""
+    output_tokens: Tokens | None
+    """Of one call."""
+    output_basis: OutputBasis
+    pricing: Pricing
+    price_table: str
+    expected: Decimal | None
+    """US dollars; None if not known."""
+    at_most: Decimal | None
+    """US dollars; None if not known, or if nothing bounds it."""
+    refusal: str
+    """Why it cannot be run as it is; empty if it can."""
+    fix: str
+    """What to do about that."""
+    seconds: float
+    seconds_basis: SecondsBasis
+    concurrency: int
+    precision: tuple[Precision, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanEstimate:
+    """What a command will take."""
+
+    runs: tuple[RunEstimate, ...]
+
+    @property
+    def calls(self) -> int:
+        return sum(run.calls for run in self.runs)
+
+    @property
+    def expected(self) -> Decimal | None:
+        return _sum(run.expected for run in self.runs)
+
+    @property
+    def at_most(self) -> Decimal | None:
+        """None as soon as one run has no bound."""
+        return _sum(run.at_most for run in self.runs)
+
+    @property
+    def unit(self) -> Decimal:
+        """What amounts are rounded to: cents, or hundredths of them where a dollar is not at stake."""
+        known = sum((run.at_most for run in self.runs if run.at_most is not None), Decimal(0))
+        return Decimal("0.01") if known >= 1 else Decimal("0.0001")
+
+    @property
+    def bound(self) -> Decimal:
+        """The total of `at most` as it is shown: each judge's that is known, rounded up."""
+        rows = (run.at_most.quantize(self.unit, ROUND_CEILING) for run in self.runs if run.at_most is not None)
+        return sum(rows, Decimal(0))
+
+    @property
+    def unseen_calls(self) -> int:
+        """Calls whose price is not seen here, and which no cap holds."""
+        return sum(run.calls for run in self.runs if run.pricing in ("unpriced", "own-function"))
+
+    @property
+    def seconds(self) -> float:
+        """Runs go one after the other."""
+        return sum(run.seconds for run in self.runs)
+
+
+def pricers_of(
+    runs: Sequence[Run], overrides: Mapping[str, TokenPrices], *, allow_unpriced: bool = False
+) -> list[Pricer | None]:
+    """The prices of every run's judge, in order; None where they are not known, unless that is allowed."""
+    models = {run.judge.model.name for run in runs if run.judge.model}
+    if stray := [name for name in overrides if name not in models]:
+        raise UsageError(
+            f"--price {stray[0]}: no judge here has that model", fix=f"models: {', '.join(sorted(models)) or 'none'}"
+        )
+    found = [_pricer(run.judge, overrides) for run in runs]
+    return [UNPRICED if allow_unpriced and pricer is None else pricer for pricer in found]
+
+
+def estimate_run(run: Run, pricer: Pricer | None, *, concurrency: int) -> RunEstimate:
+    """Counts what is left to ask of a run, and prices it. Reads the plan and the record; asks nothing."""
+    spec, protocol = run.judge, protocol_of_run(run.store)
+    # A simulated judge has no tokens to count and takes no time; a function's prompts are its own affair.
+    model = None if run.simulated else spec.model
+    recorded = _recorded(run, model) if model else _Recorded()
+    load = _load(run, pricer, protocol.planned(spec))
+    output, output_basis = _output(spec, model, load, recorded)
+    workers = 1 if spec.capabilities.stateful else concurrency
+    each, seconds_basis = _seconds(run, recorded)
+    refusal = load.worst.refusal or (no_price(PricedModel.of(model)) if model and pricer is None else None)
+    return RunEstimate(
+        run=run.name,
+        judge=spec.name,
+        model=spec.model.name if spec.model else str(spec.callable),
+        trials=run.trials,
+        answered=run.trials - load.calls,
+        calls=load.calls,
+        input_tokens=Tokens(load.expected_input(), load.most_input) if model else None,
+        output_tokens=output,
+        output_basis=output_basis,
+        pricing=_pricing(spec, pricer),
+        price_table=pricer.table if pricer and spec.model else "",
+        expected=_expected(load, output, pricer) if spec.model else None,
+        at_most=load.worst.at_most if spec.model else None,
+        refusal=str(refusal) if refusal else "",
+        fix=refusal.fix if refusal else "",
+        seconds=load.calls * each / workers,
+        seconds_basis=seconds_basis,
+        concurrency=workers,
+        precision=tuple(expected_precision(load.planned.tallies(), kind=spec.kind, protocol=protocol.name)),
+    )
+
+
+def _pricer(spec: JudgeSpec, overrides: Mapping[str, TokenPrices]) -> Pricer | None:
+    return pricer_for(PricedModel.of(spec.model), overrides) if spec.model else FREE
+
+
+def _pricing(spec: JudgeSpec, pricer: Pricer | None) -> Pricing:
+    if spec.model is None:
+        return "own-function"
+    if pricer is None:
+        return "unknown"
+    return "unpriced" if pricer is UNPRICED else "free" if pricer is FREE else "priced"
+
+
+class _Weight(NamedTuple):
+    """What one prompt costs to ask."""
+
+    size: int
+    """Bytes of text."""
+    most_input: int
+    worst: Decimal | None
+
+
+@dataclass(slots=True)
+class _Load:
+    """What the trials of a run that are still to be asked add up to."""
+
+    planned: PlannedCounts
+    calls: int = 0
+    sizes: Counter[int] = field(default_factory=Counter)
+    """Calls by the bytes of their prompt."""
+    most_input: int = 0
+    worst: WorstCase = field(default_factory=WorstCase)
+    constrained: bool = False
+
+    def add(self, weight: _Weight, model: ModelSpec) -> None:
+        self.sizes[weight.size] += 1
+        self.most_input += weight.most_input
+        self.worst.add(weight.worst, model)
+
+    def weigh(self, request: ChatRequest, pricer: Pricer | None) -> _Weight:
+        texts = [*(message.content for message in request.messages), request.answer_schema]
+        size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        self.constrained = bool(request.answer_schema)
+        return _Weight(size, most_input_tokens(request), self.worst.of(request, pricer))
+
+    def expected_input(self) -> int:
+        return sum(ceil(size / BYTES_PER_TOKEN) * count for size, count in self.sizes.items())
+
+
+def _load(run: Run, pricer: Pricer | None, planned: PlannedCounts) -> _Load:
+    load, judge, model = _Load(planned), run.call.open_judge(), run.judge.model
+    stimulus_id, weights = "", dict[Presentation, _Weight]()
+    for trial, stimulus, answered in _walk(run):
+        load.planned.add(trial, stimulus)
+        if answered:
+            continue
+        load.calls += 1
+        if model is None:
+            continue
+        if trial.stimulus_id != stimulus_id:
+            stimulus_id, weights = trial.stimulus_id, {}
+        question = trial.presentation.question
+        if question not in weights:
+            request = request_for(judge, stimulus, trial.presentation)
+            assert isinstance(request, ChatRequest)  # noqa: S101  # it is asked of a model
+            weights[question] = load.weigh(request, pricer)
+        load.add(weights[question], model)
+    return load
+
+
+def _walk(run: Run) -> Iterator[tuple[Trial, Stimulus, bool]]:
+    """Every trial of the plan with its stimulus, and whether it has its answer, here or from another run."""
+    for shard, answered in answered_trials(run.store):
+        for trial, part in run.store.plan_shard(shard):
+            yield trial, run.stimuli.part(part)[trial.stimulus_id], trial.id in answered
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """Means over answers of the same model in this study; None if there are none."""
+
+    output_tokens: float | None = None
+    seconds: float | None = None
+
+
+def _recorded(run: Run, model: ModelSpec) -> _Recorded:
+    answers = list(islice(_answers(run, model), ENOUGH_RECORDED))
+    tokens = [answer.usage.output_tokens for answer in answers if answer.usage.output_tokens is not None]
+    seconds = [answer.latency_ms / 1000 for answer in answers if answer.latency_ms > 0]
+    return _Recorded(fmean(tokens) if tokens else None, fmean(seconds) if seconds else None)
+
+
+def _seconds(run: Run, recorded: _Recorded) -> tuple[float, SecondsBasis]:
+    """Of one call."""
+    if run.simulated:
+        return 0.0, "none"
+    return (ASSUMED_SECONDS, "assumed") if recorded.seconds is None else (recorded.seconds, "recorded")
+
+
+def _answers(run: Run, model: ModelSpec) -> Iterator[Response]:
+    """Answers of this model, on this server, in any run of the study."""
+    for path in sorted(run.store.folder.parent.glob("*/run.json")):
+        store = RunStore(path.parent)
+        known = store.manifest["judge"].get("model") or {}
+        if any(known.get(key) != getattr(model, key) for key in ("adapter", "name", "base_url")):
+            continue
+        for _, responses in store.walk():
+            # What was taken over from another run is in that run.
+            yield from (answer for answer in responses.values() if answer.failure is None and answer.attempts)
+
+
+def _output(
+    spec: JudgeSpec, model: ModelSpec | None, load: _Load, recorded: _Recorded
+) -> tuple[Tokens | None, OutputBasis]:
+    """Tokens of one answer."""
+    if model is None:
+        return None, "none"
+    limit = spec.decoding.max_tokens
+    if recorded.output_tokens is not None:
+        return Tokens(ceil(recorded.output_tokens), limit), "recorded"
+    if load.constrained:
+        return Tokens(min(CONSTRAINED_TOKENS, limit or CONSTRAINED_TOKENS), limit), "constrained"
+    return Tokens(limit, limit), "max-tokens" if limit else "none"
+
+
+def _expected(load: _Load, output: Tokens | None, pricer: Pricer | None) -> Decimal | None:
+    """Call by call, as it is billed: a price may depend on the length of the call."""
+    if pricer is None or pricer is UNPRICED:
+        return None
+    if pricer is FREE:
+        return Decimal(0)
+    if output is None or output.expected is None:
+        return None
+    return _sum(
+        _times(pricer.cost(Usage(ceil(size / BYTES_PER_TOKEN), output.expected)), count)
+        for size, count in load.sizes.items()
+    )
+
+
+def _times(cost: Decimal | None, count: int) -> Decimal | None:
+    return None if cost is None else cost * count
+
+
+def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
+    total = Decimal(0)
+    for amount in amounts:
+        if amount is None:
+            return None
+        total += amount
+    return total

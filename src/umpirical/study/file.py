@@ -1,0 +1,128 @@
+"""The study file."""
+
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from umpirical.domain.errors import ConfigError
+from umpirical.judges.spec import JudgeSpec
+from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_study
+from umpirical.protocols.study import STUDY_FILE, Study
+from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
+
+__all__ = ["load_study", "parse_study", "parse_study_data", "read_judge", "study_schema"]
+
+UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+"""What pydantic calls a key that a model, or a dataclass, does not have."""
+
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|xai|gsk|hf|AIza|ghp)[-_][A-Za-z0-9_-]{16,}|\bAIza[A-Za-z0-9_-]{30,}")
+
+
+def load_study(path: Path, *, outside: bool = False) -> Study[Any]:
+    """Reads a study file, or the study file in a folder. Prompts are resolved, so every file it names exists.
+
+    `outside`: files that it names, such as a dataset, may lie outside its folder. Somebody else's study file must not
+    send any file of this machine to a model, so that takes a person's word.
+    """
+    file = path / STUDY_FILE if path.is_dir() else path
+    return parse_study(load_yaml(file), file.parent, outside=outside)
+
+
+def parse_study(document: YamlDocument | str, folder: Path, *, outside: bool = False) -> Study[Any]:
+    """A study from the text of its file."""
+    if isinstance(document, str):
+        document = parse_yaml(document, name=STUDY_FILE)
+    _refuse_keys(document)
+    try:
+        return parse_study_data(document.data, folder, outside=outside)
+    except ValidationError as error:
+        raise _config_error(document, error, protocol_of_study(document.data).spec) from None
+
+
+def parse_study_data(data: Mapping[str, Any], folder: Path, *, outside: bool = False) -> Study[Any]:
+    """A study from what its file would hold."""
+    protocol = protocol_of_study(data)
+    study: Study[Any] = protocol.open(protocol.spec.model_validate(data), folder, outside=outside)
+    return study
+
+
+def read_judge(document: YamlDocument, name: str) -> dict[str, Any]:
+    """What a file with one judge in it says, as it would stand in a study file; `name` is its name if it has none."""
+    _refuse_keys(document)
+    data = {"name": name, **document.data}
+    try:
+        JudgeSpec.model_validate(data)
+    except ValidationError as error:
+        raise _config_error(document, error, JudgeSpec) from None
+    return data
+
+
+def study_schema() -> dict[str, Any]:
+    """The JSON Schema of a study file: that of any protocol."""
+    return {"anyOf": [protocol.spec.model_json_schema() for protocol in PROTOCOLS]}
+
+
+def _config_error(document: YamlDocument, error: ValidationError, model: type[BaseModel]) -> ConfigError:
+    """The first problem, with its line, and the name that was probably meant."""
+    problem = error.errors()[0]
+    path = tuple(problem["loc"])
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+    message, fix = problem["msg"].removeprefix("Value error, "), ""
+    if problem["type"] in UNKNOWN:
+        message = "is not known here"
+        near = get_close_matches(str(path[-1]), _names(model, path[:-1]), n=1)
+        fix = f"did you mean {near[0]!r}?" if near else "umpirical schema config  lists what there is"
+        if len(path) == 1 and (owner := _owner(str(path[0]), model)):
+            message, fix = f"is for a study of protocol {owner.name}", f"such a study has the key {owner.mark}"
+    return ConfigError(f"{place}: {message}" if place else message, where=document.where(path), fix=fix)
+
+
+def _owner(key: str, model: type[BaseModel]) -> Any:  # noqa: ANN401  # a protocol, or None
+    """The protocol whose study files have this key, where that is another one."""
+    others = [protocol for protocol in PROTOCOLS if protocol.spec is not model and protocol.mark]
+    return next((protocol for protocol in others if key in protocol.spec.model_fields), None)
+
+
+def _names(model: type[BaseModel], path: tuple[str | int, ...]) -> set[str]:
+    """Every key that may stand at a place of a study file; wherever that cannot be told, every key there is."""
+    schema: dict[str, Any] = model.model_json_schema()
+    definitions: dict[str, Any] = schema.get("$defs", {})
+    parts = [schema]
+    for step in path:
+        inner = [part.get("items") if isinstance(step, int) else part.get("properties", {}).get(step) for part in parts]
+        parts = [found for part in inner if part for found in _meant(part, definitions)]
+    here = {name for part in parts for name in part.get("properties", {})}
+    return here or {name for part in (schema, *definitions.values()) for name in part.get("properties", {})}
+
+
+def _meant(part: dict[str, Any], definitions: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A part of a schema without references, and each of the alternatives it may have."""
+    if "$ref" in part:
+        return _meant(definitions[part["$ref"].rpartition("/")[2]], definitions)
+    options = [option for name in ("anyOf", "oneOf", "allOf") for option in part.get(name, ())]
+    return [part, *(found for option in options for found in _meant(option, definitions))]
+
+
+def _refuse_keys(document: YamlDocument) -> None:
+    for path, text in _texts(document.data, ()):
+        if _KEY_LIKE.search(text):
+            raise ConfigError(
+                "this looks like an API key; keys are read from the environment only",
+                where=document.where(path),
+                fix="put it into an environment variable and name that in api_key_env",
+            )
+
+
+def _texts(node: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:  # noqa: ANN401
+    if isinstance(node, str):
+        yield path, node
+    elif isinstance(node, dict):
+        for key, value in node.items():
+            yield from _texts(value, (*path, key))
+    elif isinstance(node, list):
+        for place, value in enumerate(node):
+            yield from _texts(value, (*path, place))

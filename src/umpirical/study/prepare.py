@@ -1,0 +1,125 @@
+"""From a judge in a study to a planned run on disk. Nothing is asked here."""
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from umpirical.domain.digests import Json, canonical_json, digest
+from umpirical.judges.spec import JudgeSpec
+from umpirical.models.adapters.catalogue import ADAPTERS
+from umpirical.protocols.study import Study
+from umpirical.runs.call import CallSpec
+from umpirical.runs.plan import write_plan
+from umpirical.runs.run import Run
+from umpirical.store.reuse import find_answers
+from umpirical.store.runs import RunStore
+from umpirical.store.stimulus_sets import StimulusSet
+
+__all__ = ["prepare_run"]
+
+
+def prepare_run(
+    study: Study[Any],
+    judge: JudgeSpec,
+    *,
+    folder: Path | None = None,
+    fresh: bool = False,
+    stimuli: StimulusSet | None = None,
+) -> Run:
+    """Plans the run of one judge. The same judge, stimuli and design always lead to the same run, so this resumes.
+
+    Trials that another run of the study has an answer to are not asked again, unless `fresh`: then a new run is
+    planned, everything in it is asked, and it is the one that is resumed from then on. `folder` is where the run goes;
+    by default `runs/NAME-ID` in the study. `stimuli` are the study's, where they have been made before.
+    """
+    protocol = study.protocol
+    protocol.admit(judge)
+    stimuli = stimuli or protocol.stimuli(study)
+    found = study.found.get(judge.name)
+    call = CallSpec(judge, study.folder, stimuli.folder, study.spec.seed, protocol.answer_key, found)
+    asked, design = call.open_judge(), protocol.design(study, judge)
+    gates = protocol.gates(asked, stimuli, design)
+    run_id = digest(
+        "run",
+        {
+            "questions": asked.question_fingerprint,
+            "stimuli": stimuli.digest,
+            "design": design.as_json(),
+            "seed": study.spec.seed,
+            "protocol": protocol.version,
+        },
+    )[:12]
+    store = RunStore(folder or _run_folder(study.folder / "runs", f"{judge.name}-{run_id}", fresh=fresh))
+    planned = store.plan_size() is not None
+    _describe(
+        store,
+        judge,
+        asked.fingerprint,
+        {
+            "protocol": protocol.version,
+            "id": run_id,
+            "study": study.spec.study,
+            "stimuli": stimuli.digest,
+            "stimuli_folder": stimuli.folder.name,
+            "seed": study.spec.seed,
+            "repeats": design.repeats,
+            "arms": list(design.arms),
+            "command": study.command(judge.name),
+            "gates": [asdict(gate) for gate in gates],
+            **protocol.about(study, design),
+        },
+    )
+    if not planned:
+        write_plan(store, asked, stimuli, design)
+    if not fresh and not asked.capabilities.stateful and not store.started():
+        find_answers(store, _comparable_runs(store, judge, study.spec.seed))
+    return Run(store, call)
+
+
+def _describe(store: RunStore, judge: JudgeSpec, fingerprint: str, design: dict[str, Json]) -> None:
+    """Writes the manifest. When a run is resumed only its judge may have changed, by another way to read answers."""
+    begun = {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "umpirical": version("umpirical"),
+        "python": platform.python_version(),
+    }
+    if store.plan_size() is not None:
+        begun = {name: store.manifest[name] for name in begun}
+    store.write_manifest({**begun, **design, "judge": judge.model_dump(mode="json"), "fingerprint": fingerprint})
+
+
+def _run_folder(runs: Path, name: str, *, fresh: bool) -> Path:
+    """`NAME-ID`, or the newest of its fresh successors, `NAME-ID.2`, `NAME-ID.3`; if `fresh`, the next of them.
+
+    A successor that nothing was asked of, because somebody thought better of it, is not resumed: it would ask anew
+    what its predecessor knows.
+    """
+    newest, number = runs / name, 2
+    while RunStore(after := runs / f"{name}.{number}").started():
+        newest, number = after, number + 1
+    return after if fresh and newest.exists() else newest
+
+
+def _comparable_runs(store: RunStore, judge: JudgeSpec, seed: int) -> list[RunStore]:
+    """Other runs whose answers would be answers here: given by the same server, or by the same simulation."""
+    mine, found = _origin(judge.model_dump(mode="json"), seed), []
+    for manifest in sorted(store.folder.parent.glob("*/run.json")):
+        other = RunStore(manifest.parent)
+        if other.folder != store.folder and _origin(other.manifest["judge"], other.manifest["seed"]) == mine:
+            found.append(other)
+    return found
+
+
+def _origin(judge: Mapping[str, Any], seed: int) -> tuple[object, ...]:
+    """Who answers. A function is known by its source, which is in the trial's id; a simulation answers by its seed."""
+    model = judge["model"]
+    if model is None:
+        return ("function",)
+    # What a provider's client is opened with may change its answers, and is in no trial's id.
+    client, adapter = canonical_json(model.get("model_args") or {}), model["adapter"]
+    simulated = adapter in ADAPTERS.names() and ADAPTERS.get(adapter).simulated
+    return adapter, model["base_url"], client, seed if simulated else None

@@ -1,0 +1,233 @@
+"""Running the judges of a study, and what runs it has."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from typing import Protocol as Interface
+
+from umpirical.domain.errors import SpendRefused, UsageError
+from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.money import FREE, Ledger, Meter
+from umpirical.models.prices import TokenPrices
+from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_run
+from umpirical.protocols.protocol import Documents, Protocol
+from umpirical.protocols.study import Study
+from umpirical.reports.record import Record
+from umpirical.runs.executor import EXECUTORS, LOCAL, Watcher
+from umpirical.runs.run import Run, open_run
+from umpirical.store.runs import RunStore
+from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
+from umpirical.study.prepare import prepare_run
+
+__all__ = [
+    "Consent",
+    "FinishedRun",
+    "RunState",
+    "Watch",
+    "complete_run",
+    "finished_run",
+    "list_runs",
+    "measure_judges",
+    "measured_runs",
+    "plan_runs",
+    "write_side_by_side",
+]
+
+FAILED_SHARE = 0.10
+"""A run with more failures than this is not done: it exits as incomplete and can be resumed."""
+
+
+class Watch(Watcher, AbstractContextManager["Watch"], Interface):
+    """A watcher that is shown while a run goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """A run, measured by its protocol."""
+
+    folder: Path
+    protocol: Protocol[Any, Any]
+    record: Record
+    documents: Documents
+
+    @property
+    def enough(self) -> bool:
+        """Everything was asked, and not too much of it failed."""
+        return self.record.complete and self._failed <= FAILED_SHARE * self.record.run.trials
+
+    @property
+    def findings(self) -> list[str]:
+        return self.protocol.findings(self.record)
+
+    def text(self) -> str:
+        """The record as it stands in its JSON file."""
+        return self.protocol.render(self.record)
+
+    def summary(self) -> dict[str, Any]:
+        """For a program that started the run."""
+        return {
+            "run": self.folder.name,
+            "judge": self.record.judge.name,
+            "complete": self.record.complete,
+            "trials": self.record.run.trials,
+            "failed": self._failed,
+            "unparsed": sum(row.unparsed for row in self.record.audit),
+            "findings": self.findings,
+            self.protocol.name: str(self.documents.json),
+            "html": str(self.documents.html),
+            **self.protocol.summary(self.record),
+        }
+
+    @property
+    def _failed(self) -> int:
+        return sum(row.failed for row in self.record.audit)
+
+
+def plan_runs(study: Study[Any], judges: Sequence[str], *, fresh: bool = False) -> list[Run]:
+    """The runs of the judges named, or of all; if `fresh`, new ones that take over no answer from earlier runs."""
+    chosen = [study.judge(name) for name in judges] if judges else study.spec.judges
+    stimuli = study.protocol.stimuli(study)
+    return [prepare_run(study, judge, fresh=fresh, stimuli=stimuli) for judge in chosen]
+
+
+def complete_run(
+    run: Run,
+    concurrency: int,
+    watch: Callable[[str, int], Watch],
+    *,
+    meter: Meter | None = None,
+    executor: str = LOCAL,
+) -> FinishedRun:
+    """Asks what is left, then measures and writes the documents. Calls are booked in `meter`, and stop at its cap."""
+    chosen = EXECUTORS.get(executor)(Calling(concurrency, meter or Meter(FREE, Ledger())))
+    with watch(run.judge.name, run.trials) as watcher:
+        chosen.run(range(run.shards), run.call, run.store, watcher)
+    return finished_run(run.folder)
+
+
+def finished_run(folder: Path, *, out: Path | None = None) -> FinishedRun:
+    """Reads a run again, measures, and writes what its protocol makes of it, into the run's folder or `out`."""
+    run = open_run(folder)
+    protocol = protocol_of_run(run.store)
+    record = protocol.report(run)
+    return FinishedRun(folder, protocol, record, protocol.write(record, out or folder))
+
+
+Consent = Callable[[PlanEstimate], Decimal | None]
+"""Shown what is left to ask, of all judges that are not simulated; returns the cap on spending, or raises."""
+
+
+def measure_judges(  # noqa: PLR0913  # each by its name
+    study: Study[Any],
+    judges: Sequence[str] = (),
+    *,
+    consent: Consent,
+    watch: Callable[[str, int, Ledger], Watch],
+    prices: Mapping[str, TokenPrices] | None = None,
+    allow_unpriced: bool = False,
+    fresh: bool = False,
+    executor: str = LOCAL,
+    planned: Callable[[list[Run]], None] = lambda _: None,
+) -> Iterator[FinishedRun]:
+    """Measures the judges named, or all, one after the other, once the price was agreed to.
+
+    Every face measures through here: a price comes before any spending, and one ledger holds the cap for all judges.
+    """
+    EXECUTORS.get(executor)  # a name that is not known is refused before anything is made
+    runs = plan_runs(study, judges, fresh=fresh)
+    planned(runs)
+    concurrency, pricers = study.spec.concurrency, pricers_of(runs, prices or {}, allow_unpriced=allow_unpriced)
+    priced = list(zip(runs, pricers, strict=True))
+    real = [estimate_run(run, pricer, concurrency=concurrency) for run, pricer in priced if not run.simulated]
+    ledger = Ledger(_agreed(PlanEstimate(tuple(real)), consent))
+    for run, pricer in priced:
+        yield complete_run(
+            run,
+            concurrency,
+            lambda name, total: watch(name, total, ledger),
+            meter=Meter(pricer or FREE, ledger),
+            executor=executor,
+        )
+
+
+def _agreed(estimate: PlanEstimate, consent: Consent) -> Decimal | None:
+    for run in estimate.runs:
+        if run.calls and run.refusal:
+            raise SpendRefused(f"judge {run.judge}: {run.refusal}", fix=run.fix)
+    return consent(estimate)
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """A run at a glance."""
+
+    name: str
+    judge: str
+    created: str
+    trials: int
+    answered: int
+    failed: int
+    document: str
+    """The record of what was measured; empty while there is none."""
+
+
+def list_runs(folder: Path) -> list[RunState]:
+    """The runs under a study folder, oldest first."""
+    found = [_state(RunStore(path.parent)) for path in (folder / "runs").glob("*/run.json")]
+    return sorted(found, key=lambda state: (state.created, state.name))
+
+
+def _state(store: RunStore) -> RunState:
+    manifest, size = store.manifest, store.plan_size()
+    answered = failed = 0
+    for _, responses in store.walk():
+        lost = sum(response.failure is not None for response in responses.values())
+        failed, answered = failed + lost, answered + len(responses) - lost
+    documents = (f"{name}.json" for name in PROTOCOLS.names())
+    return RunState(
+        name=store.folder.name,
+        judge=manifest["judge"]["name"],
+        created=manifest["created"],
+        trials=size[0] if size else 0,
+        answered=answered,
+        failed=failed,
+        document=next((name for name in documents if (store.folder / name).exists()), ""),
+    )
+
+
+def measured_runs(folder: Path) -> list[Path]:
+    """The runs in a study, by their folders."""
+    found = sorted(path.parent for path in (folder / "runs").glob("*/run.json"))
+    if not found:
+        raise UsageError(f"{folder}: there is no run", fix=f"umpirical run {folder}")
+    return found
+
+
+def write_side_by_side(
+    folder: Path, *, runs: Sequence[Path] = (), out: Path | None = None
+) -> tuple[list[Record], Path] | None:
+    """Writes one document of all judges of a study; returns their records and the page. None if there is no such page.
+
+    `runs` are those that must be in it, such as the ones just made. Other judges' newest runs by the same protocol on
+    the same stimuli are put beside them: judges that saw other stimuli cannot be held against each other.
+    """
+    measured = [RunStore(run) for run in measured_runs(folder)]
+    # The manifest is written anew each time a run is gone on with.
+    measured.sort(key=lambda store: (store.folder / "run.json").stat().st_mtime_ns)
+    chosen = {run.resolve() for run in runs}
+    measured.sort(key=lambda store: store.folder.resolve() in chosen)
+    known = [(store, protocol_of_run(store)) for store in measured]
+    ready = [(s, p) for s, p in known if (s.folder / f"{p.name}.json").is_file() and s.started()]
+    if not ready:
+        raise UsageError(f"{folder}: no run is measured yet", fix=f"umpirical run {folder}")
+    last, protocol = ready[-1]
+    if not protocol.shows_side_by_side:
+        return None
+    alike = [s for s, p in ready if p is protocol and s.manifest["stimuli"] == last.manifest["stimuli"]]
+    texts = [(s.folder / f"{protocol.name}.json").read_text(encoding="utf-8") for s in alike]
+    newest = {record.judge.name: record for record in map(protocol.parse, texts)}
+    records = [newest[name] for name in sorted(newest)]
+    return records, protocol.side_by_side(records, out or folder / "report")

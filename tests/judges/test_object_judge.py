@@ -1,0 +1,149 @@
+"""A judge that is a Python function: whatever it does, there is one outcome."""
+
+import asyncio
+import sys
+
+import pytest
+
+from umpirical.domain.judgments import Abstained, Failed, Unparsed, Verdict
+from umpirical.domain.scales import Choice, GradeScale
+from umpirical.domain.trials import Presentation, Presented
+from umpirical.judges.adapters.catalogue import judge_adapter_of
+from umpirical.judges.answers import AnswerReader
+from umpirical.judges.factory import build_judge
+from umpirical.judges.judge import Capabilities, prompt_id
+from umpirical.judges.object_judge import ObjectJudge
+from umpirical.judges.spec import JudgeSpec
+from umpirical.models.adapters.catalogue import Calling
+
+SHOWN = Presented("task", "long first", "second")
+
+
+def judge_of(function, scale=None, deadline=10.0):
+    kind = "compare" if scale is None else "grade"
+    adapted = judge_adapter_of(function).adapt(function, JudgeSpec(name="j", kind=kind, scale=scale, callable="m:f"))
+    return ObjectJudge("j", kind, "m:f", adapted, AnswerReader(scale), Capabilities(), deadline, "print")
+
+
+async def outcome_of(function, *, shown=SHOWN, scale=None):
+    judge = judge_of(function, scale)
+    asked = judge.ask(judge.request(shown, Presentation()), trial_id="t")
+    response = await asyncio.wait_for(asked, timeout=10)
+    assert response.trial_id == "t"
+    return judge.read(response, Presentation())
+
+
+def longer(task, first, second):
+    assert task == "task"
+    return "1" if len(first) > len(second) else "2"
+
+
+async def longer_later(task, first, second):
+    await asyncio.sleep(0)
+    return longer(task, first, second)
+
+
+class LongerLater:
+    async def __call__(self, task, first, second):
+        return longer(task, first, second)
+
+
+def longer_in_two_steps(*shown):
+    return longer_later(*shown)
+
+
+@pytest.mark.parametrize("function", [longer, longer_later, LongerLater(), longer_in_two_steps])
+async def test_a_function_may_be_sync_or_async_or_an_object(function):
+    assert await outcome_of(function) == Verdict(Choice.SLOT_1)
+    assert await outcome_of(function, shown=Presented("task", "b", "long")) == Verdict(Choice.SLOT_2)
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        ("tie", Verdict(Choice.TIE)),
+        (Choice.SLOT_2, Verdict(Choice.SLOT_2)),
+        ({"verdict": "tie"}, Verdict(Choice.TIE)),
+        ({"verdict": "1", "confidence": 0.75}, Verdict(Choice.SLOT_1, 0.75)),
+        (2, Verdict(Choice.SLOT_2)),
+        ("abstain", Abstained()),
+    ],
+)
+async def test_an_answer_may_be_a_label_a_number_or_a_mapping(answer, outcome):
+    assert await outcome_of(lambda *_: answer) == outcome
+
+
+@pytest.mark.parametrize("answer", ["", "candidate 1", 3, 0.5, float("nan"), {}, {"winner": "1"}])
+async def test_an_answer_off_the_scale_is_unparsed(answer):
+    assert isinstance(await outcome_of(lambda *_: answer), Unparsed)
+
+
+@pytest.mark.parametrize("answer", [None, True, ["1"], b"1", object(), {"verdict": object()}])
+async def test_an_answer_of_the_wrong_type_is_a_failure_of_the_judge(answer):
+    outcome = await outcome_of(lambda *_: answer)
+    assert isinstance(outcome, Failed)
+    assert outcome.kind == "judge-error"
+    assert "TypeError" in outcome.detail
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), ValueError("bad " * 1000), StopIteration(), TimeoutError("t")])
+async def test_an_exception_is_a_failure_that_names_it(error):
+    def broken(*_):
+        raise error
+
+    async def broken_later(*_):
+        raise error
+
+    for function in (broken,) if isinstance(error, StopIteration) else (broken, broken_later):
+        outcome = await outcome_of(function)
+        assert isinstance(outcome, Failed)
+        assert outcome.kind == "judge-error"
+        assert type(error).__name__ in outcome.detail
+        assert len(outcome.detail) <= 300
+
+
+async def test_a_function_that_takes_too_few_arguments_is_a_failure():
+    assert (await outcome_of(lambda _task: "1")).kind == "judge-error"
+
+
+async def test_a_grade_judge_is_called_with_the_one_response():
+    scale = GradeScale("interval", low=0, high=10)
+    outcome = await outcome_of(lambda _task, response: len(response), shown=Presented("t", "four", None), scale=scale)
+    assert outcome == Verdict(4.0)
+
+
+async def test_a_slow_function_does_not_hold_up_the_others():
+    started = asyncio.Event()
+    loop, release = asyncio.get_running_loop(), asyncio.Event()
+
+    def slow(*_):
+        loop.call_soon_threadsafe(started.set)
+        asyncio.run_coroutine_threadsafe(release.wait(), loop).result(timeout=10)
+        return "1"
+
+    waiting = asyncio.create_task(outcome_of(slow))
+    await asyncio.wait_for(started.wait(), timeout=10)
+    assert await outcome_of(longer) == Verdict(Choice.SLOT_1)
+    assert not waiting.done()
+    release.set()
+    assert await waiting == Verdict(Choice.SLOT_1)
+
+
+def test_both_orders_are_different_questions():
+    judge = judge_of(longer)
+    orders = [Presented("t", "a", "b"), Presented("t", "b", "a"), Presented("t2", "a", "b"), Presented("t", "a", None)]
+    assert len({prompt_id(judge.request(shown, Presentation())) for shown in orders}) == 4
+
+
+def test_a_judge_with_edited_source_is_another_judge(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    spec = JudgeSpec(name="j", callable="edited_judge:judge")
+    prints = []
+    for source in ("def judge(t, a, b): return '1'\n", "def judge(t, a, b): return '2'\n"):
+        (tmp_path / "edited_judge.py").write_text(source)
+        sys.modules.pop("edited_judge", None)
+        built = build_judge(spec, folder=tmp_path, calling=Calling(answer_key=lambda: len, seed=1))
+        prints.append((built.fingerprint, built.question_fingerprint))
+    sys.modules.pop("edited_judge", None)
+    assert prints[0][0] != prints[1][0]
+    assert prints[0][1] != prints[1][1]

@@ -1,0 +1,114 @@
+"""Simulated judges like those of the Dark Current paper, run end to end in the paper's design.
+
+What is asserted: over the first three seeds, none left out, a published figure lies in the datasheet's 95 % interval
+for it in two runs of three at least, and in 95 of 100 of all such comparisons. Not asserted: the threshold of Llama 8B,
+4.0 requirements in the paper, which no judge of the simulated rule has together with its other figures; and anything
+about real models, which were not asked.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.protocols.datasheet.end_to_end.conftest import Silent
+from tests.stimuli.built import lend_stimuli
+from umpirical.study.file import parse_study
+from umpirical.study.prepare import prepare_run
+from umpirical.study.run import complete_run
+
+GOLDEN = json.loads((Path(__file__).parents[3] / "golden" / "dark_current.json").read_text(encoding="utf-8"))
+SEEDS = (1, 2, 3)
+
+JUDGES = {"llama-8b": ("baseline",), "qwen-14b": ("baseline",), "qwen-32b": ("baseline", "strict")}
+"""Judge to arms."""
+
+PUBLISHED = {
+    ("llama-8b", "baseline"): "Llama8B",
+    ("qwen-14b", "baseline"): "Qwen14B",
+    ("qwen-32b", "baseline"): "Qwen32B",
+    ("qwen-32b", "strict"): "Qwen32B_strict",
+}
+
+METRICS = {
+    "dark_current": ("dark-current", ""),
+    "raw_delta0_false_preference": ("raw-false-preference", ""),
+    "delta0_tie_rate": ("tie-rate", "0"),
+    "target_sensitivity_delta1": ("target-sensitivity", "1"),
+    "delta1_tie_rate": ("tie-rate", "1"),
+    "target_sensitivity_delta5": ("target-sensitivity", "5"),
+    "delta5_tie_rate": ("tie-rate", "5"),
+    "SCS": ("stable-cross-sensitivity", ""),
+    "PFP": ("positional-false-preference", ""),
+    "OSC": ("one-sided-commit", ""),
+    "NP": ("no-preference", ""),
+}
+
+
+def published(row: str) -> dict[tuple[str, str], float]:
+    """Measure and part to the paper's figure."""
+    rates = {r["metric"]: r["numerator"] / r["denominator"] for r in GOLDEN["wilson_rows"] if r["judge"] == row}
+    shares = GOLDEN["decomposition"][row]
+    rates |= {name: shares[name] / shares["denominator_pairs"] for name in ("SCS", "PFP", "OSC", "NP")}
+    return {METRICS[name]: rate for name, rate in rates.items()}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """(seed, judge, arm) to the results of its datasheet, by measure and part."""
+    found = {}
+    for seed in SEEDS:
+        folder = tmp_path_factory.mktemp(f"paper{seed}")
+        lend_stimuli(folder, size="paper", seed=seed)
+        for name, arms in JUDGES.items():
+            text = f"study: paper\nseed: {seed}\ndesign: {{size: paper, arms: [{', '.join(arms)}]}}\n"
+            text += f"judges:\n  - {{name: {name}, model: {{adapter: simulated, name: {name}}}}}\n"
+            study = parse_study(text, folder)
+            datasheet = complete_run(prepare_run(study, study.spec.judges[0]), 8, lambda *_: Silent()).record
+            assert datasheet.complete
+            assert datasheet.run.trials == 540 * len(arms)
+            for arm in arms:
+                found[seed, name, arm] = {(m.name, m.stratum): m.result for m in datasheet.measures if m.arm == arm}
+    return found
+
+
+def inside(result, value: float) -> bool:
+    low, high = result.interval.low, result.interval.high
+    return (low is None or low <= value + 1e-9) and (high is None or value <= high + 1e-9)
+
+
+@pytest.mark.parametrize(("judge", "arm"), PUBLISHED)
+def test_every_published_figure_lies_in_the_interval_of_two_runs_in_three(results, judge, arm):
+    figures = published(PUBLISHED[judge, arm])
+    assert len(figures) >= 10
+    held = Counter(
+        key for seed in SEEDS for key, value in figures.items() if inside(results[seed, judge, arm][key], value)
+    )
+    assert {key: count for key in figures if (count := held[key]) < 2} == {}
+
+
+def test_of_all_comparisons_95_in_100_hold(results):
+    held = [
+        inside(results[seed, judge, arm][key], value)
+        for (judge, arm), row in PUBLISHED.items()
+        for key, value in published(row).items()
+        for seed in SEEDS
+    ]
+    assert len(held) >= 120
+    assert sum(held) / len(held) >= 0.95
+
+
+def test_denominators_are_the_papers(results):
+    found = results[1, "qwen-32b", "baseline"]
+    assert found["dark-current", ""].denominator == 120
+    assert found["stable-cross-sensitivity", ""].denominator == 60
+    assert [found["target-sensitivity", f"{step}"].denominator for step in range(1, 6)] == [50, 40, 30, 20, 10]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_strict_instruction_trades_sensitivity_at_one_requirement_for_ties_at_none(results, seed):
+    loose, strict = (results[seed, "qwen-32b", arm] for arm in ("baseline", "strict"))
+    assert strict["no-preference", ""].interval.low > loose["no-preference", ""].interval.high
+    assert strict["target-sensitivity", "1"].interval.high < loose["target-sensitivity", "1"].interval.low
+    assert strict["target-sensitivity", "5"].value == loose["target-sensitivity", "5"].value == 1

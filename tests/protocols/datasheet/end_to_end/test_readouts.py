@@ -1,0 +1,331 @@
+"""Readouts of one run, end to end: a judge locked onto slot 1 whose log-probabilities know better."""
+
+import json
+import shutil
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from tests.protocols.datasheet.end_to_end.conftest import Silent
+from tests.runs.loopback import judgments
+from tests.stimuli.built import built, lend_stimuli
+from umpirical.domain.errors import UsageError
+from umpirical.domain.readouts import calibration_tasks, tie_band
+from umpirical.judges.simulated.profiles import GRADER_PROFILES
+from umpirical.protocols.datasheet.readouts.pages import render_readouts_html, render_readouts_markdown
+from umpirical.protocols.datasheet.readouts.readings import write_readouts
+from umpirical.protocols.datasheet.readouts.record import measure_in, parse_readouts
+from umpirical.protocols.datasheet.readouts.sheets import BY_CONSTRUCTION
+from umpirical.protocols.datasheet.record import parse_datasheet
+from umpirical.store.parquet import read_rows
+from umpirical.store.runs import RunStore
+from umpirical.study.file import load_study, parse_study
+from umpirical.study.prepare import prepare_run
+from umpirical.study.run import complete_run
+from umpirical.testing import ChatServer
+
+from .locked_judge import locked_answer, planted_odds, write_locked_study
+
+TASKS = {stimulus.task_id for stimulus in built("screen")}
+CHOSEN_ON = calibration_tasks(TASKS)
+
+
+def ask(folder, **settings):
+    with ChatServer(locked_answer) as server:
+        study = load_study(write_locked_study(folder, server.base_url, **settings))
+        run = prepare_run(study, study.spec.judges[0])
+        complete_run(run, 16, lambda *_: Silent())
+    return run.store.folder, server
+
+
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory):
+    """A finished run, the server that was asked, and its readouts."""
+    run, server = ask(tmp_path_factory.mktemp("locked"))
+    before = judgments(run)
+    measured = write_readouts(run)
+    return run, server, measured, before
+
+
+def sheet(run, name):
+    return parse_datasheet((run / "readouts" / name / "datasheet.json").read_text())
+
+
+def values(datasheet):
+    return {(m.name, m.stratum): m.result.value for m in datasheet.measures if m.result.kind == "estimate"}
+
+
+def planted(tasks, family):
+    return [s for s in built("screen") if s.task_id in tasks and s.family == family and len(set(s.candidates)) == 2]
+
+
+def expected_band(tasks):
+    found = ([abs(planted_odds(s)) for s in planted(tasks, family)] for family in ("delta0", "vacuum"))
+    return max(tie_band(sizes, target=0.10) for sizes in found)
+
+
+def test_the_text_is_locked_onto_slot_1(locked):
+    run, *_ = locked
+    for name in ("text", "logprob"):
+        found = values(sheet(run, name))
+        assert found["positional-false-preference", ""] == found["dark-current", ""] == 1
+        assert found["target-sensitivity", "5"] == found["target-sensitivity", "1"] == 0.5
+
+
+def test_both_orders_of_a_locked_text_see_nothing(locked):
+    found = values(sheet(locked[0], "both-orders"))
+    assert found["raw-false-preference", ""] == found["target-sensitivity", "5"] == 0
+    assert found["tie-rate", "5"] == 1
+
+
+def test_the_average_finds_what_was_planted(locked):
+    """Every verdict of the readout is that of the planted log-odds, beyond the band that they lead to."""
+    run, _, measured, _ = locked
+    row = measured.readouts.rows[3]
+    assert row.band == pytest.approx(expected_band(CHOSEN_ON), abs=1e-6)
+    known = {s.id: planted_odds(s) for s in built("screen")}
+    rows = list(read_rows(run / "readouts" / "order-averaged" / "judgments" / "00000.parquet"))
+    assert {row["task_id"] for row in rows} == TASKS - CHOSEN_ON
+    said = Counter()
+    for one in rows:
+        odds = known[one["stimulus_id"]] if one["stratum"] not in {"empty", "identical"} else 0.0
+        content = "tie" if abs(odds) <= row.band else "u" if odds > 0 else "v"
+        slot = {"u": "12", "v": "21"}.get(content, "")
+        assert one["choice"] == (slot[one["order"] == "vu"] if slot else "tie")
+        said[content] += 1
+    assert min(said["u"], said["v"], said["tie"]) >= 10
+
+
+def test_the_average_is_recommended_and_described_by_tasks_that_did_not_choose_it(locked):
+    run, _, measured, _ = locked
+    readouts = measured.readouts
+    assert readouts.recommendation.readout == "order-averaged"
+    assert set(readouts.calibration_tasks) == CHOSEN_ON
+    assert set(readouts.reporting_tasks) == TASKS - CHOSEN_ON
+    row = readouts.rows[3]
+    reported = {(m.name, m.stratum): m.result for m in row.reported_on}
+    equal, band = planted(TASKS - CHOSEN_ON, "delta0"), row.band
+    expected = sum(abs(planted_odds(s)) > band for s in equal) / len(equal)
+    assert reported["raw-false-preference", ""].value == pytest.approx(expected)
+    assert reported["raw-false-preference", ""].denominator == len(equal)
+    assert reported["target-sensitivity", "1"].value == reported["target-sensitivity", "5"].value == 1
+    assert "1.000" in readouts.recommendation.sentences[1]
+    chosen = {(m.name, m.stratum): m.result for m in row.chosen_on}
+    assert chosen["raw-false-preference", ""].value <= 0.10
+    assert values(sheet(run, "order-averaged"))["raw-false-preference", ""] == pytest.approx(expected)
+
+
+def test_the_difference_from_the_text_has_an_interval(locked):
+    against = {(m.name, m.stratum): m for m in locked[2].readouts.rows[3].against_text}
+    gain, cost = against["target-sensitivity", "1"], against["raw-false-preference", ""]
+    assert gain.result.value == pytest.approx(0.5)
+    assert gain.result.interval.low > 0
+    assert cost.result.interval.high < 0
+    assert gain.scale == "difference"
+
+
+def test_nothing_was_asked_again_and_the_run_reads_as_before(locked):
+    run, server, _, before = locked
+    assert max(server.asked.values()) == 1
+    assert judgments(run) == before
+    text = (run / "readouts" / "text" / "datasheet.json").read_bytes()
+    assert text == (run / "datasheet.json").read_bytes()
+
+
+def test_every_readout_accounts_for_every_trial(locked):
+    run, *_ = locked
+    for name in ("text", "logprob", "both-orders"):
+        datasheet = sheet(run, name)
+        assert sum(row.planned for row in datasheet.audit) == datasheet.run.trials == 300
+
+
+@pytest.mark.parametrize("name", ["both-orders", "order-averaged"])
+def test_what_is_so_by_construction_is_said_and_not_praised(locked, name):
+    datasheet = sheet(locked[0], name)
+    results = {(m.name, m.stratum): m.result for m in datasheet.measures}
+    assert all(results[taken, ""].reason == why for taken, why in BY_CONSTRUCTION.items())
+    assert not any(limit.measure in BY_CONSTRUCTION for limit in datasheet.limits)
+    assert {stratum for measure, stratum in results if measure == "dark-current"} == {"", "whitespace"}
+    assert any("by construction" in claim for claim in datasheet.non_claims)
+    words = " ".join([*datasheet.findings, *datasheet.decision.sentences, *datasheet.decision.use_like_this])
+    assert "slot" not in words
+    assert "count a preference only where both" not in words
+    assert datasheet.profile is None
+
+
+def test_each_readout_is_a_configuration_of_its_own(locked):
+    sheets = [sheet(locked[0], name) for name in ("text", "logprob", "both-orders", "order-averaged")]
+    assert len({one.judge.fingerprint for one in sheets}) == 4
+    assert [one.judge.name for one in sheets][1:] == [
+        "locked (logprob)",
+        "locked (both-orders)",
+        "locked (order-averaged)",
+    ]
+    assert "tie band 0.89 nats" in sheets[3].judge.model
+    assert "set on 10 tasks" in sheets[3].findings[1]
+    assert sheets[3].run.command.endswith(f" && umpirical readouts runs/{locked[0].name}")
+
+
+def test_page_and_card_follow_from_the_record(locked):
+    documents = locked[2].documents
+    readouts = parse_readouts(documents.json.read_text())
+    assert render_readouts_html(readouts) == documents.html.read_text()
+    assert render_readouts_markdown(readouts) == documents.markdown.read_text()
+    assert "Recommended: order-averaged" in documents.html.read_text()
+
+
+def rewritten(run, folder, change):
+    """A copy of a run with other responses."""
+    place = folder / "runs" / run.name
+    shutil.copytree(run, place)
+    shutil.copytree(run.parent.parent / "stimuli", folder / "stimuli")
+    store = RunStore(place)
+    tasks = {s.id: s.task_id for s in built("screen")}
+    trials = {trial.id: (trial, tasks[trial.stimulus_id]) for trial, _ in store.plan_shard(0)}
+    old = list(store.sealed_responses(0).values())
+    shutil.rmtree(place / "responses")
+    store.seal(0, 0, [change(response, *trials[response.trial_id]) for response in old])
+    return place
+
+
+def turned(response):
+    """The same answer with the log-odds of its label turned round."""
+    logprobs = json.loads(response.logprobs)
+    listed = {top["token"]: top for top in logprobs["content"][5]["top_logprobs"]}
+    listed["2"]["logprob"] -= 7.0
+    return replace(response, logprobs=json.dumps(logprobs))
+
+
+def test_the_other_half_cannot_change_the_band(locked, tmp_path):
+    run, _, measured, _ = locked
+    band = measured.readouts.rows[3].band
+
+    def changed(in_choice):
+        return lambda response, trial, task: turned(response) if (
+            (task in CHOSEN_ON) == in_choice and trial.presentation.order == "uv"
+        ) else response  # fmt: skip
+
+    reporting = write_readouts(rewritten(run, tmp_path / "reporting", changed(in_choice=False))).readouts
+    assert reporting.rows[3].band == band
+    assert reporting.rows[3].chosen_on == measured.readouts.rows[3].chosen_on
+    assert reporting.recommendation.readout == measured.readouts.recommendation.readout
+    assert reporting.rows[3].reported_on != measured.readouts.rows[3].reported_on
+    choosing = write_readouts(rewritten(run, tmp_path / "choosing", changed(in_choice=True))).readouts
+    assert choosing.rows[3].band > band + 1
+
+
+def test_a_trial_without_tokens_takes_its_pair_out_and_is_counted(locked, tmp_path):
+    run, *_ = locked
+    lost = next(s for s in planted(TASKS - CHOSEN_ON, "delta0"))
+
+    def change(response, trial, _task):
+        gone = trial.stimulus_id == lost.id and trial.presentation.order == "vu"
+        return replace(response, logprobs="") if gone else response
+
+    place = rewritten(run, tmp_path, change)
+    write_readouts(place)
+    datasheet = sheet(place, "order-averaged")
+    trouble = {kind.why: kind.count for kind in datasheet.trouble}
+    assert trouble == {"no log-probabilities were recorded": 1, "the other order has no verdict": 1}
+    equal = next(m.result for m in datasheet.measures if m.name == "raw-false-preference")
+    assert equal.left_out == {"without an answer in both orders": 1}
+    assert values(sheet(place, "text"))["unparsed-rate", ""] == 0
+
+
+def test_without_log_probabilities_it_says_how_to_record_them(tmp_path, umpirical):
+    run, _ = ask(tmp_path, decoding="{temperature: 0}")
+    code, out, _ = umpirical("readouts", run)
+    assert code == 0
+    assert "top_logprobs: 20" in out
+    assert "not made: order-averaged, since no log-probabilities were recorded" in out
+    made = {path.parent.name for path in (run / "readouts").glob("*/datasheet.json")}
+    assert made == {"text", "both-orders"}
+    readouts = parse_readouts((run / "readouts" / "readouts.json").read_text())
+    assert readouts.recommendation.readout is None
+    assert "No readout is acceptable" in out
+
+
+def test_the_command_prints_the_record_and_takes_a_target(locked, tmp_path, umpirical):
+    code, out, _ = umpirical("readouts", locked[0], "--target", "0.5", "--out", tmp_path / "r", "--json")
+    readouts = parse_readouts(out)
+    assert code == 0
+    assert readouts.target == 0.5
+    assert readouts.rows[3].band < locked[2].readouts.rows[3].band
+    assert (tmp_path / "r" / "readouts.html").is_file()
+    code, out, _ = umpirical("readouts", locked[0], "--out", tmp_path / "r")
+    assert code == 0
+    assert "Use the readout order-averaged" in out
+
+
+def test_a_judge_that_grades_has_no_readouts(tmp_path):
+    model = f"{{adapter: simulated, name: {next(iter(GRADER_PROFILES))}}}"
+    judge = f"{{name: g, kind: grade, scale: {{kind: ordinal, labels: [a, b]}}, model: {model}}}"
+    lend_stimuli(tmp_path)
+    study = parse_study(f"study: s\ndesign: {{size: screen}}\njudges: [{judge}]\n", tmp_path)
+    run = prepare_run(study, study.spec.judges[0])
+    with pytest.raises(UsageError, match="has no readouts"):
+        write_readouts(run.store.folder)
+
+
+def test_a_judge_whose_order_cannot_be_set_has_no_readout_of_both_orders(tmp_path):
+    lend_stimuli(tmp_path)
+    judge = "{name: j, model: {adapter: simulated, name: careful}, capabilities: {order_controllable: false}}"
+    study = parse_study(f"study: s\ndesign: {{size: screen}}\njudges: [{judge}]\n", tmp_path)
+    run = prepare_run(study, study.spec.judges[0])
+    complete_run(run, 4, lambda *_: Silent())
+    rows = {row.name: row.why_not for row in write_readouts(run.store.folder).readouts.rows}
+    assert rows["text"] == ""
+    assert "order of the candidates cannot be set" in rows["both-orders"]
+
+
+def test_both_orders_keep_the_stable_part_of_every_arm_and_repeat(tmp_path):
+    """What both orders agree on is what the text's own decomposition calls stable, counted by another path."""
+    lend_stimuli(tmp_path)
+    judge = "{name: j, model: {adapter: simulated, name: surface-swayed}}"
+    design = "{size: screen, repeats: 2, arms: [baseline, strict]}"
+    study = parse_study(f"study: s\ndesign: {design}\njudges: [{judge}]\n", tmp_path)
+    run = prepare_run(study, study.spec.judges[0])
+    complete_run(run, 4, lambda *_: Silent())
+    write_readouts(run.store.folder)
+    results = [
+        {(m.arm, m.name, m.stratum): m.result for m in sheet(run.store.folder, name).measures}
+        for name in ("text", "both-orders")
+    ]
+    for arm in ("baseline", "strict"):
+        text, both = (result[arm, "stable-cross-sensitivity", ""] for result in results)
+        assert (both.numerator, both.denominator) == (text.numerator, text.denominator)
+        assert both.denominator == 2 * len(planted(TASKS, "delta0"))
+        raw, ties = results[1][arm, "raw-false-preference", ""], results[1][arm, "no-preference", ""]
+        assert raw.numerator == both.numerator
+        assert ties.numerator == both.denominator - both.numerator
+
+
+def test_a_simulated_judge_locked_onto_slot_1_can_be_read_too(tmp_path):
+    lend_stimuli(tmp_path)
+    judge = "{name: j, model: {adapter: simulated, name: slot-locked}, decoding: {top_logprobs: 20}}"
+    study = parse_study(f"study: s\ndesign: {{size: screen}}\njudges: [{judge}]\n", tmp_path)
+    run = prepare_run(study, study.spec.judges[0])
+    complete_run(run, 4, lambda *_: Silent())
+    readouts = write_readouts(run.store.folder).readouts
+    assert readouts.recommendation.readout == "order-averaged"
+    text, averaged = (measure_in(readouts.rows[i].reported_on, "wrong-choice-rate", "5").result for i in (0, 3))
+    assert text.value >= 0.25
+    assert averaged.value == 0
+    # What is planted is about the text, and is not held against another readout.
+    assert all(m.planted is None for m in sheet(run.store.folder, "order-averaged").measures)
+    assert any(m.planted is not None for m in sheet(run.store.folder, "text").measures)
+
+
+def test_a_run_that_was_not_asked_has_no_figure_at_all(tmp_path):
+    lend_stimuli(tmp_path)
+    judge = "{name: j, model: {adapter: simulated, name: careful}}"
+    study = parse_study(f"study: s\ndesign: {{size: screen}}\njudges: [{judge}]\n", tmp_path)
+    measured = write_readouts(prepare_run(study, study.spec.judges[0]).store.folder)
+    assert not measured.readouts.complete
+    assert measured.readouts.recommendation.readout is None
+    assert len(measured.readouts.recommendation.sentences) == 1
+    reported = [m.result for row in measured.readouts.rows for m in row.reported_on + row.chosen_on]
+    assert {result.kind for result in reported} == {"undefined"}
+    assert "Incomplete run" in measured.documents.html.read_text()
+    assert "Incomplete run" in measured.documents.markdown.read_text()

@@ -1,0 +1,188 @@
+"""The stimuli of a study: which tasks, made once, gated and kept."""
+
+import json
+
+import pytest
+
+from tests.stimuli.own_tasks import FAMILY, SINGLE, write_own_study
+from umpirical.domain.errors import GateError, UsageError
+from umpirical.protocols.datasheet.stimuli import chosen_tasks, write_stimulus_set
+from umpirical.runs.run import open_run
+from umpirical.stimuli.controlled.tasks import builtin_tasks
+from umpirical.study.check import check_study
+from umpirical.study.file import load_study, parse_study
+from umpirical.study.prepare import prepare_run
+
+JUDGE = "judges: [{name: any, model: {adapter: simulated, name: careful}}]\n"
+
+
+def study_of(folder, tasks, more=""):
+    return parse_study(f"study: s\ntasks: {json.dumps(tasks)}\n{more}{JUDGE}", folder)
+
+
+# Which tasks.
+
+
+@pytest.mark.parametrize(
+    ("tasks", "expected"),
+    [
+        (["jam-batch"], [task.id for task in builtin_tasks() if task.family == "jam-batch"]),
+        ([builtin_tasks()[3].id], [builtin_tasks()[3].id]),
+        (["own.yaml"], ["cat-note"]),
+        ([builtin_tasks()[3].id, "own.yaml"], [builtin_tasks()[3].id, "cat-note"]),
+    ],
+    ids=["family", "task", "file", "both"],
+)
+def test_tasks_are_chosen_by_family_by_name_or_by_file(tmp_path, tasks, expected):
+    (tmp_path / "own.yaml").write_text(SINGLE)
+    assert [task.id for task in chosen_tasks(study_of(tmp_path, tasks))] == expected
+
+
+@pytest.mark.parametrize("size", ["screen", "paper", "standard", "full"])
+def test_without_a_word_the_size_chooses(tmp_path, size):
+    study = parse_study(f"study: s\ndesign: {{size: {size}}}\n{JUDGE}", tmp_path)
+    families = [task.family for task in chosen_tasks(study)]
+    assert len(families) == {"screen": 20, "paper": 10, "standard": 40, "full": 100}[size]
+    assert len(set(families)) == min(24, len(families))
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        (["no-such-task"], "no task named no-such-task"),
+        (["jam-batch", builtin_tasks()[0].id, "async-sum"], "is chosen twice"),
+        (["../own.yaml"], "outside the study folder"),
+        (["/etc/own.yaml"], "outside the study folder"),
+        (["link.yaml"], "outside the study folder"),
+    ],
+)
+def test_what_cannot_be_chosen_is_refused(tmp_path, tasks, message):
+    folder = tmp_path / "study"
+    folder.mkdir()
+    (tmp_path / "own.yaml").write_text(SINGLE)
+    (folder / "link.yaml").symlink_to(tmp_path / "own.yaml")
+    with pytest.raises(UsageError, match=message):
+        chosen_tasks(study_of(folder, tasks))
+
+
+def test_an_unknown_task_is_answered_with_the_families_there_are(tmp_path):
+    with pytest.raises(UsageError) as refused:
+        chosen_tasks(study_of(tmp_path, ["jam"]))
+    assert "jam-batch" in refused.value.fix
+    assert "async-sum" in refused.value.fix
+
+
+# Made once, and kept.
+
+
+@pytest.fixture
+def study(tmp_path):
+    return load_study(write_own_study(tmp_path, FAMILY))
+
+
+def test_a_set_says_what_it_is_made_of_and_what_the_gates_said(study):
+    kept = write_stimulus_set(study)
+    manifest = kept.manifest
+    assert (manifest["size"], manifest["seed"], manifest["stimuli"]) == ("screen", 1, len(list(kept)))
+    assert manifest["tasks"] == ["cat-note.ida", "cat-note.omar", "cat-note.june"]
+    assert (manifest["task_families"], manifest["domains"]) == ({"cat-note": 3}, {"household": 3})
+    assert len(manifest["gates"]) == 12
+    assert all(gate["passed"] and gate["found"] and gate["allowed"] for gate in manifest["gates"])
+
+
+def test_a_set_is_made_once(study, monkeypatch):
+    first = write_stimulus_set(study)
+    monkeypatch.setattr("umpirical.protocols.datasheet.stimuli.datasheet_stimuli", None)
+    again = write_stimulus_set(study)
+    assert (again.folder, again.digest) == (first.folder, first.digest)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda folder: (folder / "umpirical.yaml", "study: own", "study: own\nseed: 2"),
+        lambda folder: (folder / "umpirical.yaml", "size: screen", "size: standard"),
+        lambda folder: (folder / "own.yaml", "sleeps on the sofa", "dozes on the sofa"),
+    ],
+    ids=["seed", "size", "sentence"],
+)
+def test_another_seed_size_or_sentence_makes_another_set(study, change):
+    first = write_stimulus_set(study)
+    file, old, new = change(study.folder)
+    file.write_text(file.read_text().replace(old, new))
+    other = write_stimulus_set(load_study(study.folder))
+    assert other.folder != first.folder
+    assert other.digest != first.digest
+
+
+def test_a_set_that_is_not_sound_is_not_kept(tmp_path):
+    study = load_study(write_own_study(tmp_path, FAMILY.replace("sleeps on the sofa", "gets tuna at night")))
+    with pytest.raises(GateError, match="gate sound-tasks"):
+        write_stimulus_set(study)
+    assert not (tmp_path / "stimuli").exists()
+
+
+# Checked, and planned.
+
+
+def test_checking_counts_the_calls_of_every_judge_and_writes_nothing(tmp_path):
+    folder = write_own_study(tmp_path, FAMILY)
+    file = folder / "umpirical.yaml"
+    file.write_text(
+        file.read_text().replace("size: screen", "size: screen, repeats: 2, arms: [baseline, strict]")
+        + "  - {name: fixed, callable: 'json:dumps', capabilities: {order_controllable: false, accepts_empty: false}}\n"
+    )
+    before = sorted(path.name for path in folder.iterdir())
+    checked = check_study(folder, {})
+    assert checked.problems == []
+    # 3 tasks of 3 + 3 pairs in two orders, and 3 vacuum prompts; two arms, two repeats.
+    assert checked.calls["any"] == 4 * 45
+    # One order, one arm, and of the vacuum prompts only two identical answers.
+    assert checked.calls["fixed"] == 2 * (18 + 3)
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_missing_key_is_a_problem_and_a_key_that_is_set_is_none(tmp_path):
+    model = "model: {adapter: openai-compatible, name: m, base_url: 'http://127.0.0.1:9/v1', api_key_env: MY_KEY}"
+    folder = write_own_study(tmp_path, FAMILY, judge=model)
+    assert check_study(folder, {}).problems == ["judge any: the environment variable MY_KEY is not set"]
+    assert check_study(folder, {"MY_KEY": "x"}).problems == []
+
+
+def test_a_planned_run_says_that_both_orders_are_in_its_plan(study):
+    run = prepare_run(study, study.spec.judges[0])
+    [gate] = run.store.manifest["gates"]
+    assert (gate["name"], gate["passed"]) == ("both-orders", True)
+    store, judge, stimuli = open_run(run.store.folder)
+    assert (store.folder, judge.name) == (run.store.folder, "any")
+    assert stimuli.digest == write_stimulus_set(study).digest
+
+
+def test_a_judge_whose_order_is_fixed_is_not_held_to_both(tmp_path):
+    judge = "model: {adapter: simulated, name: careful}\n    capabilities: {order_controllable: false}"
+    study = load_study(write_own_study(tmp_path, FAMILY, judge=judge))
+    assert prepare_run(study, study.spec.judges[0]).store.manifest["gates"] == []
+
+
+def test_a_plan_that_lacks_an_order_is_refused(study, monkeypatch):
+    from umpirical.runs import design
+
+    def one_order(*arguments):
+        return list(design.presentations(*arguments))[:1]
+
+    monkeypatch.setattr("umpirical.study.prepare.presentations", one_order)
+    with pytest.raises(GateError, match="gate both-orders"):
+        prepare_run(study, study.spec.judges[0])
+    assert not (study.folder / "runs").exists()
+
+
+def test_a_run_whose_stimuli_are_gone_says_so(study):
+    run = prepare_run(study, study.spec.judges[0])
+    write_stimulus_set(study).folder.rename(study.folder / "elsewhere")
+    with pytest.raises(UsageError, match="are not there"):
+        open_run(run.store.folder)
+
+
+def test_a_folder_that_is_no_run_says_so(tmp_path):
+    with pytest.raises(UsageError, match="is not a run"):
+        open_run(tmp_path)

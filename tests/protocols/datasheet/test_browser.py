@@ -1,0 +1,102 @@
+"""The pages in a real browser: quiet, in shape, and readable by everyone."""
+
+import pytest
+
+from tests.browsing import visit
+from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
+from umpirical.protocols.datasheet.page import render_html
+
+from tests.reports.payloads import PAYLOADS, infected
+from .samples import SAMPLES, paper
+from .test_comparison import prompts, sample
+
+pytestmark = pytest.mark.browser
+
+PAGES = {name: lambda make=make: render_html(make()) for name, make in SAMPLES.items()} | {
+    "comparison": lambda: render_comparison_html(sample()),
+    "prompts": lambda: render_comparison_html(prompts()),
+}
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(source):
+        path = tmp_path / "page.html"
+        path.write_text(source, encoding="utf-8")
+        return path
+
+    return write
+
+
+def quiet(requests, complaints, scripts, path):
+    assert [url for url in requests if not url.startswith("data:")] == [path.as_uri()]
+    assert complaints == []
+    assert scripts == 0
+
+
+@pytest.mark.parametrize("width", [360, 1200])
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_the_page_is_quiet_and_fits(browser, written, name, width):
+    path = written(PAGES[name]())
+    requests, complaints, (document, body, window), scripts = visit(browser, path, width)
+    quiet(requests, complaints, scripts, path)
+    assert document <= window
+    assert body <= window
+
+
+@pytest.mark.parametrize("structure", [False, True])
+@pytest.mark.parametrize("payload", ["\n".join(PAYLOADS), "W" * 400], ids=["markup", "one long word"])
+@pytest.mark.parametrize("kind", ["datasheet", "comparison"])
+def test_hostile_text_does_nothing(browser, written, kind, payload, structure):
+    make, render = (paper, render_html) if kind == "datasheet" else (sample, render_comparison_html)
+    path = written(render(infected(make(), payload, structure=structure)))
+    requests, complaints, (document, _, window), scripts = visit(browser, path, 360)
+    quiet(requests, complaints, scripts, path)
+    assert document <= window
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["comparison", "grading", "incomplete", "nothing", "paper", "simulated"])
+def test_axe_finds_nothing_wrong(browser, written, name, scheme):
+    """With everything unfolded, since what is folded is not looked at."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = browser.new_page(viewport={"width": 1200, "height": 900}, color_scheme=scheme)
+    page.goto(written(PAGES[name]()).as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    found = Axe().run(page).response["violations"]
+    page.close()
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
+
+
+def test_the_colours_follow_the_readers_choice(browser, written):
+    path, papers = written(PAGES["paper"]()), set()
+    for scheme in ("light", "dark"):
+        page = browser.new_page(color_scheme=scheme)
+        page.goto(path.as_uri())
+        papers.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        page.close()
+    assert papers == {"rgb(255, 255, 255)", "rgb(20, 22, 26)"}
+
+
+def test_the_decision_is_on_the_first_screen_and_on_the_first_sheet(browser, written):
+    page = browser.new_page(viewport={"width": 1200, "height": 800})
+    page.goto(written(PAGES["paper"]()).as_uri())
+    box = page.locator(".decision").bounding_box()
+    assert box["y"] + box["height"] < 800
+    # A4 at 96 dots per inch, less its margins.
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 703, "height": 1024})
+    box = page.locator(".decision").bounding_box()
+    assert box["y"] + box["height"] < 1024
+    page.close()
+
+
+def test_printing_shows_what_is_folded_and_is_light(browser, written):
+    page = browser.new_page(color_scheme="dark")
+    page.goto(written(PAGES["paper"]()).as_uri())
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator("details pre").first.is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.close()

@@ -1,0 +1,123 @@
+"""The card: short, and text from outside stays inside its cell."""
+
+import re
+from hashlib import sha256
+from io import StringIO
+
+import pytest
+from markdown_it import MarkdownIt
+from ruamel.yaml import YAML
+
+from umpirical.protocols.datasheet.card import render_markdown
+from umpirical.protocols.datasheet.record import render_json
+from umpirical.reports.record import TroubleRecord
+from umpirical.text.inert import inert
+
+from tests.reports.payloads import HIDDEN, PAYLOADS, infected
+from .samples import SAMPLES, datasheet, incomplete, nothing, simulated, two_arms
+
+
+def taken_apart(card):
+    """The front matter as read by YAML, and the tokens of the rest."""
+    lines = card.split("\n")
+    end = lines.index("---", 1)
+    front = YAML(typ="safe", pure=True).load(StringIO("\n".join(lines[1:end])))
+    parser = MarkdownIt("commonmark", {"html": True, "linkify": False}).enable(["table", "strikethrough"])
+    return front, parser.parse("\n".join(lines[end + 1 :]))
+
+
+def skeleton(tokens):
+    return [(token.type, token.tag, [child.type for child in token.children or []]) for token in tokens]
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_the_same_record_gives_the_same_bytes(name):
+    assert render_markdown(SAMPLES[name]()).encode() == render_markdown(SAMPLES[name]()).encode()
+
+
+@pytest.mark.parametrize("sample", [datasheet, simulated, incomplete, nothing])
+def test_the_card_has_at_most_sixty_lines(sample):
+    assert len(render_markdown(sample()).splitlines()) <= 60
+
+
+def test_many_findings_and_troubles_do_not_lengthen_the_card():
+    kinds = [TroubleRecord(outcome="failed", why=f"error {n}", count=n, example="") for n in range(1, 31)]
+    sheet = datasheet(findings=[f"Finding {n}." for n in range(40)], trouble=kinds, complete=False)
+    card = render_markdown(sheet)
+    assert len(card.splitlines()) <= 60
+    assert "- And 33 more in the JSON record." in card
+    assert "- 455 of 26 other kinds, in the JSON record." in card
+
+
+def test_the_front_matter_names_the_judge():
+    front, _ = taken_apart(render_markdown(datasheet()))
+    assert front == {
+        "format": "judge-datasheet/1",
+        "judge": "Qwen2.5-32B-Instruct, pairwise",
+        "model": "vllm/Qwen/Qwen2.5-32B-Instruct",
+        "run": "2026-01-01-qwen32b-5f2c",
+        "fingerprint": "9f0c1b7de2a44d0c8a39b1b52f0e6c7d",
+    }
+
+
+def test_the_ratings_and_the_counts_are_shown():
+    card = render_markdown(datasheet())
+    assert "| Target sensitivity, Δ1 | 94/100 calls | 0.940 | [0.875, 0.972] |" in card
+    assert "| Detection threshold Δ75 | n = 300 calls | ≤ 1 (left-censored) | below 1 |" in card
+    assert "- 3 unparsed: no verdict found" in card
+    assert "Incomplete" not in card
+
+
+def test_the_digest_is_that_of_the_record():
+    sheet = datasheet()
+    assert f"`{sha256(render_json(sheet).encode()).hexdigest()}`" in render_markdown(sheet)
+
+
+def test_what_is_missing_is_said():
+    card = render_markdown(incomplete())
+    assert "**Incomplete run: not every planned trial has a response.**" in card
+    assert "| Target sensitivity, Δ5 | – | Undefined | no call of step 5 was answered |" in card
+    assert "Nothing was measured." in render_markdown(nothing())
+
+
+def test_several_arms_have_a_column():
+    card = render_markdown(two_arms())
+    assert "| baseline | Dark current | 0/120 prompts |" in card
+    assert "| strict | Dark current | 80/120 prompts |" in card
+
+
+@pytest.mark.parametrize("structure", [False, True])
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_text_from_outside_is_inert(payload, structure):
+    for sample in (datasheet(), incomplete(), two_arms()):
+        card = render_markdown(infected(sample, payload, structure=structure))
+        card.encode()
+        front, tokens = taken_apart(card)
+        _, harmless = taken_apart(render_markdown(infected(sample, "harmless", structure=structure)))
+        assert front["judge"] == inert(payload)
+        assert list(front) == ["format", "judge", "model", "run", "fingerprint"]
+        assert front["format"] == "judge-datasheet/1"
+        assert shape(tokens) == shape(harmless)
+        assert not HIDDEN.search(card)
+        assert " ".join(inert(payload).split()) in shown(tokens)
+        assert not re.search(r"https?://|www\.", card, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_front_matter_taken_for_markdown_is_inert_too(payload):
+    card = render_markdown(infected(datasheet(), payload, structure=False))
+    tokens = MarkdownIt("commonmark", {"html": True}).parse(card[: card.index("\n# ")])
+    assert not {kind for kind, _, children in skeleton(tokens) for kind in (kind, *children)} & {
+        "html_block", "html_inline", "link_open", "image", "code_inline", "fence",
+    }  # fmt: skip
+
+
+def shape(tokens):
+    """Blocks and inline markup. Where text is split by escapes is no markup; a missing digest has no code span."""
+    harmless = {"text", "text_special", "softbreak"}
+    blocks = skeleton(tokens)[:-2]
+    return [(kind, tag, [child for child in children if child not in harmless]) for kind, tag, children in blocks]
+
+
+def shown(tokens):
+    return "\n".join("".join(child.content for child in token.children or []) for token in tokens)

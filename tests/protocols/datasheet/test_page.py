@@ -1,0 +1,383 @@
+"""The page: the same bytes for the same record, everything in it, and nothing that runs or is fetched."""
+
+import re
+from collections import Counter
+from functools import cache
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from jinja2 import UndefinedError
+
+from umpirical.protocols.datasheet import html
+from umpirical.protocols.datasheet.page import render_html
+from umpirical.protocols.datasheet.record import parse_datasheet, render_json
+from umpirical.text.inert import inert
+
+from tests.reports.payloads import HIDDEN, PAYLOADS, infected
+from .samples import (
+    SAMPLES,
+    audit,
+    audit_row,
+    datasheet,
+    estimate,
+    grading,
+    incomplete,
+    judge,
+    measure,
+    nothing,
+    paper,
+    run,
+    simulated,
+    two_arms,
+)
+
+VOID = {"meta", "link", "br", "img", "input", "hr", "base"}
+TEMPLATES = sorted(path for path in (Path(html.__file__).parent / "templates").rglob("*") if path.is_file())
+
+
+class Page(HTMLParser):
+    """A page taken apart: its tags with their attributes' names, its attributes and its text."""
+
+    def __init__(self, source):
+        super().__init__(convert_charrefs=True)
+        self.skeleton, self.attributes, self.text, self.open = [], [], "", []
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.skeleton.append((tag, tuple(name for name, _ in attrs)))
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+        self.skeleton.append((f"/{tag}", ()))
+
+    def handle_comment(self, data):
+        self.skeleton.append(("comment", (data,)))
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.text += f"{data} "
+
+
+def words(sheet):
+    return " ".join(Page(render_html(sheet)).text.split())
+
+
+@pytest.fixture(params=sorted(SAMPLES))
+def sheet(request):
+    return SAMPLES[request.param]()
+
+
+def test_the_same_record_gives_the_same_bytes(sheet):
+    first = render_html(sheet).encode()
+    html.environment.cache_clear()
+    assert render_html(parse_datasheet(render_json(sheet))).encode() == first
+
+
+def test_the_page_is_well_formed_and_its_ids_are_unique(sheet):
+    page = Page(render_html(sheet))
+    assert page.open == []
+    ids = Counter(value for _, name, value in page.attributes if name == "id")
+    assert max(ids.values()) == 1
+    named = [id_ for _, name, value in page.attributes if name == "aria-labelledby" for id_ in value.split()]
+    assert set(named) <= set(ids)
+
+
+def test_every_hatch_that_is_used_is_defined(sheet):
+    page = Page(render_html(sheet))
+    ids = {value for _, name, value in page.attributes if name == "id"}
+    assert {value[5:-1] for _, name, value in page.attributes if name in {"fill", "marker-end"}} <= ids
+
+
+def test_nothing_runs_and_nothing_is_fetched(sheet):
+    source = render_html(sheet)
+    page = Page(source)
+    assert "<script" not in source.lower()
+    assert not [name for _, name, _ in page.attributes if name.startswith("on")]
+    links = {"src", "srcset", "href", "xlink:href", "action", "data", "poster"}
+    assert {value for _, name, value in page.attributes if name in links} == {"data:,"}
+    assert not re.search(r"https?:|@import|url\((?!#)", source)
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert ("meta", "content", policy) in page.attributes
+
+
+def test_the_page_is_small(sheet):
+    assert len(render_html(sheet).encode()) < 300_000
+
+
+def test_every_drawing_is_named_or_hidden_and_has_a_table():
+    page = Page(render_html(two_arms()))
+    drawings = [(names, after) for (tag, names), (after, _) in pairwise(page.skeleton) if tag == "svg"]
+    assert all(after == "title" or "aria-hidden" in names for names, after in drawings)
+    tags = [tag for tag, _ in page.skeleton]
+    assert tags.count("figure") == 5
+    for start in (i for i, tag in enumerate(tags) if tag == "figure"):
+        figure = tags[start : tags.index("/figure", start)]
+        assert "svg" in figure
+        assert "table" in figure
+
+
+def test_the_published_counts_are_shown():
+    text = words(datasheet())
+    for expected in (
+        "0/120", "[0.000, 0.031]", "5/60", "0.083", "[0.036, 0.181]", "94/100", "0.940", "[0.875, 0.972]", "20/20",
+        "[0.839, 1.000]", "≤ 1 (left-censored)", "below 1", "30.5/117", "left out: 3 unparsed",
+        "bounds [0.254, 0.280]",
+        "planning [0.000, 0.046]", "21 · 0.350 one-sided commit", "0 · 0.000 stable cross-sensitivity", "1.38",
+        "9f0c1b7de2a44d0c8a39b1b52f0e6c7d", "2026-01-01-qwen32b-5f2c", "10 · 540 · 1", "dark-current/1", "20260101",
+        "umpirical report studies/qwen32b", "3 unparsed", "no verdict found", "Answer 1 is <b>clearer</b>",
+    ):  # fmt: skip
+        assert expected in text
+    assert "Incomplete" not in text
+    assert "lanted" not in text
+
+
+def test_a_planted_value_is_shown_inside_or_outside_its_interval():
+    text = words(simulated())
+    assert "0.450 outside" in text
+    assert "0.667 inside" in text
+    assert "3.50 inside" in text
+
+
+def test_a_planted_value_without_an_interval_is_neither():
+    alone = measure("dark-current", estimate(1, 2, interval=None), planted=0.5)
+    assert "0.500 no interval" in words(datasheet(measures=[alone]))
+
+
+def test_what_is_missing_is_said():
+    text = words(incomplete())
+    assert "Incomplete run. 3 of 540 planned trials have no response." in text
+    assert "Undefined : no call of step 5 was answered left out: 3 unasked" in text
+    empty = words(nothing())
+    for expected in (
+        "Some planned trials have no response",
+        "Not measured. ≤ 0.05 essential N/A",
+        "The record does not say how the stimuli were made",
+        "The record does not say what the run took.",
+        "No failure is quoted in this record.",
+        "Not enough data",
+        "The curve is not drawn: target sensitivity was not measured.",
+        "The decomposition is not drawn: stable cross-sensitivity was not measured.",
+        "None: every response was read as a verdict or an abstention.",
+        "None of the stated rules",
+        "The record states no limits.",
+    ):
+        assert expected in empty
+
+
+def test_the_arms_are_shown_apart():
+    text = words(two_arms())
+    assert text.index("Arm: baseline") < text.index("0/120") < text.index("Arm: strict") < text.index("80/120")
+
+
+def test_an_arm_that_was_only_planned_is_shown():
+    sheet = datasheet(run=run(arms=["baseline", "strict"]))
+    assert "Arm: strict" in words(sheet)
+    old = sheet.model_copy(update={"limits": []})
+    assert "Arm: strict Nothing was measured under this arm." in words(old)
+
+
+def test_a_record_without_the_newer_parts_still_has_a_page():
+    sheet = datasheet().model_copy(update={"limits": [], "decision": None, "profile": None})
+    text = words(sheet)
+    assert "This record holds no decision" in text
+    assert "REPORT" in text
+    assert "PASS" not in text
+
+
+def test_the_mock_of_the_paper_is_judged_as_it_should_be():
+    text = words(paper())
+    for expected in (
+        "Use with limits",
+        "0/120 prompts 0.000 [0.000, 0.031]",
+        "≤ 0.05 essential PASS",
+        "31/120 calls 0.258 [0.188, 0.343]",
+        "≤ 0.10 essential FAIL",
+        "5/60 pairs 0.083 [0.036, 0.181]",
+        "≤ 0.10 essential INCONCLUSIVE about 1,190 more pairs",
+        "94/100 calls 0.940 [0.875, 0.972]",
+        "≥ 0.80 essential PASS",
+        "20/20 calls 1.000 [0.839, 1.000]",
+        "≥ 0.95 INCONCLUSIVE about 53 more calls",
+        "Ask both orders",
+        "vacuum-clean and target-sensitive",
+        "Cost of 1,000 calls $0.53",
+    ):
+        assert expected in text, expected
+
+
+def test_every_part_of_a_full_record_is_on_the_page():
+    text = words(paper())
+    for expected in (
+        "Prompt of arm strict",
+        "Say tie unless it is plain.",
+        "By surface transform",
+        "Where each prompt puts the judge",
+        "Criterion shift Δ1 n = 100 +0.440 [+0.330, +0.550]",
+        "p < 0.001",
+        "2.78 [2.41, 3.20]",
+        "trivial judge: prompt overlap 0.610 0.45 to 0.55 reported REPORT",
+        "Positional false preference : bike-puncture, delta0 sentence order , Δ0",
+        "Answer 1 is <b>better organised</b>",
+        "(blank)",
+        "312 ms · 1,205 ms",
+        "512,345 · 11,700",
+        "What would change the verdict",
+        "at the same rate about 1,250 pairs would settle it as a pass",
+        "A limit passes only if the whole interval lies inside it",
+        "numpy 2.3.1, scipy 1.16.0",
+        "Parser reads fenced JSON.",
+        "Python 3.11.7",
+    ):
+        assert expected.replace(" :", ":").replace(" ,", ",") in text.replace(" :", ":").replace(" ,", ","), expected
+
+
+def test_the_page_of_a_grader_speaks_of_grades_and_not_of_slots():
+    text = words(grading())
+    assert "Grades by quality" in text
+    assert "5 10 3.90 3: 0.100 · 4: 0.900" in text
+    assert "1 poor 2 3 4 5 excellent" in text
+    assert "Δ0 decomposition" not in text
+    assert "Slot 1" not in text
+    assert "Total 540 537 0 3 0 0" in text
+
+
+def test_of_a_probe_only_what_has_a_limit_is_rated():
+    rated = words(paper()).partition("Arm: strict")[2].partition("Drawn: dot")[0]
+    assert "Raw false preference" in rated
+    assert "Dark current Not measured. ≤ 0.05 essential N/A" in rated
+    assert "One-sided commit" not in rated
+
+
+def test_a_measure_nobody_knows_is_shown_like_any_other():
+    unknown = measure("moon-phase", estimate(3, 40), "", "baseline")
+    stratum = measure("moon-phase", estimate(1, 20), "full")
+    text = words(datasheet(measures=[unknown, stratum]))
+    assert "moon-phase 3/40 calls 0.075" in text
+    assert "full 1/20" in text
+
+
+def test_the_prompt_of_a_record_without_prompts_is_its_instruction():
+    assert "Instruction, as sent" in words(datasheet())
+    assert "Instruction, as sent" not in words(datasheet(judge=judge(prompts={"baseline": "x"})))
+
+
+def test_the_audit_has_totals_and_says_when_it_does_not_add_up():
+    text = words(datasheet())
+    assert "Total 540 163 161 213 0 3 0 0" in text
+    assert "Graded" not in text
+    assert "does not add up" not in text
+    wrong = audit_row("ladder", "step 1", 1, 100).model_copy(update={"failed": 7})
+    assert "The audit does not add up in 1 row of the record" in words(datasheet(audit=[*audit(), wrong]))
+
+
+def test_the_steps_of_a_ladder_are_shown_with_their_parts_together():
+    rows = [audit_row("ladder", part, step, 10, 4, 3) for step in (1, 2) for part in ("list", "order", "spelling")]
+    text = words(datasheet(audit=[*rows, audit_row("delta0", "list", 0, 8), audit_row("delta0", "order", 0, 6)]))
+    assert "baseline ladder all 1 30 12 9 9" in text
+    assert "baseline delta0 list 0 8" in text
+    assert "Total 74 24 18 32" in text
+
+
+@pytest.mark.parametrize("structure", [False, True])
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_text_from_outside_is_inert(payload, structure):
+    assert_inert(payload, structure=structure)
+
+
+@pytest.mark.parametrize("structure", [False, True])
+@pytest.mark.parametrize("name", ["incomplete", "simulated", "grading"])
+def test_text_from_outside_is_inert_wherever_it_stands(name, structure):
+    assert_inert("\n".join(PAYLOADS), name, structure=structure)
+
+
+def assert_inert(payload, *names, structure):
+    """The page has the same tags and attributes as with harmless text, and shows the payload as it is."""
+    for name in names or ["paper"]:
+        source = render_html(infected(SAMPLES[name](), payload, structure=structure))
+        source.encode()
+        page = Page(source)
+        assert page.skeleton == harmless_skeleton(name, structure=structure)
+        assert not HIDDEN.search(source)
+        assert inert(payload) in page.text
+
+
+@cache
+def harmless_skeleton(name, *, structure):
+    return Page(render_html(infected(SAMPLES[name](), "harmless", structure=structure))).skeleton
+
+
+def test_without_escaping_the_test_above_fails(monkeypatch):
+    """The mutation that the test is there to catch."""
+    unescaped = html.environment().overlay(autoescape=False)
+    monkeypatch.setattr(html, "environment", lambda: unescaped)
+    for payload in ("<script>alert(1)</script>", "<svg onload=alert(1)>", "</style><script>alert(1)</script>"):
+        with pytest.raises(AssertionError):
+            assert_inert(payload, structure=False)
+
+
+def test_without_finalize_the_test_above_fails(monkeypatch):
+    unfiltered = html.environment().overlay(finalize=lambda value: value)
+    monkeypatch.setattr(html, "environment", lambda: unfiltered)
+    with pytest.raises(AssertionError):
+        assert_inert("safe\u202etxt.exe", structure=False)
+
+
+@pytest.mark.parametrize("value", [0.5, None, True])
+def test_a_template_cannot_print_what_was_not_formatted(value):
+    with pytest.raises(TypeError, match="numbers"):
+        html.environment().from_string("{{ value }}").render(value=value)
+
+
+def test_a_template_cannot_print_what_is_not_there():
+    with pytest.raises(UndefinedError):
+        html.environment().from_string("{{ missing }}").render()
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_no_template_goes_around_escaping(template):
+    source = template.read_text(encoding="utf-8")
+    assert not re.search(r"\|\s*(safe|e|escape|forceescape|join|tojson|xmlattr)\b|autoescape|Markup", source)
+
+
+def luminance(colour):
+    digits = colour[1:] if len(colour) == 7 else "".join(digit * 2 for digit in colour[1:])
+    shares = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    red, green, blue = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("front", "back", "least"),
+    [
+        ("ink", "paper", 7),
+        ("quiet", "paper", 4.5),
+        ("ink", "tint", 7),
+        ("ink", "warn", 7),
+        ("mark", "paper", 3),
+        ("planted", "paper", 3),
+        ("pass", "paper", 4.5),
+        ("fail", "paper", 4.5),
+        ("open", "paper", 4.5),
+        ("mark", "band", 3),
+        ("mark", "allowed", 3),
+    ],
+)
+def test_the_colours_can_be_told_apart(front, back, least, scheme):
+    css = next(path for path in TEMPLATES if path.suffix == ".css").read_text(encoding="utf-8")
+    pairs = {name: found for name, *found in re.findall(r"--(\w+): light-dark\((#\w+), (#\w+)\)", css)}
+    plain = dict(re.findall(r"--(\w+): (#\w+)", css))
+    assert plain == {name: light for name, (light, _) in pairs.items()}
+    dark, light = sorted(luminance(pairs[name][scheme]) for name in (front, back))
+    assert (light + 0.05) / (dark + 0.05) >= least

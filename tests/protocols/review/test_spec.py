@@ -1,0 +1,62 @@
+"""The key `review` of a study file."""
+
+import pytest
+
+from tests.protocols.review.written import small_study
+from umpirical.domain.errors import ConfigError, UsageError
+from umpirical.protocols.review.spec import ReviewSpec
+from umpirical.study.file import load_study
+
+
+def test_what_holds_where_nothing_is_said(tmp_path):
+    study = load_study(small_study(tmp_path))
+    assert study.spec.review == ReviewSpec(overlap=1, mode="blind", undecided="count", guideline=None, sensitive=())
+    assert study.guideline == ""
+
+
+def test_everything_can_be_said(tmp_path):
+    review = {
+        "overlap": 3,
+        "mode": "assisted",
+        "undecided": "leave-out",
+        "guideline": "guide.txt",
+        "sensitive": ["label-flip"],
+    }
+    (tmp_path / "guide.txt").write_text("Keep what says the same.")
+    study = load_study(small_study(tmp_path, review=review))
+    assert study.spec.review.model_dump() == review | {"sensitive": ("label-flip",)}
+    assert study.guideline == "Keep what says the same."
+
+
+@pytest.mark.parametrize(
+    ("review", "message"),
+    [
+        ({"overlap": 0}, "review.overlap"),
+        ({"overlap": 10}, "review.overlap"),
+        ({"mode": "open"}, "review.mode"),
+        ({"undecided": "drop"}, "review.undecided"),
+        ({"reviewers": 2}, "review.reviewers: is not known here"),
+        ({"sensitive": ["paraphrase"]}, "'paraphrase' is no test of this study"),
+    ],
+)
+def test_what_cannot_be_is_said_with_its_place(review, message, tmp_path):
+    with pytest.raises(ConfigError) as refused:
+        load_study(small_study(tmp_path, review=review))
+    assert message in str(refused.value)
+    assert "umpirical.yaml:" in str(refused.value)
+
+
+def test_a_guideline_outside_the_study_takes_a_persons_word(tmp_path):
+    (tmp_path / "secret.txt").write_text("Not for reviewers.")
+    folder = small_study(tmp_path / "study", review={"guideline": "../secret.txt"})
+    with pytest.raises(UsageError, match="outside the study folder"):
+        load_study(folder)
+    assert load_study(folder, outside=True).guideline == "Not for reviewers."
+
+
+def test_a_study_without_a_dataset_has_nothing_to_review(tmp_path):
+    (tmp_path / "umpirical.yaml").write_text(
+        "study: x\nreview: {overlap: 2}\njudges: [{name: a, model: {adapter: simulated, name: careful}}]\n"
+    )
+    with pytest.raises(ConfigError, match="review is for a study with a dataset"):
+        load_study(tmp_path)

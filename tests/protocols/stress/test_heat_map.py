@@ -1,0 +1,104 @@
+"""One cell for every test of every judge."""
+
+from umpirical.domain.measures import Undefined
+from umpirical.protocols.stress.heat_map import FIGURES, SIGNS, heat_map
+from umpirical.protocols.stress.pages.names import page_name
+
+from .samples import BINARY, excess, incomplete, nothing, rate, report, shifts, three
+
+
+def cells(*reports):
+    """By test and judge."""
+    found = heat_map(reports)
+    return {
+        (row.test.name, judge): cell
+        for group in found.groups
+        for row in group.rows
+        for judge, cell in zip(found.judges, row.cells, strict=True)
+    }
+
+
+def test_there_is_a_cell_for_every_test_of_every_judge():
+    found = cells(*three())
+    assert len(found) == 11 * 3
+    assert found["label-flip", "moody/7B"] is None
+    for (test, judge), cell in found.items():
+        if cell is not None:
+            assert cell.href == page_name(judge, test)
+            assert cell.sign == SIGNS[cell.verdict]
+            assert cell.figures
+            assert all(figure.n and figure.interval.startswith("[") for figure in cell.figures)
+
+
+def test_the_groups_say_what_is_asked_and_what_passes():
+    groups = {group.title: group for group in heat_map(three()).groups}
+    assert list(groups) == ["Should change nothing", "Should change the verdict", "Asked again", "Agreement with gold"]
+    assert groups["Should change nothing"].explained.endswith("Passes at ≤ 0.05 and within ±0.25 grades.")
+    assert groups["Should change the verdict"].explained.endswith("Passes at ≥ 0.8.")
+    assert groups["Asked again"].explained.endswith("Passes at ≤ 0.1.")
+    assert groups["Agreement with gold"].explained.endswith("No limit is set.")
+    assert [row.test.name for row in groups["Agreement with gold"].rows] == ["original", "synthetic-ordinal"]
+
+
+def test_limits_that_differ_between_judges_are_not_told_as_one():
+    groups = heat_map([report("sound-examiner"), report("moody/7B", scale=BINARY)]).groups
+    assert groups[0].explained.endswith("The limits differ between the judges; each page has its own.")
+
+
+def test_the_numbers_are_those_that_decide():
+    cell = cells(report())["verbosity-long", "wordy, easily told"]
+    assert [(f.value, f.label, f.interval) for f in cell.figures] == [
+        ("+0.613", "more changed", "[+0.491, +0.735]"),
+        ("+0.83", "grades", "[+0.66, +1.00]"),
+    ]
+    unrepeated = cells(incomplete())["inline-spacing", "unfinished"]
+    assert unrepeated.figures[0].label == "changed"
+    assert unrepeated.figures[0].n == "40"
+
+
+def test_every_kind_of_test_has_figures():
+    assert set(FIGURES) == {test.kind for one in three() for test in one.tests}
+
+
+def test_a_cell_without_a_number_says_why():
+    found = cells(incomplete())
+    assert "no item has a verdict on both texts" in found["vertical-spacing", "unfinished"].note
+    assert found["original", "unfinished"].note == "no item has a gold label"
+    empty = cells(report("x", parts={"original": []}))["original", "x"]
+    assert (empty.verdict, empty.figures, empty.note) == ("N/A", (), "not measured")
+
+
+def test_an_undecided_cell_says_how_many_items_would_settle_it():
+    found = cells(*three())
+    assert found["stability", "wordy, easily told"].note == "about 78 items would settle it, leaning to a pass"
+    parts = {"paraphrase": [("change-rate", rate(3, 60)), ("excess-change", excess(0.05, 0.1)), *shifts(0, 0.2)]}
+    assert cells(report("x", parts=parts))["paraphrase", "x"].note == "more of the same would not settle it"
+
+
+def test_what_survives_depends_on_how_many_cells_there_are():
+    """A miss at p = 0.02 is one by itself, and none among many that keep their limits."""
+    miss = {"stability": [("flip-rate", rate(10, 60))]}
+    assert cells(report("x", parts=miss))["stability", "x"].verdict == "INCONCLUSIVE"
+    miss = {"stability": [("flip-rate", rate(11, 60))]}
+    alone = report("x", parts=miss)
+    assert alone.verdicts[0].verdict == "FAIL"
+    assert 0.001 < alone.verdicts[0].p_value < 0.025
+    assert cells(alone)["stability", "x"].survives
+    still = {"stability": [("flip-rate", rate(0, 60))]}
+    many = [report(f"steady-{n}", parts=still) for n in range(20)]
+    assert not cells(alone, *many)["stability", "x"].survives
+    counted = heat_map([alone, *many])
+    assert (counted.tested, counted.failed, counted.surviving) == (21, 1, 0)
+
+
+def test_only_a_fail_survives():
+    for cell in cells(*three()).values():
+        assert cell is None or not cell.survives or cell.verdict == "FAIL"
+    counted = heat_map(three())
+    assert (counted.tested, counted.failed, counted.surviving) == (22, 8, 6)
+
+
+def test_what_was_not_measured_is_not_among_the_tested():
+    parts = {"stability": [("flip-rate", Undefined("every item was answered once"))]}
+    assert heat_map([report("x", parts=parts)]).tested == 0
+    assert heat_map([nothing()]).groups == ()

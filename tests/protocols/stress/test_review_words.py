@@ -1,0 +1,189 @@
+"""What people said of the generated texts, on the page, on the card and in a line."""
+
+import re
+
+import pytest
+
+from tests.protocols.datasheet.test_page import Page
+from tests.protocols.stress.infecting import infected
+from tests.protocols.stress.samples import JUDGES, report, small, stress_test
+from tests.reports.payloads import PAYLOADS
+from umpirical.protocols.review.record import ReviewedGenerator, ReviewedTest, ReviewRecord
+from umpirical.protocols.review.words import agreement_words, coefficient_words, rate_words, review_words
+from umpirical.protocols.stress.card import render_stress_markdown
+from umpirical.protocols.stress.pages.render import render_stress_pages
+from umpirical.protocols.stress.record import parse_stress, render_stress_json
+from umpirical.protocols.stress.verdicts import why_not_made
+from umpirical.reports.record import EstimateRecord, IntervalRecord, UndefinedRecord
+from umpirical.text.inert import inert
+
+
+def found(numerator, denominator, low, high, *, unit="pair", value=None):
+    return EstimateRecord(
+        value=numerator / denominator if value is None else value,
+        numerator=numerator,
+        denominator=denominator,
+        unit=unit,
+        interval=IntervalRecord(low=low, high=high, level=0.95, method="cluster-Wilson over originals"),
+        clusters=denominator,
+    )
+
+
+NONE = UndefinedRecord(reason="no item was decided by two people", left_out={"fewer than two people decided": 18})
+
+
+def review(**changes):
+    given = {
+        "generated": 24,
+        "reviewed": 18,
+        "people": 2,
+        "decisions": 36,
+        "adjudicated": 1,
+        "edited": 2,
+        "relabelled": 1,
+        "rejected": 3,
+        "undecided": 6,
+        "left_out": 0,
+        "policy": "count",
+        "overlap": 2,
+        "modes": {"blind": 34, "assisted": 2},
+        "guidelines": [0, 1],
+        "agreement": found(17, 18, 0.74, 0.99),
+        "alpha": found(17, 18, 0.31, 0.97, unit="item", value=0.812),
+        "label_alpha": NONE,
+        "tests": [
+            ReviewedTest(test="paraphrase", agreement=NONE, alpha=NONE, rejection=found(3, 18, 0.06, 0.39, unit="item"))
+        ],
+        "generators": [ReviewedGenerator(generator="writer", rejection=found(3, 18, 0.05, 0.4, unit="item"))],
+    }
+    return ReviewRecord(**given | changes)
+
+
+def page(record):
+    return render_stress_pages([report(review=record)])["index.html"]
+
+
+def plain(text):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))
+
+
+def test_the_line_says_how_many_by_whom_and_what_became_of_them():
+    assert review_words(review()) == (
+        "18 of 24 generated texts were reviewed, by 2 people: 3 rejected, 2 edited, 1 relabelled, "
+        "1 settled by an adjudicator; 6 undecided count all the same"
+    )
+    left_out = review(policy="leave-out", left_out=6, people=1, adjudicated=0, edited=0, relabelled=0)
+    assert review_words(left_out).endswith("by 1 person: 3 rejected; 6 undecided are left out")
+    nobody = review(reviewed=0, people=0, rejected=0, edited=0, relabelled=0, adjudicated=0, undecided=24)
+    assert review_words(nobody) == "0 of 24 generated texts were reviewed; 24 undecided count all the same"
+    assert review_words(review(undecided=0)).endswith("; none is undecided")
+
+
+def test_agreement_has_its_interval_or_the_reason():
+    assert agreement_words(review()) == (
+        "Agreement of people: 0.944 [0.740, 0.990] (17/18); Krippendorff's alpha 0.812 [0.310, 0.970] (18 items)"
+    )
+    assert agreement_words(review(agreement=NONE, alpha=NONE)) == (
+        "Agreement of people: undefined, no item was decided by two people"
+    )
+    constant = UndefinedRecord(reason="all decisions are one")
+    assert agreement_words(review(alpha=constant)).endswith("alpha undefined, all decisions are one")
+    bare = found(1, 2, 0.1, 0.9).model_copy(update={"interval": None})
+    assert rate_words(bare) == "0.500 without an interval (1/2)"
+    assert coefficient_words(bare) == "0.500 without an interval (2 pairs)"
+
+
+def test_the_page_has_every_figure_with_its_parts():
+    text = plain(page(review()))
+    for words in (
+        "Generated 24",
+        "Reviewed 18",
+        "People 2, 2 for each text",
+        "Decisions 36, 34 blind, 2 assisted",
+        "Rejected 3",
+        "Edited 2",
+        "Relabelled 1",
+        "Adjudicated 1",
+        "Undecided 6",
+        "0.944 [0.740, 0.990] 17/18; 95 %, cluster-Wilson over originals",
+        "0.812 [0.310, 0.970] n = 18",
+        "undefined: no item was decided by two people left out: 18 fewer than two people decided",
+        "paraphrase 0.167 [0.060, 0.390] 3/18",
+        "generator writer 0.167 [0.050, 0.400] 3/18",
+        "counts all the same",
+    ):
+        assert words in text, words
+    assert "is left out, by the study file" in plain(page(review(policy="leave-out", left_out=6)))
+    assert "Undecided 6, 6 left out" in plain(page(review(policy="leave-out", left_out=6)))
+
+
+def test_without_a_review_nothing_is_said():
+    assert "What people said" not in page(None)
+    assert "Review:" not in render_stress_markdown(report())
+
+
+def test_judges_of_one_study_share_it_and_others_have_their_own():
+    first, second = list(JUDGES)[:2]
+    one, other = report(first, review=review()), report(second, review=review(reviewed=17))
+    index = render_stress_pages([one, other])["index.html"]
+    assert index.count('aria-labelledby="review"') == 1
+    assert "Reviewed 18" in plain(index)
+    assert "Reviewed 17" in plain(index)
+    index = render_stress_pages([one, report(second, review=review())])["index.html"]
+    assert plain(index).count("Reviewed 18") == 1
+
+
+def test_the_card_has_two_lines_and_keeps_to_its_length():
+    card = render_stress_markdown(report(review=review()))
+    assert "- Review: 18 of 24 generated texts were reviewed, by 2 people: 3 rejected" in card
+    assert "- Agreement of people: 0.944" in card
+    assert len(card.splitlines()) <= 60
+
+
+def test_the_record_keeps_it():
+    given = report(review=review())
+    assert parse_stress(render_stress_json(given)) == given
+    # Records of before there were reviews are read as they are.
+    assert parse_stress(render_stress_json(report())).review is None
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        ({"rejected_by_review": 5}, "no text is left of 5 that were made: 5 rejected by people"),
+        ({"left_out": 5, "undecided": 5}, "no text is left of 5 that were made: 5 left out until people settle them"),
+        (
+            {"rejected_by_review": 2, "left_out": 3},
+            "no text is left of 5 that were made: 2 rejected by people; 3 left out until people settle them",
+        ),
+        ({"rejected_by_review": 4}, ""),
+    ],
+)
+def test_a_test_that_people_left_nothing_of_says_so(made, words):
+    test = stress_test("paraphrase")
+    test = test.model_copy(update={"made": test.made.model_copy(update={"proved": 0, "accepted": 5} | made)})
+    assert why_not_made(test) == words
+
+
+BRIEF = small().model_copy(update={"review": review()})
+
+
+def section(given):
+    """The part of the index that is about people, by its tags and its text."""
+    index = render_stress_pages([given])["index.html"]
+    source = index[index.index('<section aria-labelledby="review">') :]
+    return Page(source[: source.index("</section>") + len("</section>")])
+
+
+@pytest.fixture(scope="module")
+def harmless():
+    return section(infected(BRIEF, "harmless", structure=False)).skeleton
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_names_in_it_are_inert(payload, harmless):
+    given = infected(BRIEF, payload, structure=False)
+    assert given.review.generators[0].generator == given.review.tests[0].test == payload
+    shown = section(given)
+    assert shown.skeleton == harmless
+    assert inert(payload) in shown.text

@@ -1,0 +1,77 @@
+"""Numbers with their sign, and limits as they were set."""
+
+import doctest
+
+import pytest
+
+from umpirical.domain.measures import Measure
+from umpirical.protocols.stress import words as writing
+from umpirical.protocols.stress.words import allowed_words, interval_words, unit_words, value_words
+from umpirical.reports import numbers
+from umpirical.reports.record import IntervalRecord
+
+from .samples import SPECS, mean, rate, report
+
+
+def record(name, result):
+    return report("x", parts={}, measured=[(SPECS[name], Measure(name, result))], tests=[], calls=[]).measures[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "result", "value", "interval", "unit"),
+    [
+        ("grade-shift", mean(0.4, -0.1, 0.9), "+0.40", "[-0.10, +0.90]", "grades"),
+        ("shift-equivalence", mean(-0.4, -0.9, 0.0), "-0.40", "[-0.90, 0.00]", "grades"),
+        ("grade-bias", mean(0.0, -0.004, 0.2), "0.00", "[0.00, +0.20]", "grades"),
+        ("mean-absolute-error", mean(0.4, 0.1, 0.9), "0.40", "[0.10, 0.90]", "grades"),
+        ("excess-change", mean(0.4, -0.1, 0.9), "+0.400", "[-0.100, +0.900]", ""),
+        ("verdict-entropy", mean(0.918, 0.8, 1.0), "0.918", "[0.800, 1.000]", "bits"),
+        ("weighted-kappa", mean(-0.12, -0.4, 0.2), "-0.120", "[-0.400, 0.200]", ""),
+        ("change-rate", rate(30, 60), "0.500", "[0.377, 0.623]", ""),
+        ("compression", mean(0.7, 0.5, 0.9), "0.70", "[0.50, 0.90]", ""),
+    ],
+)
+def test_a_measure_is_written_in_its_own_way(name, result, value, interval, unit):
+    one = record(name, result)
+    assert value_words(one, one.result) == value
+    assert interval_words(one, one.result.interval) == interval
+    assert unit_words(one) == unit
+
+
+def test_an_open_or_missing_interval_is_said():
+    one = record("grade-shift", mean(0.4, -0.1, 0.9))
+    assert interval_words(one, None) == "none"
+    assert interval_words(one, IntervalRecord(low=0.1, high=None, level=0.95, method="")) == "above 0.10"
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "words"),
+    [
+        (None, 0.1, "≤ 0.1"),
+        (0.8, None, "≥ 0.8"),
+        (-0.15000000000000002, 0.15000000000000002, "within ±0.15"),
+        (0.0, 1.0, "from 0.0 to 1.0"),
+        (None, None, "no limit"),
+    ],
+)
+def test_a_limit_in_words(least, most, words):
+    assert allowed_words(least, most) == words
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(0.0, "0.00"), (0.004, "0.00"), (0.005, "+0.01"), (-0.004, "0.00"), (-0.5, "-0.50"), (1234.5, "+1,234.50")],
+)
+def test_a_shift_has_its_sign_and_zero_has_none(value, written):
+    assert numbers.shift(value) == written
+    assert numbers.shift(float("nan")) == "not finite"
+
+
+@pytest.mark.parametrize("scale", ["bits", "coefficient"])
+def test_bits_and_coefficients_have_three_decimals(scale):
+    assert numbers.scaled(0.81251, scale) == "0.813"
+    assert numbers.scaled_interval(-0.5, 1.0, scale) == "[-0.500, 1.000]"
+
+
+def test_the_examples_hold():
+    assert doctest.testmod(writing).failed == 0

@@ -1,0 +1,103 @@
+"""How many more: the number that is promised is the number that settles it."""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from umpirical.domain.measures import Estimate, Interval
+from umpirical.reports.forecast import items_to_settle, units_to_settle
+from umpirical.reports.record import result_record
+from umpirical.stats.clusters import cluster_wilson
+from umpirical.stats.shifts import signed_mean
+from umpirical.stats.wilson import wilson
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "limit", "side", "needed"),
+    [
+        (5, 60, 0.10, "high", 1245),  # UX section 3.3: about 1,250 pairs
+        (20, 20, 0.95, "low", 73),  # 73 of 73
+        (31, 120, 0.30, "high", 465),
+        (0, 30, 0.05, "high", 73),  # the mirror image of 20 of 20
+    ],
+)
+def test_known_values(k, n, limit, side, needed):
+    bound = getattr(wilson(k, n), side)
+    assert units_to_settle(k / n, limit, bound=bound, units=n, is_rate=True) == needed
+
+
+@given(st.integers(0, 60), st.integers(5, 60), st.floats(0.05, 0.95))
+def test_with_that_many_units_the_whole_interval_is_on_one_side_and_with_fewer_it_is_not(k, n, place):
+    k = min(k, n)
+    low, high = wilson(k, n)
+    limit = low + place * (high - low)
+    assume(abs(k / n - limit) > 0.005 and 0 < limit < 1)
+    below = k / n < limit
+    needed = units_to_settle(k / n, limit, bound=high if below else low, units=n, is_rate=True)
+    assert needed > n
+    then, before = wilson(k / n * needed, needed), wilson(k / n * (needed - 1), needed - 1)
+    assert (then.high <= limit + 1e-9) if below else (then.low >= limit - 1e-9)
+    if needed > n + 1:
+        assert before.low < limit < before.high
+
+
+def test_a_design_effect_asks_for_more():
+    """Ten tasks whose pairs agree within the task: the interval is wider, and so is what is missing."""
+    spread = cluster_wilson([0] * 9 + [6], [10] * 10)
+    even = cluster_wilson([1] * 6 + [0] * 4, [10] * 10)
+    assert spread.design_effect > 4 * even.design_effect
+    wide, narrow = (units_to_settle(0.06, 0.10, bound=rate.high, units=100, is_rate=True) for rate in (spread, even))
+    assert wide > 4 * narrow
+
+
+def test_at_the_limit_itself_no_number_is_enough():
+    assert units_to_settle(0.1, 0.1, bound=0.2, units=60, is_rate=True) is None
+
+
+@pytest.mark.parametrize("bound", [0.0, 1.0])
+def test_a_bound_at_the_end_of_the_axis_tells_nothing(bound):
+    assert units_to_settle(0.5, 0.6, bound=bound, units=60, is_rate=True) is None
+
+
+def test_what_is_no_rate_shrinks_with_the_root_of_n():
+    assert units_to_settle(0.4, 0.5, bound=0.6, units=50, is_rate=False) == 200
+
+
+def moved(ups, downs, still, *, size=1.0, level=0.95):
+    """Items of one cluster each, of which some rise and some fall by `size`."""
+    n = ups + downs + still
+    rising, falling = [size] * ups + [0.0] * (n - ups), [0.0] * (n - downs) + [size] * downs
+    found = signed_mean(rising, falling, [1] * n, level=level)
+    ends = Interval(found.low, found.high, "signed mean", level)
+    return result_record(Estimate(found.value, found.value * n, n, "item", ends, n))
+
+
+@pytest.mark.parametrize("level", [0.90, 0.95])
+@pytest.mark.parametrize("size", [1.0, 3.0])
+@pytest.mark.parametrize("counts", [(1, 0, 29), (1, 1, 38), (0, 2, 98), (5, 5, 20), (3, 1, 56)])
+@pytest.mark.parametrize("room", [0.2, 0.5])
+def test_so_many_items_settle_it_as_the_interval_itself_says(counts, room, size, level):
+    """Every item comes as many times as it takes for the interval, computed anew, to end at the limit."""
+    few = moved(*counts, size=size, level=level)
+    limit = few.value + room * (few.interval.high - few.value)
+
+    def holds(times):
+        return moved(*(times * count for count in counts), size=size, level=level).interval.high > limit
+
+    enough = next(times for times in range(2, 100) if not holds(times))
+    promised = items_to_settle(few, limit) / few.denominator
+    # Moves both ways, and larger than 1, are taken for more moves of size 1.
+    assert 0.8 * (enough - 1) < promised < (2.2 if size > 1 and counts[0] and counts[1] else 1.1) * enough
+
+
+def test_where_nothing_moved_the_number_itself_rules():
+    assert items_to_settle(moved(0, 0, 30), 0.05) == 80
+    assert moved(0, 0, 80).interval.high <= 0.05 < moved(0, 0, 79).interval.high
+    assert items_to_settle(moved(0, 0, 30), -0.05) == 80
+
+
+def test_no_number_of_items_tells_a_value_from_itself():
+    few = moved(3, 1, 56)
+    assert items_to_settle(few, few.value) is None
+    assert items_to_settle(few, few.value + 1e-9) is None
+    assert items_to_settle(few.model_copy(update={"interval": None}), 0.5) is None

@@ -1,0 +1,136 @@
+"""What to ask: orders, arms and repeats."""
+
+from dataclasses import fields, replace
+
+import pytest
+
+from umpirical.domain.stimuli import GivenLabel, GivenWinner, NoPreference, Stimulus
+from umpirical.domain.trials import Order, Presentation, Presented
+from umpirical.judges.judge import Capabilities
+from umpirical.runs.plan import Design, shown
+
+PAIR = Stimulus("t", "task", ("u", "v"), NoPreference(), "m/1", "delta0", delta=0.0)
+ABLE = Capabilities()
+
+
+def ways(stimulus, *, design=None, capabilities=ABLE, kind="compare"):
+    return list((design or Design()).presentations(stimulus, capabilities, kind))
+
+
+def test_unequal_candidates_are_shown_in_both_orders_next_to_each_other():
+    found = ways(PAIR, design=Design(repeats=2, arms=("baseline", "strict")))
+    assert [way.order for way in found] == [Order.UV, Order.VU] * 4
+    assert len(set(found)) == 8
+    assert {(way.arm, way.repeat) for way in found} == {
+        (arm, repeat) for arm in ("baseline", "strict") for repeat in (0, 1)
+    }
+
+
+def test_equal_candidates_are_shown_in_one_order():
+    assert ways(replace(PAIR, candidates=("same", "same"))) == [Presentation()]
+    assert ways(replace(PAIR, candidates=("", ""))) == [Presentation()]
+
+
+def test_candidates_that_differ_in_blanks_only_are_not_equal():
+    assert len(ways(replace(PAIR, candidates=(" ", "\n")))) == 2
+
+
+@pytest.mark.parametrize("candidates", [("", ""), (" ", "\n\t")])
+def test_a_judge_that_takes_no_empty_input_is_shown_no_blank_pair(candidates):
+    blank = replace(PAIR, candidates=candidates)
+    unable = Capabilities(accepts_empty=False)
+    assert ways(blank)
+    assert ways(blank, capabilities=unable) == []
+    assert ways(PAIR, capabilities=unable) == ways(PAIR)
+
+
+def test_a_judge_whose_order_cannot_be_set_is_asked_in_one():
+    found = ways(PAIR, design=Design(repeats=3), capabilities=Capabilities(order_controllable=False))
+    assert found == [Presentation(Order.UV, "baseline", repeat) for repeat in range(3)]
+
+
+def test_the_order_says_which_content_sits_in_slot_1():
+    assert shown(PAIR, Order.UV) == Presented("task", "u", "v")
+    assert shown(PAIR, Order.VU) == Presented("task", "v", "u")
+
+
+def test_a_single_candidate_is_shown_alone():
+    graded = replace(PAIR, candidates=("only",), expectation=GivenLabel("yes"))
+    assert ways(graded, kind="grade") == [Presentation()]
+    assert shown(graded, Order.UV, "grade") == Presented("task", "only", None)
+
+
+# A judge that grades.
+
+
+def test_a_judge_that_grades_is_shown_one_candidate_at_a_time():
+    assert [way.order for way in ways(PAIR, kind="grade")] == [Order.UV, Order.VU]
+    assert shown(PAIR, Order.UV, "grade") == Presented("task", "u", None)
+    assert shown(PAIR, Order.VU, "grade") == Presented("task", "v", None)
+
+
+def test_two_identical_answers_are_nothing_to_a_judge_that_grades():
+    identical = replace(PAIR, candidates=("same", "same"), family="vacuum", stratum="identical")
+    assert ways(identical, kind="grade") == []
+    assert len(ways(identical)) == 1
+
+
+def test_two_empty_answers_are_graded_once_and_two_different_blanks_each():
+    empty = replace(PAIR, candidates=("", ""), family="vacuum", stratum="empty")
+    blank = replace(PAIR, candidates=(" ", "\n"), family="vacuum", stratum="whitespace")
+    assert ways(empty, kind="grade") == [Presentation()]
+    assert len(ways(blank, kind="grade")) == 2
+
+
+def test_a_judge_that_grades_has_no_order_to_be_set():
+    fixed = Capabilities(order_controllable=False)
+    assert len(ways(PAIR, capabilities=fixed, kind="grade")) == 2
+
+
+def test_nothing_but_task_and_candidates_decides_what_is_shown():
+    changed = replace(
+        PAIR,
+        task_id="other",
+        expectation=GivenWinner(1),
+        maker="ladder/9",
+        family="ladder",
+        stratum="s",
+        delta=5.0,
+        base=0,
+        parent="p",
+        gold="3",
+        gold_from="label",
+        evidence={"proof": "equal"},
+        strata={"grade": "8"},
+    )
+    kept = {"task", "candidates"}
+    assert all(getattr(changed, f.name) != getattr(PAIR, f.name) for f in fields(PAIR) if f.name not in kept)
+    assert shown(changed, Order.VU) == shown(PAIR, Order.VU)
+
+
+# Stress tests on the user's own data.
+
+ESSAY = Stimulus("essay-1", "task", ("text",), GivenLabel("3"), "original/1", "original", gold="3")
+
+
+def test_an_original_is_repeated_and_asked_under_seeds_and_a_changed_text_is_not():
+    design = Design(original_repeats=3, seeds=2)
+    assert ways(ESSAY, design=design, kind="grade") == [
+        Presentation(repeat=0),
+        Presentation(repeat=1),
+        Presentation(repeat=2),
+        Presentation(repeat=0, seed=1),
+        Presentation(repeat=1, seed=2),
+    ]
+    changed = replace(ESSAY, family="typos")
+    assert ways(changed, design=design, kind="grade") == [Presentation()]
+
+
+def test_a_design_without_originals_keeps_its_id():
+    assert Design(repeats=2).as_json() == {"repeats": 2, "arms": ("baseline",)}
+    assert Design(original_repeats=3, seeds=2).as_json() == {
+        "repeats": 1,
+        "arms": ("baseline",),
+        "original_repeats": 3,
+        "seeds": 2,
+    }
