@@ -7,7 +7,7 @@ from tests.recovery.outcome_sampling import DESIGN, sample_run
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
 from umpirical.measures.catalogue import MEASURES
-from umpirical.measures.estimates import signal_model
+from umpirical.measures.estimates import signal
 from umpirical.stats.signal import PairCounts
 from umpirical.stats.signal_check import goodness_of_fit
 from umpirical.stats.signal_compare import parameter_difference
@@ -38,7 +38,7 @@ def measured(name: str, tallies: Tallies, arm: str = "baseline"):
     return measure.result
 
 
-def counts(tallies: Tallies, arm: str = "baseline", families=signal_model.FAMILIES) -> PairCounts:
+def counts(tallies: Tallies, arm: str = "baseline", families=signal.FAMILIES) -> PairCounts:
     chosen = [tally for tally in tallies.outcomes if tally.arm == arm and tally.family in families]
     return PairCounts.of(
         [int(tally.task_id[1:]) for tally in chosen],
@@ -85,8 +85,8 @@ def test_the_test_of_fit_is_the_kernels(tallies, reference):
 
 def test_all_measures_of_an_arm_come_from_one_fit(tallies, monkeypatch):
     fits = []
-    monkeypatch.setattr(signal_model, "estimate_signal", lambda *_, **__: fits.append(1) or estimate_signal(*_, **__))
-    signal_model._fitted.cache_clear()
+    monkeypatch.setattr(signal, "estimate_signal", lambda *_, **__: fits.append(1) or estimate_signal(*_, **__))
+    signal._fitted.cache_clear()
     for name in (*PARAMETERS, "goodness-of-fit"):
         measured(name, tallies, "strict")
     assert len(fits) == 1
@@ -145,12 +145,12 @@ def test_a_resolution_without_a_limit_is_right_censored_at_what_is_known():
 
 def test_a_value_that_hangs_on_one_task_is_no_estimate():
     nothing = ParameterEstimate(1.0, None, None, None, None, "undefined")
-    assert isinstance(signal_model._result(nothing, None, "", {}), Undefined)
+    assert isinstance(signal._result(nothing, None, "", {}), Undefined)
 
 
 def test_the_kernels_words_for_its_methods_are_all_known():
     methods = set(ParameterEstimate.__annotations__["method"].__args__)
-    assert methods - {"held"} == set(signal_model.METHODS)
+    assert methods - {"held"} == set(signal.METHODS)
 
 
 def test_an_estimate_says_what_was_left_out(tallies):

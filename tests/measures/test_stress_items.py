@@ -8,8 +8,16 @@ from hypothesis import strategies as st
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import ChangeTally
-from umpirical.measures.estimates.item_rates import item_rate, shares_by_task, whole
-from umpirical.measures.estimates.own_data import ONE_CLUSTER, by_part, kept_in, part_order, span
+from umpirical.measures.estimates.items import (
+    ONE_CLUSTER,
+    by_part,
+    item_rate,
+    kept_in,
+    part_order,
+    shares_by_task,
+    span,
+    whole,
+)
 from umpirical.stats.clusters import cluster_wilson
 
 clusters = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=15)

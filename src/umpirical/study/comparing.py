@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from umpirical.domain.errors import UsageError
-from umpirical.measures.estimates.between import differences_between
+from umpirical.measures.estimates.differences import differences_between
 from umpirical.reports.comparison import PairedDifference, compare, render_comparison_json
 from umpirical.reports.comparison_pages import render_comparison_html, render_comparison_markdown
 from umpirical.store.files import write_text

@@ -13,7 +13,7 @@ from umpirical.judges.factory import build_reader
 from umpirical.judges.logprobs.labels import NO_LOGPROBS, LabelReader
 from umpirical.judges.model_judge import read_response
 from umpirical.measures.catalogue import MEASURES, MeasureSpec, measure_all
-from umpirical.measures.estimates.between import differences_between
+from umpirical.measures.estimates.differences import differences_between
 from umpirical.reports.assembling import assemble, measure_record
 from umpirical.reports.policy import BASELINE
 from umpirical.reports.readout_choice import recommend

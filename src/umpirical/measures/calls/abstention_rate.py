@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.own_data import part_order
+from umpirical.measures.estimates.items import part_order
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
 __all__ = ["SPEC", "abstention_rate"]

@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.calls import call_share
+from umpirical.measures.estimates.rates import call_share
 
 __all__ = ["SPEC", "unparsed_rate"]
 

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import ChangeTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.changes import NO_PAIR, change_tallies, unpaired
-from umpirical.measures.estimates.item_rates import item_rate, shares_by_task
-from umpirical.measures.estimates.own_data import by_part
+from umpirical.measures.estimates.changes import NO_VERDICTS, change_tallies, unpaired
+from umpirical.measures.estimates.items import by_part, item_rate, shares_by_task
 
 __all__ = ["SPEC", "change_rate"]
 
@@ -26,7 +25,7 @@ def change_rate(tallies: Tallies, arm: str) -> list[Measure]:
 
 def _rate(chosen: Sequence[ChangeTally]) -> Result:
     hits, misses = shares_by_task((tally.task_id, tally.changed, tally.pairs) for tally in chosen)
-    return item_rate(hits, misses, empty=NO_PAIR, left_out=unpaired(chosen))
+    return item_rate(hits, misses, empty=NO_VERDICTS, left_out=unpaired(chosen))
 
 
 SPEC = MeasureSpec(

@@ -6,8 +6,8 @@ from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undef
 from umpirical.domain.tallies import ChangeTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.changes import change_tallies, unpaired
-from umpirical.measures.estimates.own_data import ONE_CLUSTER, by_part, kept_in
-from umpirical.measures.estimates.tasks import by_task
+from umpirical.measures.estimates.items import ONE_CLUSTER, by_part, kept_in
+from umpirical.measures.estimates.rates import by_task
 from umpirical.stats.shifts import signed_mean
 
 __all__ = ["SPEC", "excess_change"]

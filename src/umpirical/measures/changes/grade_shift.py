@@ -4,7 +4,7 @@ from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.changes import change_tallies, shift_result
-from umpirical.measures.estimates.own_data import by_part
+from umpirical.measures.estimates.items import by_part
 
 __all__ = ["SPEC", "grade_shift"]
 

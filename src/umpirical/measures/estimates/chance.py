@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
-from umpirical.measures.estimates.delta0 import UNKNOWN_SLOTS, equal_pairs, slots_known
-from umpirical.measures.estimates.pairs import UNANSWERED
+from umpirical.measures.estimates.pairs import NO_PAIR, UNANSWERED, UNKNOWN_SLOTS, equal_pairs, slots_known
 from umpirical.stats.differences import Difference, excess_rate, paired_difference
 
 __all__ = ["Excess", "excess_measures", "two_tasks"]
@@ -100,7 +99,7 @@ def _estimate(found: Difference, pairs: int, method: str, missing: dict[str, int
 
 def _too_few(tasks: int, missing: dict[str, int]) -> Undefined:
     reasons = {
-        0: "no pair has an answer in both orders",
+        0: NO_PAIR,
         1: "only one task was measured: a chance level needs at least three",
     }
     return Undefined(reasons.get(tasks, "only two tasks were measured: a chance level needs at least three"), missing)

@@ -7,14 +7,13 @@ import numpy as np
 
 from umpirical.domain.measures import Undefined
 from umpirical.domain.tallies import OutcomeTally, Tallies
-from umpirical.measures.estimates.outcomes import incomplete_pairs, named
+from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs, named
+from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.stats.bradley_terry import Weights, estimate_weights
 
 __all__ = ["Weighed", "weigh"]
 
 FAMILY = "delta0-subset"
-
-NO_PAIRS = "no pair has an answer in both orders"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def _weigh(chosen: tuple[OutcomeTally, ...]) -> Weighed | str:
     """Weights, or why there are none."""
     tasks = sorted({tally.task_id for tally in chosen})
     if len(tasks) < 2:
-        return "only one task was measured: an interval needs at least two" if tasks else NO_PAIRS
+        return ONE_TASK if tasks else NO_PAIR
     places = sorted({place for tally in chosen for place in _places(tally)})
     wins, ties = (np.zeros((len(tasks), len(places), len(places))) for _ in range(2))
     for tally in chosen:

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from umpirical.domain.measures import Estimate, Interval, Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import NO_LABELS, GoldItems, gold_measures
+from umpirical.measures.estimates.gold import NO_LABELS, GoldItems, gold_measures
 from umpirical.stats.clusters import combined_wilson, student
 from umpirical.stats.wilson import Bounds, wilson
 

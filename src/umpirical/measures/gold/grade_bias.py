@@ -5,8 +5,8 @@ import numpy as np
 from umpirical.domain.measures import Estimate, Interval, Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import GoldItems, gold_measures
-from umpirical.measures.estimates.own_data import NO_ORDER, kept_in, span
+from umpirical.measures.estimates.gold import GoldItems, gold_measures
+from umpirical.measures.estimates.items import NO_ORDER, kept_in, span
 from umpirical.stats.shifts import signed_mean
 
 __all__ = ["SPEC", "grade_bias"]

@@ -4,7 +4,7 @@ from umpirical.domain.measures import Measure, Result
 from umpirical.domain.scales import ScaleKind
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import ONE_LABEL, GoldItems, coefficient_result, gold_measures
+from umpirical.measures.estimates.gold import ONE_LABEL, GoldItems, coefficient_result, gold_measures
 from umpirical.stats.categories import Metric, krippendorff_alpha
 
 __all__ = ["SPEC", "alpha"]

@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import NO_LABELS, ONE_SIDE, GoldItems, coefficient_result, gold_measures
+from umpirical.measures.estimates.gold import NO_LABELS, ONE_SIDE, GoldItems, coefficient_result, gold_measures
 from umpirical.stats.agreement import Ratings
 from umpirical.stats.categories import matthews
 

@@ -3,8 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.calibration import line_result
-from umpirical.measures.estimates.golds import gold_measures
+from umpirical.measures.estimates.gold import gold_measures, line_result
 
 __all__ = ["SPEC", "severity"]
 

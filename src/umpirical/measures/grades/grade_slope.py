@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.tallies import GradeTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.answers import answers_without_grade, graded_answers
-from umpirical.measures.estimates.tasks import by_task
+from umpirical.measures.estimates.grades import answers_without_grade, graded_answers
+from umpirical.measures.estimates.rates import by_task
 from umpirical.stats.ratios import cluster_ratio
 
 __all__ = ["SPEC", "grade_slope"]

@@ -3,7 +3,8 @@
 from umpirical.domain.measures import Estimate, Interval, Measure, Undefined
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.answers import answers_without_grade, graded_answers
+from umpirical.measures.estimates.grades import answers_without_grade, graded_answers
+from umpirical.measures.estimates.rates import ONE_TASK
 
 __all__ = ["SPEC", "grades_used"]
 
@@ -20,7 +21,7 @@ def grades_used(tallies: Tallies, arm: str) -> list[Measure]:
     answers, missing = graded_answers(tallies, arm), answers_without_grade(tallies, arm)
     tasks = {tally.task_id for tally in answers}
     if len(tasks) < 2:
-        why = "only one task was measured: an interval needs at least two" if tasks else "no answer has a grade"
+        why = ONE_TASK if tasks else "no answer has a grade"
         return [Measure(SPEC.name, Undefined(why, left_out=missing), arm)]
     count = len({tally.score for tally in answers})
     result = Estimate(

@@ -1,11 +1,16 @@
 """Carrier false preference: a preference between two layouts of one real answer."""
 
 from umpirical.domain.measures import Measure
-from umpirical.domain.tallies import GradePairTally, Tallies
+from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.carrier_pairs import carrier_strata, only_stratum
-from umpirical.measures.estimates.pairs import count_pairs, counted_share
-from umpirical.measures.pairs.raw_false_preference import false_preference
+from umpirical.measures.estimates.pairs import (
+    carrier_strata,
+    count_pairs,
+    counted_share,
+    different_grades,
+    false_preference,
+    only_stratum,
+)
 
 __all__ = ["SPEC", "carrier_false_preference"]
 
@@ -29,12 +34,8 @@ def carrier_false_preference(tallies: Tallies, arm: str) -> list[Measure]:
 
 
 def _measure(tallies: Tallies, arm: str, stratum: str) -> Measure:
-    counts = count_pairs(tallies, arm, (FAMILY,), compared=false_preference, graded=_different)
+    counts = count_pairs(tallies, arm, (FAMILY,), compared=false_preference, graded=different_grades)
     return Measure(SPEC.name, counted_share(counts), arm, stratum)
-
-
-def _different(tally: GradePairTally) -> int:
-    return tally.better_higher + tally.lesser_higher
 
 
 SPEC = MeasureSpec(

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.carrier_pairs import carrier_strata, only_stratum
-from umpirical.measures.estimates.pairs import count_pairs, counted_share, share_by_step
+from umpirical.measures.estimates.pairs import carrier_strata, correct_pairs, counted_share, only_stratum, share_by_step
 
 __all__ = ["SPEC", "carrier_sensitivity"]
 
@@ -29,13 +28,7 @@ def carrier_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:
 
 
 def _of_edit(tallies: Tallies, arm: str, edit: str) -> Iterator[Measure]:
-    counts = count_pairs(
-        only_stratum(tallies, edit),
-        arm,
-        (FAMILY,),
-        compared=lambda tally: tally.correct_calls / 2,
-        graded=lambda tally: tally.better_higher,
-    )
+    counts = correct_pairs(only_stratum(tallies, edit), arm, FAMILY)
     yield Measure(SPEC.name, counted_share(counts), arm, edit)
     for measure in share_by_step(SPEC.name, counts, arm):
         yield Measure(SPEC.name, measure.result, arm, f"{edit} {measure.stratum}")

@@ -3,8 +3,7 @@
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.contrasts import Paired, difference_result
-from umpirical.measures.estimates.shifts import EMPTY, shifts_by_step
+from umpirical.measures.estimates.differences import NO_SHARED_PAIRS, Paired, difference_result, shifts_by_step
 
 __all__ = ["SPEC", "criterion_shift"]
 
@@ -30,7 +29,7 @@ def criterion_shift(tallies: Tallies, arm: str) -> list[Measure]:
 
 
 def _difference(paired: Paired, missing: dict[str, int], _step: str) -> Result:
-    return difference_result(paired, unit="pair", empty=EMPTY, left_out=missing)
+    return difference_result(paired, unit="pair", empty=NO_SHARED_PAIRS, left_out=missing)
 
 
 SPEC = MeasureSpec(

@@ -3,8 +3,7 @@
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.contrasts import Paired, sign_flip_result
-from umpirical.measures.estimates.shifts import EMPTY, shifts_by_step
+from umpirical.measures.estimates.differences import NO_SHARED_PAIRS, Paired, shifts_by_step, sign_flip_result
 from umpirical.stats.seeds import generator
 
 __all__ = ["SPEC", "criterion_shift_test"]
@@ -22,7 +21,7 @@ def criterion_shift_test(tallies: Tallies, arm: str) -> list[Measure]:
 
     def test(paired: Paired, missing: dict[str, int], step: str) -> Result:
         rng = generator(0, SPEC.name, arm, step)
-        return sign_flip_result(paired, unit="pair", empty=EMPTY, left_out=missing, rng=rng)
+        return sign_flip_result(paired, unit="pair", empty=NO_SHARED_PAIRS, left_out=missing, rng=rng)
 
     return shifts_by_step(
         SPEC.name,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import OutcomeTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.contrasts import difference_result, paired_by_task
-from umpirical.measures.estimates.outcomes import incomplete_pairs, named
+from umpirical.measures.estimates.differences import difference_result, paired_by_task
+from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs, named
 from umpirical.measures.estimates.rates import Counted
 
 __all__ = ["SPEC", "length_preference"]
@@ -39,7 +39,7 @@ def _preference(chosen: Sequence[OutcomeTally], missing: dict[str, int]) -> Resu
             [Counted(task, calls.v, calls.calls) for task, calls in answers],
         ),
         unit="call",
-        empty="no pair has an answer in both orders",
+        empty=NO_PAIR,
         left_out=missing,
     )
 

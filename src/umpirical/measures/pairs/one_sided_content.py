@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.delta0 import one_sided_share
+from umpirical.measures.estimates.pairs import one_sided_share
 
 __all__ = ["SPEC", "one_sided_content"]
 

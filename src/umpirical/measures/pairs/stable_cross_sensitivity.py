@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.delta0 import share_by_transform
+from umpirical.measures.estimates.pairs import share_by_transform
 
 __all__ = ["SPEC", "stable_cross_sensitivity"]
 

@@ -3,9 +3,9 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.pairs import PairCount, count_pairs, share_by_step
+from umpirical.measures.estimates.pairs import correct_pairs, share_by_step
 
-__all__ = ["SPEC", "correct_pairs", "target_sensitivity"]
+__all__ = ["SPEC", "target_sensitivity"]
 
 
 def target_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:
@@ -18,17 +18,6 @@ def target_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:
     Reference: the Dark Current paper, equation 8; for grades, ours.
     """
     return share_by_step(SPEC.name, correct_pairs(tallies, arm), arm)
-
-
-def correct_pairs(tallies: Tallies, arm: str) -> list[PairCount]:
-    """Pairs of the ladder, scored by whether the better answer was preferred."""
-    return count_pairs(
-        tallies,
-        arm,
-        ("ladder",),
-        compared=lambda tally: tally.correct_calls / 2,
-        graded=lambda tally: tally.better_higher,
-    )
 
 
 SPEC = MeasureSpec(

@@ -3,8 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.pairs import pair_share
-from umpirical.measures.estimates.steps import by_step, ladder_pairs
+from umpirical.measures.estimates.pairs import by_step, ladder_pairs, pair_share
 
 __all__ = ["SPEC", "wrong_choice_rate"]
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 from umpirical.domain.measures import Estimate, Measure, Result
 from umpirical.domain.tallies import RepeatTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.item_rates import item_rate, shares_by_task
-from umpirical.measures.estimates.own_data import by_part
+from umpirical.measures.estimates.items import by_part, item_rate, shares_by_task
 from umpirical.measures.estimates.repeats import NOT_REPEATED, repeat_tallies, repeated
 from umpirical.stats.repeats import modal_share as share_of_mode
 

@@ -11,7 +11,7 @@ from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undef
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import RepeatTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.own_data import NO_ORDER, ONE_CLUSTER, by_part, span
+from umpirical.measures.estimates.items import NO_ORDER, ONE_CLUSTER, by_part, span
 from umpirical.measures.estimates.repeats import NOT_REPEATED, repeat_tallies, repeated
 from umpirical.stats.repeats import repeat_icc as icc_with_interval
 from umpirical.stats.repeats import repeat_sums

@@ -7,9 +7,9 @@ from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undef
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import RepeatTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.own_data import ONE_CLUSTER, by_part
+from umpirical.measures.estimates.items import ONE_CLUSTER, by_part
+from umpirical.measures.estimates.rates import by_task
 from umpirical.measures.estimates.repeats import NOT_REPEATED, repeat_tallies, repeated
-from umpirical.measures.estimates.tasks import by_task
 from umpirical.stats.ratios import cluster_mean
 from umpirical.stats.repeats import answer_entropy
 

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.delta0 import equal_pairs
-from umpirical.measures.estimates.pairs import UNANSWERED
-from umpirical.measures.estimates.steps import by_step, ladder_pairs
+from umpirical.measures.estimates.pairs import NO_PAIR, UNANSWERED, by_step, equal_pairs, ladder_pairs
+from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.stats.jackknife import jackknife
 from umpirical.stats.marginal import sensitivity
 
@@ -75,8 +74,8 @@ def _no_value(sums: NDArray[np.int64]) -> str:
     """Why there is none; empty if there is one."""
     correct, calls, named, equal_calls = sums.sum(axis=0)
     reasons = {
-        "no pair has an answer in both orders": not calls or not equal_calls,
-        "only one task was measured: an interval needs at least two": len(sums) < 2,
+        NO_PAIR: not calls or not equal_calls,
+        ONE_TASK: len(sums) < 2,
         f"ceiling: of {calls} calls, all but {calls - correct} are correct": calls - correct < FEW,
         f"floor: of {calls} calls, {correct} are correct": correct < FEW,
         f"ceiling: of {equal_calls} calls at equal quality, {named} name a winner": named < FEW,

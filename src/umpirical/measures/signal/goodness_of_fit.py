@@ -3,8 +3,8 @@
 from umpirical.domain.measures import Estimate, Measure, Result, Undefined
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.outcomes import incomplete_pairs
-from umpirical.measures.estimates.signal_model import FAMILIES, model_outcomes, pair_counts, signal_estimates
+from umpirical.measures.estimates.pairs import incomplete_pairs
+from umpirical.measures.estimates.signal import FAMILIES, model_outcomes, pair_counts, signal_estimates
 from umpirical.stats.signal_check import goodness_of_fit as check_fit
 
 __all__ = ["SPEC", "goodness_of_fit"]

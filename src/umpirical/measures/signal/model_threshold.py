@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.signal_model import parameter_measure
+from umpirical.measures.estimates.signal import parameter_measure
 
 __all__ = ["SPEC", "model_threshold"]
 

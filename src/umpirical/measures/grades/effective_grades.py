@@ -7,7 +7,7 @@ import numpy as np
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.tallies import GradeTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.answers import answers_without_grade, graded_answers
+from umpirical.measures.estimates.grades import answers_without_grade, graded_answers
 from umpirical.stats.diversity import effective_number, effective_number_interval
 
 __all__ = ["SPEC", "effective_grades"]

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import GoldTally, Tallies
-from umpirical.measures.estimates.item_rates import item_rate, whole
-from umpirical.measures.estimates.own_data import ONE_CLUSTER, part_order
-from umpirical.stats.agreement import Ratings
+from umpirical.measures.estimates.items import NO_ORDER, ONE_CLUSTER, item_rate, part_order, span, whole
+from umpirical.stats.agreement import Line, Ratings, calibration_line
 from umpirical.stats.coefficients import Coefficient
+from umpirical.stats.ratios import ClusterRatio
 
 __all__ = [
     "NO_LABELS",
@@ -26,6 +26,7 @@ __all__ = [
     "coefficient_result",
     "gold_measures",
     "gold_rate",
+    "line_result",
 ]
 
 Floats = NDArray[np.float64]
@@ -145,6 +146,25 @@ def coefficient_result(items: GoldItems, found: Coefficient, *, otherwise: str) 
         denominator=items.count,
         unit="item",
         interval=Interval(found.low, found.high, FISHER),
+        clusters=found.clusters,
+        left_out=items.left_out,
+    )
+
+
+def line_result(items: GoldItems, part: Callable[[Line], ClusterRatio]) -> Result:
+    """One of the two numbers of the calibration line, grade against gold grade, taken at the middle of the scale."""
+    if not items.ordered:
+        return items.undefined(NO_ORDER)
+    line = calibration_line(items.scores, place=span(items.scale) / 2)
+    if line is None:
+        return items.undefined("all gold labels are the same, or would be without one cluster of items: no line")
+    found, count = part(line), float(items.items.sum())
+    return Estimate(
+        value=found.value,
+        numerator=found.value * count,
+        denominator=round(count),
+        unit="item",
+        interval=Interval(found.low, found.high, "jackknife over clusters of items, Student's t"),
         clusters=found.clusters,
         left_out=items.left_out,
     )

@@ -5,17 +5,16 @@ from functools import lru_cache
 
 from umpirical.domain.measures import Censoring, Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.tallies import OutcomeTally, Tallies
-from umpirical.measures.estimates.outcomes import incomplete_pairs
+from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs
+from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.stats.signal import PairCounts
 from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates, estimate_signal
 
-__all__ = ["FAMILIES", "NO_PAIRS", "model_outcomes", "pair_counts", "parameter_measure", "signal_estimates"]
+__all__ = ["FAMILIES", "model_outcomes", "pair_counts", "parameter_measure", "signal_estimates"]
 
 FAMILIES = ("delta0", "ladder", "length", "conflict")
 """Families the model speaks of. Pairs that meet different requirements are not: their difference is no multiple of
 one unit."""
-
-NO_PAIRS = "no pair has an answer in both orders"
 
 METHODS = {
     "jackknife": "model-based, task jackknife",
@@ -61,7 +60,7 @@ def pair_counts(outcomes: Sequence[OutcomeTally], tasks: Sequence[str]) -> PairC
 def _fitted(outcomes: tuple[OutcomeTally, ...]) -> SignalEstimates | str:
     tasks = sorted({tally.task_id for tally in outcomes})
     if len(tasks) < 2:
-        return "only one task was measured: an interval needs at least two" if tasks else NO_PAIRS
+        return ONE_TASK if tasks else NO_PAIR
     # The few percent by which lengths differ elsewhere tell nothing of a taste for length.
     unequal = any(tally.family in ("length", "conflict") for tally in outcomes)
     try:

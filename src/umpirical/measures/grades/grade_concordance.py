@@ -23,9 +23,7 @@ def grade_concordance(tallies: Tallies, arm: str) -> list[Measure]:
         [Counted(tally.task_id, tally.better_higher, tally.better_higher + tally.lesser_higher) for tally in ladder],
         unit="pair",
         empty="no ladder pair has two different grades",
-        left_out={
-            UNGRADED: sum(tally.incomplete for tally in ladder),
-        },
+        left_out={UNGRADED: sum(tally.incomplete for tally in ladder)},
     )
     return [Measure(SPEC.name, result, arm)]
 

@@ -1,4 +1,4 @@
-"""The graded answers of the ladder and of the pairs of equal quality, which every quality has equally many of."""
+"""Grades of single answers: those of the ladder and of the pairs of equal quality, which cover all qualities evenly."""
 
 from umpirical.domain.tallies import GradeTally, Tallies
 
