@@ -40,7 +40,7 @@ def of_tasks(tallies: Tallies, names: set[str]) -> Tallies:
 
 
 def test_a_grade_run_has_the_measures_of_grades_and_none_of_order_reversal(tallies):
-    names = {spec.name for spec, _ in measure_all(tallies)}
+    names = {spec.name for spec, _ in measure_all(tallies, kind="grade", protocol="datasheet")}
     assert names.issuperset([*SHARED, *NEW, "unparsed-rate", "failure-rate"])
     assert names <= {spec.name for spec in MEASURES if "grade" in spec.kinds}
     assert names.isdisjoint(["stable-cross-sensitivity", "positional-false-preference", "no-preference"])
@@ -48,7 +48,7 @@ def test_a_grade_run_has_the_measures_of_grades_and_none_of_order_reversal(talli
 
 def test_a_compare_run_has_none_of_the_measures_of_grades():
     compared = Tallies(pairs=tuple(PairTally(f"t{n}", "baseline", "delta0", 0.0, 4, stable=4) for n in range(3)))
-    names = {spec.name for spec, _ in measure_all(compared)}
+    names = {spec.name for spec, _ in measure_all(compared, kind="compare", protocol="datasheet")}
     assert names.isdisjoint(NEW)
     assert "stable-cross-sensitivity" in names
 

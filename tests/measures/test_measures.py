@@ -4,7 +4,7 @@ import pytest
 
 from umpirical.domain.measures import Undefined
 from umpirical.domain.tallies import PairTally, Tallies, VacuumTally
-from umpirical.measures.catalogue import MEASURES, MeasureSpec
+from umpirical.measures.catalogue import MEASURES, MeasureSpec, measure_all
 
 
 def results(spec: MeasureSpec, tallies: Tallies):
@@ -13,6 +13,17 @@ def results(spec: MeasureSpec, tallies: Tallies):
 
 def test_names_are_those_of_the_registry():
     assert [spec.name for spec in MEASURES] == MEASURES.names()
+
+
+@pytest.mark.parametrize(
+    ("kind", "protocol"), [("compare", "datasheet"), ("grade", "datasheet"), ("grade", "stress"), ("grade", "agents")]
+)
+def test_kind_and_protocol_are_asked_for_and_not_guessed(kind, protocol):
+    tallies = Tallies(pairs=tuple(PairTally(task, "baseline", "delta0", 0.0, 4, stable=4) for task in "abc"))
+    asked = {spec.name for spec, _ in measure_all(tallies, kind=kind, protocol=protocol)}
+    assert asked <= {spec.name for spec in MEASURES if kind in spec.kinds and protocol in spec.protocols}
+    assert ("no-preference" in asked) == (kind == "compare")
+    assert ("accuracy" in asked) == (protocol == "stress")
 
 
 def test_by_hand():

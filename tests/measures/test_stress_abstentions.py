@@ -45,7 +45,7 @@ def test_the_abstention_rate_is_of_answers_by_test_the_originals_first():
 
 
 def test_it_is_a_measure_of_stress_tests():
-    assert "abstention-rate" in {spec.name for spec, _ in measure_all(SHY)}
+    assert "abstention-rate" in {spec.name for spec, _ in measure_all(SHY, kind="grade", protocol="stress")}
     text = inspect.getdoc(MEASURES.get("abstention-rate").compute)
     assert all(part in text for part in ("Formula:", "Level:", "Undefined", "Interval:", "Bounds:"))
 

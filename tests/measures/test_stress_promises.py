@@ -49,7 +49,7 @@ def only(tallies: Tallies, keep) -> Tallies:
 
 
 def test_they_are_those_of_the_user_s_own_data(tallies):
-    names = {spec.name for spec, _ in measure_all(tallies)}
+    names = {spec.name for spec, _ in measure_all(tallies, kind="grade", protocol="stress")}
     assert names == {*IDS, *CALLS}
     assert names >= CHANGES | FLIPS | REPEATS | ORDERED
     assert len(SPECS) == 25
@@ -57,7 +57,7 @@ def test_they_are_those_of_the_user_s_own_data(tallies):
 
 def test_controlled_stimuli_have_none_of_them():
     graded = Tallies(calls=(CallTally("t", "baseline", "ladder", "", 1.0, 1, graded=1),))
-    names = {spec.name for spec, _ in measure_all(graded)}
+    names = {spec.name for spec, _ in measure_all(graded, kind="grade", protocol="datasheet")}
     assert names.isdisjoint(set(IDS) - {"flip-rate"})
 
 
@@ -228,7 +228,7 @@ def test_ten_thousand_items_in_eight_tests_take_time_in_proportion():
     drawn = {size: in_eight_tests(size) for size in (2_500, 10_000)}
 
     def work(size, _):
-        assert len(measure_all(drawn[size])) > 150
+        assert len(measure_all(drawn[size], kind="grade", protocol="stress")) > 150
 
     assert growth(work, size=2_500) < LINEAR
 

@@ -157,4 +157,4 @@ def test_the_flip_rate_of_compared_pairs_is_unchanged():
 def test_a_judge_that_grades_controlled_stimuli_has_no_flip_rate():
     graded = Tallies(grades=tuple(GradeTally(c, "baseline", "ladder", 1.0, 2.0, 3) for c in "ab"))
     assert MEASURES.get("flip-rate").compute(graded, "baseline") == []
-    assert "flip-rate" not in {spec.name for spec, _ in measure_all(graded)}
+    assert "flip-rate" not in {spec.name for spec, _ in measure_all(graded, kind="grade", protocol="datasheet")}

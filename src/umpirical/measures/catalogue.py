@@ -1,4 +1,4 @@
-"""What a measure is to the rest of the house, and which there are."""
+"""What every part of Umpirical knows of a measure, and the list of all measures."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
 from umpirical.registry import Registry
 
-__all__ = ["MEASURES", "MeasureSpec", "Protocol", "Scale", "measure_all"]
+__all__ = ["MEASURES", "MeasureSpec", "Scale", "measure_all"]
 
 Scale = Literal["rate", "difference", "requirements", "latent", "steps", "p-value", "ratio", "bits", "coefficient"]
 """A share from 0 to 1; a difference of shares; a number of requirements; a number of standard deviations of the
@@ -17,13 +17,9 @@ judge's noise; a number of grades; a probability under a null hypothesis; a rati
 entropy; a coefficient of agreement or correlation, 1 at best."""
 
 
-Protocol = Literal["datasheet", "stress"]
-"""Controlled stimuli, or stress tests on the user's own data."""
-
-
 @dataclass(frozen=True, slots=True)
 class MeasureSpec:
-    """One kind of measure: how it is called, and how it is computed."""
+    """One kind of measure: its name, what it says, and how it is computed."""
 
     name: str
     title: str
@@ -31,13 +27,14 @@ class MeasureSpec:
     """What it measures, in one sentence for the datasheet."""
     worse: Literal["higher", "lower", "depends"]
     compute: Callable[[Tallies, str], Sequence[Measure]]
-    """From a run's tallies and the name of an arm, one measure per part of the design it speaks of."""
+    """Takes a run's tallies and the name of an arm; gives one measure for each part of the design it is about."""
     scale: Scale = "rate"
-    """What kind of number it is, which decides how it is written."""
+    """What kind of number it is, which decides how reports write it."""
     kinds: tuple[JudgeKind, ...] = ("compare",)
     """The kinds of judges it says something about; for others it is not computed."""
-    protocols: tuple[Protocol, ...] = ("datasheet",)
-    """Whether it is made of controlled stimuli, of the user's own data, or of either."""
+    protocols: tuple[str, ...] = ("datasheet",)
+    """Names of the protocols whose runs it measures: `datasheet` (controlled stimuli), `stress` (tests on the user's
+    own data), or that of a plugin."""
 
 
 MEASURES: Registry[MeasureSpec] = Registry(
@@ -118,11 +115,7 @@ MEASURES: Registry[MeasureSpec] = Registry(
 )
 
 
-def measure_all(tallies: Tallies) -> list[tuple[MeasureSpec, Measure]]:
-    """Every measure for this kind of judge on every arm, in the order of the registry."""
-    kind: JudgeKind = "grade" if tallies.grade_pairs or tallies.grades else "compare"
-    protocol: Protocol = "datasheet"
-    if tallies.scale is not None:
-        kind, protocol = "grade", "stress"
+def measure_all(tallies: Tallies, *, kind: JudgeKind, protocol: str) -> list[tuple[MeasureSpec, Measure]]:
+    """Every measure for this kind of judge under this protocol, arm by arm, in the order of the registry."""
     specs = [spec for spec in MEASURES if kind in spec.kinds and protocol in spec.protocols]
     return [(spec, measure) for arm in tallies.arms() for spec in specs for measure in spec.compute(tallies, arm)]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from umpirical.domain.measures import Estimate
+from umpirical.domain.scales import JudgeKind
 from umpirical.domain.stimuli import TIER_2, Stimulus
 from umpirical.domain.tallies import CallTally, PairTally, Tallies, VacuumTally
 from umpirical.domain.trials import Order, Trial
@@ -81,7 +82,10 @@ class PlannedTallies:
 
 def expected_precision(tallies: Tallies) -> Iterator[Precision]:
     """Of every rate: the denominators are those that the measures themselves count."""
-    for spec, measure in measure_all(tallies):
+    # A plan of controlled stimuli counts pairs as if they were compared, whichever kind of judge it is for.
+    own_data = tallies.scale is not None
+    kind: JudgeKind = "grade" if own_data else "compare"
+    for spec, measure in measure_all(tallies, kind=kind, protocol="stress" if own_data else "datasheet"):
         result = measure.result
         if spec.scale != "rate" or not isinstance(result, Estimate) or result.censoring != "none":
             continue

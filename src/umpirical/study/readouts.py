@@ -203,7 +203,7 @@ def _command(source: _Source) -> str:
 def _measures(tallies: Tallies, readout: Readout) -> Iterator[tuple[MeasureSpec, Measure]]:
     """Every measure; of those that a readout of both orders makes meaningless, the reason."""
     if not readout.pairwise:
-        yield from measure_all(tallies)
+        yield from measure_all(tallies, kind="compare", protocol="datasheet")
         return
     specs = [spec for spec in MEASURES if "compare" in spec.kinds and "datasheet" in spec.protocols]
     for arm in tallies.arms():

@@ -72,7 +72,7 @@ def datasheet_of_read(read: ReadRun) -> Datasheet:
     return assemble(
         judge_record(read.spec, read.manifest["fingerprint"], read.reading),
         run_record(read.spec, read.manifest, read.reading, read.tallies),
-        measure_all(read.tallies),
+        measure_all(read.tallies, kind=read.spec.kind, protocol="datasheet"),
         read.tallies.calls,
         trouble_records(read.reading),
         planted=_planted(read.spec, read.stimuli),

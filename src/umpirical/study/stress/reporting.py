@@ -58,7 +58,7 @@ def stress_report_of(run: Path) -> StressReport:
         judge_record(spec, manifest["fingerprint"], reading),
         run_record(spec, manifest, reading, tallies),
         _dataset_record(about["dataset"], stimuli, scale),
-        measure_all(tallies),
+        measure_all(tallies, kind="grade", protocol="stress"),
         list(_tests(about, stimuli.manifest["made"])),
         worst_items(worst_rows(reading.folder), stimuli),
         tallies.calls,
