@@ -11,6 +11,7 @@ from scipy.stats import t as student_t
 
 from tests.recovery.grade_sampling import sample_tallies
 from umpirical.domain.measures import Estimate, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import CallTally, GradePairTally, GradeTally, PairTally, Tallies, VacuumTally
 from umpirical.measures.catalogue import MEASURES, MeasureSpec, measure_all
 from umpirical.stats.simulation.grader import LatentGrader
@@ -47,7 +48,7 @@ def test_a_grade_run_has_the_measures_of_grades_and_none_of_order_reversal(talli
 
 
 def test_a_compare_run_has_none_of_the_measures_of_grades():
-    compared = Tallies(pairs=tuple(PairTally(f"t{n}", "baseline", "delta0", 0.0, 4, stable=4) for n in range(3)))
+    compared = Tallies(pairs=tuple(PairTally(f"t{n}", "baseline", Family.DELTA0, 0.0, 4, stable=4) for n in range(3)))
     names = {spec.name for spec, _ in measure_all(compared, kind="compare", protocol="datasheet")}
     assert names.isdisjoint(NEW)
     assert "stable-cross-sensitivity" in names
@@ -69,10 +70,10 @@ def test_nothing_counted_is_undefined_with_a_reason_never_a_number(spec):
     empty = Tallies(
         vacuum=(VacuumTally("t", "baseline", "empty", 0, 0.0, 3),),
         grade_pairs=(
-            GradePairTally("t", "baseline", "delta0", "", 0.0, 0, incomplete=2),
-            GradePairTally("t", "baseline", "ladder", "", 1.0, 0, incomplete=4),
+            GradePairTally("t", "baseline", Family.DELTA0, "", 0.0, 0, incomplete=2),
+            GradePairTally("t", "baseline", Family.LADDER, "", 1.0, 0, incomplete=4),
         ),
-        calls=(CallTally("t", "baseline", "ladder", "", 1.0, 8, unasked=8),),
+        calls=(CallTally("t", "baseline", Family.LADDER, "", 1.0, 8, unasked=8),),
     )
     found = results(spec, empty)
     assert found
@@ -103,10 +104,14 @@ def test_other_families_are_not_mixed_in(spec, tallies):
         + tuple(
             GradePairTally(f"t{n}", "baseline", family, "", delta, 9, better_higher=9, distance=30.0)
             for n in range(15)
-            for family, delta in (("delta0-subset", 0.0), ("length", 0.0), ("conflict", 1.0))
+            for family, delta in ((Family.SUBSET, 0.0), (Family.LENGTH, 0.0), (Family.CONFLICT, 1.0))
         ),
         grades=tallies.grades
-        + tuple(GradeTally(f"t{n}", "baseline", fam, 0.0, 9.0, 5) for n in range(15) for fam in ("vacuum", "length")),
+        + tuple(
+            GradeTally(f"t{n}", "baseline", fam, 0.0, 9.0, 5)
+            for n in range(15)
+            for fam in (Family.VACUUM, Family.LENGTH)
+        ),
     )
     for stratum, result in results(spec, tallies).items():
         assert results(spec, more)[stratum].value == pytest.approx(result.value)
@@ -157,12 +162,12 @@ def pair(task, family, delta, pairs, **counts):
 
 BY_HAND = Tallies(
     grade_pairs=(
-        pair("a", "delta0", 0.0, 4, better_higher=1, lesser_higher=1, equal=2, difference=-1.0, distance=3.0),
-        pair("b", "delta0", 0.0, 4, better_higher=1, equal=3, difference=1.0, distance=1.0, incomplete=2),
-        pair("a", "ladder", 1.0, 4, better_higher=3, equal=1, difference=3.0, distance=3.0),
-        pair("b", "ladder", 1.0, 4, better_higher=1, lesser_higher=1, equal=2, distance=2.0),
-        pair("a", "ladder", 2.0, 2, better_higher=2, difference=4.0, distance=4.0),
-        pair("b", "ladder", 2.0, 2, better_higher=2, difference=3.0, distance=3.0),
+        pair("a", Family.DELTA0, 0.0, 4, better_higher=1, lesser_higher=1, equal=2, difference=-1.0, distance=3.0),
+        pair("b", Family.DELTA0, 0.0, 4, better_higher=1, equal=3, difference=1.0, distance=1.0, incomplete=2),
+        pair("a", Family.LADDER, 1.0, 4, better_higher=3, equal=1, difference=3.0, distance=3.0),
+        pair("b", Family.LADDER, 1.0, 4, better_higher=1, lesser_higher=1, equal=2, distance=2.0),
+        pair("a", Family.LADDER, 2.0, 2, better_higher=2, difference=4.0, distance=4.0),
+        pair("b", Family.LADDER, 2.0, 2, better_higher=2, difference=3.0, distance=3.0),
     )
 )
 
@@ -197,7 +202,7 @@ def test_the_spread_by_hand():
 
 
 def grade(task, level, score, answers=1):
-    return GradeTally(task, "baseline", "ladder", level, score, answers)
+    return GradeTally(task, "baseline", Family.LADDER, level, score, answers)
 
 
 def test_the_slope_by_hand():

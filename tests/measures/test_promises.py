@@ -9,6 +9,7 @@ import pytest
 
 from tests.recovery.outcome_sampling import sample_run
 from umpirical.domain.measures import Estimate, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import CallTally, PairTally, Tallies, VacuumTally
 from umpirical.measures.catalogue import MEASURES
 from umpirical.stats.simulation.judge import LatentJudge
@@ -17,7 +18,7 @@ SPECS = [spec for spec in MEASURES if "compare" in spec.kinds and not spec.name.
 IDS = [spec.name for spec in SPECS]
 
 JUDGE = LatentJudge(1.0, 0.7, 0.3, 0.7, 0.02, length_weight=0.5)
-FAMILIES = {"delta0": 0.0, "ladder": 1.0, "length": 0.0, "conflict": 1.0, "delta0-subset": 0.0}
+FAMILIES = {Family.DELTA0: 0.0, Family.LADDER: 1.0, Family.LENGTH: 0.0, Family.CONFLICT: 1.0, Family.SUBSET: 0.0}
 
 
 def make(tasks: int, seed: int) -> Tallies:
@@ -94,7 +95,7 @@ def test_nothing_counted_is_undefined_with_a_reason_never_a_number(spec):
         pairs=tuple(
             PairTally("t", a, family, step, 0, incomplete=2) for a in arms for family, step in FAMILIES.items()
         ),
-        calls=tuple(CallTally("t", arm, "ladder", "", 1.0, 8, unasked=8) for arm in arms),
+        calls=tuple(CallTally("t", arm, Family.LADDER, "", 1.0, 8, unasked=8) for arm in arms),
     )
     found = results(spec, empty)
     assert found

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.scales import GradeScale
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import ChangeTally
 from umpirical.measures.estimates.items import (
     ONE_CLUSTER,
@@ -76,19 +77,26 @@ def test_hits_and_misses_by_cluster():
 
 
 def test_parts_come_test_by_test_with_all_items_first():
-    rows = [("typos", "age=8"), ("typos", ""), ("case", "z"), ("original", "b"), ("original", ""), ("case", "")]
+    rows = [
+        ("typos", "age=8"),
+        ("typos", ""),
+        ("case", "z"),
+        (Family.ORIGINAL, "b"),
+        (Family.ORIGINAL, ""),
+        ("case", ""),
+    ]
     tallies = [ChangeTally("c", "baseline", test, group, "same-verdict", 1) for test, group in rows]
     found = by_part("any", tallies, "baseline", lambda chosen: Undefined(f"{len(chosen)} here"))
     assert [(m.stratum, m.group) for m in found] == [
-        ("original", ""),
-        ("original", "b"),
+        (Family.ORIGINAL, ""),
+        (Family.ORIGINAL, "b"),
         ("case", ""),
         ("case", "z"),
         ("typos", ""),
         ("typos", "age=8"),
     ]
     assert {m.result.reason for m in found} == {"1 here"}
-    assert part_order("original", "b") < part_order("a test that comes first by name", "")
+    assert part_order(Family.ORIGINAL, "b") < part_order("a test that comes first by name", "")
 
 
 def test_how_long_a_scale_is():

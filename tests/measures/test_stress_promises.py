@@ -10,6 +10,7 @@ from tests.recovery.stress_sampling import Design, Examiner, sample_stress
 from tests.timing import LINEAR, growth
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.scales import GradeScale
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import CallTally, ChangeTally, GoldTally, RepeatTally, Tallies
 from umpirical.measures.catalogue import MEASURES, measure_all
 
@@ -56,7 +57,7 @@ def test_they_are_those_of_the_user_s_own_data(tallies):
 
 
 def test_controlled_stimuli_have_none_of_them():
-    graded = Tallies(calls=(CallTally("t", "baseline", "ladder", "", 1.0, 1, graded=1),))
+    graded = Tallies(calls=(CallTally("t", "baseline", Family.LADDER, "", 1.0, 1, graded=1),))
     names = {spec.name for spec, _ in measure_all(graded, kind="grade", protocol="datasheet")}
     assert names.isdisjoint(set(IDS) - {"flip-rate"})
 
@@ -76,7 +77,7 @@ def test_there_is_one_for_every_test_and_group_all_items_first(spec, tallies):
     elif spec.name in FLIPS:
         tests = ["label-flip"]
     else:
-        tests = ["stability"] if spec.name in REPEATS else ["original", "format", "label-flip"]
+        tests = ["stability"] if spec.name in REPEATS else [Family.ORIGINAL, "format", "label-flip"]
     assert found == [(test, group) for test in tests for group in ("", "half=0", "half=1")]
 
 
@@ -127,7 +128,7 @@ def test_nothing_answered_is_undefined_with_a_reason_never_a_number(spec):
             ChangeTally("t", "baseline", "label-flip", "", "flipped-verdict", 0, incomplete=3),
         ),
         repeats=(RepeatTally("t", "baseline", "stability", "", (), (), 3, 5),),
-        golds=(GoldTally("t", "baseline", "original", "", "a", "", 0.0, None, 3.0),),
+        golds=(GoldTally("t", "baseline", Family.ORIGINAL, "", "a", "", 0.0, None, 3.0),),
         scale=scale,
         positive=("c",),
     )
@@ -238,7 +239,7 @@ def test_tallies_are_told_apart_by_what_they_are_and_not_by_where_they_were():
     spec, values = MEASURES.get("accuracy"), []
     for seed in range(6):
         drawn = sample_stress(EXAMINER, Design(EVEN, clusters=40), np.random.default_rng(seed))
-        values.append(results(spec, drawn)["original", ""].value)
+        values.append(results(spec, drawn)[Family.ORIGINAL, ""].value)
         del drawn
     assert len(set(values)) == 6
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
 from umpirical.measures.estimates.pairs import NO_PAIR, UNANSWERED, UNKNOWN_SLOTS, equal_pairs, slots_known
 from umpirical.stats.differences import Difference, excess_rate, paired_difference
@@ -43,7 +44,7 @@ def two_tasks(first: Floats, second: Floats, calls: Floats) -> float:
 def excess_measures(name: str, tallies: Tallies, arm: str, excess: Excess) -> list[Measure]:
     """Against the slot rates, and where prompts were repeated, against repeats."""
     equal = equal_pairs(tallies, arm)
-    outcomes = [t for t in tallies.outcomes if t.arm == arm and t.family == "delta0" and sum(t.counts[:3]) > 1]
+    outcomes = [t for t in tallies.outcomes if t.arm == arm and t.family == Family.DELTA0 and sum(t.counts[:3]) > 1]
     measures = [Measure(name, _against_slot_rates(equal, excess), arm)]
     if outcomes:
         measures.append(Measure(name, _against_repeats(outcomes, excess), arm, "against repeats"))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined, Unit
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GradePairTally, PairTally, Tallies
 from umpirical.measures.estimates.pairs import PairCount, count_pairs, different_grades, false_preference
 from umpirical.measures.estimates.rates import ONE_TASK, Counted, task_sums
@@ -134,10 +135,10 @@ def differences_between(first: Tallies, second: Tallies, arm: str, other_arm: st
     for name, (compared, graded) in _AT_EQUAL_QUALITY.items():
         if graded is None and (first.grade_pairs or second.grade_pairs):
             continue
-        here, there = (_pairs(t, a, "delta0", compared, graded) for t, a in ((first, arm), (second, other_arm)))
+        here, there = (_pairs(t, a, Family.DELTA0, compared, graded) for t, a in ((first, arm), (second, other_arm)))
         yield _difference(name, "", arm, _counted(there), _counted(here), "pair")
     for name, (compared, graded) in _ON_THE_LADDER.items():
-        here, there = (_pairs(t, a, "ladder", compared, graded) for t, a in ((first, arm), (second, other_arm)))
+        here, there = (_pairs(t, a, Family.LADDER, compared, graded) for t, a in ((first, arm), (second, other_arm)))
         for step in sorted({count.delta for count in here} & {count.delta for count in there}):
             yield _difference(name, f"{step:g}", arm, _counted(there, step), _counted(here, step), "pair")
 

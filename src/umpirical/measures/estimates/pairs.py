@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from umpirical.domain.measures import Measure, Result, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GradePairTally, OutcomeTally, PairTally, Tallies
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
@@ -57,17 +58,17 @@ UNKNOWN_SLOTS = "which slot was named is not known for all calls"
 
 def equal_pairs(tallies: Tallies, arm: str) -> list[PairTally]:
     """Pairs of equal quality."""
-    return _of_family(tallies, arm, "delta0")
+    return _of_family(tallies, arm, Family.DELTA0)
 
 
 def ladder_pairs(tallies: Tallies, arm: str) -> list[PairTally]:
     """Pairs with a planted quality difference."""
-    return _of_family(tallies, arm, "ladder")
+    return _of_family(tallies, arm, Family.LADDER)
 
 
 def conflict_pairs(tallies: Tallies, arm: str) -> list[PairTally]:
     """Pairs whose better content is the shorter one."""
-    return _of_family(tallies, arm, "conflict")
+    return _of_family(tallies, arm, Family.CONFLICT)
 
 
 def _of_family(tallies: Tallies, arm: str, family: str) -> list[PairTally]:
@@ -140,7 +141,7 @@ def _count(tally: PairTally | GradePairTally, score: float, reason: str) -> Pair
     return PairCount(tally.task_id, tally.delta, score, tally.pairs, tally.incomplete, reason)
 
 
-def correct_pairs(tallies: Tallies, arm: str, family: str = "ladder") -> list[PairCount]:
+def correct_pairs(tallies: Tallies, arm: str, family: str = Family.LADDER) -> list[PairCount]:
     """Pairs scored by whether the better answer was preferred, each of two calls counting one half."""
     return count_pairs(
         tallies,

@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from umpirical.domain.measures import Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, Tallies
 from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs, named
 from umpirical.measures.estimates.rates import ONE_TASK
@@ -13,7 +14,7 @@ from umpirical.stats.bradley_terry import Weights, estimate_weights
 
 __all__ = ["Weighed", "weigh"]
 
-FAMILY = "delta0-subset"
+FAMILY = Family.SUBSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from umpirical.domain.measures import Censoring, Estimate, Interval, Measure, Result, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, Tallies
 from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs
 from umpirical.measures.estimates.rates import ONE_TASK
@@ -12,7 +13,7 @@ from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates,
 
 __all__ = ["FAMILIES", "model_outcomes", "pair_counts", "parameter_measure", "signal_estimates"]
 
-FAMILIES = ("delta0", "ladder", "length", "conflict")
+FAMILIES = (Family.DELTA0, Family.LADDER, Family.LENGTH, Family.CONFLICT)
 """Families the model speaks of. Pairs that meet different requirements are not: their difference is no multiple of
 one unit."""
 
@@ -62,7 +63,7 @@ def _fitted(outcomes: tuple[OutcomeTally, ...]) -> SignalEstimates | str:
     if len(tasks) < 2:
         return ONE_TASK if tasks else NO_PAIR
     # The few percent by which lengths differ elsewhere tell nothing of a taste for length.
-    unequal = any(tally.family in ("length", "conflict") for tally in outcomes)
+    unequal = any(tally.family in (Family.LENGTH, Family.CONFLICT) for tally in outcomes)
     try:
         return estimate_signal(pair_counts(outcomes, tasks), fixed={} if unequal else {"length_weight": 0.0})
     except ValueError as error:

@@ -1,6 +1,7 @@
 """Grade concordance: where it tells two answers apart, does it get them the right way round."""
 
 from umpirical.domain.measures import Measure
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import UNGRADED
@@ -18,7 +19,7 @@ def grade_concordance(tallies: Tallies, arm: str) -> list[Measure]:
     pair. Interval: cluster-Wilson over tasks. Reference: L. A. Goodman and W. H. Kruskal, Measures of association for
     cross classifications, JASA 49 (1954): their gamma, on the ladder, is 2·concordance - 1.
     """
-    ladder = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == "ladder"]
+    ladder = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == Family.LADDER]
     result = clustered_rate(
         [Counted(tally.task_id, tally.better_higher, tally.better_higher + tally.lesser_higher) for tally in ladder],
         unit="pair",

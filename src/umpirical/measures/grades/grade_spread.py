@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GradePairTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import NO_GRADED_PAIR, UNGRADED
@@ -21,7 +22,7 @@ def grade_spread(tallies: Tallies, arm: str) -> list[Measure]:
     that differ by one step. Reference: ours; half of the mean square would be the variance within a quality, but a
     mean distance is in the unit the reader grades in.
     """
-    chosen = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == "delta0"]
+    chosen = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == Family.DELTA0]
     return [Measure(SPEC.name, _spread(chosen), arm)]
 
 

@@ -1,6 +1,7 @@
 """Carrier false preference: a preference between two layouts of one real answer."""
 
 from umpirical.domain.measures import Measure
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import (
@@ -14,7 +15,7 @@ from umpirical.measures.estimates.pairs import (
 
 __all__ = ["SPEC", "carrier_false_preference"]
 
-FAMILY = "carrier-delta0"
+FAMILY = Family.CARRIER_DELTA0
 
 
 def carrier_false_preference(tallies: Tallies, arm: str) -> list[Measure]:

@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 from umpirical.domain.measures import Measure
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import carrier_strata, correct_pairs, counted_share, only_stratum, share_by_step
 
 __all__ = ["SPEC", "carrier_sensitivity"]
 
-FAMILY = "carrier-ladder"
+FAMILY = Family.CARRIER_LADDER
 
 
 def carrier_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:

@@ -1,6 +1,7 @@
 """Criterion shift: how an instruction moves the tie rate."""
 
 from umpirical.domain.measures import Measure, Result
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.differences import NO_SHARED_PAIRS, Paired, difference_result, shifts_by_step
@@ -22,7 +23,7 @@ def criterion_shift(tallies: Tallies, arm: str) -> list[Measure]:
         SPEC.name,
         tallies,
         arm,
-        families=("delta0", "ladder"),
+        families=(Family.DELTA0, Family.LADDER),
         score=lambda tally: tally.tie_calls / 2,
         result=_difference,
     )

@@ -1,6 +1,7 @@
 """Whether an instruction moves the tie rate at all, by permutation."""
 
 from umpirical.domain.measures import Measure, Result
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.differences import NO_SHARED_PAIRS, Paired, shifts_by_step, sign_flip_result
@@ -27,7 +28,7 @@ def criterion_shift_test(tallies: Tallies, arm: str) -> list[Measure]:
         SPEC.name,
         tallies,
         arm,
-        families=("delta0", "ladder"),
+        families=(Family.DELTA0, Family.LADDER),
         score=lambda tally: tally.tie_calls / 2,
         result=test,
     )

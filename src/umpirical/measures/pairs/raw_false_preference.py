@@ -1,6 +1,7 @@
 """Raw false preference: any preference at equal quality, whatever the reason."""
 
 from umpirical.domain.measures import Measure
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import count_pairs, counted_share, different_grades, false_preference
@@ -17,7 +18,7 @@ def raw_false_preference(tallies: Tallies, arm: str) -> list[Measure]:
     0 or 1. Bounds: 0 to 1, higher is worse. Undefined without a pair answered in both orders, or graded on both sides.
     Interval: cluster-Wilson over tasks. Reference: the Dark Current paper, equations 2 and 7; for grades, ours.
     """
-    counts = count_pairs(tallies, arm, ("delta0",), compared=false_preference, graded=different_grades)
+    counts = count_pairs(tallies, arm, (Family.DELTA0,), compared=false_preference, graded=different_grades)
     return [Measure(SPEC.name, counted_share(counts), arm)]
 
 

@@ -1,6 +1,7 @@
 """Sensitivity shift: how an instruction moves the rate of correct answers."""
 
 from umpirical.domain.measures import Measure, Result
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.differences import NO_SHARED_PAIRS, Paired, difference_result, shifts_by_step
@@ -21,7 +22,7 @@ def sensitivity_shift(tallies: Tallies, arm: str) -> list[Measure]:
         SPEC.name,
         tallies,
         arm,
-        families=("ladder",),
+        families=(Family.LADDER,),
         score=lambda tally: tally.correct_calls / 2,
         result=_difference,
     )

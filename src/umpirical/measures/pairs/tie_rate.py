@@ -1,6 +1,7 @@
 """Tie rate: the operating point. On a ladder step it is the miss-by-tie rate."""
 
 from umpirical.domain.measures import Measure
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import count_pairs, share_by_step
@@ -20,7 +21,7 @@ def tie_rate(tallies: Tallies, arm: str) -> list[Measure]:
     counts = count_pairs(
         tallies,
         arm,
-        ("delta0", "ladder"),
+        (Family.DELTA0, Family.LADDER),
         compared=lambda tally: tally.tie_calls / 2,
         graded=lambda tally: tally.equal,
     )

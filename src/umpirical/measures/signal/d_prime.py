@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import NO_PAIR, UNANSWERED, by_step, equal_pairs, ladder_pairs
@@ -63,7 +64,7 @@ def _by_task(step: Sequence[PairTally], equal: Sequence[PairTally]) -> NDArray[n
     sums: dict[str, list[int]] = {}
     for tally in (*step, *equal):
         row = sums.setdefault(tally.task_id, [0, 0, 0, 0])
-        place = 2 if tally.family == "delta0" else 0
+        place = 2 if tally.family == Family.DELTA0 else 0
         row[place] += 2 * tally.pairs - tally.tie_calls if place else tally.correct_calls
         row[place + 1] += 2 * tally.pairs
     rows = [row for _, row in sorted(sums.items()) if row[1] or row[3]]
