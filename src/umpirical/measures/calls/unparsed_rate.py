@@ -11,8 +11,8 @@ __all__ = ["SPEC", "unparsed_rate"]
 def unparsed_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of calls whose answer the judge's parser could not read.
 
-    Level: call, of those asked. Bounds: 0 to 1, higher is worse. Undefined if nothing was asked.
-    Interval: cluster-Wilson over tasks.
+    Formula: unparsed / asked. Level: call, of those asked. Bounds: 0 to 1, higher is worse. Undefined if nothing was
+    asked. Interval: cluster-Wilson over tasks.
     """
     return call_share(SPEC.name, tallies, arm, lambda tally: tally.unparsed)
 

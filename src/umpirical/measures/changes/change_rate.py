@@ -16,9 +16,9 @@ def change_rate(tallies: Tallies, arm: str) -> list[Measure]:
 
     Formula: changed / pairs; where either text was asked several times, the share of all combinations of answers that
     differ. No gold label enters. A judge that answers one text differently from one call to the next changes its
-    verdict without any change of the text: read the excess change beside it. Tests that should leave the verdict as it
-    is only. Level: item with a verdict on both texts. Bounds: 0 to 1, higher is worse. Not given if the study has no
-    such test. Undefined where no item has both verdicts. Interval: cluster-Wilson over clusters of items.
+    verdict without any change of the text: read the excess change beside it. Only for tests that should leave the
+    verdict as it is. Level: item with a verdict on both texts. Bounds: 0 to 1, higher is worse. Not given if the study
+    has no such test. Undefined where no item has both verdicts. Interval: cluster-Wilson over clusters of items.
     """
     return by_part(SPEC.name, change_tallies(tallies, arm, "same-verdict"), arm, _rate)
 

@@ -83,7 +83,7 @@ class GoldItems:
 
     @cached_property
     def right(self) -> Bools:
-        """Rows whose verdict is the gold label; on an interval scale the number counts, and not how it is written."""
+        """Rows whose verdict is the gold label; on an interval scale numbers are compared, not how they are written."""
         if self.scale.kind == "interval":
             return np.abs(self.given_score - self.gold_score) < 1e-9
         return np.asarray(self.gold == self.given, dtype=bool)
@@ -100,7 +100,7 @@ class GoldItems:
         return np.fromiter((label in self.positive for label in labels), dtype=bool, count=len(labels))
 
     def classes(self, labels: Labels) -> NDArray[np.intp]:
-        """Labels as numbers: positive or not, where the user has named positive ones; else those of the scale."""
+        """Labels as numbers: positive or not, where the user has named positive ones; otherwise those of the scale."""
         return self.is_positive(labels).astype(np.intp) if self.positive else _numbered(labels, self.scale)
 
     def by_cluster(self, values: Floats) -> Floats:
@@ -112,7 +112,7 @@ class GoldItems:
 
 
 def gold_measures(name: str, tallies: Tallies, arm: str, result: Callable[[GoldItems], Result]) -> list[Measure]:
-    """One measure for every test and group with gold labels; `result` is asked where two clusters have verdicts."""
+    """One measure for every test and group with gold labels; `result` is called where two clusters have verdicts."""
     parts = _parts(_Held(tallies), arm)
     if not parts:
         return [Measure(name, Undefined("no item has a gold label"), arm)]
@@ -125,7 +125,7 @@ def gold_measures(name: str, tallies: Tallies, arm: str, result: Callable[[GoldI
 def gold_rate(
     items: GoldItems, hit: Bools, *, empty: str = NO_GIVEN, among: Bools | None = None, absent: Bools | None = None
 ) -> Result:
-    """The share of items that `hit`, of those `among`; `absent` are the rows without a verdict that would be there."""
+    """The share of the items in `among` that `hit`; `absent` marks the rows without a verdict that belong to them."""
     weight = items.items if among is None else items.items * among
     missing = items.absent if absent is None else items.absent * absent
     return item_rate(
@@ -137,7 +137,7 @@ def gold_rate(
 
 
 def coefficient_result(items: GoldItems, found: Coefficient, *, otherwise: str) -> Result:
-    """A coefficient as a result; `otherwise` says why it may not be defined."""
+    """A coefficient as a result; `otherwise` is the reason to give if it is not defined."""
     if not isfinite(found.value):
         return items.undefined(otherwise)
     return Estimate(
@@ -178,7 +178,7 @@ def _checked(items: GoldItems, result: Callable[[GoldItems], Result]) -> Result:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Held:
-    """Tallies told apart by identity: to compare a hundred thousand of them takes longer than to count them."""
+    """Tallies compared by identity, because comparing a hundred thousand of them takes longer than counting them."""
 
     tallies: Tallies
 
@@ -191,7 +191,7 @@ class _Held:
 
 @lru_cache(maxsize=2)
 def _parts(held: _Held, arm: str) -> dict[tuple[str, str], GoldItems]:
-    """Made once for all measures of gold. An identity cannot become another's for as long as it is held here."""
+    """Made once for all measures against gold. The cache holds the tallies, so no others can take their identity."""
     tallies = held.tallies
     if tallies.scale is None:
         return {}

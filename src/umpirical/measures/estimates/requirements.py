@@ -1,4 +1,4 @@
-"""Which requirement outweighs which: comparisons of answers that meet different ones."""
+"""Weights of requirements, from comparisons of answers that meet different ones."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -31,7 +31,7 @@ class Weighed:
 
 
 def weigh(tallies: Tallies, arm: str) -> Weighed | Undefined | None:
-    """None if the design has no such pairs."""
+    """The weights in one arm, or why there are none; None if the design has no such pairs."""
     if not any(tally.arm == arm and tally.family == FAMILY for tally in tallies.pairs):
         return None
     chosen = tuple(t for t in tallies.outcomes if t.arm == arm and t.family == FAMILY)
@@ -63,6 +63,6 @@ def _weigh(chosen: tuple[OutcomeTally, ...]) -> Weighed | str:
 
 
 def _places(tally: OutcomeTally) -> tuple[int, int]:
-    """From `2-5`: content u meets the second requirement and not the fifth, v the other way round."""
+    """Reads a stratum: in `2-5`, content u meets the second requirement and not the fifth, and v the fifth only."""
     one, other = tally.stratum.split("-")
     return int(one), int(other)

@@ -14,8 +14,8 @@ from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates,
 __all__ = ["FAMILIES", "model_outcomes", "pair_counts", "parameter_measure", "signal_estimates"]
 
 FAMILIES = (Family.DELTA0, Family.LADDER, Family.LENGTH, Family.CONFLICT)
-"""Families the model speaks of. Pairs that meet different requirements are not: their difference is no multiple of
-one unit."""
+"""Families the model is fitted to. Pairs of unlike requirements are not among them: their difference is not a multiple
+of one unit."""
 
 METHODS = {
     "jackknife": "model-based, task jackknife",
@@ -28,7 +28,7 @@ METHODS = {
 def parameter_measure(
     name: str, tallies: Tallies, arm: str, *, part: Callable[[SignalEstimates], ParameterEstimate], held: str
 ) -> list[Measure]:
-    """One parameter of the fit; `held` is why it may not have been fitted."""
+    """One parameter of the fit; `held` is the reason to give if it was not fitted."""
     missing = incomplete_pairs(tallies, arm, FAMILIES)
     found = signal_estimates(tallies, arm)
     if isinstance(found, str):
@@ -42,12 +42,12 @@ def signal_estimates(tallies: Tallies, arm: str) -> SignalEstimates | str:
 
 
 def model_outcomes(tallies: Tallies, arm: str) -> tuple[OutcomeTally, ...]:
-    """What the model is fitted to."""
+    """The outcomes that the model is fitted to."""
     return tuple(tally for tally in tallies.outcomes if tally.arm == arm and tally.family in FAMILIES)
 
 
 def pair_counts(outcomes: Sequence[OutcomeTally], tasks: Sequence[str]) -> PairCounts:
-    """As the kernel takes them; `tasks` gives each its number."""
+    """The outcomes in the form the kernel takes; a task's number is its place in `tasks`."""
     return PairCounts.of(
         [tasks.index(tally.task_id) for tally in outcomes],
         [tally.delta for tally in outcomes],
@@ -62,7 +62,7 @@ def _fitted(outcomes: tuple[OutcomeTally, ...]) -> SignalEstimates | str:
     tasks = sorted({tally.task_id for tally in outcomes})
     if len(tasks) < 2:
         return ONE_TASK if tasks else NO_PAIR
-    # The few percent by which lengths differ elsewhere tell nothing of a taste for length.
+    # In other families lengths differ by a few percent, which says nothing about a taste for length.
     unequal = any(tally.family in (Family.LENGTH, Family.CONFLICT) for tally in outcomes)
     try:
         return estimate_signal(pair_counts(outcomes, tasks), fixed={} if unequal else {"length_weight": 0.0})
@@ -89,7 +89,7 @@ def _result(found: ParameterEstimate, fit: SignalEstimates, held: str, missing: 
 
 
 def _bounded(found: ParameterEstimate) -> tuple[float | None, Censoring]:
-    """The value; where the data limit it on one side only, that limit, which is all that is known."""
+    """The value, or the limit where the data limit it on one side only: nothing more is known there."""
     if found.low is None and found.high is not None:
         return found.high, "left"
     if found.high is None and found.low is not None:

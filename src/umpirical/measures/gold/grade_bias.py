@@ -16,7 +16,7 @@ def grade_bias(tallies: Tallies, arm: str) -> list[Measure]:
     """Mean of grade less gold grade, in steps of the scale: above 0 it is lenient on these items, below 0 severe.
 
     Formula: sum of (given - gold) / items. It depends on which items there are: a judge that keeps to the middle is
-    lenient on poor items and severe on good ones; severity and compression take that apart. Level: item with a gold
+    lenient on poor items and severe on good ones; severity and compression separate the two. Level: item with a gold
     label and a verdict. Bounds: plus and minus the number of steps of the scale; 0 is best. Undefined on a scale
     without order, and without two clusters of items. Interval: score limits of what is too high and of what is too low,
     joined over clusters of items.

@@ -14,8 +14,8 @@ def within_one(tallies: Tallies, arm: str) -> list[Measure]:
 
     Formula: items with |given - gold| <= 1 step / items. Level: item with a gold label and a verdict. Bounds: 0 to 1,
     lower is worse; on short scales a judge that always gives the middle does well. Undefined on a scale without order,
-    on one of a single step, where nothing is further off, and without two clusters of items. Interval: cluster-Wilson
-    over clusters of items; the bounds count items without a verdict as outside, and as within.
+    on a scale of a single step, where nothing is further off, and without two clusters of items. Interval:
+    cluster-Wilson over clusters of items; the bounds count items without a verdict as outside, and as within.
     """
     return gold_measures(SPEC.name, tallies, arm, _within)
 

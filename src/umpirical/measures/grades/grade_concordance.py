@@ -1,4 +1,4 @@
-"""Grade concordance: where it tells two answers apart, does it get them the right way round."""
+"""Grade concordance: whether two answers that it grades differently are in the right order."""
 
 from umpirical.domain.measures import Measure
 from umpirical.domain.stimuli import Family
@@ -11,7 +11,7 @@ __all__ = ["SPEC", "grade_concordance"]
 
 
 def grade_concordance(tallies: Tallies, arm: str) -> list[Measure]:
-    """Of the ladder pairs whose grades differ, the share in which the better answer has the higher grade.
+    """The share of ladder pairs with different grades in which the better answer has the higher grade.
 
     Formula: better higher / (better higher + lesser higher), all ladder steps together. Pairs of equal grades are left
     to the tie rate: counting them as in order would give full marks to a judge that grades everything alike.

@@ -15,8 +15,8 @@ def grades_used(tallies: Tallies, arm: str) -> list[Measure]:
     Formula: a count of what was seen, so a lower limit of what the judge uses: a grade it gives once in a thousand
     answers is missed by most runs. Level: answer; the denominator counts answers. Bounds: 1 to the number of grades of
     the scale; fewer is worse on answers of all qualities. Undefined without a graded answer, or with one task only,
-    as everything else is. Interval: open above, since nothing seen says how many more there are; how evenly they are
-    used is for the effective grades to say. Reference: ours.
+    as every other measure is. Interval: open above, since the grades seen do not tell how many more there are; the
+    effective grades tell how evenly they are used. Reference: ours.
     """
     answers, missing = graded_answers(tallies, arm), answers_without_grade(tallies, arm)
     tasks = {tally.task_id for tally in answers}

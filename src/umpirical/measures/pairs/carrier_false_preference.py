@@ -23,10 +23,10 @@ def carrier_false_preference(tallies: Tallies, arm: str) -> list[Measure]:
 
     Formula: as raw false preference: (stable + positional + one-sided / 2) / pairs, or for a `grade` judge the share of
     pairs with different grades. All words are the same; blank lines, list marks or paragraphs differ. Pooled, and by
-    layout. Level: canonical pair, scoring 0, one half or 1; of a `grade` judge 0 or 1. Bounds: 0 to 1, higher is worse
-    where layout is not part of what is asked for. Not given if the study has no carriers. Undefined without a pair
+    layout. Level: canonical pair, scoring 0, one half or 1; for a `grade` judge 0 or 1. Bounds: 0 to 1, higher is worse
+    where the task does not ask for a layout. Not given if the study has no carriers. Undefined without a pair
     answered in both orders, or graded on both sides, or with one carrier only.
-    Interval: cluster-Wilson over carriers, each of which is a task of its own. Tier 2, pooled with nothing of tier 1.
+    Interval: cluster-Wilson over carriers, each of which is a task of its own. Tier 2, never pooled with tier 1.
     """
     layouts = carrier_strata(tallies, arm, FAMILY)
     if not layouts:

@@ -14,7 +14,7 @@ __all__ = ["SPEC", "committed_accuracy"]
 def committed_accuracy(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the better answer is named, given that one is named), one measure per ladder step.
 
-    Formula: correct calls / (correct + wrong calls). To be read beside the tie rate: a judge that commits only when
+    Formula: correct calls / (correct + wrong calls). Read it beside the tie rate: a judge that commits only when it is
     sure is right when it commits. Level: call that named a winner. Bounds: 0 to 1, lower is worse.
     Undefined where no call named a winner. Interval: cluster-Wilson over tasks.
     Reference: the Dark Current paper, equation 9.

@@ -12,11 +12,11 @@ __all__ = ["SPEC", "criterion_shift"]
 def criterion_shift(tallies: Tallies, arm: str) -> list[Measure]:
     """Tie rate of the arm minus that of the baseline, at equal quality (step 0) and on each ladder step.
 
-    Formula: tie calls / (2 · pairs) in the arm, less the same in the baseline. At step 0 a rise is caution; above it,
-    it is signal lost to ties (the change of the miss-by-tie rate). Level: canonical pair, scoring 0, one half or 1;
-    the denominator is the arm's. Bounds: -1 to 1. Not given for the baseline itself.
-    Undefined where fewer than two tasks have answered pairs in both arms.
-    Interval: cluster-Wilson limits of both rates, joined over the tasks they share (Newcombe's square-and-add).
+    Formula: tie calls / (2 · pairs) in the arm, less the same in the baseline. At step 0 a rise is caution; above step
+    0 it is signal lost to ties (the change of the miss-by-tie rate). Level: canonical pair, scoring 0, one half or 1;
+    the denominator is the arm's. Bounds: -1 to 1. Not given for the baseline itself. Undefined where fewer than two
+    tasks have answered pairs in both arms. Interval: cluster-Wilson limits of both rates, joined over the tasks they
+    share (Newcombe's square-and-add).
     Reference: the Dark Current paper, equations 11 and 12.
     """
     return shifts_by_step(

@@ -11,13 +11,13 @@ __all__ = ["SPEC", "criterion_shift_test"]
 
 
 def criterion_shift_test(tallies: Tallies, arm: str) -> list[Measure]:
-    """P-value of the criterion shift: a shift as large, if arm and baseline could be exchanged within each task.
+    """P-value of the criterion shift, if arm and baseline could be exchanged within each task.
 
-    Formula: two-sided sign-flip permutation of the tasks' differences of tie rates; all ways of flipping for up to 14
-    tasks that differ, else 20,000 drawn from a fixed seed. Level: task; counts are those of the criterion shift.
-    Bounds: 0 to 1; small values speak against an equal operating point. Not given for the baseline itself.
-    Undefined where fewer than two tasks have answered pairs in both arms.
-    Interval: none, since it is a test and not an estimate.
+    Formula: two-sided sign-flip permutation of the differences of tie rates, task by task; all sign patterns for up to
+    14 tasks that differ, otherwise 20,000 drawn from a fixed seed. Level: task; counts are those of the criterion
+    shift. Bounds: 0 to 1; small values speak against an equal operating point. Not given for the baseline itself.
+    Undefined where fewer than two tasks have answered pairs in both arms. Interval: none, since it is a test and not an
+    estimate.
     """
 
     def test(paired: Paired, missing: dict[str, int], step: str) -> Result:

@@ -18,10 +18,10 @@ def detection_threshold(tallies: Tallies, arm: str) -> list[Measure]:
     """Delta75: where the target-sensitivity curve first reaches .75, in requirements.
 
     A `grade` judge sees a difference if it grades the better answer higher. Formula: isotonic fit over the ladder
-    steps, weighted by pairs, crossing interpolated linearly. Reached at the first step already, it is left-censored;
-    never reached, right-censored; a censored value is bounded on one side at most. Level: ladder; the denominator
-    counts pairs. Higher is worse. Undefined with fewer than two steps or two tasks that have pairs on every step.
-    Interval: inversion of the cluster-Wilson test along the interpolated curve.
+    steps, weighted by pairs, crossing interpolated linearly. It is left-censored if the first step already reaches .75,
+    right-censored if no step does; a censored value is bounded on one side at most. Level: ladder; the denominator
+    counts pairs. Bounds: the first and the last ladder step; higher is worse. Undefined with fewer than two steps or
+    two tasks that have answered pairs. Interval: inversion of the cluster-Wilson test along the interpolated curve.
     Reference: the Dark Current paper, equation 10.
     """
     return [Measure(SPEC.name, _threshold(correct_pairs(tallies, arm)), arm)]

@@ -14,7 +14,7 @@ def raw_false_preference(tallies: Tallies, arm: str) -> list[Measure]:
 
     Formula: for a `compare` judge (stable + positional + one-sided / 2) / pairs, the mean over pairs of the share of
     the two orders that named a winner; for a `grade` judge the share of pairs with different grades. A mixture, not a
-    mechanism: its parts are measures of their own. Level: canonical pair, scoring 0, one half or 1; of a `grade` judge
+    mechanism: its parts are measures of their own. Level: canonical pair, scoring 0, one half or 1; for a `grade` judge
     0 or 1. Bounds: 0 to 1, higher is worse. Undefined without a pair answered in both orders, or graded on both sides.
     Interval: cluster-Wilson over tasks. Reference: the Dark Current paper, equations 2 and 7; for grades, ours.
     """

@@ -1,4 +1,4 @@
-"""Target sensitivity: does it see a planted quality difference."""
+"""Target sensitivity: whether it sees a planted quality difference."""
 
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
@@ -12,7 +12,7 @@ def target_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the better answer is preferred), one measure per ladder step; a tie is not correct.
 
     Formula: for a `compare` judge correct calls / (2 · pairs), both orders of a pair together; for a `grade` judge the
-    share of pairs whose better answer has the higher grade. Level: canonical pair, scoring 0, one half or 1; of a
+    share of pairs whose better answer has the higher grade. Level: canonical pair, scoring 0, one half or 1; for a
     `grade` judge 0 or 1. Bounds: 0 to 1, lower is worse. Undefined without a pair answered in both orders, or graded
     on both sides. Interval: cluster-Wilson over tasks.
     Reference: the Dark Current paper, equation 8; for grades, ours.

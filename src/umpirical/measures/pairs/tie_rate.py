@@ -13,8 +13,8 @@ def tie_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """How often neither answer is preferred, at equal quality (step 0) and on each ladder step.
 
     Formula: for a `compare` judge (tie or abstained) calls / (2 · pairs); for a `grade` judge the share of pairs with
-    the same grade on both sides, which on a coarse scale many small differences are. Level: canonical pair, scoring 0,
-    one half or 1; of a `grade` judge 0 or 1. Bounds: 0 to 1; right at step 0, a miss above it. Undefined without a
+    the same grade on both sides, as happens to small differences on a coarse scale. Level: canonical pair, scoring 0,
+    one half or 1; for a `grade` judge 0 or 1. Bounds: 0 to 1; right at step 0, a miss above it. Undefined without a
     pair answered in both orders, or graded on both sides. Interval: cluster-Wilson over tasks.
     Reference: the Dark Current paper, equations 11 and 12; for grades, ours.
     """

@@ -1,4 +1,4 @@
-"""Wrong choice: the lesser answer named the better one."""
+"""Wrong choice: the lesser answer is named as the better one."""
 
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies

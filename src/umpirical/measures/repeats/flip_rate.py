@@ -16,13 +16,13 @@ __all__ = ["SPEC", "flip_rate"]
 
 
 def flip_rate(tallies: Tallies, arm: str) -> list[Measure]:
-    """P(two answers to one prompt differ): the retest noise of the judge, of which no order effect is part.
+    """P(two answers to one prompt differ): the retest noise of the judge, without any effect of order.
 
     Formula: mean over prompts of 1 - sum x(x - 1) / (R(R - 1)), with x the times each of slot 1, slot 2 and tie was
-    the answer in R repeats; it has no bias whatever R is. Pooled over tier 1, and by family of pairs. A prompt is a
+    the answer in R repeats; it is unbiased whatever R is. Pooled over tier 1, and by family of pairs. A prompt is a
     pair in one order. On the user's own data x counts verdicts, a prompt is an item, and there is one rate for repeats
-    of the same request and one for those with other seeds; not given for controlled stimuli of a judge that grades, or
-    if the study has no repeats. Level: prompt or item, of those answered at least twice. Bounds: 0 to 1, higher is
+    of the same request and one for those with other seeds. Not given for a judge that grades controlled stimuli, or if
+    the study has no repeats. Level: prompt or item, of those answered at least twice. Bounds: 0 to 1, higher is
     worse. Undefined where everything was asked once. Interval: cluster-Wilson over tasks, or clusters of items.
     """
     if tallies.scale is not None:
@@ -51,7 +51,7 @@ def _rate(chosen: Sequence[OutcomeTally]) -> Result:
 
 
 def _flips(tally: OutcomeTally) -> float:
-    """Of the two orders together."""
+    """Flip rates of the two orders, added up."""
     return sum(
         1 - sum(x * (x - 1) for x in answers) / (sum(answers) * (sum(answers) - 1))
         for answers in (tally.counts[:3], tally.counts[3:])

@@ -17,9 +17,9 @@ def modal_share(tallies: Tallies, arm: str) -> list[Measure]:
     """Mean over items of the share of an item's repeats that gave its most frequent verdict.
 
     Formula: mean of max x / R. 1 for a judge that never changes its mind, right or wrong. With few repeats it is too
-    high, since two answers share one half at least: compare only runs of the same R, which the method names; the flip
-    rate has no such bias. Level: item answered at least twice. Bounds: 0 to 1, lower is worse. Not given if the study
-    has no repeats. Undefined if no item was answered twice. Interval: cluster-Wilson over clusters of items.
+    high, since the mode of two answers has at least one half: compare only runs of the same R, which the method names;
+    the flip rate has no such bias. Level: item answered at least twice. Bounds: 0 to 1, lower is worse. Not given if
+    the study has no repeats. Undefined if no item was answered twice. Interval: cluster-Wilson over clusters of items.
     Reference: L. Shi et al., Judging the judges (2024), repetition stability.
     """
     return by_part(SPEC.name, repeat_tallies(tallies, arm), arm, _share)

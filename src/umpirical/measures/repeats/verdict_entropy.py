@@ -42,7 +42,7 @@ def _entropy(chosen: Sequence[RepeatTally], most: float) -> Result:
     if len(items) < 2:
         return Undefined(ONE_CLUSTER if items else NOT_REPEATED, left_out=missing)
     mean = cluster_mean(bits, items)
-    # Being nearly without bias, it passes the number of bits there are by chance, where all is a toss.
+    # A nearly unbiased estimate exceeds the greatest possible entropy by chance where every verdict is a toss-up.
     shrink = min(1.0, most / mean.value) if mean.value > 0 else 1.0
     low, high = shrink * mean.low, min(shrink * mean.high, most)
     method = f"cluster score over clusters of items, variance in proportion to the mean, {repeats}"

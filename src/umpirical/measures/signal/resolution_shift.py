@@ -18,10 +18,9 @@ def resolution_shift(tallies: Tallies, arm: str) -> list[Measure]:
     """Resolution of the arm minus that of the baseline: 0 if the instruction moves the criterion only.
 
     Formula: k of the tie-aware signal-detection model in the arm, less k in the baseline (see `resolution`).
-    Model-based: to be read with the goodness of fit of both.
-    Level: canonical pair, over all families but pairs of unlike requirements; the denominator counts the arm's.
-    Bounds: none, lower is worse. Not given for the baseline itself.
-    Undefined where the model cannot be fitted in both arms, or a resolution has no limit in one of them.
+    Model-based: read it with the goodness of fit of both. Level: canonical pair, over all tier 1 families except pairs
+    of unlike requirements; the denominator counts the arm's. Bounds: none, lower is worse. Not given for the baseline
+    itself. Undefined where the model cannot be fitted in both arms, or a resolution has no limit in one of them.
     Interval: task jackknife with Student's t, a task being left out of both arms at once.
     """
     return [] if arm == BASELINE else [Measure(SPEC.name, _shift(tallies, arm), arm)]
