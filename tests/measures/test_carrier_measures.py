@@ -1,4 +1,4 @@
-"""Measures on carriers: by hand, and never pooled with what templates made."""
+"""Measures on carriers: by hand, and never pooled with pairs made from templates."""
 
 from dataclasses import replace
 
@@ -59,7 +59,7 @@ def test_false_preference_by_hand():
     assert (found["list"].numerator, found["whitespace"].numerator) == (1.5, 1)
 
 
-def test_of_a_judge_that_grades():
+def test_both_by_hand_for_a_judge_that_grades():
     graded = (
         GradePairTally("carrier:a", ARM, Family.CARRIER_LADDER, "corrupted", 1.0, 2, better_higher=1, equal=1),
         GradePairTally("carrier:b", ARM, Family.CARRIER_LADDER, "corrupted", 1.0, 1, lesser_higher=1, incomplete=1),

@@ -1,7 +1,5 @@
-"""The measures of a `grade` judge: the promises every measure makes, and values by hand."""
+"""The measures of a `grade` judge: what they promise beyond the conformance kit, and values by hand."""
 
-import inspect
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +8,12 @@ import statsmodels.api as sm
 from scipy.stats import t as student_t
 
 from tests.recovery.grade_sampling import sample_tallies
-from umpirical.domain.measures import Estimate, Undefined
+from umpirical.domain.measures import Undefined
 from umpirical.domain.stimuli import Family
-from umpirical.domain.tallies import CallTally, GradePairTally, GradeTally, PairTally, Tallies, VacuumTally
+from umpirical.domain.tallies import GradePairTally, GradeTally, PairTally, Tallies, VacuumTally
 from umpirical.measures.catalogue import MEASURES, MeasureSpec, measure_all
 from umpirical.stats.simulation.grader import LatentGrader
+from umpirical.testing.sample_tallies import of_task
 
 NEW = ["grade-spread", "grade-concordance", "grade-slope", "effective-grades", "grades-used"]
 SHARED = ["dark-current", "raw-false-preference", "target-sensitivity", "tie-rate", "detection-threshold"]
@@ -30,11 +29,6 @@ def tallies() -> Tallies:
 def results(spec: MeasureSpec | str, tallies: Tallies, arm: str = "baseline"):
     found = MEASURES.get(spec) if isinstance(spec, str) else spec
     return {measure.stratum: measure.result for measure in found.compute(tallies, arm)}
-
-
-def of_tasks(tallies: Tallies, names: set[str]) -> Tallies:
-    groups = ("vacuum", "calls", "grade_pairs", "grades")
-    return Tallies(**{group: tuple(t for t in getattr(tallies, group) if t.task_id in names) for group in groups})
 
 
 # Which measures there are.
@@ -58,41 +52,10 @@ def test_a_compare_run_has_none_of_the_measures_of_grades():
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
-def test_the_docstring_is_a_contract(spec):
-    text = inspect.getdoc(spec.compute) or ""
-    for part in ("Level:", "Undefined", "Interval:"):
-        assert part in text, part
-    assert re.search(r"Bounds:|Higher is worse", text)
-
-
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
-def test_nothing_counted_is_undefined_with_a_reason_never_a_number(spec):
-    empty = Tallies(
-        vacuum=(VacuumTally("t", "baseline", "empty", 0, 0.0, 3),),
-        grade_pairs=(
-            GradePairTally("t", "baseline", Family.DELTA0, "", 0.0, 0, incomplete=2),
-            GradePairTally("t", "baseline", Family.LADDER, "", 1.0, 0, incomplete=4),
-        ),
-        calls=(CallTally("t", "baseline", Family.LADDER, "", 1.0, 8, unasked=8),),
-    )
-    found = results(spec, empty)
-    assert found
-    for result in found.values():
-        assert isinstance(result, Undefined)
-        assert result.reason
-        assert sum(result.left_out.values()) > 0
-
-
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
 def test_one_task_is_undefined_because_it_has_no_interval(spec, tallies):
-    for result in results(spec, of_tasks(tallies, {"t0"})).values():
+    for result in results(spec, of_task(tallies, "t0")).values():
         assert isinstance(result, Undefined)
         assert "one task" in result.reason
-
-
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
-def test_another_arm_is_not_mixed_in(spec, tallies):
-    assert all(isinstance(result, Undefined) for result in results(spec, tallies, "strict").values())
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
@@ -118,23 +81,11 @@ def test_other_families_are_not_mixed_in(spec, tallies):
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
-def test_the_order_of_tallies_does_not_matter(spec, tallies):
-    groups = {name: getattr(tallies, name)[::-1] for name in ("vacuum", "calls", "grade_pairs", "grades")}
-    for stratum, result in results(spec, tallies).items():
-        other = results(spec, Tallies(**groups))[stratum]
-        assert isinstance(result, Estimate)
-        assert other.value == pytest.approx(result.value)
-        assert other.interval.low == pytest.approx(result.interval.low)
-
-
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
-def test_more_tasks_narrow_the_interval_and_it_holds_the_value(spec):
+def test_more_tasks_narrow_the_interval(spec):
     few, many = (sample_tallies(JUDGE, np.random.default_rng(2), tasks=tasks, unparsed=0.1) for tasks in (12, 300))
     for stratum, result in results(spec, few).items():
         other, limits = results(spec, many)[stratum], result.interval
-        assert limits.low <= result.value + 1e-12
         if limits.high is not None:
-            assert result.value <= limits.high + 1e-12
             assert other.interval.high - other.interval.low < limits.high - limits.low
 
 
@@ -146,7 +97,7 @@ def test_what_was_left_out_is_said(spec, tallies):
 
 @pytest.mark.parametrize("name", ["grade-spread", "grade-slope", "effective-grades"])
 def test_a_judge_without_any_variation_still_has_an_interval_with_width(name):
-    """Everything gets one grade: no spread to be seen is not the same as none."""
+    """Everything gets one grade: a spread that does not show may still exist."""
     constant = sample_tallies(LatentGrader(gain=0.0, noise=0.0), np.random.default_rng(3), tasks=10)
     result = results(name, constant)[""]
     assert result.value == (1 if name == "effective-grades" else pytest.approx(0, abs=1e-12))

@@ -1,4 +1,4 @@
-"""The plain rates, by hand. What every measure promises is in `test_promises`."""
+"""The plain rates, by hand. What every measure promises is in the conformance kit, `testing.check_measure`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The parameters of the fitted model as measures: taken over as they are, fitted once, and never without a reason."""
+"""The parameters of the fitted model as measures: passed on unchanged, fitted once, never missing without a reason."""
 
 import numpy as np
 import pytest

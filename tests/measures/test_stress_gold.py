@@ -138,7 +138,7 @@ def test_rates_by_hand():
     assert (false_positive.numerator, false_positive.denominator) == (1.5, 3)
     assert false_positive.left_out == {}
     assert false_positive.bounds is None
-    # The only positive item that has a verdict is one cluster's.
+    # The only positive item with a verdict belongs to one cluster.
     assert isinstance(false_negative, Undefined)
     assert false_negative.left_out == {"without a verdict": 2}
 

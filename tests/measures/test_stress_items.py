@@ -65,7 +65,7 @@ def test_part_of_an_item_left_out_is_an_item_and_a_rounding_error_is_none():
     assert [whole(count) for count in (0.0, 1e-12, 0.3, 1.0, 1 + 1e-12, 2.5)] == [0, 0, 1, 1, 1, 3]
     found = item_rate([1, 1], [1, 1], empty="nothing", left_out={"failed": 0.5, "unasked": 1e-12})
     assert found.left_out == {"failed": 1}
-    # The bounds go by the share itself.
+    # The bounds use the share itself.
     assert found.bounds == pytest.approx((2 / 4.5, 2.5 / 4.5))
 
 

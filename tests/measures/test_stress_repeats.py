@@ -69,7 +69,7 @@ def test_the_entropy():
 
 
 def test_the_entropy_is_never_more_than_there_is():
-    """A judge that always contradicts itself passes one bit by chance of the estimator, and is cut there."""
+    """For a judge that always contradicts itself the estimator exceeds one bit by chance, and is cut there."""
     binary = GradeScale("binary", ("no", "yes"))
     split = tuple(
         RepeatTally(f"c{n}", "baseline", "stability", "", (("no", 1), ("yes", 1)), (0.0, 1.0), 1, 2) for n in range(30)
@@ -144,10 +144,10 @@ def test_asked_once_is_undefined(name):
     assert found.left_out == {"answered less than twice": 3}
 
 
-# The flip rate of controlled stimuli is as it was.
+# Controlled stimuli.
 
 
-def test_the_flip_rate_of_compared_pairs_is_unchanged():
+def test_the_flip_rate_of_compared_pairs_counts_prompts():
     outcomes = tuple(OutcomeTally(c, "baseline", Family.DELTA0, "", 0.0, 0.0, 0.0, (1, 1, 0, 2, 0, 0), 1) for c in "ab")
     (pooled, *_) = MEASURES.get("flip-rate").compute(Tallies(outcomes=outcomes), "baseline")
     assert isinstance(pooled.result, Estimate)
