@@ -143,6 +143,12 @@ def first_only(tallies, arm):
     return [Measure(NAME, share(first.values()), arm)]
 
 
+def gaps_of_the_first(tallies, arm):
+    [measure] = ladder_ties(tallies, arm)
+    gaps = {"without an answer": 1 + chosen[0].incomplete} if (chosen := ladder(tallies, arm)) else {}
+    return [replace(measure, result=replace(measure.result, left_out=gaps))]
+
+
 def steps_as_they_come(tallies, arm):
     steps = dict.fromkeys(tally.delta for tally in ladder(tallies, arm))
     return [
@@ -238,7 +244,9 @@ BROKEN = [
     ("one result per part", computed(lambda tallies, arm: ladder_ties(tallies, arm) * 2)),
     ("reason", result(lambda found: replace(found, reason=" ") if isinstance(found, Undefined) else found)),
     ("numbers", estimate(value=float("nan"))),
+    ("numbers", estimate(value="0.5")),
     ("numbers", estimate(numerator=float("inf"))),
+    ("numbers", estimate(numerator=None)),
     ("counts", estimate(denominator=lambda found: float(found.denominator))),
     ("counts", estimate(denominator=0)),
     ("unit", estimate(unit="pairs")),
@@ -269,6 +277,7 @@ BROKEN = [
     ("same again", estimate(left_out=lambda _: {"without an answer": next(TURNS)})),
     ("order", computed(first_only)),
     ("order", computed(steps_as_they_come)),
+    ("order", computed(gaps_of_the_first)),
     ("duplicates", result(smoothed)),
     ("nothing counted", result(nothing_is_zero)),
     ("nothing answered", result(unanswered_is_zero)),

@@ -147,7 +147,7 @@ def _samples() -> tuple[_Sample, ...]:
 
 def _check_card(spec: MeasureSpec) -> None:
     if not isinstance(spec, MeasureSpec):
-        # As for every other promise, the test fails and does not break.
+        # Not a TypeError: as with every other promise, the test should fail and not end in an error.
         raise AssertionError(f"expected a MeasureSpec, got {type(spec).__name__}")  # noqa: TRY004
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", spec.name):
         _broken(spec, "name", f"expected kebab case such as `dark-current`, got {spec.name!r}")
@@ -171,7 +171,7 @@ def _check_card(spec: MeasureSpec) -> None:
 
 
 def _check_names(spec: MeasureSpec, promise: Literal["kinds", "protocols"], names: object) -> None:
-    """A bare text would hold every part of itself."""
+    """Refuses a bare string too, in which `in` would find every part of it."""
     if not (isinstance(names, tuple) and names and all(isinstance(name, str) and name.strip() for name in names)):
         _broken(spec, promise, f"expected a tuple of names, got {names!r}")
 
@@ -222,8 +222,9 @@ def _check_estimates(case: _Case) -> None:
 
 
 def _check_numbers(spec: MeasureSpec, found: Estimate, where: str) -> None:
-    if not (isfinite(found.value) and isfinite(found.numerator)):
-        _broken(spec, "numbers", f"expected finite numbers, got {found.value} of {found.numerator}, {where}")
+    for what, number in (("value", found.value), ("numerator", found.numerator)):
+        if not isinstance(number, int | float) or not isfinite(number):
+            _broken(spec, "numbers", f"expected a finite number as {what}, got {number!r}, {where}")
     if type(found.denominator) is not int or found.denominator < 1:
         _broken(spec, "counts", f"expected a whole number from 1 as denominator, got {found.denominator!r}, {where}")
     if found.unit not in get_args(Unit):
@@ -319,15 +320,18 @@ def _check_duplicates(case: _Case) -> None:
                 isinstance(twice, Estimate) and isclose(result.value, twice.value, rel_tol=1e-6, abs_tol=1e-9)
             ):
                 got = f"{_short(result)} and {_short(twice)}"
-                _broken(case.spec, "duplicates", f"all counts twice change the value: {got}, {_where(arm, part)}")
+                _broken(case.spec, "duplicates", f"doubling every count changes the value: {got}, {_where(arm, part)}")
 
 
 def _alike(spec: MeasureSpec, one: Result, other: Result) -> bool:
     if isinstance(one, Undefined) or isinstance(other, Undefined):
         return one == other
+    counts = [(found.denominator, found.clusters, found.censoring, found.left_out) for found in (one, other)]
+    numbers = [(found.value, found.numerator, *_ends(found.interval)) for found in (one, other)]
     tolerance = 1e-4 if spec.scale in FITTED else 1e-6
-    pairs = zip((one.value, *_ends(one.interval)), (other.value, *_ends(other.interval)), strict=True)
-    return all(isclose(a, b, rel_tol=tolerance, abs_tol=tolerance / 100) for a, b in pairs)
+    return counts[0] == counts[1] and all(
+        isclose(a, b, rel_tol=tolerance, abs_tol=tolerance / 100) for a, b in zip(*numbers, strict=True)
+    )
 
 
 # Runs with less in them.
