@@ -69,7 +69,7 @@ def test_the_guide_says_how_many_items_a_pass_takes_where_nothing_ever_changes()
 
     def verdict(items):
         same = (ChangeTally(str(i), "baseline", "spacing", "", "same-verdict", 1, retested=1) for i in range(items))
-        measured = measure_all(Tallies(changes=tuple(same), calls=CALLS, scale=scale))
+        measured = measure_all(Tallies(changes=tuple(same), calls=CALLS, scale=scale), kind="grade", protocol="stress")
         report = stress_sample(
             "still", parts={}, measured=measured, tests=[SPACING], scale=scale, margin=0.05, calls=[]
         )

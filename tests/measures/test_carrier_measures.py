@@ -1,10 +1,11 @@
-"""Measures on carriers: by hand, and never pooled with what templates made."""
+"""Measures on carriers: by hand, and never pooled with pairs made from templates."""
 
 from dataclasses import replace
 
 import pytest
 
 from umpirical.domain.measures import Estimate, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import CallTally, GradePairTally, OutcomeTally, PairTally, Tallies
 from umpirical.measures.catalogue import MEASURES, measure_all
 
@@ -12,11 +13,11 @@ ARM = "baseline"
 
 
 def ladder(task, stratum, delta, pairs, **counts):
-    return PairTally(task, ARM, "carrier-ladder", delta, pairs, stratum=stratum, **counts)
+    return PairTally(task, ARM, Family.CARRIER_LADDER, delta, pairs, stratum=stratum, **counts)
 
 
 def equal(task, stratum, pairs, **counts):
-    return PairTally(task, ARM, "carrier-delta0", 0.0, pairs, stratum=stratum, **counts)
+    return PairTally(task, ARM, Family.CARRIER_DELTA0, 0.0, pairs, stratum=stratum, **counts)
 
 
 TIER_2 = (
@@ -58,12 +59,12 @@ def test_false_preference_by_hand():
     assert (found["list"].numerator, found["whitespace"].numerator) == (1.5, 1)
 
 
-def test_of_a_judge_that_grades():
+def test_both_by_hand_for_a_judge_that_grades():
     graded = (
-        GradePairTally("carrier:a", ARM, "carrier-ladder", "corrupted", 1.0, 2, better_higher=1, equal=1),
-        GradePairTally("carrier:b", ARM, "carrier-ladder", "corrupted", 1.0, 1, lesser_higher=1, incomplete=1),
-        GradePairTally("carrier:a", ARM, "carrier-delta0", "list", 0.0, 1, better_higher=1),
-        GradePairTally("carrier:b", ARM, "carrier-delta0", "list", 0.0, 1, equal=1),
+        GradePairTally("carrier:a", ARM, Family.CARRIER_LADDER, "corrupted", 1.0, 2, better_higher=1, equal=1),
+        GradePairTally("carrier:b", ARM, Family.CARRIER_LADDER, "corrupted", 1.0, 1, lesser_higher=1, incomplete=1),
+        GradePairTally("carrier:a", ARM, Family.CARRIER_DELTA0, "list", 0.0, 1, better_higher=1),
+        GradePairTally("carrier:b", ARM, Family.CARRIER_DELTA0, "list", 0.0, 1, equal=1),
     )
     tallies = Tallies(grade_pairs=graded)
     seen = results("carrier-sensitivity", tallies)["corrupted 1"]
@@ -74,7 +75,7 @@ def test_of_a_judge_that_grades():
 
 @pytest.mark.parametrize("name", ["carrier-sensitivity", "carrier-false-preference"])
 def test_without_carriers_nothing_is_said_and_another_arm_is_not_mixed_in(name):
-    assert results(name, Tallies(pairs=(PairTally("t", ARM, "delta0", 0.0, 2),))) == {}
+    assert results(name, Tallies(pairs=(PairTally("t", ARM, Family.DELTA0, 0.0, 2),))) == {}
     assert MEASURES.get(name).compute(Tallies(pairs=TIER_2), "strict") == []
 
 
@@ -95,29 +96,35 @@ def test_no_measure_of_tier_1_changes_when_carriers_are_there():
             tie_calls=5, slot_1_calls=2, slot_2_calls=1, one_sided_slot_1=1, one_sided_u=1, one_sided_u_slot_1=1,
         )
         for n in range(6)
-        for family, delta in (("delta0", 0.0), ("ladder", 1.0), ("ladder", 3.0))
+        for family, delta in ((Family.DELTA0, 0.0), (Family.LADDER, 1.0), (Family.LADDER, 3.0))
     )  # fmt: skip
     outcomes = tuple(
         OutcomeTally(f"t{n}", ARM, family, "", delta, 1.0, 0.0, (1, 0, 1, 0, 1, 1), 2)
         for n in range(6)
-        for family, delta in (("delta0", 0.0), ("ladder", 1.0), ("ladder", 3.0))
+        for family, delta in ((Family.DELTA0, 0.0), (Family.LADDER, 1.0), (Family.LADDER, 3.0))
     )
-    calls = tuple(CallTally(f"t{n}", ARM, "ladder", "", 1.0, 8, slot_1=6, failed=1, unparsed=1) for n in range(6))
+    calls = tuple(CallTally(f"t{n}", ARM, Family.LADDER, "", 1.0, 8, slot_1=6, failed=1, unparsed=1) for n in range(6))
     alone = Tallies(pairs=ones, calls=calls, outcomes=outcomes)
     both = Tallies(
         pairs=ones + TIER_2,
-        calls=(*calls, CallTally("carrier:a", ARM, "carrier-ladder", "deleted", 1.0, 50, failed=50)),
+        calls=(*calls, CallTally("carrier:a", ARM, Family.CARRIER_LADDER, "deleted", 1.0, 50, failed=50)),
         outcomes=(
             *outcomes,
-            OutcomeTally("carrier:a", ARM, "carrier-ladder", "deleted", 1.0, 3.0, -0.2, (2, 0, 0, 2, 0, 0), 9),
-            OutcomeTally("carrier:b", ARM, "carrier-delta0", "list", 0.0, 4.0, 0.0, (1, 1, 0, 1, 1, 0), 9),
+            OutcomeTally("carrier:a", ARM, Family.CARRIER_LADDER, "deleted", 1.0, 3.0, -0.2, (2, 0, 0, 2, 0, 0), 9),
+            OutcomeTally("carrier:b", ARM, Family.CARRIER_DELTA0, "list", 0.0, 4.0, 0.0, (1, 1, 0, 1, 1, 0), 9),
         ),
     )
-    before = {(spec.name, measure.stratum): measure.result for spec, measure in measure_all(alone)}
-    after = {(spec.name, measure.stratum): measure.result for spec, measure in measure_all(both)}
+    before = {
+        (spec.name, measure.stratum): measure.result
+        for spec, measure in measure_all(alone, kind="compare", protocol="datasheet")
+    }
+    after = {
+        (spec.name, measure.stratum): measure.result
+        for spec, measure in measure_all(both, kind="compare", protocol="datasheet")
+    }
     assert any(isinstance(result, Estimate) for result in before.values())
     assert {key: after[key] for key in before} == before
     assert {(name, part) for name, part in after.keys() - before.keys() if not name.startswith("carrier-")} == {
-        ("flip-rate", "carrier-ladder"),
-        ("flip-rate", "carrier-delta0"),
+        ("flip-rate", Family.CARRIER_LADDER),
+        ("flip-rate", Family.CARRIER_DELTA0),
     }

@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 from tests.recovery.outcome_sampling import sample_run
 from umpirical.domain.measures import Estimate, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
 from umpirical.measures.catalogue import MEASURES
 from umpirical.stats.bradley_terry import estimate_weights
@@ -23,11 +24,11 @@ def measured(name: str, tallies: Tallies, arm: str = "baseline"):
 
 
 def equal(task: str, pairs: int, **counts) -> PairTally:
-    return PairTally(task, "baseline", "delta0", 0.0, pairs, **counts)
+    return PairTally(task, "baseline", Family.DELTA0, 0.0, pairs, **counts)
 
 
 def step(task: str, delta: float, pairs: int, *, arm: str = "baseline", **counts) -> PairTally:
-    return PairTally(task, arm, "ladder", delta, pairs, **counts)
+    return PairTally(task, arm, Family.LADDER, delta, pairs, **counts)
 
 
 def outcome(task: str, family: str, counts, *, stratum: str = "", pairs: int = 1, delta: float = 0.0) -> OutcomeTally:
@@ -127,9 +128,9 @@ class TestExcess:
         # Asked twice each way. a: slot 1, 1 | 2, 2: stable in all 4 crossings. b: 1, 2 | 1, tie: of 4 crossings 1 is
         # stable and 1 positional; in order uv the two answers differ. c: all ties.
         outcomes = (
-            outcome("a", "delta0", (2, 0, 0, 0, 2, 0)),
-            outcome("b", "delta0", (1, 1, 0, 1, 0, 1)),
-            outcome("c", "delta0", (0, 0, 2, 0, 0, 2)),
+            outcome("a", Family.DELTA0, (2, 0, 0, 0, 2, 0)),
+            outcome("b", Family.DELTA0, (1, 1, 0, 1, 0, 1)),
+            outcome("c", Family.DELTA0, (0, 0, 2, 0, 0, 2)),
         )
         tallies = Tallies(pairs=tuple(equal(task, 2, no_preference=2) for task in "abc"), outcomes=outcomes)
         stable = measured("excess-stable", tallies)["against repeats"]
@@ -231,16 +232,16 @@ class TestFlipRate:
     def test_by_hand(self):
         # Three repeats: 2 + 1 + 0 in order uv: 1 - 2/6; 3 + 0 + 0 in order vu: 0. Twice.
         outcomes = (
-            outcome("a", "delta0", (2, 1, 0, 3, 0, 0), pairs=2),
-            outcome("b", "delta0", (0, 0, 3, 1, 1, 1)),
-            outcome("b", "ladder", (1, 0, 0, 0, 1, 0), delta=1.0),
+            outcome("a", Family.DELTA0, (2, 1, 0, 3, 0, 0), pairs=2),
+            outcome("b", Family.DELTA0, (0, 0, 3, 1, 1, 1)),
+            outcome("b", Family.LADDER, (1, 0, 0, 0, 1, 0), delta=1.0),
         )
         found = measured("flip-rate", Tallies(outcomes=outcomes))
-        assert list(found) == ["", "delta0", "ladder"]
+        assert list(found) == ["", Family.DELTA0, Family.LADDER]
         assert found[""].numerator == pytest.approx(2 * 2 / 3 + 1)
         assert (found[""].denominator, found[""].unit) == (6, "prompt")
         assert found[""].left_out == {"answered once": 2}
-        assert found["ladder"] == Undefined("everything was asked once", left_out={"answered once": 2})
+        assert found[Family.LADDER] == Undefined("everything was asked once", left_out={"answered once": 2})
 
     def test_asked_once_it_is_undefined(self):
         tallies = sample_run(JUDGE, np.random.default_rng(3), tasks=4)
@@ -251,13 +252,13 @@ class TestFlipRate:
 
 class TestLength:
     TALLIES = Tallies(
-        pairs=tuple(PairTally(task, "baseline", "length", 0.0, 3, incomplete=1) for task in "ab"),
+        pairs=tuple(PairTally(task, "baseline", Family.LENGTH, 0.0, 3, incomplete=1) for task in "ab"),
         outcomes=(
             # u, the longer, sits in slot 1 of the first order and in slot 2 of the second.
-            outcome("a", "length", (1, 0, 0, 0, 1, 0), stratum="+25%", pairs=2),
-            outcome("a", "length", (0, 1, 0, 0, 0, 1), stratum="+100%"),
-            outcome("b", "length", (0, 0, 1, 1, 0, 0), stratum="+25%"),
-            outcome("b", "length", (1, 0, 0, 0, 0, 1), stratum="+100%", pairs=2),
+            outcome("a", Family.LENGTH, (1, 0, 0, 0, 1, 0), stratum="+25%", pairs=2),
+            outcome("a", Family.LENGTH, (0, 1, 0, 0, 0, 1), stratum="+100%"),
+            outcome("b", Family.LENGTH, (0, 0, 1, 1, 0, 0), stratum="+25%"),
+            outcome("b", Family.LENGTH, (1, 0, 0, 0, 0, 1), stratum="+100%", pairs=2),
         ),
     )
 
@@ -278,7 +279,9 @@ class TestLength:
 
     def test_conflict_by_hand(self):
         conflict = tuple(
-            PairTally(task, "baseline", "conflict", 1.0, 3, wrong_calls=wrong, correct_calls=6 - wrong, stratum=stratum)
+            PairTally(
+                task, "baseline", Family.CONFLICT, 1.0, 3, wrong_calls=wrong, correct_calls=6 - wrong, stratum=stratum
+            )
             for task, wrong, stratum in (("a", 3, "+50%"), ("b", 1, "+100%"), ("c", 2, "+50%"))
         )
         ladder = tuple(step(task, 1.0, 2, wrong_calls=wrong) for task, wrong in (("a", 1), ("b", 0), ("d", 1)))
@@ -295,7 +298,7 @@ class TestLength:
 class TestRequirementWeights:
     def test_it_is_the_fit_to_the_calls(self):
         tallies = sample_run(JUDGE, np.random.default_rng(4), tasks=20)
-        chosen = [tally for tally in tallies.outcomes if tally.family == "delta0-subset"]
+        chosen = [tally for tally in tallies.outcomes if tally.family == Family.SUBSET]
         wins, ties = np.zeros((20, 3, 3)), np.zeros((20, 3, 3))
         for tally in chosen:
             task, i, j = int(tally.task_id[1:]), int(tally.stratum[0]) - 1, int(tally.stratum[2]) - 1
@@ -322,9 +325,9 @@ class TestRequirementWeights:
     @pytest.mark.parametrize("name", ["requirement-weight", "requirement-weight-ratio", "requirement-weight-test"])
     def test_a_judge_that_looks_at_neither_has_no_weights(self, name, counts, reason):
         outcomes = tuple(
-            outcome(task, "delta0-subset", counts, stratum=places) for task in "abcdefgh" for places in ("1-2", "2-3")
+            outcome(task, Family.SUBSET, counts, stratum=places) for task in "abcdefgh" for places in ("1-2", "2-3")
         )
-        pairs = tuple(PairTally(task, "baseline", "delta0-subset", 0.0, 2) for task in "abcdefgh")
+        pairs = tuple(PairTally(task, "baseline", Family.SUBSET, 0.0, 2) for task in "abcdefgh")
         assert reason in measured(name, Tallies(pairs=pairs, outcomes=outcomes))[""].reason
 
 

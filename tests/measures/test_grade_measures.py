@@ -1,7 +1,5 @@
-"""The measures of a `grade` judge: the promises every measure makes, and values by hand."""
+"""The measures of a `grade` judge: what they promise beyond the conformance kit, and values by hand."""
 
-import inspect
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +8,12 @@ import statsmodels.api as sm
 from scipy.stats import t as student_t
 
 from tests.recovery.grade_sampling import sample_tallies
-from umpirical.domain.measures import Estimate, Undefined
-from umpirical.domain.tallies import CallTally, GradePairTally, GradeTally, PairTally, Tallies, VacuumTally
+from umpirical.domain.measures import Undefined
+from umpirical.domain.stimuli import Family
+from umpirical.domain.tallies import GradePairTally, GradeTally, PairTally, Tallies, VacuumTally
 from umpirical.measures.catalogue import MEASURES, MeasureSpec, measure_all
 from umpirical.stats.simulation.grader import LatentGrader
+from umpirical.testing.sample_tallies import of_task
 
 NEW = ["grade-spread", "grade-concordance", "grade-slope", "effective-grades", "grades-used"]
 SHARED = ["dark-current", "raw-false-preference", "target-sensitivity", "tie-rate", "detection-threshold"]
@@ -31,24 +31,19 @@ def results(spec: MeasureSpec | str, tallies: Tallies, arm: str = "baseline"):
     return {measure.stratum: measure.result for measure in found.compute(tallies, arm)}
 
 
-def of_tasks(tallies: Tallies, names: set[str]) -> Tallies:
-    groups = ("vacuum", "calls", "grade_pairs", "grades")
-    return Tallies(**{group: tuple(t for t in getattr(tallies, group) if t.task_id in names) for group in groups})
-
-
 # Which measures there are.
 
 
 def test_a_grade_run_has_the_measures_of_grades_and_none_of_order_reversal(tallies):
-    names = {spec.name for spec, _ in measure_all(tallies)}
+    names = {spec.name for spec, _ in measure_all(tallies, kind="grade", protocol="datasheet")}
     assert names.issuperset([*SHARED, *NEW, "unparsed-rate", "failure-rate"])
     assert names <= {spec.name for spec in MEASURES if "grade" in spec.kinds}
     assert names.isdisjoint(["stable-cross-sensitivity", "positional-false-preference", "no-preference"])
 
 
 def test_a_compare_run_has_none_of_the_measures_of_grades():
-    compared = Tallies(pairs=tuple(PairTally(f"t{n}", "baseline", "delta0", 0.0, 4, stable=4) for n in range(3)))
-    names = {spec.name for spec, _ in measure_all(compared)}
+    compared = Tallies(pairs=tuple(PairTally(f"t{n}", "baseline", Family.DELTA0, 0.0, 4, stable=4) for n in range(3)))
+    names = {spec.name for spec, _ in measure_all(compared, kind="compare", protocol="datasheet")}
     assert names.isdisjoint(NEW)
     assert "stable-cross-sensitivity" in names
 
@@ -57,41 +52,10 @@ def test_a_compare_run_has_none_of_the_measures_of_grades():
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
-def test_the_docstring_is_a_contract(spec):
-    text = inspect.getdoc(spec.compute) or ""
-    for part in ("Level:", "Undefined", "Interval:"):
-        assert part in text, part
-    assert re.search(r"Bounds:|Higher is worse", text)
-
-
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
-def test_nothing_counted_is_undefined_with_a_reason_never_a_number(spec):
-    empty = Tallies(
-        vacuum=(VacuumTally("t", "baseline", "empty", 0, 0.0, 3),),
-        grade_pairs=(
-            GradePairTally("t", "baseline", "delta0", "", 0.0, 0, incomplete=2),
-            GradePairTally("t", "baseline", "ladder", "", 1.0, 0, incomplete=4),
-        ),
-        calls=(CallTally("t", "baseline", "ladder", "", 1.0, 8, unasked=8),),
-    )
-    found = results(spec, empty)
-    assert found
-    for result in found.values():
-        assert isinstance(result, Undefined)
-        assert result.reason
-        assert sum(result.left_out.values()) > 0
-
-
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
 def test_one_task_is_undefined_because_it_has_no_interval(spec, tallies):
-    for result in results(spec, of_tasks(tallies, {"t0"})).values():
+    for result in results(spec, of_task(tallies, "t0")).values():
         assert isinstance(result, Undefined)
         assert "one task" in result.reason
-
-
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
-def test_another_arm_is_not_mixed_in(spec, tallies):
-    assert all(isinstance(result, Undefined) for result in results(spec, tallies, "strict").values())
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
@@ -103,33 +67,25 @@ def test_other_families_are_not_mixed_in(spec, tallies):
         + tuple(
             GradePairTally(f"t{n}", "baseline", family, "", delta, 9, better_higher=9, distance=30.0)
             for n in range(15)
-            for family, delta in (("delta0-subset", 0.0), ("length", 0.0), ("conflict", 1.0))
+            for family, delta in ((Family.SUBSET, 0.0), (Family.LENGTH, 0.0), (Family.CONFLICT, 1.0))
         ),
         grades=tallies.grades
-        + tuple(GradeTally(f"t{n}", "baseline", fam, 0.0, 9.0, 5) for n in range(15) for fam in ("vacuum", "length")),
+        + tuple(
+            GradeTally(f"t{n}", "baseline", fam, 0.0, 9.0, 5)
+            for n in range(15)
+            for fam in (Family.VACUUM, Family.LENGTH)
+        ),
     )
     for stratum, result in results(spec, tallies).items():
         assert results(spec, more)[stratum].value == pytest.approx(result.value)
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
-def test_the_order_of_tallies_does_not_matter(spec, tallies):
-    groups = {name: getattr(tallies, name)[::-1] for name in ("vacuum", "calls", "grade_pairs", "grades")}
-    for stratum, result in results(spec, tallies).items():
-        other = results(spec, Tallies(**groups))[stratum]
-        assert isinstance(result, Estimate)
-        assert other.value == pytest.approx(result.value)
-        assert other.interval.low == pytest.approx(result.interval.low)
-
-
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
-def test_more_tasks_narrow_the_interval_and_it_holds_the_value(spec):
+def test_more_tasks_narrow_the_interval(spec):
     few, many = (sample_tallies(JUDGE, np.random.default_rng(2), tasks=tasks, unparsed=0.1) for tasks in (12, 300))
     for stratum, result in results(spec, few).items():
         other, limits = results(spec, many)[stratum], result.interval
-        assert limits.low <= result.value + 1e-12
         if limits.high is not None:
-            assert result.value <= limits.high + 1e-12
             assert other.interval.high - other.interval.low < limits.high - limits.low
 
 
@@ -141,7 +97,7 @@ def test_what_was_left_out_is_said(spec, tallies):
 
 @pytest.mark.parametrize("name", ["grade-spread", "grade-slope", "effective-grades"])
 def test_a_judge_without_any_variation_still_has_an_interval_with_width(name):
-    """Everything gets one grade: no spread to be seen is not the same as none."""
+    """Everything gets one grade: a spread that does not show may still exist."""
     constant = sample_tallies(LatentGrader(gain=0.0, noise=0.0), np.random.default_rng(3), tasks=10)
     result = results(name, constant)[""]
     assert result.value == (1 if name == "effective-grades" else pytest.approx(0, abs=1e-12))
@@ -157,12 +113,12 @@ def pair(task, family, delta, pairs, **counts):
 
 BY_HAND = Tallies(
     grade_pairs=(
-        pair("a", "delta0", 0.0, 4, better_higher=1, lesser_higher=1, equal=2, difference=-1.0, distance=3.0),
-        pair("b", "delta0", 0.0, 4, better_higher=1, equal=3, difference=1.0, distance=1.0, incomplete=2),
-        pair("a", "ladder", 1.0, 4, better_higher=3, equal=1, difference=3.0, distance=3.0),
-        pair("b", "ladder", 1.0, 4, better_higher=1, lesser_higher=1, equal=2, distance=2.0),
-        pair("a", "ladder", 2.0, 2, better_higher=2, difference=4.0, distance=4.0),
-        pair("b", "ladder", 2.0, 2, better_higher=2, difference=3.0, distance=3.0),
+        pair("a", Family.DELTA0, 0.0, 4, better_higher=1, lesser_higher=1, equal=2, difference=-1.0, distance=3.0),
+        pair("b", Family.DELTA0, 0.0, 4, better_higher=1, equal=3, difference=1.0, distance=1.0, incomplete=2),
+        pair("a", Family.LADDER, 1.0, 4, better_higher=3, equal=1, difference=3.0, distance=3.0),
+        pair("b", Family.LADDER, 1.0, 4, better_higher=1, lesser_higher=1, equal=2, distance=2.0),
+        pair("a", Family.LADDER, 2.0, 2, better_higher=2, difference=4.0, distance=4.0),
+        pair("b", Family.LADDER, 2.0, 2, better_higher=2, difference=3.0, distance=3.0),
     )
 )
 
@@ -197,7 +153,7 @@ def test_the_spread_by_hand():
 
 
 def grade(task, level, score, answers=1):
-    return GradeTally(task, "baseline", "ladder", level, score, answers)
+    return GradeTally(task, "baseline", Family.LADDER, level, score, answers)
 
 
 def test_the_slope_by_hand():

@@ -1,10 +1,11 @@
-"""The plain rates, by hand. What every measure promises is in `test_promises`."""
+"""The plain rates, by hand. What every measure promises is in the conformance kit, `testing.check_measure`."""
 
 import pytest
 
 from umpirical.domain.measures import Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import PairTally, Tallies, VacuumTally
-from umpirical.measures.catalogue import MEASURES, MeasureSpec
+from umpirical.measures.catalogue import MEASURES, MeasureSpec, measure_all
 
 
 def results(spec: MeasureSpec, tallies: Tallies):
@@ -15,14 +16,34 @@ def test_names_are_those_of_the_registry():
     assert [spec.name for spec in MEASURES] == MEASURES.names()
 
 
+@pytest.mark.parametrize(
+    ("kind", "protocol"), [("compare", "datasheet"), ("grade", "datasheet"), ("grade", "stress"), ("grade", "agents")]
+)
+def test_kind_and_protocol_are_asked_for_and_not_guessed(kind, protocol):
+    tallies = Tallies(pairs=tuple(PairTally(task, "baseline", Family.DELTA0, 0.0, 4, stable=4) for task in "abc"))
+    asked = {spec.name for spec, _ in measure_all(tallies, kind=kind, protocol=protocol)}
+    assert asked <= {spec.name for spec in MEASURES if kind in spec.kinds and protocol in spec.protocols}
+    assert ("no-preference" in asked) == (kind == "compare")
+    assert ("accuracy" in asked) == (protocol == "stress")
+
+
 def test_by_hand():
     pairs = [
-        PairTally("a", "baseline", "delta0", 0.0, 4, stable=1, positional=2, one_sided=1, tie_calls=1),
+        PairTally("a", "baseline", Family.DELTA0, 0.0, 4, stable=1, positional=2, one_sided=1, tie_calls=1),
         PairTally(
-            "b", "baseline", "delta0", 0.0, 4, positional=1, one_sided=1, no_preference=2, tie_calls=5, incomplete=2
+            "b",
+            "baseline",
+            Family.DELTA0,
+            0.0,
+            4,
+            positional=1,
+            one_sided=1,
+            no_preference=2,
+            tie_calls=5,
+            incomplete=2,
         ),
-        PairTally("a", "baseline", "ladder", 1.0, 2, correct_calls=3, tie_calls=1),
-        PairTally("b", "baseline", "ladder", 1.0, 2, correct_calls=1, wrong_calls=2, tie_calls=1),
+        PairTally("a", "baseline", Family.LADDER, 1.0, 2, correct_calls=3, tie_calls=1),
+        PairTally("b", "baseline", Family.LADDER, 1.0, 2, correct_calls=1, wrong_calls=2, tie_calls=1),
     ]
     tallies = Tallies(pairs=tuple(pairs))
     raw = results(MEASURES.get("raw-false-preference"), tallies)[""]
@@ -49,7 +70,9 @@ def test_dark_current_counts_a_repeated_prompt_once():
 
 
 def test_at_0_the_planning_interval_is_given():
-    pairs = tuple(PairTally(f"t{n}", "baseline", "delta0", 0.0, 6, no_preference=6, tie_calls=12) for n in range(10))
+    pairs = tuple(
+        PairTally(f"t{n}", "baseline", Family.DELTA0, 0.0, 6, no_preference=6, tie_calls=12) for n in range(10)
+    )
     result = results(MEASURES.get("stable-cross-sensitivity"), Tallies(pairs=pairs))[""]
     assert result.design_effect is None
     assert result.planning_interval.high > result.interval.high

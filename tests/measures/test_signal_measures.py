@@ -1,13 +1,14 @@
-"""The parameters of the fitted model as measures: taken over as they are, fitted once, and never without a reason."""
+"""The parameters of the fitted model as measures: passed on unchanged, fitted once, never missing without a reason."""
 
 import numpy as np
 import pytest
 
 from tests.recovery.outcome_sampling import DESIGN, sample_run
 from umpirical.domain.measures import Estimate, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
 from umpirical.measures.catalogue import MEASURES
-from umpirical.measures.estimates import signal_model
+from umpirical.measures.estimates import signal
 from umpirical.stats.signal import PairCounts
 from umpirical.stats.signal_check import goodness_of_fit
 from umpirical.stats.signal_compare import parameter_difference
@@ -38,7 +39,7 @@ def measured(name: str, tallies: Tallies, arm: str = "baseline"):
     return measure.result
 
 
-def counts(tallies: Tallies, arm: str = "baseline", families=signal_model.FAMILIES) -> PairCounts:
+def counts(tallies: Tallies, arm: str = "baseline", families=signal.FAMILIES) -> PairCounts:
     chosen = [tally for tally in tallies.outcomes if tally.arm == arm and tally.family in families]
     return PairCounts.of(
         [int(tally.task_id[1:]) for tally in chosen],
@@ -73,7 +74,7 @@ def test_what_was_planted_is_found(name, planted, tallies):
 
 
 def test_pairs_of_unlike_requirements_are_not_in_the_fit(tallies):
-    without = Tallies(outcomes=tuple(t for t in tallies.outcomes if t.family != "delta0-subset"))
+    without = Tallies(outcomes=tuple(t for t in tallies.outcomes if t.family != Family.SUBSET))
     assert measured("resolution", without).value == measured("resolution", tallies).value
 
 
@@ -85,8 +86,8 @@ def test_the_test_of_fit_is_the_kernels(tallies, reference):
 
 def test_all_measures_of_an_arm_come_from_one_fit(tallies, monkeypatch):
     fits = []
-    monkeypatch.setattr(signal_model, "estimate_signal", lambda *_, **__: fits.append(1) or estimate_signal(*_, **__))
-    signal_model._fitted.cache_clear()
+    monkeypatch.setattr(signal, "estimate_signal", lambda *_, **__: fits.append(1) or estimate_signal(*_, **__))
+    signal._fitted.cache_clear()
     for name in (*PARAMETERS, "goodness-of-fit"):
         measured(name, tallies, "strict")
     assert len(fits) == 1
@@ -102,7 +103,7 @@ def test_an_instruction_that_moves_the_criterion_leaves_the_resolution(tallies):
 
 
 def test_without_pairs_of_unequal_length_the_length_weight_is_undefined():
-    design = tuple(kind for kind in DESIGN if kind.family in ("delta0", "ladder"))
+    design = tuple(kind for kind in DESIGN if kind.family in (Family.DELTA0, Family.LADDER))
     found = measured("length-weight", sample_run(JUDGE, np.random.default_rng(2), tasks=10, design=design))
     assert found == Undefined("the design has no pairs of unequal length")
 
@@ -118,7 +119,15 @@ def test_without_a_tie_the_criterion_is_0_and_has_an_upper_limit():
 def test_one_answer_to_everything_leaves_nothing_to_fit(name):
     outcomes = tuple(
         OutcomeTally(
-            f"t{task}", "baseline", "ladder" if delta else "delta0", "", delta, 0.0, 0.0, (0, 0, 1, 0, 0, 1), 3
+            f"t{task}",
+            "baseline",
+            Family.LADDER if delta else Family.DELTA0,
+            "",
+            delta,
+            0.0,
+            0.0,
+            (0, 0, 1, 0, 0, 1),
+            3,
         )
         for task in range(4)
         for delta in (0.0, 1.0)
@@ -129,9 +138,9 @@ def test_one_answer_to_everything_leaves_nothing_to_fit(name):
 def test_a_resolution_without_a_limit_is_right_censored_at_what_is_known():
     def judged(task: int) -> tuple[OutcomeTally, ...]:
         equal = ((0, 0, 1, 0, 0, 1), 5), ((1, 0, 0, 0, 0, 1), 1 + task % 2)
-        rows = [OutcomeTally(f"t{task}", "baseline", "delta0", "", 0.0, 0.0, 0.0, given, n) for given, n in equal]
+        rows = [OutcomeTally(f"t{task}", "baseline", Family.DELTA0, "", 0.0, 0.0, 0.0, given, n) for given, n in equal]
         right = (1, 0, 0, 0, 1, 0)
-        return (*rows, OutcomeTally(f"t{task}", "baseline", "ladder", "", 1.0, 0.0, 0.0, right, 4))
+        return (*rows, OutcomeTally(f"t{task}", "baseline", Family.LADDER, "", 1.0, 0.0, 0.0, right, 4))
 
     tallies = Tallies(outcomes=tuple(row for task in range(12) for row in judged(task)))
     found = measured("resolution", tallies)
@@ -145,16 +154,16 @@ def test_a_resolution_without_a_limit_is_right_censored_at_what_is_known():
 
 def test_a_value_that_hangs_on_one_task_is_no_estimate():
     nothing = ParameterEstimate(1.0, None, None, None, None, "undefined")
-    assert isinstance(signal_model._result(nothing, None, "", {}), Undefined)
+    assert isinstance(signal._result(nothing, None, "", {}), Undefined)
 
 
 def test_the_kernels_words_for_its_methods_are_all_known():
     methods = set(ParameterEstimate.__annotations__["method"].__args__)
-    assert methods - {"held"} == set(signal_model.METHODS)
+    assert methods - {"held"} == set(signal.METHODS)
 
 
 def test_an_estimate_says_what_was_left_out(tallies):
-    lacking = PairTally("t0", "baseline", "ladder", 1.0, 0, incomplete=3)
+    lacking = PairTally("t0", "baseline", Family.LADDER, 1.0, 0, incomplete=3)
     found = measured("criterion", Tallies(pairs=(*tallies.pairs, lacking), outcomes=tallies.outcomes))
     assert isinstance(found, Estimate)
     assert found.left_out == {"without an answer in both orders": 3}

@@ -6,6 +6,7 @@ import pytest
 
 from umpirical.domain.measures import Undefined
 from umpirical.domain.scales import GradeScale
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import CallTally, ChangeTally, Tallies
 from umpirical.measures.catalogue import MEASURES, measure_all
 from umpirical.stats.clusters import cluster_wilson
@@ -21,8 +22,8 @@ SHY = Tallies(
     calls=(
         calls("a", "spacing", graded=1, abstained=3, unparsed=1),
         calls("b", "spacing", graded=3, abstained=3, failed=2),
-        calls("a", "original", graded=5),
-        calls("b", "original", graded=5, unasked=1),
+        calls("a", Family.ORIGINAL, graded=5),
+        calls("b", Family.ORIGINAL, graded=5, unasked=1),
     ),
     scale=SCALE,
 )
@@ -34,25 +35,27 @@ def results(name, tallies):
 
 def test_the_abstention_rate_is_of_answers_by_test_the_originals_first():
     found = results("abstention-rate", SHY)
-    assert list(found) == ["original", "spacing"]
+    assert list(found) == [Family.ORIGINAL, "spacing"]
     spacing = found["spacing"]
     assert (spacing.value, spacing.numerator, spacing.denominator, spacing.unit) == (0.6, 6, 10, "call")
     assert spacing.left_out == {"unparsed": 1, "failed": 2}
     assert spacing.bounds == pytest.approx((6 / 13, 9 / 13))
     reference = cluster_wilson([3, 3], [4, 6])
     assert (spacing.interval.low, spacing.interval.high) == (reference.low, reference.high)
-    assert (found["original"].value, found["original"].left_out) == (0, {"not asked yet": 1})
+    assert (found[Family.ORIGINAL].value, found[Family.ORIGINAL].left_out) == (0, {"not asked yet": 1})
 
 
 def test_it_is_a_measure_of_stress_tests():
-    assert "abstention-rate" in {spec.name for spec, _ in measure_all(SHY)}
+    assert "abstention-rate" in {spec.name for spec, _ in measure_all(SHY, kind="grade", protocol="stress")}
     text = inspect.getdoc(MEASURES.get("abstention-rate").compute)
     assert all(part in text for part in ("Formula:", "Level:", "Undefined", "Interval:", "Bounds:"))
 
 
 def test_without_an_answer_it_is_undefined():
-    silent = Tallies(calls=(calls("a", "original", failed=3), calls("b", "original", unparsed=2)), scale=SCALE)
-    result = results("abstention-rate", silent)["original"]
+    silent = Tallies(
+        calls=(calls("a", Family.ORIGINAL, failed=3), calls("b", Family.ORIGINAL, unparsed=2)), scale=SCALE
+    )
+    result = results("abstention-rate", silent)[Family.ORIGINAL]
     assert isinstance(result, Undefined)
     assert result.left_out == {"failed": 3, "unparsed": 2}
 
@@ -89,7 +92,7 @@ def test_the_bounds_of_a_shift_move_what_is_missing_over_the_whole_scale():
 
 
 def test_the_bounds_of_an_excess_count_what_is_missing_as_changed_and_as_flipped():
-    # 1 of 5 retested; one item more changed and was asked once; 5 missing.
+    # 1 of 5 retested; one more item changed, and was asked once; 5 missing.
     found = results("excess-change", GAPS)["spacing"]
     assert (found.numerator, found.denominator) == (1.0, 5)
     assert found.bounds == pytest.approx(((2 - 1 - 5) / 11, (2 + 5) / 11))

@@ -16,6 +16,7 @@ from sklearn.metrics import (
 
 from umpirical.domain.measures import Undefined
 from umpirical.domain.scales import GradeScale
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GoldTally, Tallies
 from umpirical.measures.catalogue import MEASURES
 from umpirical.stats.agreement import Ratings
@@ -31,7 +32,7 @@ GOLD = [spec.name for spec in MEASURES if spec.name in {
 }]  # fmt: skip
 
 
-def tally(cluster, gold, given, items=1.0, *, scale=ORDINAL, test="original", group=""):
+def tally(cluster, gold, given, items=1.0, *, scale=ORDINAL, test=Family.ORIGINAL, group=""):
     scored = scale.score(given) if given else None
     return GoldTally(cluster, "baseline", test, group, gold, given, scale.score(gold), scored, items)
 
@@ -42,7 +43,7 @@ def run(rows, *, scale=ORDINAL, positive=()) -> Tallies:
     return Tallies(golds=golds, scale=scale, positive=tuple(positive))
 
 
-def result(name, tallies, stratum="original"):
+def result(name, tallies, stratum=Family.ORIGINAL):
     (found,) = [m.result for m in MEASURES.get(name).compute(tallies, "baseline") if m.stratum == stratum]
     return found
 
@@ -137,7 +138,7 @@ def test_rates_by_hand():
     assert (false_positive.numerator, false_positive.denominator) == (1.5, 3)
     assert false_positive.left_out == {}
     assert false_positive.bounds is None
-    # The only positive item that has a verdict is one cluster's.
+    # The only positive item with a verdict belongs to one cluster.
     assert isinstance(false_negative, Undefined)
     assert false_negative.left_out == {"without a verdict": 2}
 
@@ -330,5 +331,5 @@ def test_every_test_with_gold_has_its_own_the_originals_first():
         scale=ORDINAL,
     )
     found = {(m.stratum, m.group): m.result.value for m in MEASURES.get("accuracy").compute(several, "baseline")}
-    assert list(found) == [("original", ""), ("original", "age=8"), ("case", ""), ("format", "")]
+    assert list(found) == [(Family.ORIGINAL, ""), (Family.ORIGINAL, "age=8"), ("case", ""), ("format", "")]
     assert list(found.values()) == [0, 1, 0, 1]

@@ -7,9 +7,18 @@ from hypothesis import strategies as st
 
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.scales import GradeScale
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import ChangeTally
-from umpirical.measures.estimates.item_rates import item_rate, shares_by_task, whole
-from umpirical.measures.estimates.own_data import ONE_CLUSTER, by_part, kept_in, part_order, span
+from umpirical.measures.estimates.items import (
+    ONE_CLUSTER,
+    by_part,
+    item_rate,
+    kept_in,
+    part_order,
+    shares_by_task,
+    span,
+    whole,
+)
 from umpirical.stats.clusters import cluster_wilson
 
 clusters = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=15)
@@ -56,7 +65,7 @@ def test_part_of_an_item_left_out_is_an_item_and_a_rounding_error_is_none():
     assert [whole(count) for count in (0.0, 1e-12, 0.3, 1.0, 1 + 1e-12, 2.5)] == [0, 0, 1, 1, 1, 3]
     found = item_rate([1, 1], [1, 1], empty="nothing", left_out={"failed": 0.5, "unasked": 1e-12})
     assert found.left_out == {"failed": 1}
-    # The bounds go by the share itself.
+    # The bounds use the share itself.
     assert found.bounds == pytest.approx((2 / 4.5, 2.5 / 4.5))
 
 
@@ -68,19 +77,26 @@ def test_hits_and_misses_by_cluster():
 
 
 def test_parts_come_test_by_test_with_all_items_first():
-    rows = [("typos", "age=8"), ("typos", ""), ("case", "z"), ("original", "b"), ("original", ""), ("case", "")]
+    rows = [
+        ("typos", "age=8"),
+        ("typos", ""),
+        ("case", "z"),
+        (Family.ORIGINAL, "b"),
+        (Family.ORIGINAL, ""),
+        ("case", ""),
+    ]
     tallies = [ChangeTally("c", "baseline", test, group, "same-verdict", 1) for test, group in rows]
     found = by_part("any", tallies, "baseline", lambda chosen: Undefined(f"{len(chosen)} here"))
     assert [(m.stratum, m.group) for m in found] == [
-        ("original", ""),
-        ("original", "b"),
+        (Family.ORIGINAL, ""),
+        (Family.ORIGINAL, "b"),
         ("case", ""),
         ("case", "z"),
         ("typos", ""),
         ("typos", "age=8"),
     ]
     assert {m.result.reason for m in found} == {"1 here"}
-    assert part_order("original", "b") < part_order("a test that comes first by name", "")
+    assert part_order(Family.ORIGINAL, "b") < part_order("a test that comes first by name", "")
 
 
 def test_how_long_a_scale_is():

@@ -1,6 +1,8 @@
-"""Every measure of the stress tests, on runs with two tests, repeats, groups and gaps: the same promises by each."""
+"""What every measure of the stress tests promises, on runs with two tests, repeats, groups and gaps.
 
-import inspect
+What every measure of any judge promises is in the conformance kit, `umpirical.testing.check_measure`.
+"""
+
 from dataclasses import fields, replace
 
 import numpy as np
@@ -10,6 +12,7 @@ from tests.recovery.stress_sampling import Design, Examiner, sample_stress
 from tests.timing import LINEAR, growth
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.scales import GradeScale
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import CallTally, ChangeTally, GoldTally, RepeatTally, Tallies
 from umpirical.measures.catalogue import MEASURES, measure_all
 
@@ -30,7 +33,7 @@ PARTS = ("changes", "repeats", "golds", "calls")
 
 @pytest.fixture(scope="module")
 def tallies() -> Tallies:
-    """Half of the items belong to a group besides."""
+    """Every item is counted among all items and in one of two groups."""
     drawn = sample_stress(EXAMINER, Design(EVEN, clusters=60, per_cluster=2, missing=0.1), np.random.default_rng(1))
     grouped = {
         part: tuple(replace(tally, group=f"half={int(tally.task_id[1:]) % 2}") for tally in getattr(drawn, part))
@@ -49,23 +52,16 @@ def only(tallies: Tallies, keep) -> Tallies:
 
 
 def test_they_are_those_of_the_user_s_own_data(tallies):
-    names = {spec.name for spec, _ in measure_all(tallies)}
+    names = {spec.name for spec, _ in measure_all(tallies, kind="grade", protocol="stress")}
     assert names == {*IDS, *CALLS}
     assert names >= CHANGES | FLIPS | REPEATS | ORDERED
     assert len(SPECS) == 25
 
 
 def test_controlled_stimuli_have_none_of_them():
-    graded = Tallies(calls=(CallTally("t", "baseline", "ladder", "", 1.0, 1, graded=1),))
-    names = {spec.name for spec, _ in measure_all(graded)}
+    graded = Tallies(calls=(CallTally("t", "baseline", Family.LADDER, "", 1.0, 1, graded=1),))
+    names = {spec.name for spec, _ in measure_all(graded, kind="grade", protocol="datasheet")}
     assert names.isdisjoint(set(IDS) - {"flip-rate"})
-
-
-@pytest.mark.parametrize("spec", SPECS, ids=IDS)
-def test_the_docstring_is_a_contract(spec):
-    text = inspect.getdoc(spec.compute) or ""
-    for part in ("Formula:", "Level:", "Undefined", "Interval:", "Bounds:"):
-        assert part in text, part
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
@@ -76,37 +72,25 @@ def test_there_is_one_for_every_test_and_group_all_items_first(spec, tallies):
     elif spec.name in FLIPS:
         tests = ["label-flip"]
     else:
-        tests = ["stability"] if spec.name in REPEATS else ["original", "format", "label-flip"]
+        tests = ["stability"] if spec.name in REPEATS else [Family.ORIGINAL, "format", "label-flip"]
     assert found == [(test, group) for test in tests for group in ("", "half=0", "half=1")]
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
-def test_there_is_a_value_with_an_interval_that_holds_it(spec, tallies):
+def test_there_is_a_value_of_items_for_every_part(spec, tallies):
     for result in results(spec, tallies).values():
         assert isinstance(result, Estimate)
-        assert result.interval.low <= result.value + 1e-9
-        assert result.value <= result.interval.high + 1e-9
-        assert result.interval.high > result.interval.low
         assert result.interval.level == (0.90 if spec.name == "shift-equivalence" else 0.95)
-        assert result.interval.method
         assert result.unit == "item"
-        assert isinstance(result.denominator, int)
-        assert 0 < result.clusters <= 60
+        assert result.clusters <= 60
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
-def test_the_scale_is_kept(spec, tallies):
-    limits = {"rate": (0, 1), "difference": (-1, 1), "coefficient": (-1, 1), "steps": (-5, 5), "bits": (0, np.log2(6))}
-    low, high = limits.get(spec.scale, (-np.inf, np.inf))
+def test_no_interval_is_longer_than_the_scale(spec, tallies):
+    low, high = {"steps": (-5, 5), "bits": (0, np.log2(6))}.get(spec.scale, (-np.inf, np.inf))
     for result in results(spec, tallies).values():
         assert low <= result.interval.low
         assert result.interval.high <= high
-
-
-@pytest.mark.parametrize("spec", [spec for spec in SPECS if spec.scale == "rate"], ids=lambda spec: spec.name)
-def test_a_rate_is_its_numerator_over_its_denominator(spec, tallies):
-    for result in results(spec, tallies).values():
-        assert result.value == pytest.approx(result.numerator / result.denominator)
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
@@ -127,7 +111,7 @@ def test_nothing_answered_is_undefined_with_a_reason_never_a_number(spec):
             ChangeTally("t", "baseline", "label-flip", "", "flipped-verdict", 0, incomplete=3),
         ),
         repeats=(RepeatTally("t", "baseline", "stability", "", (), (), 3, 5),),
-        golds=(GoldTally("t", "baseline", "original", "", "a", "", 0.0, None, 3.0),),
+        golds=(GoldTally("t", "baseline", Family.ORIGINAL, "", "a", "", 0.0, None, 3.0),),
         scale=scale,
         positive=("c",),
     )
@@ -150,19 +134,8 @@ def test_one_cluster_is_undefined_because_it_has_no_interval(spec, tallies):
 def test_another_arm_is_not_mixed_in(spec, tallies):
     found = results(spec, tallies, "strict")
     assert all(isinstance(result, Undefined) for result in found.values())
-    # A test the study does not have is not there; a label it does not have is said to be missing.
+    # A test that the study lacks has no result; gold labels that it lacks are said to be missing.
     assert [result.reason for result in found.values()] in ([], ["no item has a gold label"])
-
-
-@pytest.mark.parametrize("spec", SPECS, ids=IDS)
-def test_the_order_of_tallies_does_not_matter(spec, tallies):
-    turned = replace(tallies, **{part: getattr(tallies, part)[::-1] for part in PARTS})
-    found, other = results(spec, tallies), results(spec, turned)
-    assert list(found) == list(other)
-    for part, result in found.items():
-        assert other[part].value == pytest.approx(result.value)
-        assert other[part].interval.low == pytest.approx(result.interval.low)
-        assert other[part].interval.high == pytest.approx(result.interval.high)
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
@@ -175,7 +148,7 @@ def test_more_clusters_narrow_the_interval(spec):
 
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
 def test_items_of_one_cluster_are_not_independent(spec, tallies):
-    """Every item again in its own cluster: the same value, and next to no more certainty."""
+    """Every item twice in its own cluster: the same value, and hardly more certainty."""
     twice = replace(tallies, **{part: getattr(tallies, part) * 2 for part in ("changes", "repeats", "golds")})
     for part, result in results(spec, tallies).items():
         other = results(spec, twice)[part]
@@ -228,17 +201,17 @@ def test_ten_thousand_items_in_eight_tests_take_time_in_proportion():
     drawn = {size: in_eight_tests(size) for size in (2_500, 10_000)}
 
     def work(size, _):
-        assert len(measure_all(drawn[size])) > 150
+        assert len(measure_all(drawn[size], kind="grade", protocol="stress")) > 150
 
     assert growth(work, size=2_500) < LINEAR
 
 
 def test_tallies_are_told_apart_by_what_they_are_and_not_by_where_they_were():
-    """Columns are kept from one measure to the next: other tallies must never get them."""
+    """Columns are cached from one measure to the next: other tallies must never get them."""
     spec, values = MEASURES.get("accuracy"), []
     for seed in range(6):
         drawn = sample_stress(EXAMINER, Design(EVEN, clusters=40), np.random.default_rng(seed))
-        values.append(results(spec, drawn)["original", ""].value)
+        values.append(results(spec, drawn)[Family.ORIGINAL, ""].value)
         del drawn
     assert len(set(values)) == 6
 

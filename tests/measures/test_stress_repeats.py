@@ -7,6 +7,7 @@ import pytest
 
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.scales import GradeScale
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GradeTally, OutcomeTally, RepeatTally, Tallies
 from umpirical.measures.catalogue import MEASURES, measure_all
 from umpirical.stats.clusters import cluster_wilson
@@ -68,7 +69,7 @@ def test_the_entropy():
 
 
 def test_the_entropy_is_never_more_than_there_is():
-    """A judge that always contradicts itself passes one bit by chance of the estimator, and is cut there."""
+    """For a judge that always contradicts itself the estimator exceeds one bit by chance, and is cut there."""
     binary = GradeScale("binary", ("no", "yes"))
     split = tuple(
         RepeatTally(f"c{n}", "baseline", "stability", "", (("no", 1), ("yes", 1)), (0.0, 1.0), 1, 2) for n in range(30)
@@ -143,11 +144,11 @@ def test_asked_once_is_undefined(name):
     assert found.left_out == {"answered less than twice": 3}
 
 
-# The flip rate of controlled stimuli is as it was.
+# Controlled stimuli.
 
 
-def test_the_flip_rate_of_compared_pairs_is_unchanged():
-    outcomes = tuple(OutcomeTally(c, "baseline", "delta0", "", 0.0, 0.0, 0.0, (1, 1, 0, 2, 0, 0), 1) for c in "ab")
+def test_the_flip_rate_of_compared_pairs_counts_prompts():
+    outcomes = tuple(OutcomeTally(c, "baseline", Family.DELTA0, "", 0.0, 0.0, 0.0, (1, 1, 0, 2, 0, 0), 1) for c in "ab")
     (pooled, *_) = MEASURES.get("flip-rate").compute(Tallies(outcomes=outcomes), "baseline")
     assert isinstance(pooled.result, Estimate)
     assert (pooled.result.value, pooled.result.denominator, pooled.result.unit) == (0.5, 4, "prompt")
@@ -155,6 +156,6 @@ def test_the_flip_rate_of_compared_pairs_is_unchanged():
 
 
 def test_a_judge_that_grades_controlled_stimuli_has_no_flip_rate():
-    graded = Tallies(grades=tuple(GradeTally(c, "baseline", "ladder", 1.0, 2.0, 3) for c in "ab"))
+    graded = Tallies(grades=tuple(GradeTally(c, "baseline", Family.LADDER, 1.0, 2.0, 3) for c in "ab"))
     assert MEASURES.get("flip-rate").compute(graded, "baseline") == []
-    assert "flip-rate" not in {spec.name for spec, _ in measure_all(graded)}
+    assert "flip-rate" not in {spec.name for spec, _ in measure_all(graded, kind="grade", protocol="datasheet")}

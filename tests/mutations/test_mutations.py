@@ -34,13 +34,13 @@ MUTATIONS = {
         ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
     ),
     "the half on one-sided commits dropped": (
-        "measures/pairs/raw_false_preference.py",
+        "measures/estimates/pairs.py",
         "tally.one_sided / 2",
         "tally.one_sided",
         ["tests/golden/test_dark_current.py"],
     ),
     "ties counted correct": (
-        "measures/pairs/target_sensitivity.py",
+        "measures/estimates/pairs.py",
         "tally.correct_calls / 2",
         "(tally.correct_calls + tally.tie_calls) / 2",
         ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],

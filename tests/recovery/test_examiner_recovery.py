@@ -194,7 +194,10 @@ def measured(name, items=800):
     """One run of a judge that is shown all tests: result by (measure, test)."""
     rng = np.random.default_rng([items, list(EXAMINER_PROFILES).index(name)])
     drawn = tallies_of(draw(EXAMINER_PROFILES[name].latent, rng, items=items))
-    return {(measure.name, measure.stratum): measure.result for _, measure in measure_all(drawn)}
+    return {
+        (measure.name, measure.stratum): measure.result
+        for _, measure in measure_all(drawn, kind="grade", protocol="stress")
+    }
 
 
 def apart(first, second):
@@ -346,7 +349,10 @@ def stimuli(tmp_path_factory):
 
 
 def end_to_end(name, tmp_path, stimuli):
-    results = {(m.name, m.stratum): m.result for _, m in measure_all(run_of(name, tmp_path, stimuli))}
+    results = {
+        (m.name, m.stratum): m.result
+        for _, m in measure_all(run_of(name, tmp_path, stimuli), kind="grade", protocol="stress")
+    }
     truths = [truth for _, truth in examiner_truths(stimuli, ordinal(6))]
     return results, planted_examiner(EXAMINER_PROFILES[name], ordinal(6), truths)
 

@@ -38,7 +38,9 @@ def simulate(judge: str, tasks: int, runs: int) -> dict[tuple[str, str], list[Es
     rng = np.random.default_rng([runs, tasks, list(JUDGES).index(judge)])
     found: dict[tuple[str, str], list[Estimate]] = {}
     for _ in range(runs):
-        for _, measure in measure_all(sample_tallies(JUDGES[judge], rng, tasks=tasks, unparsed=UNPARSED)):
+        for _, measure in measure_all(
+            sample_tallies(JUDGES[judge], rng, tasks=tasks, unparsed=UNPARSED), kind="compare", protocol="datasheet"
+        ):
             if isinstance(measure.result, Estimate):
                 found.setdefault((measure.name, measure.stratum), []).append(measure.result)
     return found
@@ -155,7 +157,9 @@ def test_task_effects_do_not_break_the_intervals(runs):
     truth = {key: np.mean([values[key] for values in shifted]) for key in shifted[0] if key[0] in names}
     hits: dict[tuple[str, str], list[bool]] = {}
     for _ in range(runs):
-        for _, measure in measure_all(sample_tallies(judge, rng, tasks=tasks, spread=spread)):
+        for _, measure in measure_all(
+            sample_tallies(judge, rng, tasks=tasks, spread=spread), kind="compare", protocol="datasheet"
+        ):
             key = (measure.name, measure.stratum)
             if key in truth and isinstance(measure.result, Estimate):
                 hits.setdefault(key, []).append(covers(measure.result, truth[key]))

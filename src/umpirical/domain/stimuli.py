@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 from typing import Literal
 
@@ -11,6 +12,7 @@ __all__ = [
     "ORIGINAL",
     "TIER_2",
     "Expectation",
+    "Family",
     "FlippedVerdict",
     "GivenLabel",
     "GivenWinner",
@@ -24,12 +26,38 @@ __all__ = [
 ]
 
 
-TIER_2 = frozenset({"carrier-ladder", "carrier-delta0"})
+class Family(StrEnum):
+    """The families of stimuli that measures know by name.
+
+    A member is its text: it compares, hashes, sorts and is written as that text. A stimulus made by a stress test has
+    the name of its perturbation for a family.
+    """
+
+    VACUUM = "vacuum"
+    """Nothing to compare or to grade: empty, blank or identical candidates."""
+    DELTA0 = "delta0"
+    """Two answers of equal quality that differ in form."""
+    LADDER = "ladder"
+    """Two answers of which one meets more requirements."""
+    SUBSET = "delta0-subset"
+    """Two answers that each meet a requirement which the other lacks."""
+    LENGTH = "length"
+    """Two answers of equal content, one of them longer."""
+    CONFLICT = "conflict"
+    """Two answers of which the longer one meets one requirement less."""
+    CARRIER_LADDER = "carrier-ladder"
+    """A real answer of the user's, and the same with claims deleted or corrupted."""
+    CARRIER_DELTA0 = "carrier-delta0"
+    """A real answer of the user's in two layouts."""
+    ORIGINAL = "original"
+    """The user's own responses, unchanged: every changed version is compared with its original."""
+
+
+TIER_2 = frozenset({Family.CARRIER_LADDER, Family.CARRIER_DELTA0})
 """Families made of the user's own answers. No measure pools them with those made from templates."""
 
 
-ORIGINAL = "original"
-"""The family of the user's own responses, as they are: what every changed version is held against."""
+ORIGINAL = Family.ORIGINAL
 
 
 @dataclass(frozen=True)
@@ -148,7 +176,7 @@ class Stimulus:
     maker: str
     """What made it, with its version: `ladder/1`."""
     family: str
-    """What it measures: `vacuum`, `delta0`, `ladder`."""
+    """What it measures: a `Family`, or the stress test that made it."""
     stratum: str = ""
     """The part of its family it belongs to: a vacuum class, a surface transform."""
     delta: float | None = None

@@ -1,4 +1,4 @@
-"""What a measure is to the rest of the house, and which there are."""
+"""What every part of Umpirical knows of a measure, and the list of all measures."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ entropy; a coefficient of agreement or correlation, 1 at best."""
 
 @dataclass(frozen=True, slots=True)
 class MeasureSpec:
-    """One kind of measure: how it is called, and how it is computed."""
+    """One kind of measure: its name, what it says, and how it is computed."""
 
     name: str
     title: str
@@ -27,13 +27,14 @@ class MeasureSpec:
     """What it measures, in one sentence for the datasheet."""
     worse: Literal["higher", "lower", "depends"]
     compute: Callable[[Tallies, str], Sequence[Measure]]
-    """From a run's tallies and the name of an arm, one measure per part of the design it speaks of."""
+    """Takes a run's tallies and the name of an arm; gives one measure for each part of the design it is about."""
     scale: Scale = "rate"
-    """What kind of number it is, which decides how it is written."""
+    """What kind of number it is, which decides how reports write it."""
     kinds: tuple[JudgeKind, ...] = ("compare",)
     """The kinds of judges it says something about; for others it is not computed."""
     protocols: tuple[str, ...] = ("datasheet",)
-    """Whether it is made of controlled stimuli, of the user's own data, or of either."""
+    """Names of the protocols whose runs it measures: `datasheet` (controlled stimuli), `stress` (tests on the user's
+    own data), or that of a plugin."""
 
 
 MEASURES: Registry[MeasureSpec] = Registry(
@@ -79,9 +80,9 @@ MEASURES: Registry[MeasureSpec] = Registry(
         "carrier-false-preference": "umpirical.measures.pairs.carrier_false_preference:SPEC",
         "flip-rate": "umpirical.measures.repeats.flip_rate:SPEC",
         "grade-spread": "umpirical.measures.grades.grade_spread:SPEC",
-        "grade-concordance": "umpirical.measures.grades.grade_order:SPEC",
+        "grade-concordance": "umpirical.measures.grades.grade_concordance:SPEC",
         "grade-slope": "umpirical.measures.grades.grade_slope:SPEC",
-        "effective-grades": "umpirical.measures.grades.grade_levels:SPEC",
+        "effective-grades": "umpirical.measures.grades.effective_grades:SPEC",
         "grades-used": "umpirical.measures.grades.grades_used:SPEC",
         "change-rate": "umpirical.measures.changes.change_rate:SPEC",
         "excess-change": "umpirical.measures.changes.excess_change:SPEC",
@@ -116,6 +117,6 @@ MEASURES: Registry[MeasureSpec] = Registry(
 
 
 def measure_all(tallies: Tallies, *, kind: JudgeKind, protocol: str) -> list[tuple[MeasureSpec, Measure]]:
-    """Every measure for this kind of judge and this protocol, on every arm, in the order of the registry."""
+    """Every measure for this kind of judge under this protocol, arm by arm, in the order of the registry."""
     specs = [spec for spec in MEASURES if kind in spec.kinds and protocol in spec.protocols]
     return [(spec, measure) for arm in tallies.arms() for spec in specs for measure in spec.compute(tallies, arm)]

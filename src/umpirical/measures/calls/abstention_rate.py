@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.own_data import part_order
+from umpirical.measures.estimates.items import part_order
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
 __all__ = ["SPEC", "abstention_rate"]
@@ -12,8 +12,8 @@ __all__ = ["SPEC", "abstention_rate"]
 def abstention_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the judge abstains | it answers), by test; on the user's own texts all repeats and seeds together.
 
-    Formula: abstained / (graded + abstained), over calls. A judge that abstains where a text was changed has no verdict
-    that could have changed: read it beside every measure of change. Level: call with an answer that could be read.
+    Formula: abstained / (graded + abstained), over calls. A judge that abstains on a changed text has no verdict that
+    could have changed: read it beside every measure of change. Level: call with an answer that could be read.
     Bounds: 0 to 1, higher is worse. Not given if nothing was planned. Undefined if no call has such an answer, and
     without two clusters of items. Interval: cluster-Wilson over clusters of items; the bounds count calls without an
     answer as verdicts, and as abstentions.

@@ -1,9 +1,9 @@
-"""Failed calls: calls that brought no answer."""
+"""Failed calls: calls without an answer."""
 
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.calls import call_share
+from umpirical.measures.estimates.rates import call_share
 
 __all__ = ["SPEC", "failure_rate"]
 
@@ -11,8 +11,8 @@ __all__ = ["SPEC", "failure_rate"]
 def failure_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of calls that ended in an error or a refusal, after retries.
 
-    Level: call, of those asked. Bounds: 0 to 1, higher is worse. Undefined if nothing was asked.
-    Interval: cluster-Wilson over tasks.
+    Formula: failed / asked. Level: call, of those asked. Bounds: 0 to 1, higher is worse. Undefined if nothing was
+    asked. Interval: cluster-Wilson over tasks.
     """
     return call_share(SPEC.name, tallies, arm, lambda tally: tally.failed)
 

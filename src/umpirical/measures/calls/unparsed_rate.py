@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.calls import call_share
+from umpirical.measures.estimates.rates import call_share
 
 __all__ = ["SPEC", "unparsed_rate"]
 
@@ -11,8 +11,8 @@ __all__ = ["SPEC", "unparsed_rate"]
 def unparsed_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of calls whose answer the judge's parser could not read.
 
-    Level: call, of those asked. Bounds: 0 to 1, higher is worse. Undefined if nothing was asked.
-    Interval: cluster-Wilson over tasks.
+    Formula: unparsed / asked. Level: call, of those asked. Bounds: 0 to 1, higher is worse. Undefined if nothing was
+    asked. Interval: cluster-Wilson over tasks.
     """
     return call_share(SPEC.name, tallies, arm, lambda tally: tally.unparsed)
 

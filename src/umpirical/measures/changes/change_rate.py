@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import ChangeTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.changes import NO_PAIR, change_tallies, unpaired
-from umpirical.measures.estimates.item_rates import item_rate, shares_by_task
-from umpirical.measures.estimates.own_data import by_part
+from umpirical.measures.estimates.changes import NO_VERDICTS, change_tallies, unpaired
+from umpirical.measures.estimates.items import by_part, item_rate, shares_by_task
 
 __all__ = ["SPEC", "change_rate"]
 
@@ -17,16 +16,16 @@ def change_rate(tallies: Tallies, arm: str) -> list[Measure]:
 
     Formula: changed / pairs; where either text was asked several times, the share of all combinations of answers that
     differ. No gold label enters. A judge that answers one text differently from one call to the next changes its
-    verdict without any change of the text: read the excess change beside it. Tests that should leave the verdict as it
-    is only. Level: item with a verdict on both texts. Bounds: 0 to 1, higher is worse. Not given if the study has no
-    such test. Undefined where no item has both verdicts. Interval: cluster-Wilson over clusters of items.
+    verdict without any change of the text: read the excess change beside it. Only for tests that should leave the
+    verdict as it is. Level: item with a verdict on both texts. Bounds: 0 to 1, higher is worse. Not given if the study
+    has no such test. Undefined where no item has both verdicts. Interval: cluster-Wilson over clusters of items.
     """
     return by_part(SPEC.name, change_tallies(tallies, arm, "same-verdict"), arm, _rate)
 
 
 def _rate(chosen: Sequence[ChangeTally]) -> Result:
     hits, misses = shares_by_task((tally.task_id, tally.changed, tally.pairs) for tally in chosen)
-    return item_rate(hits, misses, empty=NO_PAIR, left_out=unpaired(chosen))
+    return item_rate(hits, misses, empty=NO_VERDICTS, left_out=unpaired(chosen))
 
 
 SPEC = MeasureSpec(

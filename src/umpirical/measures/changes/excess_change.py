@@ -6,8 +6,8 @@ from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undef
 from umpirical.domain.tallies import ChangeTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.changes import change_tallies, unpaired
-from umpirical.measures.estimates.own_data import ONE_CLUSTER, by_part, kept_in
-from umpirical.measures.estimates.tasks import by_task
+from umpirical.measures.estimates.items import ONE_CLUSTER, by_part, kept_in
+from umpirical.measures.estimates.rates import by_task
 from umpirical.stats.shifts import signed_mean
 
 __all__ = ["SPEC", "excess_change"]
@@ -17,13 +17,13 @@ def excess_change(tallies: Tallies, arm: str) -> list[Measure]:
     """Change rate less the judge's own retest flip rate on the same items, by test.
 
     Formula: (changed - flipped on retest) / retested, over the items whose original was answered at least twice; the
-    chance that two answers to the original differ is the one without bias. 0 if the change of the text does nothing
-    that asking again would not do. Tests that should leave the verdict as it is only. Level: item with a verdict on
+    chance that two answers to the original differ is estimated without bias. 0 if the change of the text does nothing
+    that asking again would not do. Only for tests that should leave the verdict as it is. Level: item with a verdict on
     both texts and its original repeated. Bounds: -1 to 1, higher is worse. Not given if the study has no such test.
     Undefined if no original was asked twice. Interval: score limits of what rose and of what fell between retest and
-    change, joined over clusters of items; limits of the two rates apart would cover .78 where flips are rare. The
-    bounds count an item without a verdict on one text as changed and as flipped on retest, and one whose original was
-    answered once by its change alone, and as flipped on retest besides.
+    change, joined over clusters of items; separate limits of the two rates would cover .78 where flips are rare. The
+    bounds count an item without a verdict on one text as changed and as flipped on retest, and an item whose original
+    was answered once as not flipped on retest, and as flipped.
     """
     return by_part(SPEC.name, change_tallies(tallies, arm, "same-verdict"), arm, _excess)
 

@@ -4,7 +4,7 @@ from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.changes import change_tallies, shift_result
-from umpirical.measures.estimates.own_data import by_part
+from umpirical.measures.estimates.items import by_part
 
 __all__ = ["SPEC", "grade_shift"]
 
@@ -13,11 +13,11 @@ def grade_shift(tallies: Tallies, arm: str) -> list[Measure]:
     """Mean of grade on the changed text less grade on the original, by test, in steps of the scale.
 
     Formula: sum of differences / pairs; on a binary scale 0 is the first label and 1 the second, and the shift is a
-    difference of shares. Verdicts that change as often up as down come to 0: the change rate sees those. Tests that
-    should leave the verdict as it is only. Level: item with a verdict on both texts. Bounds: plus and minus the number
+    difference of shares. Verdicts that change as often up as down come to 0: the change rate sees those. Only for tests
+    that should leave the verdict as it is. Level: item with a verdict on both texts. Bounds: plus and minus the number
     of steps of the scale; 0 is best. Not given if the study has no such test. Undefined on a scale without order, or
     where no item has both verdicts. Interval: score limits of what rose and of what fell, joined over clusters of
-    items; where nothing moved it is as wide as 0 moves in so many items leave it.
+    items; where nothing moved it is as wide as 0 moves in that many items allow.
     """
     return by_part(
         SPEC.name,

@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.flips import flipped_share
+from umpirical.measures.estimates.changes import flipped_share
 
 __all__ = ["SPEC", "right_on_both"]
 

@@ -1,10 +1,10 @@
-"""Shift equivalence: the interval that a claim of invariance has to hold."""
+"""Shift equivalence: the interval that decides a claim of invariance."""
 
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.changes import change_tallies, shift_result
-from umpirical.measures.estimates.own_data import by_part
+from umpirical.measures.estimates.items import by_part
 
 __all__ = ["LEVEL", "SPEC", "shift_equivalence"]
 
@@ -16,10 +16,10 @@ def shift_equivalence(tallies: Tallies, arm: str) -> list[Measure]:
     """The grade shift with its 90 % interval: two one-sided tests (TOST) at 5 %, by test, in steps of the scale.
 
     Formula: as the grade shift. The judge is shown to be invariant to a change, within a margin, if the whole interval
-    lies inside plus and minus the margin; that no shift is found shows nothing. It speaks of the net shift: invariance
-    also takes an excess change that is small. Level: item with a verdict on both texts. Bounds: plus and minus the
+    lies inside plus and minus the margin; finding no shift shows nothing. It is about the net shift: invariance also
+    requires a small excess change. Level: item with a verdict on both texts. Bounds: plus and minus the
     number of steps of the scale; 0 is best. Not given if the study has no such test. Undefined on a scale without
-    order, or where no item has both verdicts. Interval: as of the grade shift, at 90 %.
+    order, or where no item has both verdicts. Interval: as for the grade shift, at 90 %.
     Reference: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
     """
     method = "TOST at 5 %: score limits of rises and falls, joined over clusters"

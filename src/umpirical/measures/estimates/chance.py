@@ -1,8 +1,8 @@
-"""What stable and positional pairs would come to by chance, at equal quality.
+"""The shares of stable and positional pairs that chance alone would produce at equal quality.
 
-Two baselines. Against the slot rates: calls drawn independently, slot 1 with the rate p1 and slot 2 with p2, whatever
-the pair. Against repeats: swapping the order does no more than asking the same prompt again, so two answers to one
-prompt stand for the two orders of the pair.
+There are two baselines. Against the slot rates, calls are independent and name slot 1 with rate p1 and slot 2 with rate
+p2, whatever the pair. Against repeats, swapping the order does no more than asking the same prompt again, so two
+answers to one prompt stand for the two orders of the pair.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
-from umpirical.measures.estimates.delta0 import UNKNOWN_SLOTS, equal_pairs, slots_known
-from umpirical.measures.estimates.pairs import UNANSWERED
+from umpirical.measures.estimates.pairs import NO_PAIR, UNANSWERED, UNKNOWN_SLOTS, equal_pairs, slots_known
 from umpirical.stats.differences import Difference, excess_rate, paired_difference
 
 __all__ = ["Excess", "excess_measures", "two_tasks"]
@@ -24,7 +24,7 @@ Kept = NDArray[np.bool_]
 
 
 class Excess(NamedTuple):
-    """One class of pairs: how to count it, and what it is by chance."""
+    """One class of pairs: how to count it, and its share by chance."""
 
     count: Callable[[PairTally], int]
     crossed: Callable[[int, int, int, int], int]
@@ -42,9 +42,9 @@ def two_tasks(first: Floats, second: Floats, calls: Floats) -> float:
 
 
 def excess_measures(name: str, tallies: Tallies, arm: str, excess: Excess) -> list[Measure]:
-    """Against the slot rates, and where prompts were repeated, against repeats."""
+    """The excess over the slot rates and, where prompts were repeated, the excess over repeats."""
     equal = equal_pairs(tallies, arm)
-    outcomes = [t for t in tallies.outcomes if t.arm == arm and t.family == "delta0" and sum(t.counts[:3]) > 1]
+    outcomes = [t for t in tallies.outcomes if t.arm == arm and t.family == Family.DELTA0 and sum(t.counts[:3]) > 1]
     measures = [Measure(name, _against_slot_rates(equal, excess), arm)]
     if outcomes:
         measures.append(Measure(name, _against_repeats(outcomes, excess), arm, "against repeats"))
@@ -100,7 +100,7 @@ def _estimate(found: Difference, pairs: int, method: str, missing: dict[str, int
 
 def _too_few(tasks: int, missing: dict[str, int]) -> Undefined:
     reasons = {
-        0: "no pair has an answer in both orders",
+        0: NO_PAIR,
         1: "only one task was measured: a chance level needs at least three",
     }
     return Undefined(reasons.get(tasks, "only two tasks were measured: a chance level needs at least three"), missing)

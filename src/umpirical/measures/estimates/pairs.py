@@ -1,29 +1,109 @@
-"""Shares of pairs: compared in both orders by a `compare` judge, or graded one by one by a `grade` judge."""
+"""Pairs of answers, compared in both orders by a `compare` judge or graded one by one by a `grade` judge.
 
-from collections.abc import Callable, Iterable, Sequence
+Which pairs a measure is about, how they are counted, and shares of them: of all, by step of the ladder, by transform.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from umpirical.domain.measures import Measure, Result
-from umpirical.domain.tallies import GradePairTally, PairTally, Tallies
+from umpirical.domain.measures import Measure, Result, Undefined
+from umpirical.domain.stimuli import Family
+from umpirical.domain.tallies import GradePairTally, OutcomeTally, PairTally, Tallies
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
 __all__ = [
+    "NO_GRADED_PAIR",
+    "NO_PAIR",
     "UNANSWERED",
     "UNGRADED",
+    "UNKNOWN_SLOTS",
+    "Named",
     "PairCount",
+    "by_step",
+    "carrier_strata",
+    "conflict_pairs",
+    "correct_pairs",
     "count_pairs",
     "counted_share",
+    "different_grades",
+    "equal_pairs",
+    "false_preference",
+    "incomplete_pairs",
+    "ladder_pairs",
     "left_out",
+    "named",
+    "one_sided_share",
+    "only_stratum",
     "pair_share",
     "share_by_step",
+    "share_by_transform",
+    "slot_share",
+    "slots_known",
 ]
 
 UNANSWERED = "without an answer in both orders"
+
 UNGRADED = "without a grade for both answers"
+
+NO_PAIR = "no pair has an answer in both orders"
+
+NO_GRADED_PAIR = "no pair has a grade for both answers"
+
+UNKNOWN_SLOTS = "which slot was named is not known for all calls"
+
+
+# Which pairs.
+
+
+def equal_pairs(tallies: Tallies, arm: str) -> list[PairTally]:
+    """Pairs of equal quality."""
+    return _of_family(tallies, arm, Family.DELTA0)
+
+
+def ladder_pairs(tallies: Tallies, arm: str) -> list[PairTally]:
+    """Pairs with a planted quality difference."""
+    return _of_family(tallies, arm, Family.LADDER)
+
+
+def conflict_pairs(tallies: Tallies, arm: str) -> list[PairTally]:
+    """Pairs whose better content is the shorter one."""
+    return _of_family(tallies, arm, Family.CONFLICT)
+
+
+def _of_family(tallies: Tallies, arm: str, family: str) -> list[PairTally]:
+    return [tally for tally in tallies.pairs if tally.arm == arm and tally.family == family]
+
+
+def incomplete_pairs(tallies: Tallies, arm: str, families: Collection[str] = ()) -> dict[str, int]:
+    """Pairs of `families` (of every family, if none is named) that are left out, by reason."""
+    count = sum(t.incomplete for t in tallies.pairs if t.arm == arm and (not families or t.family in families))
+    return {UNANSWERED: count} if count else {}
+
+
+# Carriers are real answers of the user's: tier 2, never pooled with pairs made from templates.
+
+
+def carrier_strata(tallies: Tallies, arm: str, family: str) -> list[str]:
+    """The strata of a family of carrier pairs, whichever kind of judge was asked."""
+    asked: list[PairTally | GradePairTally] = [*tallies.pairs, *tallies.grade_pairs]
+    return sorted({tally.stratum for tally in asked if tally.arm == arm and tally.family == family})
+
+
+def only_stratum(tallies: Tallies, stratum: str) -> Tallies:
+    """The pairs of one stratum, which counting by family would pool with the others."""
+    return replace(
+        tallies,
+        pairs=tuple(tally for tally in tallies.pairs if tally.stratum == stratum),
+        grade_pairs=tuple(tally for tally in tallies.grade_pairs if tally.stratum == stratum),
+    )
+
+
+# How they are counted.
 
 
 class PairCount(NamedTuple):
-    """Pairs of one step in one task, and how many of them scored."""
+    """Pairs of one step in one task, and the sum of their scores."""
 
     task_id: str
     delta: float
@@ -42,31 +122,44 @@ def count_pairs(
     compared: Callable[[PairTally], float],
     graded: Callable[[GradePairTally], float],
 ) -> list[PairCount]:
-    """What was counted of some families, whichever kind of judge it was; the two functions give the numerator."""
+    """The pairs of some families, whichever kind of judge was asked; `compared` or `graded` gives the score."""
     return [
         *(
-            PairCount(tally.task_id, tally.delta, compared(tally), tally.pairs, tally.incomplete, UNANSWERED)
+            _count(tally, compared(tally), UNANSWERED)
             for tally in tallies.pairs
             if tally.arm == arm and tally.family in families
         ),
         *(
-            PairCount(tally.task_id, tally.delta, graded(tally), tally.pairs, tally.incomplete, UNGRADED)
+            _count(tally, graded(tally), UNGRADED)
             for tally in tallies.grade_pairs
             if tally.arm == arm and tally.family in families
         ),
     ]
 
 
-def counted_share(counts: Iterable[PairCount]) -> Result:
-    """The mean score of a pair."""
-    chosen = list(counts)
-    graded = any(count.reason == UNGRADED for count in chosen)
-    return clustered_rate(
-        [Counted(count.task_id, count.score, count.pairs) for count in chosen],
-        unit="pair",
-        empty="no pair has a grade for both answers" if graded else "no pair has an answer in both orders",
-        left_out=left_out(chosen),
+def _count(tally: PairTally | GradePairTally, score: float, reason: str) -> PairCount:
+    return PairCount(tally.task_id, tally.delta, score, tally.pairs, tally.incomplete, reason)
+
+
+def correct_pairs(tallies: Tallies, arm: str, family: str = Family.LADDER) -> list[PairCount]:
+    """Pairs scored by whether the better answer was preferred, each of two calls counting one half."""
+    return count_pairs(
+        tallies,
+        arm,
+        (family,),
+        compared=lambda tally: tally.correct_calls / 2,
+        graded=lambda tally: tally.better_higher,
     )
+
+
+def false_preference(tally: PairTally) -> float:
+    """Named winners, in pairs: a one-sided commit is one call of two."""
+    return tally.stable + tally.positional + tally.one_sided / 2
+
+
+def different_grades(tally: GradePairTally) -> int:
+    """Pairs whose answers were graded differently."""
+    return tally.better_higher + tally.lesser_higher
 
 
 def left_out(counts: Iterable[PairCount]) -> dict[str, int]:
@@ -78,6 +171,65 @@ def left_out(counts: Iterable[PairCount]) -> dict[str, int]:
     return missing
 
 
+class Named(NamedTuple):
+    """Calls by the content they named, over all pairs of a tally."""
+
+    u: int
+    v: int
+    tie: int
+
+    @property
+    def calls(self) -> int:
+        return self.u + self.v + self.tie
+
+
+def named(tally: OutcomeTally) -> Named:
+    """Maps slots back to contents: u sits in slot 1 of order uv and in slot 2 of order vu."""
+    uv_1, uv_2, uv_tie, vu_1, vu_2, vu_tie = tally.counts
+    return Named(tally.pairs * (uv_1 + vu_2), tally.pairs * (uv_2 + vu_1), tally.pairs * (uv_tie + vu_tie))
+
+
+# Shares of them.
+
+
+def counted_share(counts: Iterable[PairCount]) -> Result:
+    """The mean score of a pair."""
+    chosen = list(counts)
+    graded = any(count.reason == UNGRADED for count in chosen)
+    return clustered_rate(
+        [Counted(count.task_id, count.score, count.pairs) for count in chosen],
+        unit="pair",
+        empty=NO_GRADED_PAIR if graded else NO_PAIR,
+        left_out=left_out(chosen),
+    )
+
+
+def pair_share(tallies: Iterable[PairTally], score: Callable[[PairTally], float]) -> Result:
+    """The mean of `score` over pairs that were asked in both orders."""
+    return counted_share(_count(tally, score(tally), UNANSWERED) for tally in tallies)
+
+
+def slot_share(tallies: Iterable[PairTally], score: Callable[[PairTally], int]) -> Result:
+    """A share of the calls, two per pair."""
+    chosen = list(tallies)
+    if not slots_known(chosen):
+        return Undefined(UNKNOWN_SLOTS, left_out=_incomplete(chosen))
+    return clustered_rate(
+        [Counted(tally.task_id, score(tally), 2 * tally.pairs) for tally in chosen],
+        unit="call",
+        empty=NO_PAIR,
+        left_out={reason: 2 * count for reason, count in _incomplete(chosen).items()},
+    )
+
+
+def slots_known(chosen: Iterable[PairTally]) -> bool:
+    """Whether every named winner was also counted by slot, which is rare in published counts."""
+    return all(
+        tally.slot_1_calls + tally.slot_2_calls == 2 * (tally.stable + tally.positional) + tally.one_sided
+        for tally in chosen
+    )
+
+
 def share_by_step(name: str, counts: Sequence[PairCount], arm: str) -> list[Measure]:
     """One share for each size of the quality difference."""
     return [
@@ -86,9 +238,45 @@ def share_by_step(name: str, counts: Sequence[PairCount], arm: str) -> list[Meas
     ]
 
 
-def pair_share(tallies: Iterable[PairTally], score: Callable[[PairTally], float]) -> Result:
-    """The mean of `score` over pairs, each pair asked in both orders."""
-    return counted_share(
-        PairCount(tally.task_id, tally.delta, score(tally), tally.pairs, tally.incomplete, UNANSWERED)
-        for tally in tallies
-    )
+def by_step(
+    name: str, chosen: Sequence[PairTally], arm: str, result: Callable[[Sequence[PairTally]], Result]
+) -> list[Measure]:
+    """`result` for the pairs of each step, whatever their transforms."""
+    return [
+        Measure(name, result([tally for tally in chosen if tally.delta == delta]), arm, f"{delta:g}")
+        for delta in sorted({tally.delta for tally in chosen})
+    ]
+
+
+def share_by_transform(name: str, tallies: Tallies, arm: str, score: Callable[[PairTally], float]) -> list[Measure]:
+    """A share of the pairs of equal quality; `score` is its numerator in one tally."""
+    return _by_transform(name, equal_pairs(tallies, arm), arm, lambda chosen: pair_share(chosen, score))
+
+
+def one_sided_share(name: str, tallies: Tallies, arm: str, score: Callable[[PairTally], int]) -> list[Measure]:
+    """A share of the one-sided commits at equal quality."""
+
+    def share(chosen: Sequence[PairTally]) -> Result:
+        return clustered_rate(
+            [Counted(tally.task_id, score(tally), tally.one_sided) for tally in chosen],
+            unit="pair",
+            empty="no pair had a winner in exactly one order",
+            left_out=_incomplete(chosen),
+        )
+
+    return _by_transform(name, equal_pairs(tallies, arm), arm, share)
+
+
+def _by_transform(
+    name: str, chosen: Sequence[PairTally], arm: str, result: Callable[[Sequence[PairTally]], Result]
+) -> list[Measure]:
+    """All pairs first, then those of each transform that makes the two answers differ."""
+    transforms = sorted({tally.stratum for tally in chosen if tally.stratum})
+    return [
+        Measure(name, result(chosen), arm),
+        *(Measure(name, result([t for t in chosen if t.stratum == part]), arm, part) for part in transforms),
+    ]
+
+
+def _incomplete(chosen: Iterable[PairTally]) -> dict[str, int]:
+    return {UNANSWERED: sum(tally.incomplete for tally in chosen)}

@@ -1,15 +1,21 @@
-"""A rate over tasks: point estimate, interval and what was left out, from one grouping."""
+"""Rates over tasks: value, interval and what was left out, all from one grouping by task."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
-from umpirical.domain.measures import Estimate, Interval, Result, Undefined, Unit
+from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined, Unit
+from umpirical.domain.stimuli import TIER_2
+from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.stats.clusters import cluster_wilson, planning_wilson
 
-__all__ = ["Counted", "clustered_rate"]
+__all__ = ["ONE_TASK", "PLANNING_CORRELATION", "Counted", "by_task", "call_share", "clustered_rate", "task_sums"]
+
+ONE_TASK = "only one task was measured: an interval needs at least two"
 
 PLANNING_CORRELATION = 0.05
-"""Intra-task correlation assumed where a rate of 0 or 1 leaves none to be seen."""
+"""Intra-task correlation assumed where a rate of 0 or 1 does not show any."""
+
+Number = TypeVar("Number", int, float)
 
 
 class Counted(NamedTuple):
@@ -21,20 +27,14 @@ class Counted(NamedTuple):
 
 
 def clustered_rate(counts: Sequence[Counted], *, unit: Unit, empty: str, left_out: Mapping[str, int]) -> Result:
-    """The rate with its cluster-Wilson interval, clusters being tasks.
+    """The rate with its cluster-Wilson interval; a cluster is a task.
 
-    `empty` is the reason given when nothing is in the denominator; `left_out` says what is not, by reason.
+    `empty` is the reason given when the denominator is 0; `left_out` counts the units outside it, by reason.
     """
-    sums: dict[str, tuple[float, int]] = {}
-    for task_id, numerator, denominator in counts:
-        y, n = sums.get(task_id, (0.0, 0))
-        sums[task_id] = (y + numerator, n + denominator)
-    used = [(y, n) for y, n in sums.values() if n > 0]
+    used = [(y, n) for y, n in task_sums(counts).values() if n > 0]
     missing = {reason: count for reason, count in left_out.items() if count}
-    if not used:
-        return Undefined(empty, left_out=missing)
-    if len(used) == 1:
-        return Undefined("only one task was measured: an interval needs at least two", left_out=missing)
+    if len(used) < 2:
+        return Undefined(ONE_TASK if used else empty, left_out=missing)
     numerators, denominators = [y for y, _ in used], [n for _, n in used]
     rate = cluster_wilson(numerators, denominators)
     total, count, absent = sum(numerators), sum(denominators), sum(missing.values())
@@ -54,3 +54,33 @@ def clustered_rate(counts: Sequence[Counted], *, unit: Unit, empty: str, left_ou
         left_out=missing,
         bounds=(total / (count + absent), (total + absent) / (count + absent)) if absent else None,
     )
+
+
+def call_share(name: str, tallies: Tallies, arm: str, count: Callable[[CallTally], int]) -> list[Measure]:
+    """A share of the calls made in tier 1, over the whole arm; planned calls not made yet are left out.
+
+    Tier 2 has its own rows in the audit table.
+    """
+    chosen = [tally for tally in tallies.calls if tally.arm == arm and tally.family not in TIER_2]
+    result = clustered_rate(
+        [Counted(tally.task_id, count(tally), tally.planned - tally.unasked) for tally in chosen],
+        unit="call",
+        empty="no call was made",
+        left_out={"not asked yet": sum(tally.unasked for tally in chosen)},
+    )
+    return [Measure(name, result, arm)]
+
+
+def by_task(counts: Iterable[tuple[str, float, float]]) -> tuple[list[float], list[float]]:
+    """Numerators and denominators of the tasks whose denominator is not 0, in order of task."""
+    used = [(y, n) for _, (y, n) in sorted(task_sums(counts).items()) if n > 0]
+    return [y for y, _ in used], [float(n) for _, n in used]
+
+
+def task_sums(counts: Iterable[tuple[str, float, Number]]) -> dict[str, tuple[float, Number]]:
+    """(task, numerator, denominator) added up by task."""
+    sums: dict[str, tuple[float, Number]] = {}
+    for task_id, numerator, denominator in counts:
+        y, n = sums.get(task_id, (0.0, 0))
+        sums[task_id] = (y + numerator, n + denominator)
+    return sums

@@ -16,7 +16,7 @@ class Repeated(NamedTuple):
     tallies: tuple[RepeatTally, ...]
     left_out: dict[str, int]
     repeats: str
-    """How often, for the reader: `R = 5`, `R = 3 to 5`."""
+    """How often they were answered, for the reader: `R = 5`, `R = 3 to 5`."""
 
 
 def repeat_tallies(tallies: Tallies, arm: str) -> list[RepeatTally]:
@@ -24,7 +24,7 @@ def repeat_tallies(tallies: Tallies, arm: str) -> list[RepeatTally]:
 
 
 def repeated(chosen: Sequence[RepeatTally]) -> Repeated:
-    """What of `chosen` says something about repeats."""
+    """The items of `chosen` that were answered at least twice."""
     kept = tuple(tally for tally in chosen if _answers(tally) >= 2)
     single = sum(tally.items for tally in chosen) - sum(tally.items for tally in kept)
     answers = sorted({_answers(tally) for tally in kept})

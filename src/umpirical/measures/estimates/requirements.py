@@ -1,4 +1,4 @@
-"""Which requirement outweighs which: comparisons of answers that meet different ones."""
+"""Weights of requirements, from comparisons of answers that meet different ones."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -6,15 +6,15 @@ from functools import lru_cache
 import numpy as np
 
 from umpirical.domain.measures import Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, Tallies
-from umpirical.measures.estimates.outcomes import incomplete_pairs, named
+from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs, named
+from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.stats.bradley_terry import Weights, estimate_weights
 
 __all__ = ["Weighed", "weigh"]
 
-FAMILY = "delta0-subset"
-
-NO_PAIRS = "no pair has an answer in both orders"
+FAMILY = Family.SUBSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Weighed:
 
 
 def weigh(tallies: Tallies, arm: str) -> Weighed | Undefined | None:
-    """None if the design has no such pairs."""
+    """The weights in one arm, or why there are none; None if the design has no such pairs."""
     if not any(tally.arm == arm and tally.family == FAMILY for tally in tallies.pairs):
         return None
     chosen = tuple(t for t in tallies.outcomes if t.arm == arm and t.family == FAMILY)
@@ -45,7 +45,7 @@ def _weigh(chosen: tuple[OutcomeTally, ...]) -> Weighed | str:
     """Weights, or why there are none."""
     tasks = sorted({tally.task_id for tally in chosen})
     if len(tasks) < 2:
-        return "only one task was measured: an interval needs at least two" if tasks else NO_PAIRS
+        return ONE_TASK if tasks else NO_PAIR
     places = sorted({place for tally in chosen for place in _places(tally)})
     wins, ties = (np.zeros((len(tasks), len(places), len(places))) for _ in range(2))
     for tally in chosen:
@@ -63,6 +63,6 @@ def _weigh(chosen: tuple[OutcomeTally, ...]) -> Weighed | str:
 
 
 def _places(tally: OutcomeTally) -> tuple[int, int]:
-    """From `2-5`: content u meets the second requirement and not the fifth, v the other way round."""
+    """Reads a stratum: in `2-5`, content u meets the second requirement and not the fifth, and v the fifth only."""
     one, other = tally.stratum.split("-")
     return int(one), int(other)

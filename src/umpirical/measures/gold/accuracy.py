@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import GoldItems, gold_measures, gold_rate
+from umpirical.measures.estimates.gold import GoldItems, gold_measures, gold_rate
 
 __all__ = ["SPEC", "accuracy"]
 

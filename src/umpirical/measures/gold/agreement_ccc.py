@@ -3,8 +3,8 @@
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import ONE_LABEL, GoldItems, coefficient_result, gold_measures
-from umpirical.measures.estimates.own_data import NO_ORDER
+from umpirical.measures.estimates.gold import ONE_LABEL, GoldItems, coefficient_result, gold_measures
+from umpirical.measures.estimates.items import NO_ORDER
 from umpirical.stats.agreement import concordance
 
 __all__ = ["SPEC", "agreement_ccc"]
@@ -13,12 +13,12 @@ __all__ = ["SPEC", "agreement_ccc"]
 def agreement_ccc(tallies: Tallies, arm: str) -> list[Measure]:
     """Lin's concordance correlation coefficient of grade and gold grade.
 
-    Formula: 2 cov / (var given + var gold + (mean given - mean gold)²), moments over n. It is the correlation, lessened
+    Formula: 2 cov / (var given + var gold + (mean given - mean gold)²), moments over n. It is the correlation, reduced
     by every shift and every change of spread: never further from 0 than Pearson's. Level: item with a gold label and a
     verdict; the numerator counts those given their gold label. Bounds: -1 to 1, lower is worse. Undefined on a scale
-    without order, if all gold labels and verdicts are one, and without two clusters of items. Interval: jackknife over
-    clusters of items, Student's t on Fisher's scale; it covers .94 to .98 from 20 items on, with few items of the rarer
-    label .91. Reference: L. I. Lin, Biometrics 45 (1989).
+    without order, if all gold labels and verdicts are the same, and without two clusters of items. Interval: jackknife
+    over clusters of items, Student's t on Fisher's scale; it covers .94 to .98 from 20 items on, but .91 with few items
+    of the rarer label. Reference: L. I. Lin, Biometrics 45 (1989).
     """
     return gold_measures(SPEC.name, tallies, arm, _coefficient)
 

@@ -1,4 +1,4 @@
-"""Balanced accuracy: every gold label counts alike, however rare."""
+"""Balanced accuracy: every gold label counts the same, however rare."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from umpirical.domain.measures import Estimate, Interval, Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import NO_LABELS, GoldItems, gold_measures
+from umpirical.measures.estimates.gold import NO_LABELS, GoldItems, gold_measures
 from umpirical.stats.clusters import combined_wilson, student
 from umpirical.stats.wilson import Bounds, wilson
 
@@ -19,12 +19,12 @@ def balanced_accuracy(tallies: Tallies, arm: str) -> list[Measure]:
     """Mean over gold labels of the share of their items that were given them.
 
     Formula: mean of items given their gold label / items, label by label. Where the user has named positive labels
-    there are two: positive or not, and it is the mean of 1 - false positive rate and 1 - false negative rate; else
-    those of the scale that occur. A judge that gives everything the most frequent label comes to one over their number.
-    Level: item with a gold label and a verdict; the numerator is the value times the items. Bounds: 0 to 1, lower is
-    worse. Undefined if all gold labels are the same, on an interval scale, which has no labels, and without two
-    clusters of items. Interval: cluster-Wilson of a weighted mean of rates over clusters of items; the bounds count
-    items without a verdict as wrong, and as right.
+    there are two classes, positive or not, and it is the mean of 1 - false positive rate and 1 - false negative rate;
+    otherwise the labels of the scale that occur. A judge that gives everything the most frequent label comes to one
+    over their number. Level: item with a gold label and a verdict; the numerator is the value times the items. Bounds:
+    0 to 1, lower is worse. Undefined if all gold labels are the same, on an interval scale, which has no labels, and
+    without two clusters of items. Interval: cluster-Wilson of a weighted mean of rates over clusters of items; the
+    bounds count items without a verdict as wrong, and as right.
     """
     return gold_measures(SPEC.name, tallies, arm, _balanced)
 
@@ -62,7 +62,7 @@ def _limits(hits: Floats, units: Floats) -> Bounds:
     share = float(hits.sum() / totals.sum())
     if 0 < share < 1:
         return combined_wilson(hits, units, np.full(len(totals), 1 / len(totals)))
-    # All right or all wrong, whatever rounding makes of the mean of so many ones.
+    # All right or all wrong: the mean of many ones may not round to 1.
     effective = len(totals) ** 2 / float((1 / totals).sum())
     return wilson(share * effective, effective, critical=student(len(hits), 0.95))
 

@@ -1,19 +1,19 @@
-"""False negative rate: what is positive is not called so."""
+"""False negative rate: positive items that are not called positive."""
 
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import NO_LABELS, NO_POSITIVE, GoldItems, gold_measures, gold_rate
+from umpirical.measures.estimates.gold import NO_LABELS, NO_POSITIVE, GoldItems, gold_measures, gold_rate
 
 __all__ = ["SPEC", "false_negative_rate"]
 
 
 def false_negative_rate(tallies: Tallies, arm: str) -> list[Measure]:
-    """P(the verdict is no positive label | the gold label is one).
+    """P(the verdict is not a positive label | the gold label is one).
 
-    Formula: items not called positive / items whose gold label is positive. Which labels count as positive is the
-    user's to say: nothing in a scale tells it. Level: item with a positive gold label and a verdict. Bounds: 0 to 1,
-    higher is worse. Undefined where no label is named as positive, and without two clusters of such items. Interval:
+    Formula: items not called positive / items whose gold label is positive. The user says which labels count as
+    positive: a scale does not tell. Level: item with a positive gold label and a verdict. Bounds: 0 to 1, higher is
+    worse. Undefined where no label is named as positive, and without two clusters of such items. Interval:
     cluster-Wilson over clusters of items; the bounds count items without a verdict either way.
     """
     return gold_measures(SPEC.name, tallies, arm, _rate)

@@ -1,18 +1,18 @@
-"""False positive rate: what is not positive is called so."""
+"""False positive rate: items that are called positive and are not."""
 
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import NO_LABELS, NO_POSITIVE, GoldItems, gold_measures, gold_rate
+from umpirical.measures.estimates.gold import NO_LABELS, NO_POSITIVE, GoldItems, gold_measures, gold_rate
 
 __all__ = ["SPEC", "false_positive_rate"]
 
 
 def false_positive_rate(tallies: Tallies, arm: str) -> list[Measure]:
-    """P(the verdict is a positive label | the gold label is none).
+    """P(the verdict is a positive label | the gold label is not).
 
-    Formula: items called positive / items whose gold label is not positive. Which labels count as positive is the
-    user's to say: nothing in a scale tells it. Level: item with a gold label that is not positive, and a verdict.
+    Formula: items called positive / items whose gold label is not positive. The user says which labels count as
+    positive: a scale does not tell. Level: item with a gold label that is not positive, and a verdict.
     Bounds: 0 to 1, higher is worse. Undefined where no label is named as positive, and without two clusters of such
     items. Interval: cluster-Wilson over clusters of items; the bounds count items without a verdict either way.
     """

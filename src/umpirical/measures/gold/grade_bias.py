@@ -5,8 +5,8 @@ import numpy as np
 from umpirical.domain.measures import Estimate, Interval, Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import GoldItems, gold_measures
-from umpirical.measures.estimates.own_data import NO_ORDER, kept_in, span
+from umpirical.measures.estimates.gold import GoldItems, gold_measures
+from umpirical.measures.estimates.items import NO_ORDER, kept_in, span
 from umpirical.stats.shifts import signed_mean
 
 __all__ = ["SPEC", "grade_bias"]
@@ -16,7 +16,7 @@ def grade_bias(tallies: Tallies, arm: str) -> list[Measure]:
     """Mean of grade less gold grade, in steps of the scale: above 0 it is lenient on these items, below 0 severe.
 
     Formula: sum of (given - gold) / items. It depends on which items there are: a judge that keeps to the middle is
-    lenient on poor items and severe on good ones; severity and compression take that apart. Level: item with a gold
+    lenient on poor items and severe on good ones; severity and compression separate the two. Level: item with a gold
     label and a verdict. Bounds: plus and minus the number of steps of the scale; 0 is best. Undefined on a scale
     without order, and without two clusters of items. Interval: score limits of what is too high and of what is too low,
     joined over clusters of items.

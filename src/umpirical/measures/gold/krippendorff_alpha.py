@@ -4,7 +4,7 @@ from umpirical.domain.measures import Measure, Result
 from umpirical.domain.scales import ScaleKind
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import ONE_LABEL, GoldItems, coefficient_result, gold_measures
+from umpirical.measures.estimates.gold import ONE_LABEL, GoldItems, coefficient_result, gold_measures
 from umpirical.stats.categories import Metric, krippendorff_alpha
 
 __all__ = ["SPEC", "alpha"]
@@ -15,10 +15,11 @@ def alpha(tallies: Tallies, arm: str) -> list[Measure]:
 
     Formula: 1 - observed disagreement / disagreement of values paired at random, corrected for small samples. Distances
     are ordinal on an ordinal scale, interval on an interval scale, and 0 or 1 on a binary or nominal one. Chance is
-    that of both raters' labels pooled, so a judge that uses other labels than gold is not excused. Level: item with a
-    gold label and a verdict; the numerator counts those given their gold label. Bounds: -1 to 1, 0 is chance, lower is
-    worse. Undefined if all gold labels and verdicts are one, and without two clusters of items. Interval: jackknife
-    over clusters of items, Student's t on Fisher's scale. Reference: K. Krippendorff, Content Analysis (2004).
+    computed from both raters' labels pooled, so a judge that uses other labels than gold is not excused. Level: item
+    with a gold label and a verdict; the numerator counts those given their gold label. Bounds: -1 to 1, 0 is chance,
+    lower is worse. Undefined if all gold labels and verdicts are the same, and without two clusters of items. Interval:
+    jackknife over clusters of items, Student's t on Fisher's scale. Reference: K. Krippendorff, Content Analysis
+    (2004).
     """
     return gold_measures(SPEC.name, tallies, arm, _alpha)
 

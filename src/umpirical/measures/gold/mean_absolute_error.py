@@ -3,8 +3,8 @@
 from umpirical.domain.measures import Estimate, Interval, Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import GoldItems, gold_measures
-from umpirical.measures.estimates.own_data import NO_ORDER, span
+from umpirical.measures.estimates.gold import GoldItems, gold_measures
+from umpirical.measures.estimates.items import NO_ORDER, span
 from umpirical.stats.ratios import cluster_mean
 
 __all__ = ["SPEC", "mean_absolute_error"]

@@ -3,8 +3,8 @@
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import ONE_SIDE, GoldItems, coefficient_result, gold_measures
-from umpirical.measures.estimates.own_data import NO_ORDER
+from umpirical.measures.estimates.gold import ONE_SIDE, GoldItems, coefficient_result, gold_measures
+from umpirical.measures.estimates.items import NO_ORDER
 from umpirical.stats.agreement import spearman
 
 __all__ = ["SPEC", "spearman_correlation"]

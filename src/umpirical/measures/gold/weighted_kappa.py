@@ -3,8 +3,8 @@
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import ONE_LABEL, GoldItems, coefficient_result, gold_measures
-from umpirical.measures.estimates.own_data import NO_ORDER
+from umpirical.measures.estimates.gold import ONE_LABEL, GoldItems, coefficient_result, gold_measures
+from umpirical.measures.estimates.items import NO_ORDER
 from umpirical.stats.agreement import concordance
 
 __all__ = ["SPEC", "weighted_kappa"]
@@ -14,10 +14,10 @@ def weighted_kappa(tallies: Tallies, arm: str) -> list[Measure]:
     """Cohen's kappa with quadratic weights, of grade and gold grade.
 
     Formula: 1 - mean squared difference / the mean squared difference if grades were dealt to items at random. On a
-    binary scale it is the plain kappa. As all steps are of one length it is the same number as the concordance; it is
-    given under the name by which essay scoring knows it. Level: item with a gold label and a verdict; the numerator
+    binary scale it is the plain kappa. As all steps have the same length it is the same number as the concordance; it
+    is given because essay scoring knows it by this name. Level: item with a gold label and a verdict; the numerator
     counts those given their gold label. Bounds: -1 to 1, 0 is chance, lower is worse. Undefined on a scale without
-    order or without labels, if all gold labels and verdicts are one, and without two clusters of items. Interval:
+    order or without labels, if all gold labels and verdicts are the same, and without two clusters of items. Interval:
     jackknife over clusters of items, Student's t on Fisher's scale. Reference: J. Cohen, Weighted kappa, Psychological
     Bulletin 70 (1968).
     """

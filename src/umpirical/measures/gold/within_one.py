@@ -3,8 +3,8 @@
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.golds import GoldItems, gold_measures, gold_rate
-from umpirical.measures.estimates.own_data import NO_ORDER, span
+from umpirical.measures.estimates.gold import GoldItems, gold_measures, gold_rate
+from umpirical.measures.estimates.items import NO_ORDER, span
 
 __all__ = ["SPEC", "within_one"]
 
@@ -14,8 +14,8 @@ def within_one(tallies: Tallies, arm: str) -> list[Measure]:
 
     Formula: items with |given - gold| <= 1 step / items. Level: item with a gold label and a verdict. Bounds: 0 to 1,
     lower is worse; on short scales a judge that always gives the middle does well. Undefined on a scale without order,
-    on one of a single step, where nothing is further off, and without two clusters of items. Interval: cluster-Wilson
-    over clusters of items; the bounds count items without a verdict as outside, and as within.
+    on a scale of a single step, where nothing is further off, and without two clusters of items. Interval:
+    cluster-Wilson over clusters of items; the bounds count items without a verdict as outside, and as within.
     """
     return gold_measures(SPEC.name, tallies, arm, _within)
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.tallies import GradeTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.answers import answers_without_grade, graded_answers
-from umpirical.measures.estimates.tasks import by_task
+from umpirical.measures.estimates.grades import answers_without_grade, graded_answers
+from umpirical.measures.estimates.rates import by_task
 from umpirical.stats.ratios import cluster_ratio
 
 __all__ = ["SPEC", "grade_slope"]
@@ -17,13 +17,14 @@ def grade_slope(tallies: Tallies, arm: str) -> list[Measure]:
     """Slope of the regression of grade on requirements met, within tasks, in steps of the scale per requirement.
 
     Formula: sum over tasks of sum (level - task mean level)·grade, over the same sum of (level - task mean level)²; a
-    task that is graded harder as a whole does not move it. Positive if better answers get higher grades. A judge that
-    uses its whole scale comes to (grades - 1) / requirements; less is central tendency. A grade cannot pass the ends
-    of the scale, so the slope is that of the mean grade over the ladder, not of a latent line. Level: answer; the
+    task that is graded more strictly as a whole does not move it. Positive if better answers get higher grades. A judge
+    that uses its whole scale comes to (grades - 1) / requirements; less is central tendency. A grade cannot pass the
+    ends of the scale, so the slope is that of the mean grade over the ladder, not of a latent line. Level: answer; the
     denominator counts answers and the numerator is the sum of the products above. Bounds: plus and minus (grades - 1);
     nearer 0 is worse. Undefined without two tasks that have answers of two qualities. Interval: ratio of sums,
     linearised over tasks, Student's t; its standard error is not below that of one answer at the end of the ladder
-    graded at the other end of the scale: a rare slip moves a steady judge's slope by more than its tasks differ.
+    graded at the other end of the scale, because one rare slip moves a steady judge's slope by more than its tasks
+    differ.
     Reference: ours; the slope of a calibration line.
     """
     return [Measure(SPEC.name, _slope(graded_answers(tallies, arm), answers_without_grade(tallies, arm)), arm)]

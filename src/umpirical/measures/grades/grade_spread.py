@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GradePairTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.pairs import UNGRADED
-from umpirical.measures.estimates.tasks import by_task
+from umpirical.measures.estimates.pairs import NO_GRADED_PAIR, UNGRADED
+from umpirical.measures.estimates.rates import ONE_TASK, by_task
 from umpirical.stats.ratios import cluster_mean
 
 __all__ = ["SPEC", "grade_spread"]
@@ -21,7 +22,7 @@ def grade_spread(tallies: Tallies, arm: str) -> list[Measure]:
     that differ by one step. Reference: ours; half of the mean square would be the variance within a quality, but a
     mean distance is in the unit the reader grades in.
     """
-    chosen = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == "delta0"]
+    chosen = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == Family.DELTA0]
     return [Measure(SPEC.name, _spread(chosen), arm)]
 
 
@@ -30,8 +31,7 @@ def _spread(chosen: Sequence[GradePairTally]) -> Result:
     missing = {UNGRADED: incomplete} if incomplete else {}
     distances, pairs = by_task((tally.task_id, tally.distance, tally.pairs) for tally in chosen)
     if len(pairs) < 2:
-        one = "only one task was measured: an interval needs at least two"
-        return Undefined(one if pairs else "no pair has a grade for both answers", left_out=missing)
+        return Undefined(ONE_TASK if pairs else NO_GRADED_PAIR, left_out=missing)
     mean = cluster_mean(distances, pairs)
     return Estimate(
         value=mean.value,

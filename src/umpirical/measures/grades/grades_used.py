@@ -3,7 +3,8 @@
 from umpirical.domain.measures import Estimate, Interval, Measure, Undefined
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.answers import answers_without_grade, graded_answers
+from umpirical.measures.estimates.grades import answers_without_grade, graded_answers
+from umpirical.measures.estimates.rates import ONE_TASK
 
 __all__ = ["SPEC", "grades_used"]
 
@@ -14,13 +15,13 @@ def grades_used(tallies: Tallies, arm: str) -> list[Measure]:
     Formula: a count of what was seen, so a lower limit of what the judge uses: a grade it gives once in a thousand
     answers is missed by most runs. Level: answer; the denominator counts answers. Bounds: 1 to the number of grades of
     the scale; fewer is worse on answers of all qualities. Undefined without a graded answer, or with one task only,
-    as everything else is. Interval: open above, since nothing seen says how many more there are; how evenly they are
-    used is for the effective grades to say. Reference: ours.
+    as every other measure is. Interval: open above, since the grades seen do not tell how many more there are; the
+    effective grades tell how evenly they are used. Reference: ours.
     """
     answers, missing = graded_answers(tallies, arm), answers_without_grade(tallies, arm)
     tasks = {tally.task_id for tally in answers}
     if len(tasks) < 2:
-        why = "only one task was measured: an interval needs at least two" if tasks else "no answer has a grade"
+        why = ONE_TASK if tasks else "no answer has a grade"
         return [Measure(SPEC.name, Undefined(why, left_out=missing), arm)]
     count = len({tally.score for tally in answers})
     result = Estimate(

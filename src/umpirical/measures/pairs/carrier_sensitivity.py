@@ -1,41 +1,35 @@
-"""Carrier sensitivity: does it see that verified claims are gone from a real answer, or wrong in it."""
+"""Carrier sensitivity: whether it sees that verified claims are missing from a real answer, or wrong in it."""
 
 from collections.abc import Iterator
 
 from umpirical.domain.measures import Measure
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.carrier_pairs import carrier_strata, only_stratum
-from umpirical.measures.estimates.pairs import count_pairs, counted_share, share_by_step
+from umpirical.measures.estimates.pairs import carrier_strata, correct_pairs, counted_share, only_stratum, share_by_step
 
 __all__ = ["SPEC", "carrier_sensitivity"]
 
-FAMILY = "carrier-ladder"
+FAMILY = Family.CARRIER_LADDER
 
 
 def carrier_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:
     """P(a real answer is preferred to itself with claims edited), by edit, and by edit and number of claims.
 
     Formula: as target sensitivity: correct calls / (2 · pairs), or for a `grade` judge the share of pairs whose
-    unedited answer has the higher grade; a tie is not correct. `deleted` takes out the sentences that hold the claims,
-    and so shortens the answer as well: a judge with a taste for length does better there. `corrupted` changes one
-    figure, date word or negation in each claim and keeps the length, to a word. The direction is known, the size is
-    ordinal: a claim is no requirement, and the two edits are not pooled. Level: canonical pair, scoring 0, one half or
-    1; of a `grade` judge 0 or 1. Bounds: 0 to 1, lower is worse. Not given if the study has no carriers. Undefined
+    unedited answer has the higher grade; a tie is not correct. `deleted` takes out the sentences that make the claims,
+    which also shortens the answer: a judge that prefers long answers does better there. `corrupted` changes one figure,
+    date word or negation in each claim and keeps the length to within a word. The direction is known, the size is only
+    ordinal: a claim is not a requirement, and the two edits are not pooled. Level: canonical pair, scoring 0, one half
+    or 1; for a `grade` judge 0 or 1. Bounds: 0 to 1, lower is worse. Not given if the study has no carriers. Undefined
     without a pair answered in both orders, or graded on both sides, or with one carrier only.
-    Interval: cluster-Wilson over carriers, each of which is a task of its own. Tier 2, pooled with nothing of tier 1.
+    Interval: cluster-Wilson over carriers, each of which is a task of its own. Tier 2, never pooled with tier 1.
     """
-    return [measure for edit in carrier_strata(tallies, arm, FAMILY) for measure in _of_edit(tallies, arm, edit)]
+    return [measure for edit in carrier_strata(tallies, arm, FAMILY) for measure in _edited(tallies, arm, edit)]
 
 
-def _of_edit(tallies: Tallies, arm: str, edit: str) -> Iterator[Measure]:
-    counts = count_pairs(
-        only_stratum(tallies, edit),
-        arm,
-        (FAMILY,),
-        compared=lambda tally: tally.correct_calls / 2,
-        graded=lambda tally: tally.better_higher,
-    )
+def _edited(tallies: Tallies, arm: str, edit: str) -> Iterator[Measure]:
+    counts = correct_pairs(only_stratum(tallies, edit), arm, FAMILY)
     yield Measure(SPEC.name, counted_share(counts), arm, edit)
     for measure in share_by_step(SPEC.name, counts, arm):
         yield Measure(SPEC.name, measure.result, arm, f"{edit} {measure.stratum}")

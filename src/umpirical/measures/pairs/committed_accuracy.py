@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
+from umpirical.measures.estimates.pairs import UNANSWERED, by_step, ladder_pairs
 from umpirical.measures.estimates.rates import Counted, clustered_rate
-from umpirical.measures.estimates.steps import by_step, ladder_pairs
 
 __all__ = ["SPEC", "committed_accuracy"]
 
@@ -14,7 +14,7 @@ __all__ = ["SPEC", "committed_accuracy"]
 def committed_accuracy(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the better answer is named, given that one is named), one measure per ladder step.
 
-    Formula: correct calls / (correct + wrong calls). To be read beside the tie rate: a judge that commits only when
+    Formula: correct calls / (correct + wrong calls). Read it beside the tie rate: a judge that commits only when it is
     sure is right when it commits. Level: call that named a winner. Bounds: 0 to 1, lower is worse.
     Undefined where no call named a winner. Interval: cluster-Wilson over tasks.
     Reference: the Dark Current paper, equation 9.
@@ -27,7 +27,7 @@ def _accuracy(step: Sequence[PairTally]) -> Result:
         [Counted(tally.task_id, tally.correct_calls, tally.correct_calls + tally.wrong_calls) for tally in step],
         unit="call",
         empty="no call named a winner",
-        left_out={"without an answer in both orders": 2 * sum(tally.incomplete for tally in step)},
+        left_out={UNANSWERED: 2 * sum(tally.incomplete for tally in step)},
     )
 
 

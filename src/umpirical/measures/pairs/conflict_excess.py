@@ -3,10 +3,9 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.contrasts import difference_result, paired_by_task
+from umpirical.measures.estimates.differences import difference_result, paired_by_task
+from umpirical.measures.estimates.pairs import conflict_pairs, ladder_pairs
 from umpirical.measures.estimates.rates import Counted
-from umpirical.measures.estimates.steps import ladder_pairs
-from umpirical.measures.pairs.conflict_loss import conflict_pairs
 
 __all__ = ["SPEC", "conflict_excess"]
 

@@ -3,9 +3,9 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.pairs import pair_share
+from umpirical.measures.estimates.pairs import conflict_pairs, pair_share
 
-__all__ = ["SPEC", "conflict_loss", "conflict_pairs"]
+__all__ = ["SPEC", "conflict_loss"]
 
 
 def conflict_loss(tallies: Tallies, arm: str) -> list[Measure]:
@@ -23,11 +23,6 @@ def conflict_loss(tallies: Tallies, arm: str) -> list[Measure]:
         Measure(SPEC.name, pair_share(chosen, _loss), arm),
         *(Measure(SPEC.name, pair_share([t for t in chosen if t.stratum == a], _loss), arm, a) for a in amounts),
     ]
-
-
-def conflict_pairs(tallies: Tallies, arm: str) -> list[PairTally]:
-    """Pairs whose better content is the shorter one."""
-    return [tally for tally in tallies.pairs if tally.arm == arm and tally.family == "conflict"]
 
 
 def _loss(tally: PairTally) -> float:

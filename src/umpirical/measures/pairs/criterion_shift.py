@@ -1,10 +1,10 @@
 """Criterion shift: how an instruction moves the tie rate."""
 
 from umpirical.domain.measures import Measure, Result
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.contrasts import Paired, difference_result
-from umpirical.measures.estimates.shifts import EMPTY, shifts_by_step
+from umpirical.measures.estimates.differences import NO_SHARED_PAIRS, Paired, difference_result, shifts_by_step
 
 __all__ = ["SPEC", "criterion_shift"]
 
@@ -12,25 +12,25 @@ __all__ = ["SPEC", "criterion_shift"]
 def criterion_shift(tallies: Tallies, arm: str) -> list[Measure]:
     """Tie rate of the arm minus that of the baseline, at equal quality (step 0) and on each ladder step.
 
-    Formula: tie calls / (2 · pairs) in the arm, less the same in the baseline. At step 0 a rise is caution; above it,
-    it is signal lost to ties (the change of the miss-by-tie rate). Level: canonical pair, scoring 0, one half or 1;
-    the denominator is the arm's. Bounds: -1 to 1. Not given for the baseline itself.
-    Undefined where fewer than two tasks have answered pairs in both arms.
-    Interval: cluster-Wilson limits of both rates, joined over the tasks they share (Newcombe's square-and-add).
+    Formula: tie calls / (2 · pairs) in the arm, less the same in the baseline. At step 0 a rise is caution; above step
+    0 it is signal lost to ties (the change of the miss-by-tie rate). Level: canonical pair, scoring 0, one half or 1;
+    the denominator is the arm's. Bounds: -1 to 1. Not given for the baseline itself. Undefined where fewer than two
+    tasks have answered pairs in both arms. Interval: cluster-Wilson limits of both rates, joined over the tasks they
+    share (Newcombe's square-and-add).
     Reference: the Dark Current paper, equations 11 and 12.
     """
     return shifts_by_step(
         SPEC.name,
         tallies,
         arm,
-        families=("delta0", "ladder"),
+        families=(Family.DELTA0, Family.LADDER),
         score=lambda tally: tally.tie_calls / 2,
         result=_difference,
     )
 
 
 def _difference(paired: Paired, missing: dict[str, int], _step: str) -> Result:
-    return difference_result(paired, unit="pair", empty=EMPTY, left_out=missing)
+    return difference_result(paired, unit="pair", empty=NO_SHARED_PAIRS, left_out=missing)
 
 
 SPEC = MeasureSpec(

@@ -11,7 +11,7 @@ __all__ = ["SPEC", "dark_current"]
 
 
 def dark_current(tallies: Tallies, arm: str) -> list[Measure]:
-    """How often something is made of nothing: a winner on vacuum inputs, or more than the least grade for a blank.
+    """How often it makes something of nothing: a winner on vacuum inputs, or more than the least grade for a blank.
 
     Formula: for a `compare` judge the share of distinct vacuum prompts (empty, whitespace, identical candidates)
     answered with slot 1 or slot 2; for a `grade` judge the share of distinct prompts with an empty or blank answer that

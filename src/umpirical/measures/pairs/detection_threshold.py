@@ -5,8 +5,8 @@ import numpy as np
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.pairs import PairCount, left_out
-from umpirical.measures.pairs.target_sensitivity import correct_pairs
+from umpirical.measures.estimates.pairs import PairCount, correct_pairs, left_out
+from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.stats.isotonic import isotonic_fit, threshold, threshold_interval
 
 __all__ = ["SPEC", "detection_threshold"]
@@ -18,10 +18,10 @@ def detection_threshold(tallies: Tallies, arm: str) -> list[Measure]:
     """Delta75: where the target-sensitivity curve first reaches .75, in requirements.
 
     A `grade` judge sees a difference if it grades the better answer higher. Formula: isotonic fit over the ladder
-    steps, weighted by pairs, crossing interpolated linearly. Reached at the first step already, it is left-censored;
-    never reached, right-censored; a censored value is bounded on one side at most. Level: ladder; the denominator
-    counts pairs. Higher is worse. Undefined with fewer than two steps or two tasks that have pairs on every step.
-    Interval: inversion of the cluster-Wilson test along the interpolated curve.
+    steps, weighted by pairs, crossing interpolated linearly. It is left-censored if the first step already reaches .75,
+    right-censored if no step does; a censored value is bounded on one side at most. Level: ladder; the denominator
+    counts pairs. Bounds: the first and the last ladder step; higher is worse. Undefined with fewer than two steps or
+    two tasks that have answered pairs. Interval: inversion of the cluster-Wilson test along the interpolated curve.
     Reference: the Dark Current paper, equation 10.
     """
     return [Measure(SPEC.name, _threshold(correct_pairs(tallies, arm)), arm)]
@@ -34,7 +34,7 @@ def _threshold(ladder: list[PairCount]) -> Result:
         return Undefined("a threshold needs at least two ladder steps with answered pairs", left_out=missing)
     correct, pairs = _by_task_and_step(ladder, steps)
     if len(pairs) < 2:
-        return Undefined("only one task was measured: an interval needs at least two", left_out=missing)
+        return Undefined(ONE_TASK, left_out=missing)
     weights = pairs.sum(axis=0)
     crossing = threshold(steps, isotonic_fit(correct.sum(axis=0) / weights, weights), target=TARGET)
     low, high = threshold_interval(steps, correct, pairs, target=TARGET)

@@ -1,4 +1,4 @@
-"""Excess positionality: positional pairs beyond what the slot rates make."""
+"""Excess positionality: positional pairs beyond what the slot rates explain."""
 
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
@@ -12,10 +12,10 @@ def excess_positional(tallies: Tallies, arm: str) -> list[Measure]:
     """Positional false preference minus its chance level.
 
     Formula: positional / pairs - (p1² + p2²), with p1 and p2 the rates of slot 1 and slot 2 over calls; the products
-    are taken over calls of different tasks. A lean to one slot is in p1 and p2 already: above 0 are judges whose
-    favoured slot changes with the pair, below 0 those whose taste for a wording overrules the slot. Where prompts
+    are taken over calls of different tasks. A lean to one slot is already in p1 and p2: a value above 0 means that the
+    favoured slot changes with the pair, one below 0 that the preference for a wording overrules the slot. Where prompts
     were repeated, also `against repeats`: positional pairs over all crossings of a pair's repeats, minus the rate at
-    which two answers to one prompt name the same slot; below 0 by as much as the content matters.
+    which two answers to one prompt name the same slot; the more the content matters, the further below 0.
     Level: canonical pair of equal quality. Bounds: -1 to .5; 0 is chance.
     Undefined with fewer than three tasks, or where slots were not counted, as in published counts.
     Interval: cluster-Wilson limits of the share, joined with a task jackknife of the product of slot rates or with

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from umpirical.domain.measures import Measure, Result
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.contrasts import difference_result, paired_by_task
-from umpirical.measures.estimates.outcomes import incomplete_pairs, named
+from umpirical.measures.estimates.differences import difference_result, paired_by_task
+from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs, named
 from umpirical.measures.estimates.rates import Counted
 
 __all__ = ["SPEC", "length_preference"]
@@ -20,10 +21,10 @@ def length_preference(tallies: Tallies, arm: str) -> list[Measure]:
     Not given if the design has no pairs of unequal length. Undefined without one answered in both orders.
     Interval: cluster-Wilson limits of both shares, joined over tasks (Newcombe's square-and-add).
     """
-    chosen = [tally for tally in tallies.outcomes if tally.arm == arm and tally.family == "length"]
-    if not any(tally.arm == arm and tally.family == "length" for tally in tallies.pairs):
+    chosen = [tally for tally in tallies.outcomes if tally.arm == arm and tally.family == Family.LENGTH]
+    if not any(tally.arm == arm and tally.family == Family.LENGTH for tally in tallies.pairs):
         return []
-    missing = incomplete_pairs(tallies, arm, ["length"])
+    missing = incomplete_pairs(tallies, arm, [Family.LENGTH])
     amounts = sorted({tally.stratum for tally in chosen}, key=lambda amount: (len(amount), amount))
     return [
         Measure(SPEC.name, _preference(chosen, missing), arm),
@@ -39,7 +40,7 @@ def _preference(chosen: Sequence[OutcomeTally], missing: dict[str, int]) -> Resu
             [Counted(task, calls.v, calls.calls) for task, calls in answers],
         ),
         unit="call",
-        empty="no pair has an answer in both orders",
+        empty=NO_PAIR,
         left_out=missing,
     )
 

@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.delta0 import share_by_transform
+from umpirical.measures.estimates.pairs import share_by_transform
 
 __all__ = ["SPEC", "no_preference"]
 
@@ -11,9 +11,9 @@ __all__ = ["SPEC", "no_preference"]
 def no_preference(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of equal quality with a tie or an abstention in both orders.
 
-    Pooled, and by the transform that makes the two answers differ.
-    Level: canonical pair of equal quality, asked in both orders. Bounds: 0 to 1.
-    Undefined without a pair answered in both orders. Interval: cluster-Wilson over tasks.
+    Formula: pairs without a winner in either order / pairs. Pooled, and by the transform that makes the two answers
+    differ. Level: canonical pair of equal quality, asked in both orders. Bounds: 0 to 1. Undefined without a pair
+    answered in both orders. Interval: cluster-Wilson over tasks.
     Reference: the Dark Current paper, table 7.
     """
     return share_by_transform(SPEC.name, tallies, arm, lambda tally: tally.no_preference)

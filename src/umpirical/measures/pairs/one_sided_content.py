@@ -3,17 +3,17 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.delta0 import one_sided_share
+from umpirical.measures.estimates.pairs import one_sided_share
 
 __all__ = ["SPEC", "one_sided_content"]
 
 
 def one_sided_content(tallies: Tallies, arm: str) -> list[Measure]:
-    """Of the one-sided commits at equal quality, the share won by content u.
+    """The share of one-sided commits at equal quality that content u won.
 
-    Which content is called u is arbitrary, and which of the two was transformed is drawn by a coin, so a sound run
-    gives one half: another value says that the stimuli or the mapping from slots to contents are not what they seem.
-    Pooled, and by the transform that makes the two answers differ.
+    Formula: one-sided for u / one-sided. Which content is called u is arbitrary, and a coin decides which of the two is
+    transformed, so a sound run gives one half: another value shows that the stimuli or the mapping from slots to
+    contents are not what they seem. Pooled, and by the transform that makes the two answers differ.
     Level: canonical pair of equal quality with a winner in exactly one order. Bounds: 0 to 1; both ends are bad.
     Undefined without a one-sided commit. Interval: cluster-Wilson over tasks.
     """

@@ -3,16 +3,16 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.delta0 import one_sided_share
+from umpirical.measures.estimates.pairs import one_sided_share
 
 __all__ = ["SPEC", "one_sided_slot"]
 
 
 def one_sided_slot(tallies: Tallies, arm: str) -> list[Measure]:
-    """Of the one-sided commits at equal quality, the share whose winner sat in slot 1.
+    """The share of one-sided commits at equal quality whose winner sat in slot 1.
 
-    A judge that leans to one slot but often ties shows few positional pairs and many one-sided ones; this share tells
-    whose they are. Without a lean it is one half, so the interval is to be read against .5.
+    Formula: one-sided in slot 1 / one-sided. A judge that leans to one slot but often ties has few positional pairs and
+    many one-sided ones; this share shows the lean. Without a lean it is one half, so read the interval against .5.
     Pooled, and by the transform that makes the two answers differ.
     Level: canonical pair of equal quality with a winner in exactly one order. Bounds: 0 to 1; both ends are bad.
     Undefined without a one-sided commit. Interval: cluster-Wilson over tasks.

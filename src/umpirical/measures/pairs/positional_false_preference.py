@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.delta0 import share_by_transform
+from umpirical.measures.estimates.pairs import share_by_transform
 
 __all__ = ["SPEC", "positional_false_preference"]
 
@@ -11,7 +11,7 @@ __all__ = ["SPEC", "positional_false_preference"]
 def positional_false_preference(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of equal quality in which the same slot won in both orders, so that the content changed.
 
-    Pooled, and by the transform that makes the two answers differ.
+    Formula: positional / pairs. Pooled, and by the transform that makes the two answers differ.
     Level: canonical pair of equal quality, asked in both orders. Bounds: 0 to 1.
     Undefined without a pair answered in both orders. Interval: cluster-Wilson over tasks.
     Reference: the Dark Current paper, equation 4.

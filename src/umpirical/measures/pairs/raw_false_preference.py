@@ -1,11 +1,12 @@
 """Raw false preference: any preference at equal quality, whatever the reason."""
 
 from umpirical.domain.measures import Measure
-from umpirical.domain.tallies import GradePairTally, PairTally, Tallies
+from umpirical.domain.stimuli import Family
+from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.pairs import count_pairs, counted_share
+from umpirical.measures.estimates.pairs import count_pairs, counted_share, different_grades, false_preference
 
-__all__ = ["SPEC", "false_preference", "raw_false_preference"]
+__all__ = ["SPEC", "raw_false_preference"]
 
 
 def raw_false_preference(tallies: Tallies, arm: str) -> list[Measure]:
@@ -13,21 +14,12 @@ def raw_false_preference(tallies: Tallies, arm: str) -> list[Measure]:
 
     Formula: for a `compare` judge (stable + positional + one-sided / 2) / pairs, the mean over pairs of the share of
     the two orders that named a winner; for a `grade` judge the share of pairs with different grades. A mixture, not a
-    mechanism: its parts are measures of their own. Level: canonical pair, scoring 0, one half or 1; of a `grade` judge
+    mechanism: its parts are measures of their own. Level: canonical pair, scoring 0, one half or 1; for a `grade` judge
     0 or 1. Bounds: 0 to 1, higher is worse. Undefined without a pair answered in both orders, or graded on both sides.
     Interval: cluster-Wilson over tasks. Reference: the Dark Current paper, equations 2 and 7; for grades, ours.
     """
-    counts = count_pairs(tallies, arm, ("delta0",), compared=false_preference, graded=_different)
+    counts = count_pairs(tallies, arm, (Family.DELTA0,), compared=false_preference, graded=different_grades)
     return [Measure(SPEC.name, counted_share(counts), arm)]
-
-
-def false_preference(tally: PairTally) -> float:
-    """Pairs' worth of named winners: a one-sided commit is one call of two."""
-    return tally.stable + tally.positional + tally.one_sided / 2
-
-
-def _different(tally: GradePairTally) -> int:
-    return tally.better_higher + tally.lesser_higher
 
 
 SPEC = MeasureSpec(

@@ -13,13 +13,12 @@ __all__ = ["SPEC", "requirement_weight"]
 def requirement_weight(tallies: Tallies, arm: str) -> list[Measure]:
     """Weight of each requirement, by its place in the task's list; their geometric mean is 1.
 
-    Formula: Bradley-Terry with ties in Davidson's form, on pairs of which the one answer meets a requirement that the
-    other lacks and the other way round: the ratio of two weights is the odds of naming the one over the other, and a
-    tie is half a win to each. Half an answer per pair of places is added, so that no weight is infinite; it pulls
-    weights together a little. Both orders are asked, so a lean to a slot does not move them, though a strong one
-    pulls them together. Level: call. Bounds: above 0; 1 is the common weight.
-    Not given if the design has no such pairs. Undefined if no call named a winner, or all tasks answered alike.
-    Interval: task jackknife with Student's t, on the logarithm.
+    Formula: Bradley-Terry with ties in Davidson's form, on pairs in which each answer meets a requirement that the
+    other lacks: the ratio of two weights is the odds of naming the one over the other, and a tie is half a win for
+    each. Half an answer per pair of places is added so that no weight is infinite; it pulls weights together a little.
+    Both orders are asked, so a lean to a slot does not favour a requirement, though a strong lean pulls weights
+    together. Level: call. Bounds: above 0; 1 is the common weight. Not given if the design has no such pairs. Undefined
+    if no call named a winner, or all tasks answered alike. Interval: task jackknife with Student's t, on the logarithm.
     """
     found = weigh(tallies, arm)
     if found is None:

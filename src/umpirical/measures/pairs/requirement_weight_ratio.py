@@ -13,12 +13,11 @@ __all__ = ["SPEC", "requirement_weight_ratio"]
 def requirement_weight_ratio(tallies: Tallies, arm: str) -> list[Measure]:
     """The largest requirement weight over the smallest.
 
-    If requirements differ by more than a factor of 2, a step of one requirement is not the same step everywhere.
-    The value is the largest of many ratios and so too large on average, all the more the fewer the calls: with equal
-    weights and a hundred tasks of one pair each it comes to 1.7. Its interval is not: it holds the true ratio
-    whichever two places are the extremes. Level: call. Bounds: 1 and above, higher is worse.
-    Not given if the design has no such pairs.
-    Undefined if no call named a winner, or all tasks answered alike.
+    Formula: exp(largest log weight - smallest log weight). Above a factor of 2, a step of one requirement is not the
+    same step everywhere. The value is the largest of many ratios and so too large on average, all the more the fewer
+    the calls: with equal weights and a hundred tasks of one pair each it comes to 1.7. The interval does not have this
+    bias: it holds the true ratio whichever two places are the extremes. Level: call. Bounds: 1 and above, higher is
+    worse. Not given if the design has no such pairs. Undefined if no call named a winner, or all tasks answered alike.
     Interval: task jackknife of all ratios of two weights at once (Bonferroni), on the logarithm; the greatest of the
     lower limits and the greatest of the upper ones.
     """

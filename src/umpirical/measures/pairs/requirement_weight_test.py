@@ -9,7 +9,7 @@ __all__ = ["SPEC", "requirement_weight_test"]
 
 
 def requirement_weight_test(tallies: Tallies, arm: str) -> list[Measure]:
-    """P-value of weights as unequal as these, if all requirements weigh the same.
+    """P-value of the inequality of the weights, if all requirements weigh the same.
 
     Formula: Hotelling's T² of the log weights with their task-jackknife covariance, on 4 and G - 4 degrees of freedom
     for five requirements and G tasks. Level: task; counts are those of the weights. Bounds: 0 to 1; small values

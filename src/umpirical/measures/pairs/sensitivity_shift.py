@@ -1,10 +1,10 @@
 """Sensitivity shift: how an instruction moves the rate of correct answers."""
 
 from umpirical.domain.measures import Measure, Result
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.contrasts import Paired, difference_result
-from umpirical.measures.estimates.shifts import EMPTY, shifts_by_step
+from umpirical.measures.estimates.differences import NO_SHARED_PAIRS, Paired, difference_result, shifts_by_step
 
 __all__ = ["SPEC", "sensitivity_shift"]
 
@@ -22,14 +22,14 @@ def sensitivity_shift(tallies: Tallies, arm: str) -> list[Measure]:
         SPEC.name,
         tallies,
         arm,
-        families=("ladder",),
+        families=(Family.LADDER,),
         score=lambda tally: tally.correct_calls / 2,
         result=_difference,
     )
 
 
 def _difference(paired: Paired, missing: dict[str, int], _step: str) -> Result:
-    return difference_result(paired, unit="pair", empty=EMPTY, left_out=missing)
+    return difference_result(paired, unit="pair", empty=NO_SHARED_PAIRS, left_out=missing)
 
 
 SPEC = MeasureSpec(

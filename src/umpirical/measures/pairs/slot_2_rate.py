@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.delta0 import equal_pairs, slot_share
+from umpirical.measures.estimates.pairs import equal_pairs, slot_share
 
 __all__ = ["SPEC", "slot_2_rate"]
 

@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.delta0 import share_by_transform
+from umpirical.measures.estimates.pairs import share_by_transform
 
 __all__ = ["SPEC", "stable_cross_sensitivity"]
 
@@ -11,7 +11,8 @@ __all__ = ["SPEC", "stable_cross_sensitivity"]
 def stable_cross_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of equal quality in which the same content won in both orders.
 
-    Pooled, and by the transform that makes the two answers differ. Bad where form is not part of what is asked for.
+    Formula: stable / pairs. Pooled, and by the transform that makes the two answers differ. Bad where the task does not
+    ask for a form.
     Level: canonical pair of equal quality, asked in both orders. Bounds: 0 to 1.
     Undefined without a pair answered in both orders. Interval: cluster-Wilson over tasks.
     Reference: the Dark Current paper, equation 3.

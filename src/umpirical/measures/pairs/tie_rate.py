@@ -1,6 +1,7 @@
 """Tie rate: the operating point. On a ladder step it is the miss-by-tie rate."""
 
 from umpirical.domain.measures import Measure
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import count_pairs, share_by_step
@@ -12,15 +13,15 @@ def tie_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """How often neither answer is preferred, at equal quality (step 0) and on each ladder step.
 
     Formula: for a `compare` judge (tie or abstained) calls / (2 · pairs); for a `grade` judge the share of pairs with
-    the same grade on both sides, which on a coarse scale many small differences are. Level: canonical pair, scoring 0,
-    one half or 1; of a `grade` judge 0 or 1. Bounds: 0 to 1; right at step 0, a miss above it. Undefined without a
+    the same grade on both sides, as happens to small differences on a coarse scale. Level: canonical pair, scoring 0,
+    one half or 1; for a `grade` judge 0 or 1. Bounds: 0 to 1; right at step 0, a miss above it. Undefined without a
     pair answered in both orders, or graded on both sides. Interval: cluster-Wilson over tasks.
     Reference: the Dark Current paper, equations 11 and 12; for grades, ours.
     """
     counts = count_pairs(
         tallies,
         arm,
-        ("delta0", "ladder"),
+        (Family.DELTA0, Family.LADDER),
         compared=lambda tally: tally.tie_calls / 2,
         graded=lambda tally: tally.equal,
     )

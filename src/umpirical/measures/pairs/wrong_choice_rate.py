@@ -1,10 +1,9 @@
-"""Wrong choice: the lesser answer named the better one."""
+"""Wrong choice: the lesser answer is named as the better one."""
 
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.pairs import pair_share
-from umpirical.measures.estimates.steps import by_step, ladder_pairs
+from umpirical.measures.estimates.pairs import by_step, ladder_pairs, pair_share
 
 __all__ = ["SPEC", "wrong_choice_rate"]
 

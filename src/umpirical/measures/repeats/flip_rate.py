@@ -6,9 +6,8 @@ from umpirical.domain.measures import Measure, Result, Undefined
 from umpirical.domain.stimuli import TIER_2
 from umpirical.domain.tallies import OutcomeTally, RepeatTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.item_rates import item_rate, shares_by_task
-from umpirical.measures.estimates.outcomes import incomplete_pairs
-from umpirical.measures.estimates.own_data import by_part
+from umpirical.measures.estimates.items import by_part, item_rate, shares_by_task
+from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 from umpirical.measures.estimates.repeats import NOT_REPEATED, repeat_tallies, repeated
 from umpirical.stats.repeats import flip_chance
@@ -17,13 +16,13 @@ __all__ = ["SPEC", "flip_rate"]
 
 
 def flip_rate(tallies: Tallies, arm: str) -> list[Measure]:
-    """P(two answers to one prompt differ): the retest noise of the judge, of which no order effect is part.
+    """P(two answers to one prompt differ): the retest noise of the judge, without any effect of order.
 
     Formula: mean over prompts of 1 - sum x(x - 1) / (R(R - 1)), with x the times each of slot 1, slot 2 and tie was
-    the answer in R repeats; it has no bias whatever R is. Pooled over tier 1, and by family of pairs. A prompt is a
+    the answer in R repeats; it is unbiased whatever R is. Pooled over tier 1, and by family of pairs. A prompt is a
     pair in one order. On the user's own data x counts verdicts, a prompt is an item, and there is one rate for repeats
-    of the same request and one for those with other seeds; not given for controlled stimuli of a judge that grades, or
-    if the study has no repeats. Level: prompt or item, of those answered at least twice. Bounds: 0 to 1, higher is
+    of the same request and one for those with other seeds. Not given for a judge that grades controlled stimuli, or if
+    the study has no repeats. Level: prompt or item, of those answered at least twice. Bounds: 0 to 1, higher is
     worse. Undefined where everything was asked once. Interval: cluster-Wilson over tasks, or clusters of items.
     """
     if tallies.scale is not None:
@@ -33,7 +32,7 @@ def flip_rate(tallies: Tallies, arm: str) -> list[Measure]:
     chosen = [tally for tally in tallies.outcomes if tally.arm == arm]
     if not chosen:
         missing = incomplete_pairs(tallies, arm)
-        return [Measure(SPEC.name, Undefined("no pair has an answer in both orders", left_out=missing), arm)]
+        return [Measure(SPEC.name, Undefined(NO_PAIR, left_out=missing), arm)]
     pooled = Measure(SPEC.name, _rate([t for t in chosen if t.family not in TIER_2]), arm)
     if isinstance(pooled.result, Undefined):
         return [pooled]
@@ -52,7 +51,7 @@ def _rate(chosen: Sequence[OutcomeTally]) -> Result:
 
 
 def _flips(tally: OutcomeTally) -> float:
-    """Of the two orders together."""
+    """Flip rates of the two orders, added up."""
     return sum(
         1 - sum(x * (x - 1) for x in answers) / (sum(answers) * (sum(answers) - 1))
         for answers in (tally.counts[:3], tally.counts[3:])

@@ -1,4 +1,4 @@
-"""Repeat ICC: how much of the differences between grades is between items and not between repeats."""
+"""Repeat ICC: how much of the variation of grades is between items rather than between repeats."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undef
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import RepeatTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.own_data import NO_ORDER, ONE_CLUSTER, by_part, span
+from umpirical.measures.estimates.items import NO_ORDER, ONE_CLUSTER, by_part, span
 from umpirical.measures.estimates.repeats import NOT_REPEATED, repeat_tallies, repeated
 from umpirical.stats.repeats import repeat_icc as icc_with_interval
 from umpirical.stats.repeats import repeat_sums
@@ -24,11 +24,11 @@ def repeat_icc(tallies: Tallies, arm: str) -> list[Measure]:
 
     Formula: (MSB - MSW) / (MSB + (k - 1) MSW), the mean squares between and within items, k the repeats of an item as
     the analysis of variance counts them. 1 if all repeats of an item agree, about 0 if a repeat is no nearer to the
-    item's own grade than to any other. It depends on how different the items are: of items that all deserve one grade
-    the steadiest judge has none. Level: item answered at least twice; the numerator counts answers. Bounds: -1/(k - 1)
-    to 1, lower is worse. Not given if the study has no repeats. Undefined on a scale without order, if no item was
-    answered twice, and if every answer is the same. Interval: jackknife over clusters of items, Student's t on Fisher's
-    scale of intraclass correlations.
+    item's own grade than to any other. It depends on how different the items are: if all items deserve the same grade,
+    even the steadiest judge has none. Level: item answered at least twice; the numerator counts answers.
+    Bounds: -1/(k - 1) to 1, lower is worse. Not given if the study has no repeats. Undefined on a scale without order,
+    if no item was answered twice, and if every answer is the same. Interval: jackknife over clusters of items,
+    Student's t on Fisher's scale of intraclass correlations.
     Reference: P. E. Shrout and J. L. Fleiss, Psychological Bulletin 86 (1979).
     """
     return by_part(SPEC.name, repeat_tallies(tallies, arm), arm, lambda chosen: _icc(chosen, tallies.scale))
@@ -56,7 +56,7 @@ def _icc(chosen: Sequence[RepeatTally], scale: GradeScale | None) -> Result:
 
 
 def _parts(kept: Sequence[RepeatTally], length: float) -> NDArray[np.float64]:
-    """What the kernel adds up, by cluster; scores as shares of the scale, so that rounding can be told."""
+    """Sums for the kernel, by cluster; scores are shares of the scale, so that rounding can be recognised."""
     clusters: defaultdict[str, int] = defaultdict(lambda: len(clusters))
     rows = []
     for tally in kept:
@@ -71,7 +71,7 @@ def _parts(kept: Sequence[RepeatTally], length: float) -> NDArray[np.float64]:
 
 
 def _diversity(kept: Sequence[RepeatTally]) -> float:
-    """The chance that two answers, of any items, differ."""
+    """The chance that two answers to any two items differ."""
     counts: Counter[str] = Counter()
     for tally in kept:
         for answer, count in tally.answers:

@@ -7,9 +7,9 @@ from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undef
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import RepeatTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.own_data import ONE_CLUSTER, by_part
+from umpirical.measures.estimates.items import ONE_CLUSTER, by_part
+from umpirical.measures.estimates.rates import by_task
 from umpirical.measures.estimates.repeats import NOT_REPEATED, repeat_tallies, repeated
-from umpirical.measures.estimates.tasks import by_task
 from umpirical.stats.ratios import cluster_mean
 from umpirical.stats.repeats import answer_entropy
 
@@ -42,7 +42,7 @@ def _entropy(chosen: Sequence[RepeatTally], most: float) -> Result:
     if len(items) < 2:
         return Undefined(ONE_CLUSTER if items else NOT_REPEATED, left_out=missing)
     mean = cluster_mean(bits, items)
-    # Being nearly without bias, it passes the number of bits there are by chance, where all is a toss.
+    # A nearly unbiased estimate exceeds the greatest possible entropy by chance where every verdict is a toss-up.
     shrink = min(1.0, most / mean.value) if mean.value > 0 else 1.0
     low, high = shrink * mean.low, min(shrink * mean.high, most)
     method = f"cluster score over clusters of items, variance in proportion to the mean, {repeats}"

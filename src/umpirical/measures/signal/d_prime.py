@@ -1,4 +1,4 @@
-"""d': sensitivity at each step, with the readiness to tie taken out."""
+"""d': sensitivity at each step, apart from the readiness to tie."""
 
 from collections.abc import Sequence
 
@@ -6,18 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.delta0 import equal_pairs
-from umpirical.measures.estimates.pairs import UNANSWERED
-from umpirical.measures.estimates.steps import by_step, ladder_pairs
+from umpirical.measures.estimates.pairs import NO_PAIR, UNANSWERED, by_step, equal_pairs, ladder_pairs
+from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.stats.jackknife import jackknife
 from umpirical.stats.marginal import sensitivity
 
 __all__ = ["SPEC", "d_prime"]
 
 FEW = 5
-"""Events below which a normal quantile of their rate is mostly the correction that keeps it finite."""
+"""With fewer events, a normal quantile of their rate is mostly the correction that keeps it finite."""
 
 
 def d_prime(tallies: Tallies, arm: str) -> list[Measure]:
@@ -25,11 +25,11 @@ def d_prime(tallies: Tallies, arm: str) -> list[Measure]:
 
     Formula: z(H) - z(F / 2), with H the rate at which the better answer is named at the step and F the rate at which
     any is named at equal quality (both tails), each with half an event added. Only what the calls add up to is used,
-    so slot bias and surface taste count as noise; `resolution` takes them apart. Not the d' of the Dark Current
+    so slot bias and taste for a wording count as noise; `resolution` separates them. Not the d' of the Dark Current
     paper, which compares correct with wrong calls and at 20 of 20 is 3.38 for any judge.
     Level: call; the denominator counts those of the step. Bounds: none, lower is worse; 0 is blind.
     Undefined at the ceiling, where fewer than five calls of the step are correct or not correct, or fewer than five
-    name a winner at equal quality: it would tell the number of calls rather than the judge.
+    name a winner at equal quality: it would reflect the number of calls rather than the judge.
     Interval: task jackknife with Student's t.
     """
     equal = equal_pairs(tallies, arm)
@@ -47,7 +47,7 @@ def _d_prime(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Result:
 
     def estimate(kept: NDArray[np.bool_]) -> float:
         correct, calls, named, equal_calls = (int(total) for total in sums[kept].sum(axis=0))
-        # Without its only task a step has no rate, and the jackknife takes NaN for "hangs on a single task".
+        # A step that loses its only task has no rate; NaN tells the jackknife that it hangs on a single task.
         if not calls or not equal_calls:
             return float("nan")
         return sensitivity(correct, calls, named=named, equal_calls=equal_calls).d_prime
@@ -64,7 +64,7 @@ def _by_task(step: Sequence[PairTally], equal: Sequence[PairTally]) -> NDArray[n
     sums: dict[str, list[int]] = {}
     for tally in (*step, *equal):
         row = sums.setdefault(tally.task_id, [0, 0, 0, 0])
-        place = 2 if tally.family == "delta0" else 0
+        place = 2 if tally.family == Family.DELTA0 else 0
         row[place] += 2 * tally.pairs - tally.tie_calls if place else tally.correct_calls
         row[place + 1] += 2 * tally.pairs
     rows = [row for _, row in sorted(sums.items()) if row[1] or row[3]]
@@ -75,8 +75,8 @@ def _no_value(sums: NDArray[np.int64]) -> str:
     """Why there is none; empty if there is one."""
     correct, calls, named, equal_calls = sums.sum(axis=0)
     reasons = {
-        "no pair has an answer in both orders": not calls or not equal_calls,
-        "only one task was measured: an interval needs at least two": len(sums) < 2,
+        NO_PAIR: not calls or not equal_calls,
+        ONE_TASK: len(sums) < 2,
         f"ceiling: of {calls} calls, all but {calls - correct} are correct": calls - correct < FEW,
         f"floor: of {calls} calls, {correct} are correct": correct < FEW,
         f"ceiling: of {equal_calls} calls at equal quality, {named} name a winner": named < FEW,

@@ -1,23 +1,22 @@
-"""Goodness of fit: whether the model's measures may be believed."""
+"""Goodness of fit: whether the measures of the model can be trusted."""
 
 from umpirical.domain.measures import Estimate, Measure, Result, Undefined
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.outcomes import incomplete_pairs
-from umpirical.measures.estimates.signal_model import FAMILIES, model_outcomes, pair_counts, signal_estimates
+from umpirical.measures.estimates.pairs import incomplete_pairs
+from umpirical.measures.estimates.signal import FAMILIES, model_outcomes, pair_counts, signal_estimates
 from umpirical.stats.signal_check import goodness_of_fit as check_fit
 
 __all__ = ["SPEC", "goodness_of_fit"]
 
 
 def goodness_of_fit(tallies: Tallies, arm: str) -> list[Measure]:
-    """P-value of answers as far from the fitted model's as these, if the model holds.
+    """P-value of the distance between the answers and the fitted model, if the model holds.
 
     Formula: Pearson's chi-squared over cells (difference by order by answer), scaled for what the calls of one task
-    share. Level: canonical pair, over all families but pairs of unlike requirements. Bounds: 0 to 1; small values say
-    that resolution, criterion and the other measures of the model are not to be relied on.
-    Undefined where the model cannot be fitted, or leaves no degrees of freedom.
-    Interval: none, since it is a test and not an estimate.
+    share. Level: canonical pair, over all tier 1 families except pairs of unlike requirements. Bounds: 0 to 1; small
+    values say that resolution, criterion and the other measures of the model cannot be relied on. Undefined where the
+    model cannot be fitted, or leaves no degrees of freedom. Interval: none, since it is a test and not an estimate.
     """
     return [Measure(SPEC.name, _test(tallies, arm), arm)]
 

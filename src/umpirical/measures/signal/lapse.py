@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.signal_model import parameter_measure
+from umpirical.measures.estimates.signal import parameter_measure
 
 __all__ = ["SPEC", "lapse"]
 
@@ -12,10 +12,9 @@ def lapse(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of calls answered at random, as far as wrong answers to easy pairs show it.
 
     Formula: tie-aware signal-detection model; with this probability the answer is any of the three (see `resolution`).
-    A weak prior, worth a hundred calls with one lapse, holds it down where there are few easy pairs.
-    Model-based: to be read with the goodness of fit.
-    Level: canonical pair, over all families but pairs of unlike requirements. Bounds: 0 to 1, higher is worse.
-    Undefined where all calls were answered alike or with one size of difference.
+    A weak prior, worth a hundred calls with one lapse, keeps it low where there are few easy pairs. Model-based: read
+    it with the goodness of fit. Level: canonical pair, over all tier 1 families except pairs of unlike requirements.
+    Bounds: 0 to 1, higher is worse. Undefined where all calls were answered alike or with one size of difference.
     Interval: task jackknife with Student's t on the logit, or the curvature of likelihood and prior if that is wider.
     """
     return parameter_measure(SPEC.name, tallies, arm, part=lambda found: found.lapse, held="it was not fitted")

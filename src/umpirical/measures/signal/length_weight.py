@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.signal_model import parameter_measure
+from umpirical.measures.estimates.signal import parameter_measure
 
 __all__ = ["SPEC", "length_weight"]
 
@@ -13,9 +13,9 @@ def length_weight(tallies: Tallies, arm: str) -> list[Measure]:
 
     Formula: tie-aware signal-detection model (see `resolution`); twice the length moves the evidence by w·log 2.
     Divided by the resolution, it is the price of length in requirements. Model-based: to be read with the goodness of
-    fit. Level: canonical pair, over all families but pairs of unlike requirements.
+    fit. Level: canonical pair, over all tier 1 families except pairs of unlike requirements.
     Bounds: none; 0 is right, below 0 is a pull towards the shorter.
-    Undefined where the design has no pairs of unequal length, all calls were answered alike, or with one size of
+    Undefined where the design has no pairs of unequal length, or all calls were answered alike or with one size of
     difference. Interval: task jackknife with Student's t.
     """
     return parameter_measure(

@@ -5,9 +5,10 @@ from math import isfinite
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.outcomes import incomplete_pairs
-from umpirical.measures.estimates.shifts import BASELINE
-from umpirical.measures.estimates.signal_model import NO_PAIRS, model_outcomes, pair_counts
+from umpirical.measures.estimates.differences import BASELINE
+from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs
+from umpirical.measures.estimates.rates import ONE_TASK
+from umpirical.measures.estimates.signal import model_outcomes, pair_counts
 from umpirical.stats.signal_compare import parameter_difference
 
 __all__ = ["SPEC", "resolution_shift"]
@@ -17,10 +18,9 @@ def resolution_shift(tallies: Tallies, arm: str) -> list[Measure]:
     """Resolution of the arm minus that of the baseline: 0 if the instruction moves the criterion only.
 
     Formula: k of the tie-aware signal-detection model in the arm, less k in the baseline (see `resolution`).
-    Model-based: to be read with the goodness of fit of both.
-    Level: canonical pair, over all families but pairs of unlike requirements; the denominator counts the arm's.
-    Bounds: none, lower is worse. Not given for the baseline itself.
-    Undefined where the model cannot be fitted in both arms, or a resolution has no limit in one of them.
+    Model-based: read it with the goodness of fit of both. Level: canonical pair, over all tier 1 families except pairs
+    of unlike requirements; the denominator counts the arm's. Bounds: none, lower is worse. Not given for the baseline
+    itself. Undefined where the model cannot be fitted in both arms, or a resolution has no limit in one of them.
     Interval: task jackknife with Student's t, a task being left out of both arms at once.
     """
     return [] if arm == BASELINE else [Measure(SPEC.name, _shift(tallies, arm), arm)]
@@ -31,8 +31,7 @@ def _shift(tallies: Tallies, arm: str) -> Result:
     here, there = model_outcomes(tallies, arm), model_outcomes(tallies, BASELINE)
     tasks = sorted({tally.task_id for tally in (*here, *there)})
     if len(tasks) < 2 or not here or not there:
-        one = "only one task was measured: an interval needs at least two"
-        return Undefined(one if len(tasks) == 1 else NO_PAIRS, left_out=missing)
+        return Undefined(ONE_TASK if len(tasks) == 1 else NO_PAIR, left_out=missing)
     try:
         found = parameter_difference(pair_counts(there, tasks), pair_counts(here, tasks), parameter="resolution")
     except ValueError as error:

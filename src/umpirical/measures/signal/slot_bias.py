@@ -3,7 +3,7 @@
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.signal_model import parameter_measure
+from umpirical.measures.estimates.signal import parameter_measure
 
 __all__ = ["SPEC", "slot_bias"]
 
@@ -13,8 +13,8 @@ def slot_bias(tallies: Tallies, arm: str) -> list[Measure]:
 
     Formula: tie-aware signal-detection model; b is added to the evidence whatever sits in slot 1 (see `resolution`).
     Unlike the rates of the slots it uses all pairs, and does not shrink as the tie rate rises.
-    Model-based: to be read with the goodness of fit.
-    Level: canonical pair, over all families but pairs of unlike requirements.
+    Model-based: read it with the goodness of fit.
+    Level: canonical pair, over all tier 1 families except pairs of unlike requirements.
     Bounds: none; 0 is right, below 0 is a pull towards slot 2.
     Undefined where all calls were answered alike or with one size of difference.
     Interval: task jackknife with Student's t.

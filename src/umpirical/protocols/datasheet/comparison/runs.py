@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from umpirical.domain.errors import UsageError
-from umpirical.measures.estimates.between import differences_between
+from umpirical.measures.estimates.differences import differences_between
 from umpirical.protocols.datasheet.comparison.pages import render_comparison_html, render_comparison_markdown
 from umpirical.protocols.datasheet.comparison.record import PairedDifference, compare, render_comparison_json
 from umpirical.protocols.datasheet.report import datasheet_of_read, read_run

@@ -1,6 +1,7 @@
-"""Grade concordance: where it tells two answers apart, does it get them the right way round."""
+"""Grade concordance: whether two answers that it grades differently are in the right order."""
 
 from umpirical.domain.measures import Measure
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import UNGRADED
@@ -10,7 +11,7 @@ __all__ = ["SPEC", "grade_concordance"]
 
 
 def grade_concordance(tallies: Tallies, arm: str) -> list[Measure]:
-    """Of the ladder pairs whose grades differ, the share in which the better answer has the higher grade.
+    """The share of ladder pairs with different grades in which the better answer has the higher grade.
 
     Formula: better higher / (better higher + lesser higher), all ladder steps together. Pairs of equal grades are left
     to the tie rate: counting them as in order would give full marks to a judge that grades everything alike.
@@ -18,14 +19,12 @@ def grade_concordance(tallies: Tallies, arm: str) -> list[Measure]:
     pair. Interval: cluster-Wilson over tasks. Reference: L. A. Goodman and W. H. Kruskal, Measures of association for
     cross classifications, JASA 49 (1954): their gamma, on the ladder, is 2·concordance - 1.
     """
-    ladder = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == "ladder"]
+    ladder = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == Family.LADDER]
     result = clustered_rate(
         [Counted(tally.task_id, tally.better_higher, tally.better_higher + tally.lesser_higher) for tally in ladder],
         unit="pair",
         empty="no ladder pair has two different grades",
-        left_out={
-            UNGRADED: sum(tally.incomplete for tally in ladder),
-        },
+        left_out={UNGRADED: sum(tally.incomplete for tally in ladder)},
     )
     return [Measure(SPEC.name, result, arm)]
 

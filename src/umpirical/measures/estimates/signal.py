@@ -4,18 +4,18 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from umpirical.domain.measures import Censoring, Estimate, Interval, Measure, Result, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, Tallies
-from umpirical.measures.estimates.outcomes import incomplete_pairs
+from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs
+from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.stats.signal import PairCounts
 from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates, estimate_signal
 
-__all__ = ["FAMILIES", "NO_PAIRS", "model_outcomes", "pair_counts", "parameter_measure", "signal_estimates"]
+__all__ = ["FAMILIES", "model_outcomes", "pair_counts", "parameter_measure", "signal_estimates"]
 
-FAMILIES = ("delta0", "ladder", "length", "conflict")
-"""Families the model speaks of. Pairs that meet different requirements are not: their difference is no multiple of
-one unit."""
-
-NO_PAIRS = "no pair has an answer in both orders"
+FAMILIES = (Family.DELTA0, Family.LADDER, Family.LENGTH, Family.CONFLICT)
+"""Families the model is fitted to. Pairs of unlike requirements are not among them: their difference is not a multiple
+of one unit."""
 
 METHODS = {
     "jackknife": "model-based, task jackknife",
@@ -28,7 +28,7 @@ METHODS = {
 def parameter_measure(
     name: str, tallies: Tallies, arm: str, *, part: Callable[[SignalEstimates], ParameterEstimate], held: str
 ) -> list[Measure]:
-    """One parameter of the fit; `held` is why it may not have been fitted."""
+    """One parameter of the fit; `held` is the reason to give if it was not fitted."""
     missing = incomplete_pairs(tallies, arm, FAMILIES)
     found = signal_estimates(tallies, arm)
     if isinstance(found, str):
@@ -42,12 +42,12 @@ def signal_estimates(tallies: Tallies, arm: str) -> SignalEstimates | str:
 
 
 def model_outcomes(tallies: Tallies, arm: str) -> tuple[OutcomeTally, ...]:
-    """What the model is fitted to."""
+    """The outcomes that the model is fitted to."""
     return tuple(tally for tally in tallies.outcomes if tally.arm == arm and tally.family in FAMILIES)
 
 
 def pair_counts(outcomes: Sequence[OutcomeTally], tasks: Sequence[str]) -> PairCounts:
-    """As the kernel takes them; `tasks` gives each its number."""
+    """The outcomes in the form the kernel takes; a task's number is its place in `tasks`."""
     return PairCounts.of(
         [tasks.index(tally.task_id) for tally in outcomes],
         [tally.delta for tally in outcomes],
@@ -61,9 +61,9 @@ def pair_counts(outcomes: Sequence[OutcomeTally], tasks: Sequence[str]) -> PairC
 def _fitted(outcomes: tuple[OutcomeTally, ...]) -> SignalEstimates | str:
     tasks = sorted({tally.task_id for tally in outcomes})
     if len(tasks) < 2:
-        return "only one task was measured: an interval needs at least two" if tasks else NO_PAIRS
-    # The few percent by which lengths differ elsewhere tell nothing of a taste for length.
-    unequal = any(tally.family in ("length", "conflict") for tally in outcomes)
+        return ONE_TASK if tasks else NO_PAIR
+    # In other families lengths differ by a few percent, which says nothing about a taste for length.
+    unequal = any(tally.family in (Family.LENGTH, Family.CONFLICT) for tally in outcomes)
     try:
         return estimate_signal(pair_counts(outcomes, tasks), fixed={} if unequal else {"length_weight": 0.0})
     except ValueError as error:
@@ -89,7 +89,7 @@ def _result(found: ParameterEstimate, fit: SignalEstimates, held: str, missing: 
 
 
 def _bounded(found: ParameterEstimate) -> tuple[float | None, Censoring]:
-    """The value; where the data limit it on one side only, that limit, which is all that is known."""
+    """The value, or the limit where the data limit it on one side only: nothing more is known there."""
     if found.low is None and found.high is not None:
         return found.high, "left"
     if found.high is None and found.low is not None:

@@ -7,22 +7,22 @@ import numpy as np
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.tallies import GradeTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
-from umpirical.measures.estimates.answers import answers_without_grade, graded_answers
+from umpirical.measures.estimates.grades import answers_without_grade, graded_answers
 from umpirical.stats.diversity import effective_number, effective_number_interval
 
 __all__ = ["SPEC", "effective_grades"]
 
 
 def effective_grades(tallies: Tallies, arm: str) -> list[Measure]:
-    """How many evenly used grades would tell answers of all qualities apart as well as the grades it gives.
+    """How many evenly used grades would distinguish answers of all qualities as well as the grades it gives.
 
     Formula: 1 / P(two answers, of two different tasks, get the same grade). A judge with one favourite grade comes to
     1, an even use of K grades to K; a count of the grades seen would rise with every rare slip. Level: answer, of the
     ladder and of the pairs of equal quality; the denominator counts answers, the numerator the different grades among
     them. Bounds: 1 to the number of grades of the scale, lower is worse on answers of all qualities. Undefined with
     fewer than three tasks, or if no two tasks share a grade. Interval: jackknife over tasks of the logarithm,
-    Student's t; not narrower than one answer graded otherwise would make it. It covers .94 to .96, and with grades used
-    almost evenly and tasks that are graded unlike, .91.
+    Student's t; not narrower than one answer graded differently would make it. It covers .94 to .96, but .91 if grades
+    are used almost evenly and tasks are graded differently.
     Reference: M. O. Hill, Diversity and evenness, Ecology 54 (1973), the number of order 2.
     """
     return [Measure(SPEC.name, _effective(graded_answers(tallies, arm), answers_without_grade(tallies, arm)), arm)]
@@ -42,7 +42,7 @@ def _effective(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result
     if not np.isfinite(effective_number(counts)):
         return Undefined("no two tasks share a grade", left_out=missing)
     number = effective_number_interval(counts)
-    # Being without bias, it passes the number of grades by chance where they are used evenly.
+    # An unbiased estimate exceeds the number of grades by chance where they are used evenly.
     value = min(number.value, len(scores))
     return Estimate(
         value=value,

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import GoldTally, Tallies
-from umpirical.measures.estimates.item_rates import item_rate, whole
-from umpirical.measures.estimates.own_data import ONE_CLUSTER, part_order
-from umpirical.stats.agreement import Ratings
+from umpirical.measures.estimates.items import NO_ORDER, ONE_CLUSTER, item_rate, part_order, span, whole
+from umpirical.stats.agreement import Line, Ratings, calibration_line
 from umpirical.stats.coefficients import Coefficient
+from umpirical.stats.ratios import ClusterRatio
 
 __all__ = [
     "NO_LABELS",
@@ -26,6 +26,7 @@ __all__ = [
     "coefficient_result",
     "gold_measures",
     "gold_rate",
+    "line_result",
 ]
 
 Floats = NDArray[np.float64]
@@ -82,7 +83,7 @@ class GoldItems:
 
     @cached_property
     def right(self) -> Bools:
-        """Rows whose verdict is the gold label; on an interval scale the number counts, and not how it is written."""
+        """Rows whose verdict is the gold label; on an interval scale numbers are compared, not how they are written."""
         if self.scale.kind == "interval":
             return np.abs(self.given_score - self.gold_score) < 1e-9
         return np.asarray(self.gold == self.given, dtype=bool)
@@ -99,7 +100,7 @@ class GoldItems:
         return np.fromiter((label in self.positive for label in labels), dtype=bool, count=len(labels))
 
     def classes(self, labels: Labels) -> NDArray[np.intp]:
-        """Labels as numbers: positive or not, where the user has named positive ones; else those of the scale."""
+        """Labels as numbers: positive or not, where the user has named positive ones; otherwise those of the scale."""
         return self.is_positive(labels).astype(np.intp) if self.positive else _numbered(labels, self.scale)
 
     def by_cluster(self, values: Floats) -> Floats:
@@ -111,7 +112,7 @@ class GoldItems:
 
 
 def gold_measures(name: str, tallies: Tallies, arm: str, result: Callable[[GoldItems], Result]) -> list[Measure]:
-    """One measure for every test and group with gold labels; `result` is asked where two clusters have verdicts."""
+    """One measure for every test and group with gold labels; `result` is called where two clusters have verdicts."""
     parts = _parts(_Held(tallies), arm)
     if not parts:
         return [Measure(name, Undefined("no item has a gold label"), arm)]
@@ -124,7 +125,7 @@ def gold_measures(name: str, tallies: Tallies, arm: str, result: Callable[[GoldI
 def gold_rate(
     items: GoldItems, hit: Bools, *, empty: str = NO_GIVEN, among: Bools | None = None, absent: Bools | None = None
 ) -> Result:
-    """The share of items that `hit`, of those `among`; `absent` are the rows without a verdict that would be there."""
+    """The share of the items in `among` that `hit`; `absent` marks the rows without a verdict that belong to them."""
     weight = items.items if among is None else items.items * among
     missing = items.absent if absent is None else items.absent * absent
     return item_rate(
@@ -136,7 +137,7 @@ def gold_rate(
 
 
 def coefficient_result(items: GoldItems, found: Coefficient, *, otherwise: str) -> Result:
-    """A coefficient as a result; `otherwise` says why it may not be defined."""
+    """A coefficient as a result; `otherwise` is the reason to give if it is not defined."""
     if not isfinite(found.value):
         return items.undefined(otherwise)
     return Estimate(
@@ -150,6 +151,25 @@ def coefficient_result(items: GoldItems, found: Coefficient, *, otherwise: str) 
     )
 
 
+def line_result(items: GoldItems, part: Callable[[Line], ClusterRatio]) -> Result:
+    """One of the two numbers of the calibration line, grade against gold grade, taken at the middle of the scale."""
+    if not items.ordered:
+        return items.undefined(NO_ORDER)
+    line = calibration_line(items.scores, place=span(items.scale) / 2)
+    if line is None:
+        return items.undefined("all gold labels are the same, or would be without one cluster of items: no line")
+    found, count = part(line), float(items.items.sum())
+    return Estimate(
+        value=found.value,
+        numerator=found.value * count,
+        denominator=round(count),
+        unit="item",
+        interval=Interval(found.low, found.high, "jackknife over clusters of items, Student's t"),
+        clusters=found.clusters,
+        left_out=items.left_out,
+    )
+
+
 def _checked(items: GoldItems, result: Callable[[GoldItems], Result]) -> Result:
     if items.clusters < 2:
         return items.undefined(ONE_CLUSTER if items.clusters else NO_GIVEN)
@@ -158,7 +178,7 @@ def _checked(items: GoldItems, result: Callable[[GoldItems], Result]) -> Result:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Held:
-    """Tallies told apart by identity: to compare a hundred thousand of them takes longer than to count them."""
+    """Tallies compared by identity, because comparing a hundred thousand of them takes longer than counting them."""
 
     tallies: Tallies
 
@@ -171,7 +191,7 @@ class _Held:
 
 @lru_cache(maxsize=2)
 def _parts(held: _Held, arm: str) -> dict[tuple[str, str], GoldItems]:
-    """Made once for all measures of gold. An identity cannot become another's for as long as it is held here."""
+    """Made once for all measures against gold. The cache holds the tallies, so no others can take their identity."""
     tallies = held.tallies
     if tallies.scale is None:
         return {}

@@ -1,10 +1,11 @@
-"""The graded answers of the ladder and of the pairs of equal quality, which every quality has equally many of."""
+"""Grades of single answers: those of the ladder and of the pairs of equal quality, which cover all qualities evenly."""
 
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GradeTally, Tallies
 
 __all__ = ["answers_without_grade", "graded_answers"]
 
-FAMILIES = ("delta0", "ladder")
+FAMILIES = (Family.DELTA0, Family.LADDER)
 
 
 def graded_answers(tallies: Tallies, arm: str) -> list[GradeTally]:

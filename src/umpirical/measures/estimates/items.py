@@ -1,0 +1,136 @@
+"""The user's own items: rates of them by cluster, and results for every test and group.
+
+An item that was asked several times counts in shares, split by its answers.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import ceil
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
+from umpirical.domain.scales import GradeScale
+from umpirical.domain.stimuli import ORIGINAL
+from umpirical.measures.estimates.rates import PLANNING_CORRELATION, by_task
+from umpirical.stats.clusters import cluster_wilson, planning_wilson
+
+__all__ = [
+    "NO_ORDER",
+    "ONE_CLUSTER",
+    "by_part",
+    "item_rate",
+    "kept_in",
+    "part_order",
+    "shares_by_task",
+    "span",
+    "whole",
+]
+
+NO_ORDER = "the scale has no order"
+
+ONE_CLUSTER = "only one cluster of items was measured: an interval needs at least two"
+
+ROUNDING = 1e-9
+
+
+# Rates.
+
+
+def item_rate(hits: ArrayLike, misses: ArrayLike, *, empty: str, left_out: Mapping[str, float]) -> Result:
+    """The share of hits with its cluster-Wilson interval, from items and shares of items by cluster.
+
+    Hits and misses are passed separately because shares that should add up to 1 may miss it by the last digit, and a
+    rate of exactly 1 is treated differently from one of 0.9999. `empty` is the reason given when there are neither;
+    `left_out` counts the items that are in neither, by reason.
+    """
+    y = np.asarray(hits, dtype=float)
+    n = y + np.asarray(misses, dtype=float)
+    y, n = y[n > 0], n[n > 0]
+    missing = {reason: whole(count) for reason, count in left_out.items() if whole(count)}
+    if len(n) < 2:
+        return Undefined(ONE_CLUSTER if len(n) else empty, left_out=missing)
+    rate = cluster_wilson(y, n)
+    total, count, absent = float(y.sum()), float(n.sum()), sum(left_out.values())
+    planning = None
+    if rate.design_effect is None:
+        low, high = planning_wilson(rate, n, correlation=PLANNING_CORRELATION)
+        planning = Interval(
+            low, high, f"cluster-Wilson at an assumed correlation of {PLANNING_CORRELATION} in clusters"
+        )
+    return Estimate(
+        value=rate.value,
+        numerator=total,
+        denominator=round(count),
+        unit="item",
+        interval=Interval(rate.low, rate.high, "cluster-Wilson over clusters of items"),
+        clusters=rate.clusters,
+        design_effect=rate.design_effect,
+        planning_interval=planning,
+        left_out=missing,
+        bounds=(total / (count + absent), (total + absent) / (count + absent)) if missing else None,
+    )
+
+
+def shares_by_task(counts: Iterable[tuple[str, float, float]]) -> tuple[list[float], list[float]]:
+    """(cluster, hits, items) to hits and misses of the clusters that have items."""
+    shares = [(_clear(y), _clear(n - y)) for y, n in zip(*by_task(counts), strict=True)]
+    return [hit for hit, _ in shares], [miss for _, miss in shares]
+
+
+def whole(count: float) -> int:
+    """Shares of items rounded up to whole items; a rounding error counts as none."""
+    return ceil(count - ROUNDING)
+
+
+def _clear(share: float) -> float:
+    """Zero instead of the remainder that adding up thirds leaves."""
+    return share if share > ROUNDING else 0.0
+
+
+# Tests and groups.
+
+
+class _Part(Protocol):
+    @property
+    def test(self) -> str: ...
+
+    @property
+    def group(self) -> str: ...
+
+
+_Tally = TypeVar("_Tally", bound=_Part)
+
+
+def by_part(
+    name: str, tallies: Iterable[_Tally], arm: str, result: Callable[[Sequence[_Tally]], Result]
+) -> list[Measure]:
+    """One measure for every test and group there is; within a test all items first, then the user's groups."""
+    parts: dict[tuple[str, str], list[_Tally]] = {}
+    for tally in tallies:
+        parts.setdefault((tally.test, tally.group), []).append(tally)
+    return [
+        Measure(name, result(parts[test, group]), arm, test, group)
+        for test, group in sorted(parts, key=lambda part: part_order(*part))
+    ]
+
+
+def part_order(test: str, group: str) -> tuple[bool, str, str]:
+    """Sorts the originals before every test."""
+    return test != ORIGINAL, test, group
+
+
+# Scales.
+
+
+def span(scale: GradeScale) -> float:
+    """Steps from the least grade of a scale to its highest."""
+    if scale.low is not None and scale.high is not None:
+        return scale.high - scale.low
+    return float(len(scale.labels) - 1)
+
+
+def kept_in(low: float, high: float, *, least: float, most: float) -> tuple[float, float]:
+    """Limits cut to what is possible."""
+    return max(low, least), min(high, most)

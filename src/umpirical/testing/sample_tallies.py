@@ -1,0 +1,377 @@
+"""Tallies that every measure is tried on: runs of three judges, drawn from fixed seeds, each with gaps.
+
+One judge compares and one grades, both on controlled stimuli and carriers; the third grades the user's own items under
+stress tests. Any run can be turned into another: backwards, doubled, of one task, unanswered.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umpirical.domain.scales import GradeScale
+from umpirical.domain.stimuli import ORIGINAL, Family
+from umpirical.domain.tallies import (
+    CallTally,
+    ChangeTally,
+    GoldTally,
+    GradePairTally,
+    GradeTally,
+    OutcomeTally,
+    PairTally,
+    RepeatTally,
+    Tallies,
+    VacuumTally,
+)
+from umpirical.stats.simulation.judge import LatentJudge
+
+__all__ = [
+    "PARTS",
+    "backwards",
+    "compare_tallies",
+    "copied",
+    "doubled",
+    "grade_tallies",
+    "of_task",
+    "stress_tallies",
+    "task_ids",
+    "unanswered",
+]
+
+Ints = NDArray[np.int64]
+Rng = np.random.Generator
+
+PARTS = ("vacuum", "pairs", "calls", "outcomes", "grade_pairs", "grades", "changes", "repeats", "golds")
+"""The fields of `Tallies` that hold tallies; the others say what the scale means."""
+
+TASKS = 12
+TOP = 5
+"""Grades go from 0 to this number, and so do requirements."""
+
+
+class _Kind(NamedTuple):
+    """Pairs of one kind, of which each task has two."""
+
+    family: Family
+    stratum: str
+    delta: float
+    """Quality of content u over v, in requirements."""
+    log_length: float = 0.0
+    repeats: int = 2
+
+
+KINDS = (
+    _Kind(Family.DELTA0, "list", 0.0),
+    _Kind(Family.DELTA0, "register", 0.0),
+    *(_Kind(Family.LADDER, "", delta) for delta in (0.5, 1.0, -1.0, 2.0, 4.0)),
+    _Kind(Family.LENGTH, "+25%", 0.0, 0.22),
+    _Kind(Family.LENGTH, "+100%", 0.0, 0.69),
+    _Kind(Family.CONFLICT, "+50%", 1.0, -0.41, repeats=1),
+    *(_Kind(Family.SUBSET, places, 0.0) for places in ("1-2", "1-3", "2-3")),
+)
+
+CARRIERS = (
+    *(_Kind(Family.CARRIER_LADDER, edit, delta) for edit in ("deleted", "corrupted") for delta in (1.0, 2.0)),
+    _Kind(Family.CARRIER_DELTA0, "list", 0.0),
+    _Kind(Family.CARRIER_DELTA0, "whitespace", 0.0),
+)
+
+
+def compare_tallies() -> Tallies:
+    """A judge that compares, in two arms; some pairs were asked once, some have no answer in one order."""
+    rng = np.random.default_rng(1)
+    judge = LatentJudge(1.0, 0.7, slot_bias=0.3, surface=0.7, lapse=0.02, length_weight=0.5)
+    pairs, calls, outcomes = [], [], []
+    vacuum: list[VacuumTally] = []
+    for arm, criterion in (("baseline", judge.criterion), ("strict", 1.2)):
+        for task, missing, kind in _cells():
+            answers = _compare(replace(judge, criterion=criterion), kind, rng)
+            pairs.append(_pair_tally(task, arm, kind, answers, missing))
+            outcomes += [_outcome_tally(task, arm, kind, counts) for counts in _counts(answers)]
+            one, two, tie = (int((answers == slot).sum()) for slot in (1, -1, 0))
+            asked = CallTally(
+                task, arm, kind.family, kind.stratum, abs(kind.delta), answers.size, slot_1=one, slot_2=two, tie=tie
+            )
+            calls.append(_with_gaps(asked, missing))
+        vacuum += _vacuum_tallies(arm, rng)
+    return Tallies(vacuum=tuple(vacuum), pairs=tuple(pairs), calls=tuple(calls), outcomes=tuple(outcomes))
+
+
+def grade_tallies() -> Tallies:
+    """A judge that grades controlled stimuli; some answers have no grade."""
+    rng = np.random.default_rng(2)
+    grade_pairs, grades, calls = [], [], []
+    for task, missing, kind in _cells():
+        if kind.family in (Family.LENGTH, Family.CONFLICT, Family.SUBSET):
+            continue
+        base = rng.integers(0, TOP - int(abs(kind.delta)) + 1, size=2)
+        levels = np.stack([base + max(kind.delta, 0.0), base + max(-kind.delta, 0.0)])
+        given = np.clip(np.rint(0.5 + 0.8 * levels + rng.normal(size=levels.shape)), 0, TOP)
+        grade_pairs.append(_grade_pair_tally(task, kind, given, missing))
+        rows = zip(levels.flat, given.flat, strict=True)
+        grades += [GradeTally(task, "baseline", kind.family, float(level), float(grade), 1) for level, grade in rows]
+        asked = CallTally(task, "baseline", kind.family, kind.stratum, abs(kind.delta), given.size, graded=given.size)
+        calls.append(_with_gaps(asked, missing))
+    return Tallies(
+        vacuum=tuple(_vacuum_tallies("baseline", rng)),
+        calls=tuple(calls),
+        grade_pairs=tuple(grade_pairs),
+        grades=tuple(grades),
+    )
+
+
+def stress_tallies() -> Tallies:
+    """A judge that grades the user's items in clusters of two; some items have no verdict, half belong to a group."""
+    rng = np.random.default_rng(3)
+    scale = GradeScale("ordinal", tuple(f"grade {grade}" for grade in range(TOP + 1)))
+    changes, repeats, golds, calls = [], [], [], []
+    for number in range(2 * TASKS):
+        item = _stressed(f"cluster {number // 2}", number, rng)
+        for group in ("", f"half={number % 2}"):
+            changes += [replace(tally, group=group) for tally in _change_tallies(item)]
+            repeats.append(replace(_repeat_tally(item, scale), group=group))
+            golds += [replace(tally, group=group) for tally in _gold_tallies(item, scale)]
+        for test, answers in item.answers.items():
+            graded, abstained = len(answers), int(number % 7 == 0)
+            asked = CallTally(
+                item.cluster, "baseline", test, "", None, graded + abstained, graded=graded, abstained=abstained
+            )
+            calls.append(_with_gaps(asked, int(number < 4)))
+    return Tallies(
+        calls=tuple(calls),
+        changes=tuple(changes),
+        repeats=tuple(repeats),
+        golds=tuple(golds),
+        scale=scale,
+        positive=scale.labels[3:],
+    )
+
+
+# Controlled stimuli and carriers.
+
+
+def _cells() -> Iterator[tuple[str, int, _Kind]]:
+    """Tasks with the kinds of their pairs, and how many pairs of that kind have no answer."""
+    for number in range(TASKS):
+        missing = int(number < 4)
+        yield from ((f"task {number}", missing, kind) for kind in KINDS)
+        yield from ((f"carrier {number}", missing, kind) for kind in CARRIERS)
+
+
+def _compare(judge: LatentJudge, kind: _Kind, rng: Rng) -> Ints:
+    """+1 for slot 1, -1 for slot 2, 0 for a tie: two pairs, by order and repeat."""
+    taste = judge.surface * rng.normal(size=(2, 1, 1))
+    evidence = judge.resolution * kind.delta + judge.length_weight * kind.log_length + taste
+    order = np.array([1, -1])[None, :, None]
+    seen = order * evidence + judge.slot_bias + rng.normal(size=(2, 2, kind.repeats))
+    named: Ints = np.where(np.abs(seen) > judge.criterion, np.sign(seen), 0).astype(np.int64)
+    return named
+
+
+def _counts(answers: Ints) -> Iterator[tuple[int, int, int, int, int, int]]:
+    for pair in answers:
+        one, two, tie, other_one, other_two, other_tie = (
+            int((order == slot).sum()) for order in pair for slot in (1, -1, 0)
+        )
+        yield one, two, tie, other_one, other_two, other_tie
+
+
+def _outcome_tally(task: str, arm: str, kind: _Kind, counts: tuple[int, int, int, int, int, int]) -> OutcomeTally:
+    return OutcomeTally(task, arm, kind.family, kind.stratum, kind.delta, 0.0, kind.log_length, counts, 1)
+
+
+def _pair_tally(task: str, arm: str, kind: _Kind, answers: Ints, missing: int) -> PairTally:
+    """Each repeat counts as a canonical pair. Content u sits in slot 1 of the first order, in slot 2 of the second."""
+    one, two = answers[:, 0], answers[:, 1]
+    first, second, better = one, -two, int(np.sign(kind.delta))
+    both, sided = (one != 0) & (two != 0), (one != 0) != (two != 0)
+    columns = {
+        "stable": both & (first == second),
+        "positional": both & (one == two),
+        "one_sided": sided,
+        "no_preference": (one == 0) & (two == 0),
+        "one_sided_slot_1": sided & (one + two == 1),
+        "one_sided_u": sided & (first + second == 1),
+        "one_sided_u_slot_1": sided & (one == 1),
+        "correct_calls": [better and first == better, better and second == better],
+        "wrong_calls": [better and first == -better, better and second == -better],
+        "tie_calls": answers == 0,
+        "slot_1_calls": answers == 1,
+        "slot_2_calls": answers == -1,
+    }
+    counts = {name: int(np.sum(column)) for name, column in columns.items()}
+    return PairTally(
+        task, arm, kind.family, abs(kind.delta), one.size, stratum=kind.stratum, incomplete=missing, **counts
+    )
+
+
+def _grade_pair_tally(task: str, kind: _Kind, given: NDArray[np.float64], missing: int) -> GradePairTally:
+    gap = (given[0] - given[1]) * (-1 if kind.delta < 0 else 1)
+    return GradePairTally(
+        task,
+        "baseline",
+        kind.family,
+        kind.stratum,
+        abs(kind.delta),
+        len(gap),
+        better_higher=int((gap > 0).sum()),
+        lesser_higher=int((gap < 0).sum()),
+        equal=int((gap == 0).sum()),
+        difference=float(gap.sum()),
+        distance=float(np.abs(gap).sum()),
+        incomplete=missing,
+    )
+
+
+def _vacuum_tallies(arm: str, rng: Rng) -> Iterator[VacuumTally]:
+    for number in range(TASKS):
+        for stratum in ("empty", "whitespace"):
+            yield VacuumTally(
+                f"task {number}", arm, stratum, 4, float(rng.binomial(8, 0.3)) / 2, unanswered=int(number < 3)
+            )
+
+
+def _with_gaps(answered: CallTally, missing: int) -> CallTally:
+    """Adds as many calls unparsed, failed and not asked yet as `missing` says."""
+    planned = answered.planned + 3 * missing
+    return replace(answered, planned=planned, unparsed=missing, failed=missing, unasked=missing)
+
+
+# The user's own items.
+
+EXPECTATIONS: dict[str, Literal["same-verdict", "flipped-verdict"]] = {
+    "format": "same-verdict",
+    "label-flip": "flipped-verdict",
+}
+
+
+class _Item(NamedTuple):
+    """One item, its gold grade, and what each of its texts was given."""
+
+    cluster: str
+    gold: int
+    answers: dict[str, list[int]]
+    """By test, the original first; empty lists for an item without a verdict."""
+    answered: bool
+
+    def deserves(self, test: str) -> int:
+        return TOP - self.gold if test == "label-flip" else self.gold
+
+
+def _stressed(cluster: str, number: int, rng: Rng) -> _Item:
+    gold, answered = number % (TOP + 1), number not in (5, 14)
+    asked = {ORIGINAL: (gold, 3), "format": (gold + 0.3, 1), "label-flip": (TOP - gold, 1)}
+    answers = {
+        str(test): np.clip(np.rint(level + 0.8 * rng.normal(size=calls)), 0, TOP).astype(int).tolist()
+        for test, (level, calls) in asked.items()
+    }
+    return _Item(cluster, gold, answers if answered else {test: [] for test in answers}, answered)
+
+
+def _change_tallies(item: _Item) -> Iterator[ChangeTally]:
+    for test, expectation in EXPECTATIONS.items():
+        missing = ChangeTally(item.cluster, "baseline", test, "", expectation, 0, incomplete=1)
+        yield _change_tally(item, missing) if item.answered else missing
+
+
+def _change_tally(item: _Item, missing: ChangeTally) -> ChangeTally:
+    old = item.answers[ORIGINAL]
+    [new] = item.answers[missing.test]
+    due, direction = item.deserves(missing.test), np.sign(item.deserves(missing.test) - item.gold)
+    differ = float(np.mean([new != grade for grade in old]))
+    return replace(
+        missing,
+        pairs=1,
+        incomplete=0,
+        changed=differ,
+        moved=float(np.mean([(new - grade) * direction > 0 for grade in old])),
+        right_on_both=float(np.mean([grade == item.gold and new == due for grade in old])),
+        golden=1,
+        shift=float(np.mean([new - grade for grade in old])),
+        distance=float(np.mean([abs(new - grade) for grade in old])),
+        retested=1,
+        retest_changed=sum(a != b for a in old for b in old) / (len(old) * (len(old) - 1)),
+        changed_retested=differ,
+    )
+
+
+def _repeat_tally(item: _Item, scale: GradeScale) -> RepeatTally:
+    given = item.answers[ORIGINAL]
+    grades = sorted(set(given))
+    answers = tuple((scale.labels[grade], given.count(grade)) for grade in grades)
+    return RepeatTally(item.cluster, "baseline", "stability", "", answers, tuple(float(g) for g in grades), 1, 3)
+
+
+def _gold_tallies(item: _Item, scale: GradeScale) -> Iterator[GoldTally]:
+    for test, given in item.answers.items():
+        due = item.deserves(test)
+        gold = GoldTally(item.cluster, "baseline", test, "", scale.labels[due], "", float(due), None, 1.0)
+        if not given:
+            yield gold
+        for grade in sorted(set(given)):
+            share = given.count(grade) / len(given)
+            yield replace(gold, given=scale.labels[grade], given_score=float(grade), items=share)
+
+
+# The same run, turned into another.
+
+
+def copied(tallies: Tallies) -> Tallies:
+    """Equal tallies that share no tally with the given ones."""
+    return _each_part(tallies, lambda part: tuple(replace(tally) for tally in part))
+
+
+def backwards(tallies: Tallies) -> Tallies:
+    """The same tallies in the opposite order."""
+    return _each_part(tallies, lambda part: part[::-1])
+
+
+def doubled(tallies: Tallies) -> Tallies:
+    """Every tally twice, so that every count is twice what it was."""
+    return _each_part(tallies, lambda part: part * 2)
+
+
+def task_ids(tallies: Tallies) -> list[str]:
+    return sorted({tally.task_id for part in PARTS for tally in getattr(tallies, part)})
+
+
+def of_task(tallies: Tallies, task: str) -> Tallies:
+    """What was counted in one task."""
+    return _each_part(tallies, lambda part: tuple(tally for tally in part if tally.task_id == task))
+
+
+def unanswered(tallies: Tallies) -> Tallies:
+    """The same design with no call answered."""
+    return replace(
+        tallies,
+        vacuum=tuple(
+            VacuumTally(t.task_id, t.arm, t.stratum, 0, 0.0, t.prompts + t.unanswered) for t in tallies.vacuum
+        ),
+        pairs=tuple(
+            PairTally(t.task_id, t.arm, t.family, t.delta, 0, incomplete=t.pairs + t.incomplete, stratum=t.stratum)
+            for t in tallies.pairs
+        ),
+        calls=tuple(
+            CallTally(t.task_id, t.arm, t.family, t.stratum, t.delta, t.planned, unasked=t.planned)
+            for t in tallies.calls
+        ),
+        outcomes=(),
+        grade_pairs=tuple(
+            GradePairTally(t.task_id, t.arm, t.family, t.stratum, t.delta, 0, incomplete=t.pairs + t.incomplete)
+            for t in tallies.grade_pairs
+        ),
+        grades=(),
+        changes=tuple(
+            ChangeTally(t.task_id, t.arm, t.test, t.group, t.expectation, 0, incomplete=t.pairs + t.incomplete)
+            for t in tallies.changes
+        ),
+        repeats=tuple(replace(t, answers=(), scores=()) for t in tallies.repeats),
+        golds=tuple(replace(t, given="", given_score=None) for t in tallies.golds),
+    )
+
+
+def _each_part(tallies: Tallies, change: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Tallies:
+    parts: dict[str, Any] = {part: change(getattr(tallies, part)) for part in PARTS}
+    return replace(tallies, **parts)
