@@ -6,8 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from umpirical.domain.stimuli import Stimulus
+from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli, spread_over_families
 from umpirical.stimuli.controlled.recipes import RECIPES
-from umpirical.stimuli.controlled.set import datasheet_stimuli, spread_over_families
 from umpirical.stimuli.controlled.tasks import Task, builtin_tasks
 from umpirical.study.files import parse_study
 from umpirical.study.stimuli import write_stimulus_set

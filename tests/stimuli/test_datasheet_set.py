@@ -11,13 +11,14 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import GivenWinner, NoPreference
 from umpirical.judges.judge import Capabilities
 from umpirical.runs.design import Design, presentations, shown
+from umpirical.stimuli.controlled.datasheet_set import candidate_levels, datasheet_stimuli, spread_over_families
 from umpirical.stimuli.controlled.ladder.answers import chain
 from umpirical.stimuli.controlled.ladder.pairs import bases
 from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS, canonical
 from umpirical.stimuli.controlled.lengths import equally_long
 from umpirical.stimuli.controlled.recipes import RECIPES, recipe
-from umpirical.stimuli.controlled.set import candidate_levels, datasheet_stimuli, spread_over_families
-from umpirical.stimuli.controlled.tasks import builtin_tasks, sentences
+from umpirical.stimuli.controlled.tasks import builtin_tasks
+from umpirical.text.sentences import sentences_at_every_stop
 
 SIZES = list(RECIPES)
 TASKS = {task.id: task for task in builtin_tasks()}
@@ -226,7 +227,7 @@ def test_the_better_content_is_u_about_as_often_as_v(size):
 @pytest.mark.parametrize("size", SIZES)
 def test_the_candidates_of_a_pair_differ_in_every_sentence(size):
     for stimulus in of(size, *PAIRS):
-        u, v = ([canonical(sentence) for sentence in sentences(text)] for text in stimulus.candidates)
+        u, v = ([canonical(sentence) for sentence in sentences_at_every_stop(text)] for text in stimulus.candidates)
         assert len(u) == len(v) == 20
         assert not set(u) & set(v)
 
@@ -268,7 +269,7 @@ def test_a_subset_pair_meets_one_requirement_each_and_not_the_same_one():
 
 
 def extra_sentences(long, short):
-    return len(sentences(long)) / len(sentences(short)) - 1
+    return len(sentences_at_every_stop(long)) / len(sentences_at_every_stop(short)) - 1
 
 
 def test_a_length_pair_states_the_same_and_u_is_longer_by_fillers():
@@ -276,7 +277,7 @@ def test_a_length_pair_states_the_same_and_u_is_longer_by_fillers():
     for stimulus in pairs:
         long, short = stimulus.candidates
         assert f"+{extra_sentences(long, short):.0%}" == stimulus.stratum
-        assert len(set(sentences(long))) == len(sentences(long))
+        assert len(set(sentences_at_every_stop(long))) == len(sentences_at_every_stop(long))
     strata = Counter(stimulus.stratum for stimulus in pairs)
     assert set(strata) == {"+25%", "+50%", "+100%"}
     assert max(strata.values()) - min(strata.values()) <= 1

@@ -16,7 +16,7 @@ from umpirical.judges.prompt import fence
 from umpirical.judges.simulated.examiner import ExaminerKey, Truth, words_ratio
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.judges.spec import JudgeSpec
-from umpirical.stimuli.controlled.set import candidate_levels
+from umpirical.stimuli.controlled.datasheet_set import candidate_levels
 from umpirical.store.stimulus_sets import StimulusSet
 
 __all__ = ["CallSpec", "examiner_truths"]

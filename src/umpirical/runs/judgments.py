@@ -17,7 +17,7 @@ from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.stimuli import GivenWinner, Stimulus
 from umpirical.domain.trials import Order, Trial
 from umpirical.runs.failures import Failure, FailureKeeper
-from umpirical.stimuli.controlled.set import candidate_levels
+from umpirical.stimuli.controlled.datasheet_set import candidate_levels
 from umpirical.store.parquet import write_rows
 from umpirical.store.runs import RunStore, responses_digest
 from umpirical.store.schemas import judgment_schema

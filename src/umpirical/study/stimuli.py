@@ -12,10 +12,10 @@ from umpirical.domain.stimuli import Stimulus
 from umpirical.stimuli.controlled.carriers import pairs as carrier_pairs
 from umpirical.stimuli.controlled.carriers.file import PREFIX, Carrier, read_carriers
 from umpirical.stimuli.controlled.carriers.pairs import carrier_stimuli
+from umpirical.stimuli.controlled.datasheet_set import MAKERS, datasheet_stimuli, spread_over_families
 from umpirical.stimuli.controlled.gates.carriers import carriers_checked
 from umpirical.stimuli.controlled.gates.suite import refuse_unsound, try_gates
 from umpirical.stimuli.controlled.recipes import Recipe, recipe
-from umpirical.stimuli.controlled.set import MAKERS, datasheet_stimuli, spread_over_families
 from umpirical.stimuli.controlled.tasks import Task, builtin_tasks, load_tasks
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 from umpirical.store.yaml_files import load_yaml

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from umpirical.stimuli.controlled.tasks import sentences
+from umpirical.text.sentences import sentences_at_every_stop
 
 __all__ = ["TOKENIZERS", "equally_long", "length_gap"]
 
@@ -30,7 +30,8 @@ def equally_long(first: str, second: str) -> bool:
 
 
 def _lengths(text: str) -> list[int]:
-    return [sum(counts) for counts in zip(*map(_sentence_lengths, sentences(text)), strict=True)] or [0, 0]
+    counted = map(_sentence_lengths, sentences_at_every_stop(text))
+    return [sum(counts) for counts in zip(*counted, strict=True)] or [0, 0]
 
 
 @lru_cache(maxsize=1 << 16)

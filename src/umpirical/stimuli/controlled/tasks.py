@@ -3,23 +3,16 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from umpirical.domain.errors import ConfigError
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
+from umpirical.text.sentences import sentences_at_every_stop
 
-__all__ = ["Fact", "Requirement", "Task", "builtin_tasks", "load_tasks", "read_tasks", "sentences"]
-
-_BREAK = re.compile(r"(?<=[.!?])\s+|\n+")
-
-
-@lru_cache(maxsize=1 << 12)
-def sentences(text: str) -> tuple[str, ...]:
-    """The sentences of an answer, however they are laid out. Remembered, as several checks look at each answer."""
-    return tuple(part for part in _BREAK.split(text) if part.strip())
+__all__ = ["Fact", "Requirement", "Task", "builtin_tasks", "load_tasks", "read_tasks"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +31,7 @@ class Fact:
         return [re.compile(rf"(?<!\w){re.escape(phrase)}(?!\w)", re.IGNORECASE) for phrase in self.check]
 
     def stated_in(self, text: str) -> bool:
-        return any(self.stated_by(sentence) for sentence in sentences(text))
+        return any(self.stated_by(sentence) for sentence in sentences_at_every_stop(text))
 
     def stated_by(self, sentence: str) -> bool:
         return all(pattern.search(sentence) for pattern in self._patterns)
@@ -77,7 +70,7 @@ class Task:
 
     def stated(self, text: str) -> frozenset[int]:
         """The places of the facts that a text states, by program."""
-        return frozenset().union(*(self._stated_by(sentence) for sentence in sentences(text)))
+        return frozenset().union(*(self._stated_by(sentence) for sentence in sentences_at_every_stop(text)))
 
     def level(self, text: str) -> float:
         """How many requirements a text meets; a part of its facts meets that part of a requirement."""

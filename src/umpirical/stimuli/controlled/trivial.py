@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal
 
-from umpirical.stimuli.controlled.tasks import sentences
+from umpirical.text.sentences import sentences_at_every_stop
 
 __all__ = ["REPORTED", "TRIVIAL", "TrivialJudge", "words_of"]
 
@@ -83,13 +83,13 @@ def _higher(first: float, second: float) -> Verdict:
 
 
 def _reading_ease(text: str) -> float:
-    counted = [_counts(sentence) for sentence in sentences(text)]
+    counted = [_counts(sentence) for sentence in sentences_at_every_stop(text)]
     words, syllables = (sum(column) for column in zip(*counted, strict=True)) if counted else (0, 0)
     return 206.835 - 1.015 * words / len(counted) - 84.6 * syllables / words if words else 0.0
 
 
 def _overlap(text: str, words: frozenset[str]) -> float:
-    found = [word for sentence in sentences(text) for word in words_of(sentence)]
+    found = [word for sentence in sentences_at_every_stop(text) for word in words_of(sentence)]
     return sum(word in words for word in found) / len(found) if found else 0.0
 
 

@@ -15,14 +15,14 @@ from umpirical.stimuli.generation.grade_names import times_named
 from umpirical.stimuli.perturbations.catalogue import Check, Made
 from umpirical.stimuli.similarity.port import Similarity
 from umpirical.text.languages import UNKNOWN, Known, common_share, language_of, tellable
-from umpirical.text.wording import (
-    added_passage,
-    edit_of,
+from umpirical.text.passages import added_passage
+from umpirical.text.sentences import sentences_in_any_script
+from umpirical.text.words import (
+    edit_distance,
     figures,
     names,
     number_words,
     placeholder_names,
-    sentences,
     word_count,
     words,
 )
@@ -110,14 +110,14 @@ def edit_scope(*, lost: tuple[float, float] = (0.0, 1.0), added: tuple[float, fl
     """Which share of the original's words is gone, and how many were added, as a share of them too."""
 
     def found(made: Made) -> str:
-        edit = edit_of(made.original, made.changed)
+        edit = edit_distance(made.original, made.changed)
         gone, new = edit.share(edit.lost), edit.share(edit.added)
         if gone is None or new is None:
             return "the original has no words"
         return f"{gone:.0%} lost, {new:.0%} added, of {edit.original} words"
 
     def passed(made: Made) -> bool:
-        edit = edit_of(made.original, made.changed)
+        edit = edit_distance(made.original, made.changed)
         return _within(edit.share(edit.lost), *lost) and _within(edit.share(edit.added), *added)
 
     allowed = f"{_percents(*lost)} lost, {_percents(*added)} added"
@@ -134,7 +134,7 @@ def only_insertions(most: int, *, least: int = 3) -> Check:
         passage = added_passage(made.original, made.changed)
         if passage is not None:
             return f"one passage of {len(words(passage.text))} words {passage.place}, all else as it was"
-        edit = edit_of(made.original, made.changed)
+        edit = edit_distance(made.original, made.changed)
         return f"no single passage: {edit.lost} of {edit.original} words lost, {edit.added} added"
 
     def passed(made: Made) -> bool:
@@ -178,7 +178,9 @@ def passage_of(what: str, listed: str) -> Check:
 
     def lacking(made: Made) -> list[str] | None:
         passage = added_passage(made.original, made.changed)
-        return None if passage is None else [piece for piece in sentences(passage.text) if not held(piece)]
+        if passage is None:
+            return None
+        return [sentence for sentence in sentences_in_any_script(passage.text) if not held(sentence)]
 
     def found(made: Made) -> str:
         without = lacking(made)

@@ -7,8 +7,7 @@ from typing import Any, Literal
 from umpirical.domain.digests import canonical_json, digest
 from umpirical.domain.scales import GradeScale
 from umpirical.stimuli.generation.commissions import Commission
-from umpirical.stimuli.generation.templates import template
-from umpirical.text.templates import fill
+from umpirical.text.templates import fill, shipped_template
 
 __all__ = ["DIFFERENT", "REFUSED", "SAME", "UNREAD", "opinion_schema", "read_opinion", "validator_prompt"]
 
@@ -43,7 +42,7 @@ def validator_prompt(commission: Commission, text: str, *, swapped: bool = False
         "fence": _fence(commission, text),
     }
     name = "validate-same" if commission.perturbation.validation == "same-grade" else "validate-grade"
-    return fill(template("umpirical.stimuli.generation", name), values)
+    return fill(shipped_template("umpirical.stimuli.generation", name), values)
 
 
 def opinion_schema(kind: Validation, scale: GradeScale) -> str:

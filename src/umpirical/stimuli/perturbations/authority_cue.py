@@ -6,8 +6,8 @@ the same cue, and a text would be kept only if no model was swayed by it: what i
 """
 
 from umpirical.stimuli.generation.checks import not_a_copy, not_a_refusal, only_insertions, passage_of
-from umpirical.stimuli.generation.templates import template
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
+from umpirical.text.templates import shipped_template
 
 __all__ = ["PERTURBATION"]
 
@@ -26,7 +26,7 @@ PERTURBATION = GeneratedPerturbation(
     "rubric does not ask who wrote it.",
     version=1,
     expectation="same-verdict",
-    prompt=template("umpirical.stimuli.perturbations", "authority-cue"),
+    prompt=shipped_template("umpirical.stimuli.perturbations", "authority-cue"),
     checks=(not_a_refusal(), not_a_copy(), only_insertions(60), passage_of("authority", AUTHORITY)),
     validation="none",
 )

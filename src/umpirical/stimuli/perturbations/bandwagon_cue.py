@@ -6,8 +6,8 @@ the same cue, and a text would be kept only if no model was swayed by it: what i
 """
 
 from umpirical.stimuli.generation.checks import not_a_copy, not_a_refusal, only_insertions, passage_of
-from umpirical.stimuli.generation.templates import template
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
+from umpirical.text.templates import shipped_template
 
 __all__ = ["PERTURBATION"]
 
@@ -24,7 +24,7 @@ PERTURBATION = GeneratedPerturbation(
     about="One added passage says that most others agree, and all else stays as it was.",
     version=1,
     expectation="same-verdict",
-    prompt=template("umpirical.stimuli.perturbations", "bandwagon-cue"),
+    prompt=shipped_template("umpirical.stimuli.perturbations", "bandwagon-cue"),
     checks=(not_a_refusal(), not_a_copy(), only_insertions(60), passage_of("agreement", AGREEMENT)),
     validation="none",
 )

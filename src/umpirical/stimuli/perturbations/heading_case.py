@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.stimuli.perturbations.headings import headings
-from umpirical.text.prose import INLINE, LETTER, Target, spliced
+from umpirical.text.blocks import headings
+from umpirical.text.prose import INLINE, Target, spliced
+from umpirical.text.words import LETTER
 
 __all__ = ["PERTURBATION"]
 

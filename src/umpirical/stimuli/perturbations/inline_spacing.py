@@ -3,7 +3,8 @@
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.prose import LETTER, Target, drawn, spliced
+from umpirical.text.prose import Target, drawn, spliced
+from umpirical.text.words import LETTER
 
 __all__ = ["PERTURBATION"]
 

@@ -7,30 +7,22 @@ from itertools import pairwise
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.prose import (
-    FENCED,
-    LINE_END,
-    LINE_START,
-    SENTENCE_END,
-    SENTENCE_START,
-    Target,
-    blocks,
-    drawn,
-    spliced,
-)
+from umpirical.text.blocks import line_runs
+from umpirical.text.prose import FENCED, LINE_END, LINE_START, Target, drawn, spliced
+from umpirical.text.sentences import CERTAIN_END, CERTAIN_GAP, CERTAIN_START
 
 __all__ = ["PERTURBATION"]
 
 FEWEST_SENTENCES = 3
 """Of a paragraph that becomes a list."""
 
-_SENTENCE_GAP = Target(rf"{SENTENCE_END} {SENTENCE_START}")
-_SENTENCE = re.compile(SENTENCE_START)
-_ITEM = re.compile(rf"[-*+•] {SENTENCE_START}")
-_CLOSED = re.compile(rf"{SENTENCE_END}\Z")
+_SENTENCE_GAP = Target(CERTAIN_GAP)
+_SENTENCE = re.compile(CERTAIN_START)
+_ITEM = re.compile(rf"[-*+•] {CERTAIN_START}")
+_CLOSED = re.compile(rf"{CERTAIN_END}\Z")
 
-_BULLETS = Target(rf"{LINE_START}(?:[-*+•] )++{SENTENCE_START}", kept=FENCED)
-_JOINT = Target(rf"{SENTENCE_END}(?: |{LINE_END}){SENTENCE_START}", kept=FENCED)
+_BULLETS = Target(rf"{LINE_START}(?:[-*+•] )++{CERTAIN_START}", kept=FENCED)
+_JOINT = Target(rf"{CERTAIN_END}(?: |{LINE_END}){CERTAIN_START}", kept=FENCED)
 
 Edit = tuple[int, int, str]
 
@@ -38,7 +30,7 @@ Edit = tuple[int, int, str]
 def _change(text: str, rng: np.random.Generator) -> str:
     line_break = "\r\n" if "\r\n" in text else "\n"
     gaps = [gap.start() for gap in _SENTENCE_GAP.places(text)]
-    possible = [_as_prose(block) or _as_list(block, gaps, line_break) for block in blocks(text)]
+    possible = [_as_prose(block) or _as_list(block, gaps, line_break) for block in line_runs(text)]
     return spliced(text, [edit for edits in drawn([edits for edits in possible if edits], 0.5, rng) for edit in edits])
 
 

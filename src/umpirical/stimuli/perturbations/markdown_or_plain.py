@@ -6,8 +6,9 @@ from itertools import pairwise
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.stimuli.perturbations.headings import headings
-from umpirical.text.prose import LETTER, LINE_START, WORD_END, WORD_START, Target, drawn, spliced
+from umpirical.text.blocks import headings
+from umpirical.text.prose import LINE_START, Target, drawn, spliced
+from umpirical.text.words import LETTER, WORD_END, WORD_START
 
 __all__ = ["PERTURBATION"]
 

@@ -6,8 +6,8 @@ the same cue, and a text would be kept only if no model was swayed by it: what i
 """
 
 from umpirical.stimuli.generation.checks import not_a_copy, not_a_refusal, only_insertions, passage_of
-from umpirical.stimuli.generation.templates import template
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
+from umpirical.text.templates import shipped_template
 
 __all__ = ["PERTURBATION"]
 
@@ -25,7 +25,7 @@ PERTURBATION = GeneratedPerturbation(
     "stays as it was.",
     version=1,
     expectation="same-verdict",
-    prompt=template("umpirical.stimuli.perturbations", "prompt-injection"),
+    prompt=shipped_template("umpirical.stimuli.perturbations", "prompt-injection"),
     checks=(not_a_refusal(), not_a_copy(), only_insertions(80), passage_of("grading", CALLS)),
     validation="none",
 )

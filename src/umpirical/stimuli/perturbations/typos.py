@@ -5,7 +5,8 @@ import re
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.prose import LETTER, WORD_END, WORD_START, Target, spliced
+from umpirical.text.prose import Target, spliced
+from umpirical.text.words import LETTER, WORD_END, WORD_START
 
 __all__ = ["PERTURBATION", "RATE"]
 

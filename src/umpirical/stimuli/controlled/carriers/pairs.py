@@ -21,7 +21,7 @@ from umpirical.stimuli.controlled.carriers.corruption import corrupted, corrupti
 from umpirical.stimuli.controlled.carriers.deletion import deletable, without
 from umpirical.stimuli.controlled.carriers.file import Carrier
 from umpirical.stimuli.controlled.carriers.layouts import LAYOUTS, laid_out
-from umpirical.text.layout import locate
+from umpirical.text.passages import locate
 
 __all__ = ["EDITS", "MAKER", "MOST_EDITED", "carrier_stimuli"]
 

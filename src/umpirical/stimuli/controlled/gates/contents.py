@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from umpirical.domain.gates import GateResult
 from umpirical.domain.stimuli import Stimulus
+from umpirical.stimuli.controlled.datasheet_set import candidate_levels
 from umpirical.stimuli.controlled.ladder.transforms import canonical
-from umpirical.stimuli.controlled.set import candidate_levels
 from umpirical.stimuli.controlled.task_checks import check_tasks
-from umpirical.stimuli.controlled.tasks import Task, sentences
+from umpirical.stimuli.controlled.tasks import Task
+from umpirical.text.sentences import sentences_at_every_stop
 
 __all__ = ["checkers_agree", "no_leak", "sound_tasks", "superset"]
 
@@ -44,8 +45,9 @@ def no_leak(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResul
     own = {task.id: _own_sentences(task) for task in tasks.values()}
     problems = []
     for stimulus in stimuli:
+        known = own[stimulus.task_id]
         for text in filter(str.strip, stimulus.candidates):
-            if foreign := [part for part in sentences(text) if canonical(part) not in own[stimulus.task_id]]:
+            if foreign := [part for part in sentences_at_every_stop(text) if canonical(part) not in known]:
                 problems.append(f"stimulus {stimulus.id}: {foreign[0]!r} is not from its task")
             elif text != text.strip() or any(mark.isspace() and mark not in " \n" for mark in text):
                 problems.append(f"stimulus {stimulus.id}: blanks that no transform makes")
