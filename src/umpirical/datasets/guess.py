@@ -12,11 +12,11 @@ from umpirical.datasets.values import number_of
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
 
-__all__ = ["ROLES", "Guess", "GuessedScale", "Role", "guess_dataset"]
+__all__ = ["ROLES", "ColumnRole", "Guess", "GuessedScale", "guess_dataset"]
 
-Role = Literal["response", "task", "label", "id"]
+ColumnRole = Literal["response", "task", "label", "id"]
 
-ROLES: Mapping[Role, tuple[str, ...]] = {
+ROLES: Mapping[ColumnRole, tuple[str, ...]] = {
     "label": ("label", "score", "grade", "rating", "verdict", "gold", "mark", "class"),
     "response": ("response", "answer", "completion", "full_text", "essay", "text", "output", "submission", "content"),
     "task": ("task", "prompt", "question", "assignment", "instruction", "request", "query", "problem", "input"),
@@ -70,15 +70,15 @@ class Guess:
     """What a file was taken for."""
 
     rows: int
-    columns: Mapping[Role, str]
+    columns: Mapping[ColumnRole, str]
     scale: GuessedScale
-    because: Mapping[Role, str] = field(default_factory=dict)
+    because: Mapping[ColumnRole, str] = field(default_factory=dict)
     """What each column was chosen by, in words."""
     strata: tuple[str, ...] = ()
     """Columns with few short values each."""
 
 
-def guess_dataset(path: Path, *, told: Mapping[Role, str]) -> Guess:
+def guess_dataset(path: Path, *, told: Mapping[ColumnRole, str]) -> Guess:
     """Looks at all of a file. `told` are columns that a person has named, which are taken at their word."""
     if len(set(told.values())) != len(told):
         raise UsageError("one column is named for two things", fix="name a column of its own for each")
@@ -86,8 +86,8 @@ def guess_dataset(path: Path, *, told: Mapping[Role, str]) -> Guess:
     for column in told.values():
         if column not in profiles:
             raise missing_column(column, profiles, where=path.name)
-    columns: dict[Role, str] = {}
-    because: dict[Role, str] = {}
+    columns: dict[ColumnRole, str] = {}
+    because: dict[ColumnRole, str] = {}
     for role, choose in _CHOOSERS.items():
         free = [profile for profile in profiles.values() if profile.name not in (*columns.values(), *told.values())]
         found = (told[role], "as you said") if role in told else choose(free)
@@ -123,7 +123,7 @@ def _label(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
 
 def _with_few_values(profiles: Iterable[ColumnProfile]) -> list[str]:
     """Columns that could be labels by what is in them. Tasks can be few and short too, and are known by their names."""
-    others: list[Role] = ["response", "task", "id"]
+    others: list[ColumnRole] = ["response", "task", "id"]
     named = [word for role in others for word in ROLES[role]]
     return [profile.name for profile in profiles if _is_stratum(profile) and _by_name(named, [profile]) is None]
 
@@ -153,7 +153,7 @@ def _id(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
     return None if named is None else (named.name, "it has another short text in every row")
 
 
-_CHOOSERS: Mapping[Role, Callable[[Sequence[ColumnProfile]], tuple[str, str] | None]] = {
+_CHOOSERS: Mapping[ColumnRole, Callable[[Sequence[ColumnProfile]], tuple[str, str] | None]] = {
     "label": _label,
     "response": _response,
     "task": _task,
@@ -213,7 +213,7 @@ def _labelled(labels: list[str]) -> GuessedScale:
     return GuessedScale(GradeScale("ordinal" if ordered else "nominal", chosen), because, ordered=ordered)
 
 
-def _not_found(role: Role, path: Path, profiles: Iterable[ColumnProfile]) -> UsageError:
+def _not_found(role: ColumnRole, path: Path, profiles: Iterable[ColumnProfile]) -> UsageError:
     columns = list(profiles)
     names = ", ".join(profile.name for profile in columns)
     wanted = {"label": "labels by its name, or alone by its few values", "response": "responses: text"}[role]

@@ -189,6 +189,16 @@ class Stimulus:
         """Digest of what a judge is shown: the same for texts that differ only in what is known about them."""
         return digest("content", {"task": self.task, "candidates": self.candidates})
 
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The quality of each candidate, by construction. Blank candidates meet nothing."""
+        base, delta = self.base or 0.0, self.delta or 0.0
+        match self.expectation:
+            case GivenWinner(candidate=winner):
+                return tuple(base + delta if place == winner else base for place in range(len(self.candidates)))
+            case _:
+                return tuple(base for _ in self.candidates)
+
     def _own_data(self) -> dict[str, Json]:
         """What only stimuli of the user's own data have, so that controlled ones keep their ids."""
         if not (self.gold or self.gold_from or self.evidence or self.strata):

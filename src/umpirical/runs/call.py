@@ -16,7 +16,6 @@ from umpirical.judges.prompt import fence
 from umpirical.judges.simulated.examiner import ExaminerKey, Truth, words_ratio
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.judges.spec import JudgeSpec
-from umpirical.stimuli.controlled.datasheet_set import candidate_levels
 from umpirical.store.stimulus_sets import StimulusSet
 
 __all__ = ["CallSpec", "examiner_truths"]
@@ -58,7 +57,7 @@ def answer_key(stimuli: "StimulusSet | list[Stimulus]") -> Callable[[str], float
         if stimulus.family == ORIGINAL:
             message = "this simulated judge knows the controlled stimuli alone, and these are the user's own"
             raise UsageError(message, fix=f"use one of {', '.join(EXAMINER_PROFILES)}")
-        for text, level in zip(stimulus.candidates, candidate_levels(stimulus), strict=True):
+        for text, level in zip(stimulus.candidates, stimulus.levels, strict=True):
             if levels.setdefault(text, level) != level:
                 raise ValueError(f"one text has two levels, {levels[text]:g} and {level:g}: {text[:60]!r}")
     return levels.__getitem__

@@ -17,7 +17,6 @@ from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.stimuli import GivenWinner, Stimulus
 from umpirical.domain.trials import Order, Trial
 from umpirical.runs.failures import Failure, FailureKeeper
-from umpirical.stimuli.controlled.datasheet_set import candidate_levels
 from umpirical.store.parquet import write_rows
 from umpirical.store.runs import RunStore, responses_digest
 from umpirical.store.schemas import judgment_schema
@@ -149,7 +148,7 @@ def _row(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> dict[str
         "winner": winner,
         "base": stimulus.base,
         "log_length": round(math.log(max(1, len(u)) / max(1, len(v))), 2),
-        "level": None if scale is None else candidate_levels(stimulus)[graded],
+        "level": None if scale is None else stimulus.levels[graded],
         "arm": trial.presentation.arm,
         "order": trial.presentation.order.value,
         "repeat": trial.presentation.repeat,

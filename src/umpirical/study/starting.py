@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from umpirical.datasets.guess import Guess, Role, guess_dataset
+from umpirical.datasets.guess import ColumnRole, Guess, guess_dataset
 from umpirical.domain.errors import UsageError
 from umpirical.store.files import write_text
 from umpirical.study.files import STUDY_FILE
@@ -120,7 +120,7 @@ def start_study(folder: Path) -> Path:
     return file
 
 
-def start_stress_study(folder: Path, data: Path, *, told: Mapping[Role, str]) -> StartedStress:
+def start_stress_study(folder: Path, data: Path, *, told: Mapping[ColumnRole, str]) -> StartedStress:
     """Writes a study of the responses in `data` that runs as it is, with an instruction and a place for the rubric.
 
     `told` are the columns that a person has named; what they leave open is guessed, and the file says from what. No

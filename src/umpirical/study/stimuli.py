@@ -10,7 +10,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.gates import GateResult
 from umpirical.domain.stimuli import Stimulus
 from umpirical.stimuli.controlled.carriers import pairs as carrier_pairs
-from umpirical.stimuli.controlled.carriers.file import PREFIX, Carrier, read_carriers
+from umpirical.stimuli.controlled.carriers.carrier import PREFIX, Carrier, read_carriers
 from umpirical.stimuli.controlled.carriers.pairs import carrier_stimuli
 from umpirical.stimuli.controlled.datasheet_set import MAKERS, datasheet_stimuli, spread_over_families
 from umpirical.stimuli.controlled.gates.carriers import carriers_checked

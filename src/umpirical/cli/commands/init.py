@@ -8,7 +8,7 @@ import click
 from umpirical.cli.terminal import inert, say
 
 if TYPE_CHECKING:
-    from umpirical.datasets.guess import Role
+    from umpirical.datasets.guess import ColumnRole
     from umpirical.study.starting import StartedStress
 
 __all__ = ["command"]
@@ -36,7 +36,7 @@ def command(folder: Path, data: Path | None, response: str | None, label: str | 
         say(f"wrote {file}")
         say(f"next:  umpirical check {folder}    then  umpirical run {folder}")
         return
-    named: dict[Role, str | None] = {"response": response, "label": label, "task": task}
+    named: dict[ColumnRole, str | None] = {"response": response, "label": label, "task": task}
     told = {role: column for role, column in named.items() if column is not None}
     _show(start_stress_study(folder, data, told=told), folder)
 

@@ -3,11 +3,10 @@
 import re
 from functools import lru_cache
 
+from umpirical.stimuli.controlled.ladder.transforms import LIST_MARK
 from umpirical.text.sentences import sentences_at_every_stop
 
 __all__ = ["TOKENIZERS", "equally_long", "length_gap"]
-
-_LIST_MARK = re.compile(r"^- ", re.MULTILINE)
 
 TOKENIZERS = {"words and marks": re.compile(r"\w+|[^\w\s]"), "pieces": re.compile(r"\w{1,5}|[^\w\s]")}
 """Whole words, and pieces of up to five letters as subword tokenizers cut them. List marks are layout, not length."""
@@ -37,5 +36,5 @@ def _lengths(text: str) -> list[int]:
 @lru_cache(maxsize=1 << 16)
 def _sentence_lengths(sentence: str) -> tuple[int, ...]:
     """Remembered, since answers are made of the same sentences again and again."""
-    plain = _LIST_MARK.sub("", sentence)
+    plain = sentence.removeprefix(LIST_MARK)
     return tuple(len(pattern.findall(plain)) for pattern in TOKENIZERS.values())

@@ -14,9 +14,9 @@ from umpirical.text.sentences import sentences_at_every_stop
 
 __all__ = ["REPORTED", "TRIVIAL", "TrivialJudge", "words_of"]
 
-Verdict = Literal["1", "2", "tie"]
+SlotVerdict = Literal["1", "2", "tie"]
 
-TrivialJudge = Callable[[str, str, str], Verdict]
+TrivialJudge = Callable[[str, str, str], SlotVerdict]
 """From a task and the two candidates in their slots to a verdict."""
 
 _WORD = re.compile(r"\w+")
@@ -24,42 +24,42 @@ _CAPITALS = re.compile(r"[A-Z0-9]")
 _VOWELS = re.compile(r"[aeiouy]+", re.IGNORECASE)
 
 
-def longer(_: str, first: str, second: str) -> Verdict:
+def longer(_: str, first: str, second: str) -> SlotVerdict:
     """The one with more characters."""
     return _higher(len(first), len(second))
 
 
-def shorter(_: str, first: str, second: str) -> Verdict:
+def shorter(_: str, first: str, second: str) -> SlotVerdict:
     return _higher(-len(first), -len(second))
 
 
-def first_slot(_task: str, _first: str, _second: str) -> Verdict:
+def first_slot(_task: str, _first: str, _second: str) -> SlotVerdict:
     """Slot 1, whatever is in it."""
     return "1"
 
 
-def alphabetical(_: str, first: str, second: str) -> Verdict:
+def alphabetical(_: str, first: str, second: str) -> SlotVerdict:
     """The one that would come first in a dictionary."""
     return "tie" if first == second else "1" if first.casefold() < second.casefold() else "2"
 
 
-def readability(_: str, first: str, second: str) -> Verdict:
+def readability(_: str, first: str, second: str) -> SlotVerdict:
     """The one that is easier to read, by Flesch's formula."""
     return _higher(_reading_ease(first), _reading_ease(second))
 
 
-def gzip_size(_: str, first: str, second: str) -> Verdict:
+def gzip_size(_: str, first: str, second: str) -> SlotVerdict:
     """The one that is larger after compression: the one with more in it."""
     return _higher(len(zlib.compress(first.encode())), len(zlib.compress(second.encode())))
 
 
-def prompt_overlap(task: str, first: str, second: str) -> Verdict:
+def prompt_overlap(task: str, first: str, second: str) -> SlotVerdict:
     """The one that takes more of its words from the task."""
     words = frozenset(words_of(task))
     return _higher(_overlap(first, words), _overlap(second, words))
 
 
-def capitals(_: str, first: str, second: str) -> Verdict:
+def capitals(_: str, first: str, second: str) -> SlotVerdict:
     """The one with more capital letters and figures."""
     return _higher(len(_CAPITALS.findall(first)), len(_CAPITALS.findall(second)))
 
@@ -78,7 +78,7 @@ REPORTED: dict[str, TrivialJudge] = {"prompt-overlap": prompt_overlap, "capitals
 """Good answers do share words with the task, and do name names: what these score is printed, and blocks nothing."""
 
 
-def _higher(first: float, second: float) -> Verdict:
+def _higher(first: float, second: float) -> SlotVerdict:
     return "1" if first > second else "2" if second > first else "tie"
 
 

@@ -27,7 +27,7 @@ from umpirical.text.templates import fill
 
 __all__ = ["Ask", "attempt", "check_again"]
 
-Role = Literal["generator", "validator"]
+WriterRole = Literal["generator", "validator"]
 
 LONGEST_TEXT = 200_000
 """Characters of a generated text; what is longer is no stimulus but a model that did not stop."""
@@ -38,7 +38,7 @@ class Ask:
     """A question to a model."""
 
     id: str
-    role: Role
+    role: WriterRole
     request: ChatRequest
 
 
@@ -147,7 +147,7 @@ def _opinions(commission: Commission, number: int, text: str) -> Generator[Ask, 
     return tuple(opinions)
 
 
-def _ask(commission: Commission, number: int, role: Role, place: int, request: ChatRequest) -> Ask:
+def _ask(commission: Commission, number: int, role: WriterRole, place: int, request: ChatRequest) -> Ask:
     return Ask(digest("generation call", [commission.id, number, role, place, request.payload()]), role, request)
 
 

@@ -10,8 +10,7 @@ from functools import lru_cache
 from statistics import median
 from typing import get_args
 
-from umpirical.stimuli.generation.chat import chat_around
-from umpirical.stimuli.generation.grade_names import times_named
+from umpirical.stimuli.generation.giveaways import chat_around, times_named
 from umpirical.stimuli.perturbations.catalogue import Check, Made
 from umpirical.stimuli.similarity.port import Similarity
 from umpirical.text.languages import UNKNOWN, Known, common_share, language_of, tellable

@@ -24,7 +24,7 @@ _CLOSED = re.compile(rf"{CERTAIN_END}\Z")
 _BULLETS = Target(rf"{LINE_START}(?:[-*+•] )++{CERTAIN_START}", kept=FENCED)
 _JOINT = Target(rf"{CERTAIN_END}(?: |{LINE_END}){CERTAIN_START}", kept=FENCED)
 
-Edit = tuple[int, int, str]
+TextEdit = tuple[int, int, str]
 
 
 def _change(text: str, rng: np.random.Generator) -> str:
@@ -34,7 +34,7 @@ def _change(text: str, rng: np.random.Generator) -> str:
     return spliced(text, [edit for edits in drawn([edits for edits in possible if edits], 0.5, rng) for edit in edits])
 
 
-def _as_prose(block: list[re.Match[str]]) -> list[Edit]:
+def _as_prose(block: list[re.Match[str]]) -> list[TextEdit]:
     """Edits that join a list of whole sentences, which a line may lead in; none if it is no such list."""
     items = block[0 if _ITEM.match(block[0][0]) else 1 :]
     if len(items) < 2 or not all(_ITEM.match(item[0]) for item in items):
@@ -46,7 +46,7 @@ def _as_prose(block: list[re.Match[str]]) -> list[Edit]:
     return [first, *joints]
 
 
-def _as_list(block: list[re.Match[str]], gaps: list[int], line_break: str) -> list[Edit]:
+def _as_list(block: list[re.Match[str]], gaps: list[int], line_break: str) -> list[TextEdit]:
     """Edits that make each sentence of a paragraph an item; none if it has few sentences or several lines."""
     line = block[0]
     inside = gaps[bisect(gaps, line.start()) : bisect(gaps, line.end())]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from umpirical.domain.errors import UsageError
-from umpirical.stimuli.similarity.memory import Kept
+from umpirical.stimuli.similarity.cache import TextCache
 
 __all__ = ["Embedding", "installed_embedding"]
 
@@ -56,7 +56,7 @@ class Embedding:
         self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(tokenizer))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._vector = Kept(self._embed, size=lambda vector: vector.nbytes, most=MOST_BYTES)
+        self._vector = TextCache(self._embed, size=lambda vector: vector.nbytes, most=MOST_BYTES)
 
     def between(self, one: str, other: str) -> float:
         if one == other:

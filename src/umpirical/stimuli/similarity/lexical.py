@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from umpirical.stimuli.similarity.memory import Kept
+from umpirical.stimuli.similarity.cache import TextCache
 
 __all__ = ["Lexical"]
 
@@ -75,7 +75,7 @@ def _computed(text: str) -> Vector:
 
 
 # A text is held against many others, and each of these against many more.
-_vector = Kept(_computed, size=lambda vector: vector[0].nbytes + vector[1].nbytes + OVERHEAD, most=MOST_BYTES)
+_vector = TextCache(_computed, size=lambda vector: vector[0].nbytes + vector[1].nbytes + OVERHEAD, most=MOST_BYTES)
 
 
 def _weighted(features: Iterable[str]) -> list[tuple[str, float]]:

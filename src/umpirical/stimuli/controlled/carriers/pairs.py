@@ -10,7 +10,8 @@ import numpy as np
 
 from umpirical.domain.stimuli import Expectation, GivenWinner, NoPreference, Stimulus
 from umpirical.stats.seeds import generator
-from umpirical.stimuli.controlled.carriers.claims import (
+from umpirical.stimuli.controlled.carriers.carrier import Carrier
+from umpirical.stimuli.controlled.carriers.checks import (
     check_carriers,
     corruption_problem,
     deletion_problem,
@@ -19,7 +20,6 @@ from umpirical.stimuli.controlled.carriers.claims import (
 )
 from umpirical.stimuli.controlled.carriers.corruption import corrupted, corruptible
 from umpirical.stimuli.controlled.carriers.deletion import deletable, without
-from umpirical.stimuli.controlled.carriers.file import Carrier
 from umpirical.stimuli.controlled.carriers.layouts import LAYOUTS, laid_out
 from umpirical.text.passages import locate
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from umpirical.domain.gates import GateResult
 from umpirical.domain.stimuli import Stimulus
-from umpirical.stimuli.controlled.datasheet_set import candidate_levels
 from umpirical.stimuli.controlled.ladder.transforms import canonical
 from umpirical.stimuli.controlled.task_checks import check_tasks
 from umpirical.stimuli.controlled.tasks import Task
@@ -23,8 +22,8 @@ def checkers_agree(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> Ga
     problems = []
     for stimulus in stimuli:
         found = tuple(tasks[stimulus.task_id].level(text) for text in stimulus.candidates)
-        if found != candidate_levels(stimulus):
-            problems.append(f"stimulus {stimulus.id}: made for levels {candidate_levels(stimulus)}, found {found}")
+        if found != stimulus.levels:
+            problems.append(f"stimulus {stimulus.id}: made for levels {stimulus.levels}, found {found}")
     return result("checkers-agree", problems, f"{2 * len(stimuli)} candidates", "every candidate at its planned level")
 
 

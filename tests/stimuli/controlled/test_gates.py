@@ -19,8 +19,8 @@ from umpirical.stimuli.controlled.gates.contents import no_leak
 from umpirical.stimuli.controlled.gates.design import both_orders, rebuilds
 from umpirical.stimuli.controlled.gates.suite import refuse_unsound, try_gates
 from umpirical.stimuli.controlled.gates.surface import bag_of_words, trivial_judges
-from umpirical.stimuli.controlled.ladder.answers import random_wording, slot_sentences
 from umpirical.stimuli.controlled.ladder.balance import Balancer
+from umpirical.stimuli.controlled.ladder.pairs import random_wording, slot_sentences
 from umpirical.stimuli.controlled.ladder.transforms import PLAIN
 from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.text.sentences import sentences_at_every_stop

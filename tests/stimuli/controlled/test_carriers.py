@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from umpirical.domain.errors import ConfigError
 from umpirical.domain.stimuli import GivenWinner, NoPreference
-from umpirical.stimuli.controlled.carriers.claims import (
+from umpirical.stimuli.controlled.carriers.carrier import Carrier, read_carriers
+from umpirical.stimuli.controlled.carriers.checks import (
     check_carriers,
     corruption_problem,
     deletion_problem,
@@ -17,10 +18,8 @@ from umpirical.stimuli.controlled.carriers.claims import (
 )
 from umpirical.stimuli.controlled.carriers.corruption import corrupted, corruptible
 from umpirical.stimuli.controlled.carriers.deletion import deletable, without
-from umpirical.stimuli.controlled.carriers.file import Carrier, read_carriers
 from umpirical.stimuli.controlled.carriers.layouts import LAYOUTS, laid_out
 from umpirical.stimuli.controlled.carriers.pairs import MOST_EDITED, carrier_stimuli
-from umpirical.stimuli.controlled.datasheet_set import candidate_levels
 from umpirical.stimuli.controlled.gates.carriers import carriers_checked
 from umpirical.stimuli.controlled.lengths import TOKENIZERS
 from umpirical.store.yaml_files import parse_yaml
@@ -231,7 +230,7 @@ def test_the_unedited_answer_is_the_winner_and_levels_are_claims_intact():
     for stimulus in made():
         carrier = next(c for c in CARRIERS if c.task_id == stimulus.task_id)
         own = stimulus.candidates.index(carrier.answer)
-        levels = candidate_levels(stimulus)
+        levels = stimulus.levels
         assert levels[own] == len(carrier.claims)
         assert levels[1 - own] == sum(bool(locate(other(stimulus, carrier), claim)) for claim in carrier.claims)
         if stimulus.family == "carrier-ladder":

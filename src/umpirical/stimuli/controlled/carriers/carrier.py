@@ -13,7 +13,7 @@ __all__ = ["PREFIX", "Carrier", "read_carriers"]
 PREFIX = "carrier:"
 """Before the id of every carrier, where it stands for a task: no task of tier 1 may be named so."""
 
-Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+_Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
-    task: Text
-    answer: Text
-    claims: list[Text]
+    task: _Text
+    answer: _Text
+    claims: list[_Text]
 
 
 class _File(BaseModel):

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-__all__ = ["Kept"]
+__all__ = ["TextCache"]
 
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
+class TextCache(Generic[T]):
     """A function of a text that remembers what it returned, as long as all of that is not too large.
 
     Texts are held against the same others again and again, in the same order. Where not all fit, forgetting the one

@@ -11,9 +11,8 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import GivenWinner, NoPreference
 from umpirical.judges.judge import Capabilities
 from umpirical.runs.design import Design, presentations, shown
-from umpirical.stimuli.controlled.datasheet_set import candidate_levels, datasheet_stimuli, spread_over_families
-from umpirical.stimuli.controlled.ladder.answers import chain
-from umpirical.stimuli.controlled.ladder.pairs import bases
+from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli, spread_over_families
+from umpirical.stimuli.controlled.ladder.pairs import bases, chain
 from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS, canonical
 from umpirical.stimuli.controlled.lengths import equally_long
 from umpirical.stimuli.controlled.recipes import RECIPES, recipe
@@ -129,7 +128,7 @@ def test_identical_answers_come_in_every_quality(size):
 def test_the_checkers_find_every_planned_level(size):
     for stimulus in built(size):
         found = tuple(TASKS[stimulus.task_id].level(text) for text in stimulus.candidates)
-        assert found == candidate_levels(stimulus)
+        assert found == stimulus.levels
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -150,9 +149,9 @@ def test_equal_candidates_state_the_same(size):
 
 def test_the_levels_of_the_candidates_follow_from_the_expectation():
     ladder = next(s for s in of("paper", "ladder") if s.base == 1 and s.delta == 3)
-    assert candidate_levels(replace(ladder, expectation=GivenWinner(0))) == (4.0, 1.0)
-    assert candidate_levels(replace(ladder, expectation=GivenWinner(1))) == (1.0, 4.0)
-    assert candidate_levels(of("paper", "vacuum")[0]) == (0.0, 0.0)
+    assert replace(ladder, expectation=GivenWinner(0)).levels == (4.0, 1.0)
+    assert replace(ladder, expectation=GivenWinner(1)).levels == (1.0, 4.0)
+    assert of("paper", "vacuum")[0].levels == (0.0, 0.0)
 
 
 # What the design rotates.

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from umpirical.stimuli.controlled.ladder.answers import facts_at, random_wording, slot_sentences
+from umpirical.stimuli.controlled.ladder.pairs import facts_at, random_wording, slot_sentences
 from umpirical.stimuli.controlled.ladder.transforms import (
     CONTRACTIONS,
     MOST_CONTRACTIONS,

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from umpirical.stimuli.controlled.carriers.carrier import Carrier
 from umpirical.stimuli.controlled.carriers.corruption import MONTHS, NUMBERS, POLES, WEEKDAYS, corruptible
 from umpirical.stimuli.controlled.carriers.deletion import deletable
-from umpirical.stimuli.controlled.carriers.file import Carrier
 from umpirical.text.blocks import Block, TextSpan, markdown_blocks, without_bullet
 from umpirical.text.passages import locate
 from umpirical.text.sentences import spans_past_abbreviations
