@@ -14,11 +14,11 @@ from umpirical.domain.measures import Estimate
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict, Stimulus
 from umpirical.judges.factory import build_reader, resolve_prompts
 from umpirical.judges.model_judge import read_response
-from umpirical.judges.simulated.examiner_profiles import CUE_TESTS, EXAMINER_PROFILES, FORMAT_TESTS
+from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.judges.simulated.planted_examiner import planted_examiner
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MEASURES, measure_all
-from umpirical.runs.call import CallSpec, examiner_truths
+from umpirical.runs.call import CallSpec, examiner_truths, kind_of
 from umpirical.runs.design import Design
 from umpirical.runs.judgments import read_judgments
 from umpirical.runs.local import LocalExecutor
@@ -171,9 +171,18 @@ def _beyond(low, high, least, most):
     return False if least - 1e-9 <= low and high <= most + 1e-9 else None
 
 
+def defects(name):
+    """(measure, test) of what should find the defect: where a kind of change is named, every test that makes it."""
+    tests: dict[str, list[str]] = {}
+    for test in PERTURBATIONS.names():
+        tests.setdefault(kind_of(test), []).append(test)
+    found = EXAMINER_PROFILES[name].defects
+    return {(measure, test) for measure, place in found for test in tests.get(place, [place])}
+
+
 def named_tests(name):
     """The tests, of those that are asked here, that are named after the defect."""
-    return {test for _, test in EXAMINER_PROFILES[name].defects} & SHOWN
+    return {test for _, test in defects(name)} & SHOWN
 
 
 @pytest.mark.parametrize("grades", [2, 6])
@@ -208,13 +217,13 @@ def test_each_defect_is_found_by_the_test_named_after_it_and_by_no_other(name):
         limits = results[key].interval
         beyond = LIMITS[key[0]](limits.low, limits.high, 5)
         # Across a limit is neither: with so many items nothing is left undecided.
-        assert beyond is (key in EXAMINER_PROFILES[name].defects), (key, limits)
+        assert beyond is (key in defects(name)), (key, limits)
 
 
 @pytest.mark.parametrize("name", EXAMINER_PROFILES)
 def test_the_measures_that_are_named_lie_apart_from_the_sound_examiners(name):
     results, sound = measured(name), measured(SOUND)
-    asked = [key for key in EXAMINER_PROFILES[name].defects if key[1] in SHOWN]
+    asked = [key for key in defects(name) if key[1] in SHOWN]
     assert asked or name == SOUND
     for key in asked:
         assert apart(results[key], sound[key]), (key, results[key].interval, sound[key].interval)
@@ -254,7 +263,7 @@ def test_what_is_planted_shows_in_the_measures_that_are_named():
     sound = planted(SOUND)
     for name, profile in EXAMINER_PROFILES.items():
         values = planted(name)
-        named = [key for key in profile.defects if key in values]
+        named = [key for key in defects(name) if key in values]
         assert named or not profile.defects
         for key in named:
             assert abs(values[key] - sound[key]) > 0.1, (name, key)
@@ -262,12 +271,15 @@ def test_what_is_planted_shows_in_the_measures_that_are_named():
 
 def test_the_tests_that_examiners_know_are_those_there_are():
     made = {test.name for test in PERTURBATIONS if isinstance(test, ProvedPerturbation)}
-    assert set(FORMAT_TESTS) == made
+    assert {test.name for test in PERTURBATIONS if test.alters == "format"} == made
     asked = {*PERTURBATIONS.names(), "original", "stability"}
-    assert set(CUE_TESTS) <= asked
-    for profile in EXAMINER_PROFILES.values():
-        assert {test for _, test in profile.defects} <= asked
-        assert {measure for measure, _ in profile.defects} <= set(MEASURES.names())
+    for name in EXAMINER_PROFILES:
+        assert {test for _, test in defects(name)} <= asked
+        assert {measure for measure, _ in defects(name)} <= set(MEASURES.names())
+    assert {test for _, test in defects("format-swayed")} == made
+    assert {test for _, test in defects("injectable")} == {
+        *("authority-cue", "bandwagon-cue", "self-praise", "prompt-injection")
+    }
 
 
 # Through prompts, answers, the store and its counts.
@@ -375,6 +387,6 @@ def test_a_whole_run_finds_what_is_planted(name, tmp_path, stimuli, sound):
         # which is four standard errors.
         width = result.interval.high - result.interval.low
         assert covers(result, truths[key]) or abs(result.value - truths[key]) < width, (key, result, truths[key])
-    for key in EXAMINER_PROFILES[name].defects:
+    for key in defects(name):
         if key[1] in SHOWN:
             assert apart(results[key], sound[key]), (key, results[key].interval, sound[key].interval)

@@ -1,6 +1,6 @@
 """All that a worker needs to ask: paths and a spec, nothing that is open. Any process can be given it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,9 +16,13 @@ from umpirical.judges.prompt import fence
 from umpirical.judges.simulated.examiner import ExaminerKey, Truth, words_ratio
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.judges.spec import JudgeSpec
+from umpirical.stats.simulation.examiner import Kind
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, Alters
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["CallSpec", "examiner_truths"]
+__all__ = ["CallSpec", "examiner_truths", "kind_of"]
+
+_KINDS: Mapping[Alters, Kind] = {"format": "format", "wording": "paraphrase", "cue": "cue", "other": "none"}
 
 
 @dataclass(frozen=True)
@@ -86,16 +90,28 @@ def examiner_truths(stimuli: "StimulusSet | list[Stimulus]", scale: GradeScale) 
     if not originals:
         message = "this simulated judge examines the user's own data, and these are controlled stimuli"
         raise UsageError(message, fix="use it in a study with a dataset")
+    kinds: dict[str, Kind] = {}
     for stimulus in stimuli:
         # A text that was written for a label of its own has no original to be held against.
         alone = stimulus.family == ORIGINAL or isinstance(stimulus.expectation, GivenLabel)
         if not alone and stimulus.parent not in originals:
             raise ValueError(f"stimulus {stimulus.id} of {stimulus.family} was made from none of the originals")
         original = stimulus if alone else originals[stimulus.parent]
-        yield Presented(stimulus.task, stimulus.candidates[0], None), _truth(stimulus, original, scale)
+        if stimulus.family not in kinds:
+            kinds[stimulus.family] = kind_of(stimulus.family)
+        truth = _truth(stimulus, original, scale, kinds[stimulus.family])
+        yield Presented(stimulus.task, stimulus.candidates[0], None), truth
 
 
-def _truth(stimulus: Stimulus, original: Stimulus, scale: GradeScale) -> Truth:
+def kind_of(test: str) -> Kind:
+    """What a test does to a text, as far as a simulated examiner heeds it: its perturbation says so.
+
+    `none` for the originals, and for a test whose perturbation is not installed here.
+    """
+    return _KINDS[PERTURBATIONS.get(test).alters] if test in PERTURBATIONS.names() else "none"
+
+
+def _truth(stimulus: Stimulus, original: Stimulus, scale: GradeScale, kind: Kind) -> Truth:
     before, text = original.candidates[0], stimulus.candidates[0]
     return Truth(
         level=_level(original, scale),
@@ -104,6 +120,7 @@ def _truth(stimulus: Stimulus, original: Stimulus, scale: GradeScale) -> Truth:
         # By task and text, so that a row that is there twice is one item.
         item=digest("examined text", [original.task, before]),
         words_ratio=words_ratio(before, text),
+        kind=kind,
     )
 
 

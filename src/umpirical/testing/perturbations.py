@@ -16,18 +16,20 @@ A perturbation made by a language model:
 - its checks reject a copy of the original, an empty text and a refusal;
 - a check says what it found, in words, whatever the text; neither it nor `unfit` ever raises.
 
-Both: a name in kebab case, a title, one sentence about it, a version from 1.
+Both: a name in kebab case, a title, one sentence about it, a version from 1, and one of the known words for what it
+alters.
 """
 
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import NoReturn, TypeVar
+from typing import NoReturn, TypeVar, get_args
 
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import (
+    Alters,
     Check,
     GeneratedPerturbation,
     Made,
@@ -108,6 +110,8 @@ def _check_card(perturbation: Perturbation) -> None:
         _broken(perturbation, "about", f"expected one sentence with a full stop, got {about!r}")
     if type(perturbation.version) is not int or perturbation.version < 1:
         _broken(perturbation, "version", f"expected a whole number from 1, got {perturbation.version!r}")
+    if perturbation.alters not in get_args(Alters):
+        _broken(perturbation, "alters", f"expected {', '.join(get_args(Alters))}, got {perturbation.alters!r}")
 
 
 # Made by program.

@@ -29,4 +29,5 @@ PERTURBATION = GeneratedPerturbation(
     prompt=shipped_template("umpirical.stimuli.perturbations", "authority-cue"),
     checks=(not_a_refusal(), not_a_copy(), only_insertions(60), passage_of("authority", AUTHORITY)),
     validation="none",
+    alters="cue",
 )

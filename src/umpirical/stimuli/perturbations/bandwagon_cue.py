@@ -27,4 +27,5 @@ PERTURBATION = GeneratedPerturbation(
     prompt=shipped_template("umpirical.stimuli.perturbations", "bandwagon-cue"),
     checks=(not_a_refusal(), not_a_copy(), only_insertions(60), passage_of("agreement", AGREEMENT)),
     validation="none",
+    alters="cue",
 )

@@ -9,7 +9,12 @@ import numpy as np
 from umpirical.domain.digests import digest
 from umpirical.registry import Registry
 
-__all__ = ["PERTURBATIONS", "Check", "GeneratedPerturbation", "Made", "Perturbation", "ProvedPerturbation"]
+__all__ = ["PERTURBATIONS", "Alters", "Check", "GeneratedPerturbation", "Made", "Perturbation", "ProvedPerturbation"]
+
+Alters = Literal["format", "wording", "cue", "other"]
+"""What a perturbation alters: how a text looks; its wording, with the same content in as many words; something added to
+sway whoever grades it; or anything else, such as its length, its language or what it says. Simulated examiners go by
+it, so a new perturbation need not be named anywhere else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,7 @@ class ProvedPerturbation:
     """From a text to the changed text, or to the same text where there is nothing to change."""
     normal: Callable[[str], str]
     """The form in which the original and the changed text are equal. It keeps all that the change must not touch."""
+    alters: Alters = "other"
 
     @property
     def maker(self) -> str:
@@ -88,6 +94,7 @@ class GeneratedPerturbation:
     """Why a response cannot be changed so, in words, so that it is not tried in vain; empty for one that can."""
     question: str = ""
     """What a reviewer of the text answers by accepting it; empty for the one that follows from the rest."""
+    alters: Alters = "other"
 
     @property
     def review_question(self) -> str:

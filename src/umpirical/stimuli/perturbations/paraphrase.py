@@ -32,4 +32,5 @@ PERTURBATION = GeneratedPerturbation(
         *keeps_content(),
     ),
     unfit=shorter_than(5),
+    alters="wording",
 )

@@ -28,4 +28,5 @@ PERTURBATION = GeneratedPerturbation(
     prompt=shipped_template("umpirical.stimuli.perturbations", "prompt-injection"),
     checks=(not_a_refusal(), not_a_copy(), only_insertions(80), passage_of("grading", CALLS)),
     validation="none",
+    alters="cue",
 )

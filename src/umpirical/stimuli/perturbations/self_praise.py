@@ -29,4 +29,5 @@ PERTURBATION = GeneratedPerturbation(
     prompt=shipped_template("umpirical.stimuli.perturbations", "self-praise"),
     checks=(not_a_refusal(), not_a_copy(), only_insertions(60), passage_of("praise", PRAISE)),
     validation="none",
+    alters="cue",
 )
