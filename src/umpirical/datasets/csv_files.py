@@ -4,14 +4,14 @@ import csv
 from collections import Counter
 from collections.abc import Iterator
 
-from umpirical.datasets.readers import Row, Source, Table, counted
+from umpirical.datasets.readers import DatasetReader, Row, Source, Table, counted
 from umpirical.datasets.text_lines import LONGEST_LINE, numbered_lines
 from umpirical.domain.errors import ConfigError
 
-__all__ = ["read_csv"]
+__all__ = ["READER"]
 
 
-def read_csv(source: Source) -> Table:
+def _read(source: Source) -> Table:
     """A file with a header, quoted as RFC 4180 says: by `"`, doubled inside. Blank lines are passed over."""
     records = _records(source)
     where, header = next(records, (f"{source.name}:1", []))
@@ -87,3 +87,6 @@ def _broken(error: csv.Error, place: str, source: Source) -> ConfigError:
         return ConfigError(message, where=place, fix="save the file with the line ends of Unix or Windows")
     fix = 'a quote inside a quoted field is written twice: "say ""yes"""'
     return ConfigError(f"not comma-separated values: {text}", where=place, fix=fix)
+
+
+READER = DatasetReader("csv", _read)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from umpirical.datasets.columns import missing_column
 from umpirical.datasets.profile import MOST_LABELS, ColumnProfile, profile_columns
+from umpirical.datasets.readers import missing_column
 from umpirical.datasets.values import number_of
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from umpirical.datasets.readers import Row, Source, Table, counted
+from umpirical.datasets.readers import DatasetReader, Row, Source, Table, counted
 from umpirical.datasets.text_lines import numbered_lines
 from umpirical.domain.errors import ConfigError
 
-__all__ = ["read_jsonl"]
+__all__ = ["READER"]
 
 LONGEST_NUMBER = 1_000
 """Digits of a whole number."""
@@ -18,7 +18,7 @@ LONGEST_NUMBER = 1_000
 _PIECES = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 
 
-def read_jsonl(source: Source) -> Table:
+def _read(source: Source) -> Table:
     """Objects may have different keys, so only the rows say which columns there are. Blank lines are passed over."""
     return Table(source.name, None, counted(_rows(source), source))
 
@@ -74,3 +74,6 @@ def _deeper(line: str, deepest: int) -> bool:
         elif piece[0] in "]}":
             depth -= 1
     return False
+
+
+READER = DatasetReader("jsonl", _read)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from umpirical.datasets.readers import Row, Source, Table, counted
+from umpirical.datasets.readers import DatasetReader, Row, Source, Table, counted
 from umpirical.datasets.text_lines import check_size
 from umpirical.domain.errors import ConfigError
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["read_parquet"]
+__all__ = ["READER"]
 
 _WRITE_AGAIN = "write the file again, with text as UTF-8"
 
@@ -19,7 +19,7 @@ BATCH = 16384
 """Rows decoded at a time. Text that they share is in memory once, so there may be many."""
 
 
-def read_parquet(source: Source) -> Table:
+def _read(source: Source) -> Table:
     """The columns that are wanted; if all are, those that hold single values."""
     check_size(source)
     try:
@@ -120,3 +120,6 @@ def _unreadable() -> tuple[type[Exception], ...]:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+READER = DatasetReader("parquet", _read)

@@ -113,7 +113,7 @@ class StudySpec(BaseModel):
         if compares := [judge.name for judge in self.judges if judge.kind != "grade"]:
             raise ValueError(f"judge {compares[0]} compares: a dataset of single responses is for judges that grade")
         for judge in self.judges:
-            if judge.scale is not None and judge.scale.build() != self.dataset.scale.build():
+            if judge.scale is not None and judge.scale.build() != self.dataset.scale:
                 raise ValueError(f"judge {judge.name}: its scale is not that of the dataset")
         if self.stress is not None and self.stress.generated and not self.rubric:
             raise ValueError("rubric: a validator has to see what the judges go by; name the file")

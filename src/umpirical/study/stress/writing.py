@@ -43,7 +43,7 @@ def generation_terms(study: Study) -> GenerationTerms:
     return GenerationTerms(
         instruction=study.instruction,
         rubric=study.rubric,
-        scale=dataset.scale.build(),
+        scale=dataset.scale,
         generator=_writer(stress.generator),
         validator=_writer(stress.validator),
         votes=stress.votes,
