@@ -1,4 +1,4 @@
-"""Comma-separated values. Every cell is text, verbatim: `1` is the text `1`, and `=A1` is no formula."""
+"""Comma-separated values. Every cell is text, verbatim: `1` is the text `1`, and `=A1` is not a formula."""
 
 import csv
 from collections import Counter
@@ -12,7 +12,7 @@ __all__ = ["READER"]
 
 
 def _read(source: Source) -> Table:
-    """A file with a header, quoted as RFC 4180 says: by `"`, doubled inside. Blank lines are passed over."""
+    """A file with a header, quoted as RFC 4180 says: by `"`, doubled inside. Blank lines are skipped."""
     records = _records(source)
     where, header = next(records, (f"{source.name}:1", []))
     if not header:
@@ -35,7 +35,7 @@ def _rows(records: Iterator[tuple[str, list[str]]], header: list[str]) -> Iterat
 
 def _records(source: Source) -> Iterator[tuple[str, list[str]]]:
     """Each record with the line that it starts in."""
-    # The limit is the whole process's, so it is only ever raised; `counted` holds each field against our own.
+    # The limit applies to the whole process, so it is only ever raised; `counted` checks each field against ours.
     csv.field_size_limit(max(csv.field_size_limit(), source.limits.field))
     feed = _Feed(source)
     reader = csv.reader(feed, strict=True)
@@ -53,7 +53,7 @@ def _records(source: Source) -> Iterator[tuple[str, list[str]]]:
 
 
 class _Feed:
-    """Lines for the parser, which takes as many as a record needs: a quote that is never closed would take them all."""
+    """Gives the parser its lines and limits the length of a record: an unclosed quote would swallow the whole file."""
 
     def __init__(self, source: Source) -> None:
         self._lines = numbered_lines(source)

@@ -29,7 +29,7 @@ def _read(source: Source) -> Table:
             where=source.name,
             fix="name a part in split, such as test[:10%], or raise dataset.limits.rows",
         )
-    # Only what is wanted: a column of pictures would be decoded one by one.
+    # Only what is wanted: pictures in another column would be decoded one by one.
     wanted = loaded.select_columns([name for name in source.columns or columns if name in columns])
     _check_size(wanted.data.nbytes, source)
     return Table(source.name, columns, counted(_rows(wanted, source), source))
@@ -40,7 +40,7 @@ def _library() -> Any:  # noqa: ANN401  # an optional package
         library: Any = import_module("datasets")
     except ImportError:
         library = None
-    # A folder of that name on the path would be imported too, and is not it.
+    # A folder of that name on the path would be imported as well, and is not the library.
     if not hasattr(library, "load_from_disk"):
         raise UsageError("the format huggingface needs a package that is not installed", fix=INSTALL)
     # Before version 4 it can be made to run a script that comes with a dataset.
@@ -91,7 +91,7 @@ def _check_size(size: int, source: Source) -> None:
 
 
 def _rows(loaded: Any, source: Source) -> Iterator[Row]:  # noqa: ANN401
-    # Asked for by what it can do, and not by its class, as that would need the import.
+    # Recognised by what it can do, because its class would have to be imported.
     names = {column: kind.names for column, kind in loaded.features.items() if hasattr(kind, "int2str")}
     number = 0
     for batch in loaded.with_format(None).iter(batch_size=BATCH):
@@ -103,7 +103,7 @@ def _rows(loaded: Any, source: Source) -> Iterator[Row]:  # noqa: ANN401
 
 
 def _class_name(value: int | None, names: list[str]) -> str | None:
-    """-1 is how the library stores a label that is not known."""
+    """The name of a class; None for -1, which is how the library stores an unknown one."""
     return None if value is None or value < 0 else names[value]
 
 

@@ -26,10 +26,10 @@ MOST_VALUES = 1_000
 
 
 def read_items(spec: DatasetSpec, folder: Path, *, seed: int = 1) -> tuple[list[Item], DatasetSummary]:
-    """The items of a dataset, in its order, sampled as its spec says, and what was found in all of it.
+    """The items of a dataset, in its order and sampled as its spec says, and what was found in all of it.
 
     Items are named by the id column, or by file and line. Every row is read, whether it is taken or not; one that
-    cannot be read is an error, never left out. `seed` is the study's, for a sample that names none.
+    cannot be read is an error and never left out. `seed` is the study's, for a sample without one of its own.
     """
     columns = spec.columns.named()
     table = _open_table(spec, folder, columns=columns)
@@ -44,7 +44,7 @@ def read_items(spec: DatasetSpec, folder: Path, *, seed: int = 1) -> tuple[list[
 
 
 def _open_table(spec: DatasetSpec, folder: Path, *, columns: tuple[str, ...]) -> Table:
-    """The rows of a dataset, read as they are asked for: of `columns` and no others."""
+    """The rows of a dataset, read on demand, with these columns and no others."""
     source = Source(
         path=folder / spec.path,
         name=Path(spec.path).name,
@@ -57,7 +57,7 @@ def _open_table(spec: DatasetSpec, folder: Path, *, columns: tuple[str, ...]) ->
 
 
 class _Intake:
-    """What has come in so far."""
+    """The rows taken in so far: the items made from them, and what is wrong with the others."""
 
     def __init__(self, spec: DatasetSpec, source: str) -> None:
         self.items: list[Item] = []
@@ -70,7 +70,7 @@ class _Intake:
         self._strata: dict[str, Counter[str]] = {column: Counter() for column in spec.columns.strata}
 
     def take(self, row: Row) -> None:
-        """A row that makes no item is kept as a problem, so that one reading shows more than the first."""
+        """Makes an item of a row, or notes what is wrong with it: one reading shows more than the first problem."""
         self._rows += 1
         if self._rows == 1:
             self._found = dict.fromkeys(row.values)
@@ -86,7 +86,7 @@ class _Intake:
         self._count(item, row.place)
 
     def check(self) -> None:
-        """Raises if anything was wrong with any row, or if there was none."""
+        """Raises if anything was wrong with any row, or if there were no rows."""
         if not self._rows:
             raise ConfigError("no rows", where=self._source, fix="is it the right file?")
         for column in self._spec.columns.named():
@@ -101,7 +101,7 @@ class _Intake:
             raise ConfigError(f"{self._bad:,} of {self._rows:,} rows cannot be taken:{shown}{more}", where=self._source)
 
     def summary(self, format_name: str, taken: Sequence[Item]) -> DatasetSummary:
-        """What was found, `taken` being the sample."""
+        """What was found. `taken` is the sample."""
         return DatasetSummary(
             source=self._source,
             format=format_name,

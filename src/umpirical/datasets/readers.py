@@ -164,7 +164,7 @@ def _length(row: Row, longest: int) -> int:
             raise ConfigError(message, where=row.place, fix="shorten it, or raise dataset.limits.field")
         if not _encodes(value):
             message = f"column {column!r} holds half of a surrogate pair, which is no character"
-            raise ConfigError(message, where=row.place, fix="mend the text where it was written")
+            raise ConfigError(message, where=row.place, fix="correct the text at its source")
     return length
 
 

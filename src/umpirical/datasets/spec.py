@@ -95,10 +95,10 @@ class SampleSpec(_Spec):
 class LimitsSpec(_Spec):
     """What is read at most. Anything larger is refused, never cut."""
 
-    bytes: int = Field(default=1 << 30, ge=1, description="Size of the file.")
-    rows: int = Field(default=1_000_000, ge=1, description="Rows of it.")
+    bytes: int = Field(default=1 << 30, ge=1, description="The size of the file.")
+    rows: int = Field(default=1_000_000, ge=1, description="The number of rows.")
     field: int = Field(default=1_000_000, ge=1, le=100_000_000, description="Characters of one value.")
-    depth: int = Field(default=32, ge=1, le=200, description="Levels of nesting in one line of JSON.")
+    depth: int = Field(default=32, ge=1, le=200, description="Levels of nesting in a line of JSON.")
 
 
 def _with_shorthands(schema: dict[str, Any]) -> None:

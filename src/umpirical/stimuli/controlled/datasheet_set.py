@@ -22,7 +22,7 @@ MAKERS = [pairs.MAKER, VACUUM_MAKER]
 """What makes the stimuli, with versions: another version makes another set of the same tasks."""
 
 COSTS = {"whitespace": 2, "empty": 1, "identical": 1}
-"""The vacuum classes, and the distinct prompts that a stimulus of each makes."""
+"""The vacuum classes, and how many distinct prompts a stimulus of each makes."""
 
 WHITESPACE = (("   ", "\n\n"), (" \n ", "\t\t"), ("\n", "      "), ("\t", " \n\n "))
 
@@ -45,7 +45,7 @@ def datasheet_stimuli(tasks: Sequence[Task], recipe: Recipe, *, seed: int) -> It
 
 
 def _ladder(maker: PairMaker, recipe: Recipe, made: Counter[str]) -> Iterator[Stimulus]:
-    """Steps in rotation over the tasks, those that the task's grain allows. `made` counts them over the whole set."""
+    """Steps in rotation over the tasks, as far as a task's grain allows them. `made` counts them over the whole set."""
     top, grain = len(maker.task.requirements), maker.task.grain
     steps = [step for step in recipe.steps if step <= top and (step * grain).is_integer()]
     seen = Counter[float]()
@@ -57,7 +57,7 @@ def _ladder(maker: PairMaker, recipe: Recipe, made: Counter[str]) -> Iterator[St
 
 
 def vacuum_stimuli(maker: PairMaker, *, prompts: int) -> Iterator[Stimulus]:
-    """So many distinct prompts in one task, of three classes that take turns over the tasks.
+    """Stimuli that make `prompts` distinct prompts for one task, of three classes that take turns over the tasks.
 
     Two empty answers, and two identical ones, are one prompt; two blank ones that differ in blanks are two, one in
     each order.
@@ -98,7 +98,7 @@ def _vacuum_stimulus(maker: PairMaker, stratum: str, turn: int) -> Stimulus:
 
 
 def spread_over_families(tasks: Sequence[Task], count: int) -> list[Task]:
-    """So many of the tasks, from as many domains and families as there are.
+    """`count` of the tasks, from as many domains and families as possible.
 
     The first task of each family, then the second of each; and among families, the first of each domain, then the
     second of each.

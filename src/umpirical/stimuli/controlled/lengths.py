@@ -1,4 +1,4 @@
-"""How long a candidate is, by two ways to count tokens, and whether two candidates are equally long."""
+"""The length of a candidate, by two ways to count tokens, and whether two candidates are equally long."""
 
 import re
 from functools import lru_cache
@@ -16,7 +16,7 @@ MOST_TOKENS, MOST_SHARE = 2, 0.02
 
 
 def length_gap(first: str, second: str) -> int:
-    """Tokens that the one has more than the allowed gap over the other, in the worse of the two ways; 0 if none."""
+    """By how many tokens two candidates differ beyond what is allowed, in the worse of the two counts."""
     gaps = []
     for one, other in zip(_lengths(first), _lengths(second), strict=True):
         allowed = max(MOST_TOKENS, MOST_SHARE * max(one, other))
@@ -35,6 +35,6 @@ def _lengths(text: str) -> list[int]:
 
 @lru_cache(maxsize=1 << 16)
 def _sentence_lengths(sentence: str) -> tuple[int, ...]:
-    """Remembered, since answers are made of the same sentences again and again."""
+    """Cached, since answers are made of the same sentences again and again."""
     plain = sentence.removeprefix(LIST_MARK)
     return tuple(len(pattern.findall(plain)) for pattern in TOKENIZERS.values())

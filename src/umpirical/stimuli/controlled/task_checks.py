@@ -1,4 +1,4 @@
-"""Is a task what it claims to be: checked by program, before any answer is made from it."""
+"""Checks by program that a task is what it claims to be, before any answer is made from it."""
 
 from collections.abc import Iterator
 from itertools import combinations
@@ -10,12 +10,12 @@ from umpirical.text.words import shared_triples, word_triples
 __all__ = ["check_task", "check_tasks"]
 
 MIN_WORDINGS = 2
-"""Forms, and fillers, that a fact needs at least: two answers of equal quality must be able to differ."""
+"""The fewest forms, and the fewest fillers, of a fact: two answers of equal quality must be able to differ."""
 
 MIN_REQUIREMENTS = 2
 
 SAME_PROMPT = 0.8
-"""Share of common word triples above which two prompts are one prompt."""
+"""Two prompts that share more of their word triples than this count as one prompt."""
 
 
 def check_tasks(tasks: list[Task]) -> Iterator[str]:

@@ -56,7 +56,7 @@ class Task:
     prompt: str
     requirements: tuple[Requirement, ...]
     reviewed: bool = True
-    """False for a draft by a model that no person has read yet: nothing is measured with it."""
+    """False for a model's draft that no person has read yet: nothing is measured with it."""
 
     @cached_property
     def facts(self) -> list[Fact]:
@@ -65,7 +65,7 @@ class Task:
 
     @property
     def grain(self) -> int:
-        """Facts in a requirement: an answer can meet it by as many steps."""
+        """Facts in a requirement, and so the steps in which an answer can meet it."""
         return len(self.requirements[0].facts)
 
     def stated(self, text: str) -> frozenset[int]:
@@ -73,7 +73,7 @@ class Task:
         return frozenset().union(*(self._stated_by(sentence) for sentence in sentences_at_every_stop(text)))
 
     def level(self, text: str) -> float:
-        """How many requirements a text meets; a part of its facts meets that part of a requirement."""
+        """How many requirements a text meets; some of its facts meet that share of a requirement."""
         return len(self.stated(text)) / self.grain
 
     @cached_property
@@ -81,7 +81,7 @@ class Task:
         return {}
 
     def _stated_by(self, sentence: str) -> frozenset[int]:
-        """Remembered, since the answers of a task are made of the same few sentences again and again."""
+        """Cached, since the answers of a task are made of the same few sentences again and again."""
         if sentence not in self._known:
             self._known[sentence] = frozenset(n for n, fact in enumerate(self.facts) if fact.stated_by(sentence))
         return self._known[sentence]
@@ -142,7 +142,7 @@ def _task(data: Mapping[str, Any], parameters: Mapping[str, str]) -> Task:
 
 
 def _reviewed(data: Mapping[str, Any]) -> bool:
-    """What a person wrote needs no such line."""
+    """Whether a person has read it. A task that a person wrote needs no such line."""
     found = data.get("reviewed", True)
     if not isinstance(found, bool):
         raise TypeError(f"reviewed: expected true or false, got {found!r:.60}")

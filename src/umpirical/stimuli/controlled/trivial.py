@@ -1,7 +1,7 @@
 """Judges that read nothing: each goes by one surface feature.
 
-On sound stimuli none of them does better than a coin. They are held against every stimulus set before it is used, and
-can be run as judges: `callable: umpirical.stimuli.controlled.trivial:longer`.
+On sound stimuli none of them does better than a coin. They are tried on every stimulus set before it is used, and can
+be run as judges: `callable: umpirical.stimuli.controlled.trivial:longer`.
 """
 
 import re
@@ -75,7 +75,7 @@ TRIVIAL: dict[str, TrivialJudge] = {
 """None of these may do better or worse than a coin."""
 
 REPORTED: dict[str, TrivialJudge] = {"prompt-overlap": prompt_overlap, "capitals": capitals}
-"""Good answers do share words with the task, and do name names: what these score is printed, and blocks nothing."""
+"""Good answers do share words with the task and do name names: what these score is printed and blocks nothing."""
 
 
 def _higher(first: float, second: float) -> SlotVerdict:
@@ -93,7 +93,7 @@ def _overlap(text: str, words: frozenset[str]) -> float:
     return sum(word in words for word in found) / len(found) if found else 0.0
 
 
-# Answers are made of the same sentences again and again, so what is found in a sentence is remembered.
+# Answers are made of the same sentences again and again, so what is found in a sentence is cached.
 
 
 @lru_cache(maxsize=1 << 15)

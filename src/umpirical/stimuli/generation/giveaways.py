@@ -16,7 +16,7 @@ _REFUSALS = re.compile(
     r"(?:help|assist|comply|write|rewrite|provide|create|generate|fulfil|produce|do (?:this|that)|complete|continue"
     r"|engage|offer|add|translate|answer|respond|process)"
 )
-"""How a model begins that declines. An essay that begins with "I cannot believe" is none."""
+"""How a model begins when it declines. An essay that begins with "I cannot believe" does not."""
 
 _ASSENT = r"(?:sure|certainly|of course|absolutely|okay|ok|understood|got it|no problem)\b[!,.: ]*(?:thing[!,. ]*)?"
 _CHANGED = (
@@ -31,7 +31,7 @@ _MADE = re.compile(
     rf"\b(?:{_CHANGED}|version|response|text|essay|answer|shorter|longer|requested|fassung|texte|versión|versione"
     r"|versão)\b"
 )
-"""What an announcement speaks of. "Here is why rain matters" speaks of none of it."""
+"""What an announcement mentions. "Here is why rain matters" mentions none of it."""
 _PREAMBLES = re.compile(
     rf"{_ASSENT}$|(?:{_ASSENT})?(?:here you go|(?:i(?:['’]ve| have)|this is (?:the|your|a)) {_CHANGED})\b"
 )
@@ -46,14 +46,14 @@ _TITLES = re.compile(
 
 
 def chat_around(text: str, original: str = "") -> str:
-    """What is not the text that was asked for, in words: a refusal, a preamble, a closing remark; empty if it is bare.
+    """What is there besides the text that was asked for: a refusal, a preamble, a closing remark; empty if nothing is.
 
-    Judged by how its first and last lines begin. What the original has too is no chat.
+    Recognised by how the first and last lines begin. What the original has too is not chat.
     """
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if not lines:
         return "no text"
-    # What is looked for stands at the very beginning of a line; a line may be a whole essay.
+    # Only the very beginning of a line counts, and a line may be a whole essay.
     first, last = (line[:300].casefold() for line in (lines[0], lines[-1]))
     own = original.strip().casefold()
     if _REFUSALS.match(first) and not own.startswith(first[:40]):
@@ -72,7 +72,7 @@ def chat_around(text: str, original: str = "") -> str:
 
 _GRADE_WORDS = r"(?:scor(?:e|es|ed|ing)|grad(?:e|es|ed|ing)|rat(?:ed|ing)|levels?|marks?|points?|label(?:s|led)?)"
 
-# Words that speak of grading beside a label that is a word itself: "a good point" and "no level" are plain English.
+# Words of grading beside a label that is itself a word: "a good point" and "no level" are plain English.
 _GRADE_NOUNS = r"(?:scores?|grades?|ratings?|marks?|labels?|verdict)"
 _GRADE_VERBS = r"(?:scored|graded|rated|marked|label(?:l)?ed)"
 _DESERVES = r"(?:deserv(?:e|es|ed|ing)|merits?|earn(?:s|ed)?|awards?|rates?|gives?|gets?|receives?|assign(?:s|ed)?)"
@@ -85,7 +85,7 @@ _OPENING, _CLOSING = "[\"'“”‘’„«»*`\\[(]", "[\"'“”‘’«»*`\\
 def times_named(label: str, text: str) -> int:
     """How often a text names a label as a grade.
 
-    A label that is a word is one of plain English too. It counts as named where it stands in quotation marks after a
+    A label that is a word also occurs in plain English. It counts as named if it stands in quotation marks after a
     word of grading, or right after such a word and a colon or `is`, and the clause ends there.
     """
     folded = label.casefold().strip()
@@ -109,6 +109,6 @@ def _word_named(label: str) -> tuple[str, ...]:
     ends = r"(?=\W*(?:$|[.,;:!?])|\s+(?:because|since|as|for|by|and|but|in|from)\b)"
     after_colon = rf"\b{_GRADE_NOUNS}{_CLOSING}*\s*[:=]{_CLOSING}*\s*{label}(?!\w){ends}"
     said = rf"\b(?:{_GRADE_NOUNS}{_IS}|{_GRADE_VERBS}(?:\s+as)?){_DEGREE}\s+{label}(?!\w){ends}"
-    # "Grade B" is a grade, where "grade no" is half a sentence.
+    # "Grade B" is a grade, whereas "grade no" is half a sentence.
     letter = (rf"\b{_GRADE_NOUNS}\s+{label}(?!\w){ends}",) if re.fullmatch(r"\w(?:\\?[+-])?", label) else ()
     return quoted, after_colon, said, *letter

@@ -14,7 +14,7 @@ from umpirical.text.sentences import CERTAIN_END, CERTAIN_GAP, CERTAIN_START
 __all__ = ["PERTURBATION"]
 
 FEWEST_SENTENCES = 3
-"""Of a paragraph that becomes a list."""
+"""The fewest sentences of a paragraph that becomes a list."""
 
 _SENTENCE_GAP = Target(CERTAIN_GAP)
 _SENTENCE = re.compile(CERTAIN_START)
@@ -35,7 +35,7 @@ def _change(text: str, rng: np.random.Generator) -> str:
 
 
 def _as_prose(block: list[re.Match[str]]) -> list[TextEdit]:
-    """Edits that join a list of whole sentences, which a line may lead in; none if it is no such list."""
+    """Edits that join a list of whole sentences, which a line may introduce; none if it is not such a list."""
     items = block[0 if _ITEM.match(block[0][0]) else 1 :]
     if len(items) < 2 or not all(_ITEM.match(item[0]) for item in items):
         return []
@@ -56,7 +56,7 @@ def _as_list(block: list[re.Match[str]], gaps: list[int], line_break: str) -> li
 
 
 def _normal(text: str) -> str:
-    """Bullets before a sentence go, and a sentence begins on a line of its own; all else stays."""
+    """Without bullets before a sentence, and with each sentence on a line of its own; all else stays."""
     return _JOINT.replaced(_BULLETS.replaced(text, lambda _: ""), lambda _: "\n")
 
 

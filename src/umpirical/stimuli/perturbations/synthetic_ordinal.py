@@ -17,7 +17,7 @@ __all__ = ["PERTURBATION", "synthetic_ordinal"]
 
 
 def synthetic_ordinal(similarity: Similarity) -> GeneratedPerturbation:
-    """The test with a measure of the user's choice for what repeats another text."""
+    """The test with a measure of similarity of the user's choice, which decides what repeats another text."""
     return GeneratedPerturbation(
         name="synthetic-ordinal",
         title="Synthetic levels",

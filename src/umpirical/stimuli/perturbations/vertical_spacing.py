@@ -14,14 +14,14 @@ __all__ = ["PERTURBATION"]
 _SENTENCE_GAP = Target(CERTAIN_GAP)
 
 _BELONGS_ABOVE = re.compile(r" {4}|\t| *+\|")
-"""How a line of code or of a table begins, which blank lines would tear from the one before."""
+"""How a line of code or of a table begins, which blank lines would tear from the line before."""
 
-# Each kind of line break is folded apart, because it is the same kind that is added.
+# Each kind of line break is folded by itself, because the same kind is added.
 _FOLDED = Target(rf"(?:\r\n)+|\n+|(?:\r(?!\n))+|{CERTAIN_GAP}", kept=FENCED)
 
 
 def _change(text: str, rng: np.random.Generator) -> str:
-    """Widens gaps between paragraphs; where there are none, those between lines; where there are none, sentences."""
+    """Widens the gaps between paragraphs; if there are none, between lines; if there are none, between sentences."""
     found = line_runs(text)
     below = [block[0] for block in found[1:]] or [line for block in found for line in block[1:]]
     if not below:
@@ -42,7 +42,7 @@ def _between_sentences(text: str, rng: np.random.Generator) -> str:
 
 
 def _normal(text: str) -> str:
-    """Repeated line breaks become one, and so does the blank between two sentences; all other blanks stay."""
+    """With repeated line breaks, or the blank between two sentences, as one line break; all other blanks stay."""
     return _FOLDED.replaced(text, lambda run: run[0][:2] if run[0][:2] == "\r\n" else run[0][0].replace(" ", "\n"))
 
 

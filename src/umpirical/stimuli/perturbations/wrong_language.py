@@ -14,7 +14,7 @@ from umpirical.text.words import shorter_than
 
 __all__ = ["PERTURBATION"]
 
-# Names are not checked: many of them have another form in another language.
+# Names are not checked: many have another form in another language.
 PERTURBATION = GeneratedPerturbation(
     name="wrong-language",
     title="Other language",

@@ -1,4 +1,4 @@
-"""The carriers file: real answers, and what of them somebody has verified."""
+"""Carriers: real answers, and the passages in them that somebody has verified, as a file holds them."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -11,7 +11,7 @@ from umpirical.store.yaml_files import YamlDocument
 __all__ = ["PREFIX", "Carrier", "read_carriers"]
 
 PREFIX = "carrier:"
-"""Before the id of every carrier, where it stands for a task: no task of tier 1 may be named so."""
+"""Stands before the id of a carrier where that is used as a task's: no task of tier 1 may begin with it."""
 
 _Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
@@ -48,7 +48,7 @@ class _File(BaseModel):
 
 
 def read_carriers(document: YamlDocument) -> list[Carrier]:
-    """The entries under `answers`. Whether they are fit to be edited is the gate's to say."""
+    """The entries under `answers`. The gate says whether they can be edited."""
     try:
         found = _File.model_validate(document.data)
     except ValidationError as error:

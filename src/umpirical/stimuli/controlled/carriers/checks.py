@@ -1,4 +1,4 @@
-"""Is an edited answer what it should be: held against its original, without asking what made it."""
+"""Checks that an edited answer is what it should be, by comparing it with its original alone."""
 
 import re
 from collections import Counter
@@ -15,7 +15,7 @@ from umpirical.text.sentences import spans_past_abbreviations
 __all__ = ["check_carriers", "corruption_problem", "deletion_problem", "layout_problem", "lost_claims"]
 
 LONGER = 20
-"""Characters that no word of a table is longer than another."""
+"""More characters than any word of a table has over another."""
 
 _TABLES = [frozenset(word.casefold() for word in words) for words in (MONTHS, WEEKDAYS, NUMBERS, POLES)]
 
@@ -110,7 +110,7 @@ def _fits(original: str, spans: Sequence[TextSpan], text: str, start: int = 0) -
     if not text.startswith(before):
         return False
     text = text[len(before) :]
-    # Where the claim ends can be told in one way only, unless what follows it is short.
+    # There is only one place where the claim can end, unless what follows it is short.
     ends = [match.start() for match in re.finditer(f"(?={re.escape(after)})", text[: len(claim) + LONGER + len(after)])]
     return any(_contradicts(claim, text[:end]) and _fits(original, rest, text[end:], span.end) for end in ends)
 

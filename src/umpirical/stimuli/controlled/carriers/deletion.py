@@ -1,4 +1,4 @@
-"""Deletion: the sentences that hold some claims are taken out, and nothing else."""
+"""Deletion: the sentences that hold some of the claims are taken out, and nothing else."""
 
 from collections.abc import Collection, Sequence
 
@@ -59,7 +59,7 @@ def _holding(text: str, claim: str) -> list[TextSpan]:
 
 
 def _kept(text: str, block: Block, gone: Collection[TextSpan]) -> str | None:
-    """What is left of a block's text; None if nothing is."""
+    """What is left of a block's text; None if nothing is left."""
     spans = spans_past_abbreviations(text, block) if block.kind in ("prose", "item") else []
     if not any(span in gone for span in spans):
         return text[block.body : block.span.end]

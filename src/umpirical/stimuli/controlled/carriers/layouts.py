@@ -1,4 +1,4 @@
-"""Layout transforms of a whole real answer: its words and its code stay, how they are set out changes."""
+"""Layouts of a whole real answer: its words and its code stay, and how they are set out changes."""
 
 import re
 from collections.abc import Callable

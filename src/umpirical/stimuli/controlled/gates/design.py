@@ -16,7 +16,7 @@ from umpirical.text.words import Triples, shared_triples, word_triples
 __all__ = ["both_orders", "controls", "near_duplicates", "rebuilds"]
 
 SIMILAR = 0.8
-"""Share of common word triples from which on two answers are one answer."""
+"""Two answers that share this much of their word triples, or more, count as one answer."""
 
 HASHES, BAND = 64, 4
 """Two answers with 80 % of triples in common share a band of four hashes with a chance of 1 - 2·10⁻⁴."""

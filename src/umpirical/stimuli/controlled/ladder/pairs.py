@@ -20,10 +20,10 @@ __all__ = ["PairMaker", "Wording", "bases", "chain", "facts_at", "random_wording
 MAKER = "ladder/2"
 
 DRAWS = 10
-"""Wordings drawn for each pair that make it equally long, of which one is used."""
+"""How many wordings that make a pair equally long are drawn; one of them is used."""
 
 FEW, MOST_DRAWS = 40, 400
-"""After so many draws, any number of such wordings will do; after so many more, the gate on lengths has to say so."""
+"""After FEW draws any number of such wordings will do; after MOST_DRAWS without one, the gate on lengths refuses."""
 
 LENGTHS = {"+25%": 0.25, "+50%": 0.50, "+100%": 1.00}
 """Extra length by fillers, as a share of the sentences of an answer."""
@@ -41,7 +41,7 @@ def bases(task: Task, delta: float) -> list[float]:
 
 
 def _stride(places: int) -> int:
-    """Steps of this size visit every place, low and high ones early: near the golden section, prime to their number."""
+    """A step that visits every place, low and high ones early: near the golden section, coprime to their number."""
     return next(size for size in range(max(1, round(0.618 * places)), places + 1) if gcd(size, places) == 1)
 
 
@@ -57,7 +57,7 @@ class PairMaker:
 
     def equal(self, turn: int) -> Stimulus:
         """The same facts in other words, and under a transform: what differs is surface alone."""
-        # Whole levels, all of them over the tasks; the pace is prime to their number.
+        # Whole levels, all of which come up over the tasks: the pace is coprime to their number.
         level = (self.index + 5 * turn) % (len(self.task.requirements) + 1)
         present = facts_at(self.task, self.index, level)
         rng = generator(self.seed, "delta0", self.task.id, str(turn))
@@ -82,7 +82,7 @@ class PairMaker:
         return self._stimulus(shown, GivenWinner(winner), "ladder", stratum, delta=delta, base=base)
 
     def subset(self, turn: int) -> Stimulus:
-        """Equal numbers of requirements met, but not the same ones: u meets the one, v the other, of a pair of them."""
+        """Equal numbers of requirements are met, but not the same ones: u meets one of a pair of them, v the other."""
         places = list(combinations(range(len(self.task.requirements)), 2))
         one, other = places[(self.index + turn) % len(places)]
         rng = generator(self.seed, "subset", self.task.id, str(turn))
@@ -137,7 +137,7 @@ class PairMaker:
         drawn = 0
         while len(even) < DRAWS and drawn < (FEW if even else MOST_DRAWS):
             if drawn >= DRAWS and not (even or uneven):
-                # A transform that finds nothing to work on passes its turn to the next.
+                # A transform that finds nothing to change passes its turn to the next.
                 stratum, drawn = names[(names.index(stratum) + 1) % len(names)], 0
             drawn += 1
             wording = random_wording(self.task, rng)
@@ -226,7 +226,7 @@ def random_wording(task: Task, rng: np.random.Generator) -> Wording:
 
 
 def reworded(task: Task, wording: Wording, rng: np.random.Generator) -> Wording:
-    """Another wording in every slot, where there is another: that there is, is for the gate on tasks to say."""
+    """Another wording in every slot that has another. The gate on tasks makes sure that each has."""
     choices = _choices(task)
     return tuple(((np.array(wording) + rng.integers(1, np.maximum(choices, 2))) % choices).tolist())
 
@@ -237,7 +237,7 @@ def slot_sentences(task: Task, index: int, present: Collection[int], wording: Wo
         (fact.forms if number in present else fact.fillers)[which]
         for number, (fact, which) in enumerate(zip(task.facts, wording, strict=True))
     ]
-    # Where a sentence stands is rotated at another pace than the chain, so that position does not stand for rank.
+    # Positions of sentences are rotated at another pace than the chain, so that position does not stand for rank.
     turn = (7 * index + index // len(task.requirements)) % len(chosen)
     return chosen[turn:] + chosen[:turn]
 

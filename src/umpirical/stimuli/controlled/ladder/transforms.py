@@ -14,13 +14,13 @@ Transform = Callable[[list[str], np.random.Generator], str]
 """From the sentences of an answer to its text."""
 
 LIST_MARK = "- "
-"""What stands before each sentence that was made an item of a list. It is layout, and no part of the sentence."""
+"""Stands before each sentence that was made a list item. It is layout, and not part of the sentence."""
 
 MOST_WORDS = 6
-"""Words that a transform replaces at most: enough to be seen, too few to change the length of an answer."""
+"""The most words that a transform replaces: enough to be seen, too few to change the length of an answer."""
 
 MOST_CONTRACTIONS = 3
-"""Fewer, as each makes an answer a word shorter."""
+"""Fewer, because each contraction makes an answer one word shorter."""
 
 SYNONYMS = {
     "big": "large",
