@@ -7,8 +7,8 @@ import pytest
 
 from tests.datasets.described import PERSUADE
 from umpirical.datasets.items import read_items
-from umpirical.study.file import load_study
 from umpirical.protocols.stress.start import RUBRIC_PLACEHOLDER, start_stress_study
+from umpirical.study.file import load_study
 from umpirical.study.start import start_study
 
 ANSWERS = [
@@ -97,7 +97,7 @@ def test_a_label_column_of_two_values_is_found_without_a_telling_name(umpirical,
     rows = labelled(["up", "down"] * 6)
     for folder, name, because in (
         ("named", "correct", "by its name"),
-        ("unnamed", "thumb", "it alone has few different values, and short ones"),
+        ("unnamed", "thumb", "it is the only one with few and short values"),
     ):
         data = write_answers(tmp_path / folder, rows, header=f"id,question,answer,{name}")
         code, out, err = umpirical("init", tmp_path / folder, "--from", data)

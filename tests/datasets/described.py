@@ -40,4 +40,4 @@ def refusal(path: Path, **parts: Any) -> UmpiricalError:
 def rows(path: Path, kind: str, *, columns: tuple[str, ...] = (), **limits: int) -> list[Row]:
     """What a reader gives, before anything is made of it."""
     source = Source(path=path, name=path.name, columns=columns, limits=LimitsSpec(**limits), written=str(path))
-    return list(READERS.get(kind)(source).rows)
+    return list(READERS.get(kind).open(source).rows)

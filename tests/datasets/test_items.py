@@ -8,7 +8,7 @@ import pytest
 
 from tests.datasets.described import COLUMNS, described, read, refusal
 from umpirical.datasets.items import read_items
-from umpirical.datasets.readers import Row, Table
+from umpirical.datasets.readers import DatasetReader, ReaderOption, Row, Table
 from umpirical.datasets.summary import StratumCounts
 from umpirical.domain.errors import ConfigError, UsageError
 
@@ -270,10 +270,11 @@ def test_a_third_partys_reader_is_found_by_its_entry_point(tmp_path, monkeypatch
 
         @staticmethod
         def load():
-            def reader(source):
-                return Table(source.name, ("text",), iter([Row("bead 1", {"text": source.path.read_text()})]))
+            def beads(source):
+                text = source.path.read_text() * source.options.get("times", 1)
+                return Table(source.name, ("text",), iter([Row("bead 1", {"text": text})]))
 
-            return reader
+            return DatasetReader("abacus", beads, {"times": ReaderOption("How often.", int)})
 
     monkeypatch.setattr(
         "umpirical.registry.entry_points", lambda group: [Point()] if group == "umpirical.datasets" else []
@@ -281,3 +282,10 @@ def test_a_third_partys_reader_is_found_by_its_entry_point(tmp_path, monkeypatch
     path = write_csv(tmp_path, "click", name="beads.txt")
     items, _ = read(path, format="abacus", columns={"response": "text"})
     assert [(item.name, item.response) for item in items] == [("bead 1", "click")]
+    items, _ = read(path, format="abacus", columns={"response": "text"}, options={"times": 2})
+    assert [item.response for item in items] == ["clickclick"]
+    error = refusal(path, format="abacus", columns={"response": "text"}, options={"time": 2})
+    assert str(error) == "beads.txt: the format abacus has no option 'time'; it has: times"
+    assert error.fix == "did you mean 'times'?"
+    error = refusal(path, format="abacus", columns={"response": "text"}, options={"times": "2"})
+    assert str(error) == "beads.txt: the option times of the format abacus is a whole number, got '2'"

@@ -11,9 +11,9 @@ ORDINAL = {"kind": "ordinal", "labels": ["1", "2", "3"]}
 
 
 def test_the_scale_is_that_of_judges_and_measures():
-    assert described(scale=ORDINAL).grade_scale() == GradeScale("ordinal", ("1", "2", "3"))
+    assert described(scale=ORDINAL).scale == GradeScale("ordinal", ("1", "2", "3"))
     interval = described(scale={"kind": "interval", "low": 0, "high": 100})
-    assert interval.grade_scale() == GradeScale("interval", low=0, high=100)
+    assert interval.scale == GradeScale("interval", low=0, high=100)
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,14 @@ def test_the_scale_is_that_of_judges_and_measures():
         ),
         ({"columns": {**COLUMNS, "task": "t"}, "task_text": "Why?"}, "either in a column or in task_text"),
         ({"split": "test"}, "split and config_name are for format: huggingface"),
+        ({"config_name": "small", "format": "parquet"}, "split and config_name are for format: huggingface"),
+        ({"split": 3, "format": "huggingface"}, "split\n  Input should be a valid string"),
+        (
+            {"split": "a", "options": {"split": "a"}, "format": "huggingface"},
+            "split is named twice, under dataset and under options: leave one out",
+        ),
+        ({"options": {"split": ["a"]}}, "options.split"),
+        ({"scale": {"kind": "binary", "labels": ["no", "yes"], "lowest": 1}}, "scale.lowest\n  Extra inputs"),
         ({"sample": {"size": 0}}, "greater than or equal to 1"),
         ({"sample": {"size": 5, "by": ["grade"]}}, "'grade' is not one of label; name its column in columns.strata"),
         ({"columns": {"response": "text"}, "sample": {"by": ["label"]}}, "'label' is not one of none"),
@@ -69,7 +77,29 @@ def test_all_that_may_be_said_can_be_said_together():
         limits={"bytes": 10, "rows": 10, "field": 10, "depth": 10},
     )
     assert spec.columns.named() == ("text", "prompt", "label", "i", "author", "topic")
+    assert spec.options == {"split": "test", "config_name": "small"}
     assert spec.sample.seed == 4
+
+
+@pytest.mark.parametrize(
+    ("parts", "options"),
+    [
+        ({}, {}),
+        ({"split": None, "config_name": None}, {}),
+        ({"options": {"split": "test"}}, {"split": "test"}),
+        ({"split": "test", "options": {"config_name": "x"}}, {"split": "test", "config_name": "x"}),
+        ({"split": "test", "options": None}, {"split": "test"}),
+        ({"options": {"a": 1, "b": 1.5, "c": True, "d": "1"}}, {"a": 1, "b": 1.5, "c": True, "d": "1"}),
+    ],
+)
+def test_options_of_a_reader_keep_their_types_and_may_have_short_names(parts, options):
+    found = described(path="org/name", format="huggingface", **parts).options
+    assert found == options
+    assert list(map(type, found.values())) == list(map(type, options.values()))
+
+
+def test_an_option_may_be_named_for_any_format_as_the_reader_decides():
+    assert described(options={"split": "test"}).options == {"split": "test"}
 
 
 def test_every_key_is_explained_in_the_schema():
@@ -77,7 +107,7 @@ def test_every_key_is_explained_in_the_schema():
     parts = [schema, *schema["$defs"].values()]
     unexplained = [name for part in parts for name, entry in part["properties"].items() if "description" not in entry]
     assert unexplained == []
-    assert {"path", "columns", "scale", "positive", "sample"} <= schema["properties"].keys()
+    assert {"path", "columns", "scale", "positive", "sample", "options", "split"} <= schema["properties"].keys()
 
 
 def test_a_spec_cannot_be_changed():

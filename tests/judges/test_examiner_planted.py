@@ -10,6 +10,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.judges.simulated.examiner import Truth
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES, ExaminerProfile
 from umpirical.judges.simulated.planted_examiner import planted_examiner
+from umpirical.runs.call import kind_of
 from umpirical.stats.simulation.examiner import LatentExaminer
 
 SIX = ordinal(6)
@@ -93,7 +94,11 @@ def test_planted_values_are_in_the_steps_of_the_scale():
         planted_examiner(
             ExaminerProfile("", latent),
             GradeScale("interval", low=0, high=high),
-            [Truth(high * n / 10, high * n / 10, test, f"i{n}") for n in range(11) for test in ("original", "typos")],
+            [
+                Truth(high * n / 10, high * n / 10, test, f"i{n}", kind=kind_of(test))
+                for n in range(11)
+                for test in ("original", "typos")
+            ],
         )
         for high in (1, 10)
     )

@@ -18,13 +18,8 @@ from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.factory import build_judge
 from umpirical.judges.model_judge import describe_order, describe_scale
 from umpirical.judges.prompt import builtin_prompt, fence, resolve_prompts
-from umpirical.judges.simulated.examiner import Truth, grade_unit, kind_of, read_shown, words_ratio
-from umpirical.judges.simulated.examiner_profiles import (
-    CUE_TESTS,
-    EXAMINER_PROFILES,
-    FORMAT_TESTS,
-    ExaminerProfile,
-)
+from umpirical.judges.simulated.examiner import Truth, grade_unit, read_shown, words_ratio
+from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES, ExaminerProfile
 from umpirical.judges.simulated.model import SimulatedModel, can_read
 from umpirical.judges.simulated.planted_examiner import planted_examiner
 from umpirical.judges.simulated.profiles import GRADER_PROFILES, PAPER_PROFILES, PROFILES
@@ -33,16 +28,28 @@ from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.protocols.datasheet import key as datasheet_key
 from umpirical.protocols.stress import key as stress_key
-from umpirical.protocols.stress.key import truth_of, truths
+from umpirical.protocols.stress.key import kind_of, truth_of, truths
 from umpirical.runs.call import CallSpec
 from umpirical.stats.simulation.examiner import LatentExaminer, centre, grade_rates, joint_rates
-from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, ProvedPerturbation
 from umpirical.store.stimulus_sets import write_stimuli
 from umpirical.text.templates import fill
 
 SIX = ordinal(6)
 KEY = "umpirical.protocols.stress.key:answer_key"
 ITEMS = 1500
+
+FORMAT_TESTS = (
+    "vertical-spacing",
+    "inline-spacing",
+    "indentation",
+    "list-or-prose",
+    "markdown-or-plain",
+    "look-alike-punctuation",
+    "heading-case",
+    "typos",
+)
+CUE_TESTS = ("authority-cue", "bandwagon-cue", "self-praise", "prompt-injection")
 
 RUBRIC_PROMPT = builtin_prompt("grade-rubric")
 
@@ -57,7 +64,7 @@ def prompt_of(answer, *, scale=SIX, task="Write an essay.", template=RUBRIC_PROM
 def key(text, *, fence):  # noqa: ARG001  # the text alone says it
     """Made-up texts say what they are: `level required test item ratio`."""
     level, required, test, item, ratio = text.split()
-    return Truth(float(level), float(required), test, item, float(ratio))
+    return Truth(float(level), float(required), test, item, float(ratio), kind_of(test))
 
 
 def texts_of(test, *, level=2, required=None, ratio=1.0, count=ITEMS):
@@ -375,7 +382,7 @@ def test_the_key_knows_every_text_of_a_stress_set():
     truth = truths_of(stimuli)
     item = truth("One two three.").item
     assert truth("One two three.") == Truth(1, 1, "original", item)
-    assert truth("One  two three.") == Truth(1, 1, "inline-spacing", item)
+    assert truth("One  two three.") == Truth(1, 1, "inline-spacing", item, kind="format")
     assert truth("One two three and three more.") == Truth(1, 1, "verbosity-long", item, 2.0)
     assert truth("Nothing of that.") == Truth(1, 4, "label-flip", item)
     alone = truth("Written anew.")
@@ -546,8 +553,19 @@ def test_truths_of_a_set_are_what_planted_values_are_made_of():
         assert values[name, "inline-spacing"] == pytest.approx(expected[name, "vertical-spacing"])
 
 
-def test_the_kinds_of_tests_do_not_overlap():
-    assert not set(FORMAT_TESTS) & set(CUE_TESTS)
-    assert {kind_of(test) for test in FORMAT_TESTS} == {"format"}
-    assert {kind_of(test) for test in CUE_TESTS} == {"cue"}
-    assert kind_of("original") == kind_of("label-flip") == kind_of("verbosity-long") == "none"
+def test_what_a_test_does_to_a_text_is_what_its_perturbation_says():
+    kinds = dict.fromkeys(PERTURBATIONS.names(), "none")
+    kinds |= dict.fromkeys(FORMAT_TESTS, "format") | dict.fromkeys(CUE_TESTS, "cue") | {"paraphrase": "paraphrase"}
+    assert {test: kind_of(test) for test in kinds} == kinds
+    assert kind_of("original") == kind_of("of-a-plugin-that-is-gone") == "none"
+
+
+def test_a_plugin_says_for_itself_what_it_does(monkeypatch):
+    plugins = {name: replace(PERTURBATIONS.get("typos"), name=name, alters=name) for name in ("cue", "other")}
+    plugins["silent"] = ProvedPerturbation("silent", "Silent", "It says nothing.", 1, lambda text, _: text, str)
+    monkeypatch.setattr(PERTURBATIONS, "names", lambda: list(plugins))
+    monkeypatch.setattr(PERTURBATIONS, "get", plugins.__getitem__)
+    assert [kind_of(name) for name in plugins] == ["cue", "none", "none"]
+    essay = original_of("Some words.", "2")
+    [_, (_, truth)] = truths([essay, changed_of(essay, "Some  words.", "cue")], SIX)
+    assert truth.kind == "cue"

@@ -8,8 +8,8 @@ from pathlib import Path
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Order, Presented
 from umpirical.runs.plan import shown
+from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
 from umpirical.stimuli.controlled.recipes import RECIPES
-from umpirical.stimuli.controlled.set import datasheet_stimuli
 from umpirical.stimuli.controlled.tasks import load_tasks
 from umpirical.store.parquet import read_rows
 

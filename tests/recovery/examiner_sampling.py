@@ -8,6 +8,7 @@ import numpy as np
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally, ChangeTally, GoldTally, RepeatTally, Tallies
 from umpirical.judges.simulated.examiner import Truth
+from umpirical.runs.call import kind_of
 from umpirical.stats.simulation.examiner import LatentExaminer
 
 __all__ = ["RATIOS", "TESTS", "Drawn", "design", "draw", "ordinal", "tallies_of"]
@@ -38,7 +39,8 @@ def design(grades: int, tests=TESTS) -> list[Truth]:
         truths.append(Truth(level, level, "original", f"i{level}"))
         for test in tests:
             required = grades - 1 - level if test == "label-flip" else level
-            truths += [Truth(level, required, test, f"i{level}", ratio) for ratio in RATIOS.get(test, (1.0,))]
+            ratios = RATIOS.get(test, (1.0,))
+            truths += [Truth(level, required, test, f"i{level}", ratio, kind_of(test)) for ratio in ratios]
     return truths
 
 

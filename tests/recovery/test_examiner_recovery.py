@@ -12,19 +12,21 @@ import pytest
 from tests.recovery.examiner_sampling import TESTS, design, draw, ordinal, tallies_of
 from umpirical.domain.measures import Estimate
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict, Stimulus
-from umpirical.judges.answers import read_response
-from umpirical.judges.factory import build_reader
 from umpirical.judges.prompt import resolve_prompts
-from umpirical.judges.simulated.examiner_profiles import CUE_TESTS, EXAMINER_PROFILES, FORMAT_TESTS
+from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.judges.simulated.planted_examiner import planted_examiner
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MEASURES, measure_all
 from umpirical.models.adapters.catalogue import Calling
-from umpirical.protocols.stress.counting import tally_stress
-from umpirical.runs.call import CallSpec, examiner_truths
+from umpirical.protocols.stress.counting import stress_counts
+from umpirical.protocols.stress.design import StressDesign
+from umpirical.protocols.stress.key import kind_of, truths
+from umpirical.protocols.stress.report import FACTS
+from umpirical.runs.call import CallSpec
 from umpirical.runs.judgments import read_judgments
 from umpirical.runs.local import LocalExecutor
-from umpirical.runs.plan import Design, write_plan
+from umpirical.runs.plan import write_plan
+from umpirical.runs.run import Run
 from umpirical.stats.clusters import MIN_DESIGN_EFFECT
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, ProvedPerturbation
 from umpirical.store.runs import RunStore
@@ -172,9 +174,18 @@ def _beyond(low, high, least, most):
     return False if least - 1e-9 <= low and high <= most + 1e-9 else None
 
 
+def defects(name):
+    """(measure, test) of what should find the defect: where a kind of change is named, every test that makes it."""
+    tests: dict[str, list[str]] = {}
+    for test in PERTURBATIONS.names():
+        tests.setdefault(kind_of(test), []).append(test)
+    found = EXAMINER_PROFILES[name].defects
+    return {(measure, test) for measure, place in found for test in tests.get(place, [place])}
+
+
 def named_tests(name):
     """The tests, of those that are asked here, that are named after the defect."""
-    return {test for _, test in EXAMINER_PROFILES[name].defects} & SHOWN
+    return {test for _, test in defects(name)} & SHOWN
 
 
 @pytest.mark.parametrize("grades", [2, 6])
@@ -212,13 +223,13 @@ def test_each_defect_is_found_by_the_test_named_after_it_and_by_no_other(name):
         limits = results[key].interval
         beyond = LIMITS[key[0]](limits.low, limits.high, 5)
         # Across a limit is neither: with so many items nothing is left undecided.
-        assert beyond is (key in EXAMINER_PROFILES[name].defects), (key, limits)
+        assert beyond is (key in defects(name)), (key, limits)
 
 
 @pytest.mark.parametrize("name", EXAMINER_PROFILES)
 def test_the_measures_that_are_named_lie_apart_from_the_sound_examiners(name):
     results, sound = measured(name), measured(SOUND)
-    asked = [key for key in EXAMINER_PROFILES[name].defects if key[1] in SHOWN]
+    asked = [key for key in defects(name) if key[1] in SHOWN]
     assert asked or name == SOUND
     for key in asked:
         assert apart(results[key], sound[key]), (key, results[key].interval, sound[key].interval)
@@ -258,7 +269,7 @@ def test_what_is_planted_shows_in_the_measures_that_are_named():
     sound = planted(SOUND)
     for name, profile in EXAMINER_PROFILES.items():
         values = planted(name)
-        named = [key for key in profile.defects if key in values]
+        named = [key for key in defects(name) if key in values]
         assert named or not profile.defects
         for key in named:
             assert abs(values[key] - sound[key]) > 0.1, (name, key)
@@ -266,12 +277,15 @@ def test_what_is_planted_shows_in_the_measures_that_are_named():
 
 def test_the_tests_that_examiners_know_are_those_there_are():
     made = {test.name for test in PERTURBATIONS if isinstance(test, ProvedPerturbation)}
-    assert set(FORMAT_TESTS) == made
+    assert {test.name for test in PERTURBATIONS if test.alters == "format"} == made
     asked = {*PERTURBATIONS.names(), "original", "stability"}
-    assert set(CUE_TESTS) <= asked
-    for profile in EXAMINER_PROFILES.values():
-        assert {test for _, test in profile.defects} <= asked
-        assert {measure for measure, _ in profile.defects} <= set(MEASURES.names())
+    for name in EXAMINER_PROFILES:
+        assert {test for _, test in defects(name)} <= asked
+        assert {measure for measure, _ in defects(name)} <= set(MEASURES.names())
+    assert {test for _, test in defects("format-swayed")} == made
+    assert {test for _, test in defects("injectable")} == {
+        *("authority-cue", "bandwagon-cue", "self-praise", "prompt-injection")
+    }
 
 
 # Through prompts, answers, the store and its counts.
@@ -334,13 +348,13 @@ def run_of(name, folder, stimuli):
     scale = {"kind": "ordinal", "labels": list(ordinal(6).labels)}
     spec = JudgeSpec(name="j", kind="grade", scale=scale, model={"adapter": "simulated", "name": name})
     spec = resolve_prompts(spec, folder, shared={"instruction": "Grade essays.", "rubric": "From 1 to 6."})
-    call = CallSpec(spec, folder, stimuli.folder, seed=11)
+    call = CallSpec(spec, folder, stimuli.folder, seed=11, answer_key=STRESS.answer_key)
     store = RunStore(folder / name)
-    write_plan(store, call.open_judge(), stimuli, Design(original_repeats=3))
+    write_plan(store, call.open_judge(), stimuli, StressDesign(original_repeats=3))
     LocalExecutor(Calling(4)).run(range(store.plan_size()[1]), call, store, Silent())
-    reader = build_reader(spec)
-    reading = read_judgments(store, lambda answer: read_response(reader, answer), stimuli, scale=ordinal(6))
-    return tally_stress(reading.folder, ordinal(6))
+    reading = read_judgments(Run(store, call), FACTS)
+    with stress_counts(reading.folder) as counts:
+        return counts.tallies(ordinal(6))
 
 
 @pytest.fixture(scope="module")
@@ -353,8 +367,8 @@ def end_to_end(name, tmp_path, stimuli):
         (m.name, m.stratum): m.result
         for _, m in measure_all(run_of(name, tmp_path, stimuli), kind="grade", protocol="stress")
     }
-    truths = [truth for _, truth in examiner_truths(stimuli, ordinal(6))]
-    return results, planted_examiner(EXAMINER_PROFILES[name], ordinal(6), truths)
+    known = [truth for _, truth in truths(stimuli, ordinal(6))]
+    return results, planted_examiner(EXAMINER_PROFILES[name], ordinal(6), known)
 
 
 @pytest.fixture(scope="module")
@@ -382,6 +396,6 @@ def test_a_whole_run_finds_what_is_planted(name, tmp_path, stimuli, sound):
         # which is four standard errors.
         width = result.interval.high - result.interval.low
         assert covers(result, truths[key]) or abs(result.value - truths[key]) < width, (key, result, truths[key])
-    for key in EXAMINER_PROFILES[name].defects:
+    for key in defects(name):
         if key[1] in SHOWN:
             assert apart(results[key], sound[key]), (key, results[key].interval, sound[key].interval)

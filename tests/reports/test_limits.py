@@ -2,11 +2,10 @@
 
 import pytest
 
+from tests.protocols.datasheet.samples import estimate, fitted, measure, paper_measures, undefined
 from umpirical.protocols.datasheet.policy import POLICIES
 from umpirical.reports.limits import Limit, hold_limits
 from umpirical.reports.record import IntervalRecord
-
-from tests.protocols.datasheet.samples import estimate, fitted, measure, paper_measures, undefined
 
 
 def limits(low, high):

@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.protocols.datasheet.samples import measure, threshold
 from umpirical.measures import catalogue as spec
 from umpirical.reports import forecast as settling
 from umpirical.reports import numbers
 from umpirical.reports.record import Scale
 from umpirical.text import inert
-
-from tests.protocols.datasheet.samples import measure, threshold
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from tempfile import TemporaryDirectory
 
 from umpirical.domain.stimuli import Stimulus
 from umpirical.protocols.datasheet.stimuli import write_stimulus_set
+from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli, spread_over_families
 from umpirical.stimuli.controlled.recipes import RECIPES
-from umpirical.stimuli.controlled.set import datasheet_stimuli, spread_over_families
 from umpirical.stimuli.controlled.tasks import Task, builtin_tasks
 from umpirical.study.file import parse_study
 

@@ -88,6 +88,8 @@ def test_what_is_no_perturbation_is_said_to_be_none():
         ("version", {"version": 0}),
         ("version", {"version": "1"}),
         ("version", {"version": True}),
+        ("alters", {"alters": "formatting"}),
+        ("alters", {"alters": None}),
     ],
 )
 def test_a_card_that_is_not_in_order(sound, rule, changes):

@@ -1,1 +1,1 @@
-"""Foreign data to items: strict about types, bounded, with line numbers in its errors."""
+"""From foreign data to items: strict about types, within limits, and with line numbers in every error."""

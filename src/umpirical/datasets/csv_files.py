@@ -1,18 +1,18 @@
-"""Comma-separated values. Every cell is text, verbatim: `1` is the text `1`, and `=A1` is no formula."""
+"""Comma-separated values. Every cell is text, verbatim: `1` is the text `1`, and `=A1` is not a formula."""
 
 import csv
 from collections import Counter
 from collections.abc import Iterator
 
-from umpirical.datasets.readers import Row, Source, Table, counted
+from umpirical.datasets.readers import DatasetReader, Row, Source, Table, counted
 from umpirical.datasets.text_lines import LONGEST_LINE, numbered_lines
 from umpirical.domain.errors import ConfigError
 
-__all__ = ["read_csv"]
+__all__ = ["READER"]
 
 
-def read_csv(source: Source) -> Table:
-    """A file with a header, quoted as RFC 4180 says: by `"`, doubled inside. Blank lines are passed over."""
+def _read(source: Source) -> Table:
+    """A file with a header, quoted as RFC 4180 says: by `"`, doubled inside. Blank lines are skipped."""
     records = _records(source)
     where, header = next(records, (f"{source.name}:1", []))
     if not header:
@@ -35,7 +35,7 @@ def _rows(records: Iterator[tuple[str, list[str]]], header: list[str]) -> Iterat
 
 def _records(source: Source) -> Iterator[tuple[str, list[str]]]:
     """Each record with the line that it starts in."""
-    # The limit is the whole process's, so it is only ever raised; `counted` holds each field against our own.
+    # The limit applies to the whole process, so it is only ever raised; `counted` checks each field against ours.
     csv.field_size_limit(max(csv.field_size_limit(), source.limits.field))
     feed = _Feed(source)
     reader = csv.reader(feed, strict=True)
@@ -53,7 +53,7 @@ def _records(source: Source) -> Iterator[tuple[str, list[str]]]:
 
 
 class _Feed:
-    """Lines for the parser, which takes as many as a record needs: a quote that is never closed would take them all."""
+    """Gives the parser its lines and limits the length of a record: an unclosed quote would swallow the whole file."""
 
     def __init__(self, source: Source) -> None:
         self._lines = numbered_lines(source)
@@ -87,3 +87,6 @@ def _broken(error: csv.Error, place: str, source: Source) -> ConfigError:
         return ConfigError(message, where=place, fix="save the file with the line ends of Unix or Windows")
     fix = 'a quote inside a quoted field is written twice: "say ""yes"""'
     return ConfigError(f"not comma-separated values: {text}", where=place, fix=fix)
+
+
+READER = DatasetReader("csv", _read)

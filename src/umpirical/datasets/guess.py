@@ -1,4 +1,4 @@
-"""A first guess at what a file's columns mean, with what each guess goes by. A person has the last word."""
+"""A first guess at what the columns of a file mean, and why. A person has the last word."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -6,23 +6,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from umpirical.datasets.columns import missing_column
 from umpirical.datasets.profile import MOST_LABELS, ColumnProfile, profile_columns
+from umpirical.datasets.readers import missing_column
 from umpirical.datasets.values import number_of
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
 
-__all__ = ["ROLES", "Guess", "GuessedScale", "Role", "guess_dataset"]
+__all__ = ["ROLES", "ColumnRole", "Guess", "GuessedScale", "guess_dataset"]
 
-Role = Literal["response", "task", "label", "id"]
+ColumnRole = Literal["response", "task", "label", "id"]
 
-ROLES: Mapping[Role, tuple[str, ...]] = {
+ROLES: Mapping[ColumnRole, tuple[str, ...]] = {
     "label": ("label", "score", "grade", "rating", "verdict", "gold", "mark", "class"),
     "response": ("response", "answer", "completion", "full_text", "essay", "text", "output", "submission", "content"),
     "task": ("task", "prompt", "question", "assignment", "instruction", "request", "query", "problem", "input"),
     "id": ("id", "uid", "uuid", "key", "index", "idx"),
 }
-"""What columns are called, the likeliest first."""
+"""What columns are called, likeliest names first."""
 
 LIKELY_LABELS = (
     "correct",
@@ -43,15 +43,15 @@ LIKELY_LABELS = (
     "valid",
     "category",
 )
-"""What labels are called as well, and other things too: looked for where nothing has a clearer name."""
+"""Names that labels have, and other columns too: they are looked for if no column has a clearer name."""
 
 _NAME_LABEL = "name the column of the labels with --label"
 
 SHORT = 40
-"""Characters of a stratum's value."""
+"""The most characters that a value of a stratum has."""
 
 LEAST_TEXT = 20
-"""Characters, on average, of what is taken for responses by its length alone."""
+"""The least average length, in characters, of a column that is taken for the responses by its length alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class GuessedScale:
     because: str
     """What it was made from, in words."""
     ordered: bool
-    """Whether the order of the labels is theirs, and not only the alphabet's."""
+    """Whether the labels have an order of their own, and not only that of the alphabet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,24 +70,24 @@ class Guess:
     """What a file was taken for."""
 
     rows: int
-    columns: Mapping[Role, str]
+    columns: Mapping[ColumnRole, str]
     scale: GuessedScale
-    because: Mapping[Role, str] = field(default_factory=dict)
-    """What each column was chosen by, in words."""
+    because: Mapping[ColumnRole, str] = field(default_factory=dict)
+    """Why each column was chosen, in words."""
     strata: tuple[str, ...] = ()
     """Columns with few short values each."""
 
 
-def guess_dataset(path: Path, *, told: Mapping[Role, str]) -> Guess:
-    """Looks at all of a file. `told` are columns that a person has named, which are taken at their word."""
+def guess_dataset(path: Path, *, told: Mapping[ColumnRole, str]) -> Guess:
+    """Looks at the whole file. `told` are columns that a person has named, and they are not questioned."""
     if len(set(told.values())) != len(told):
-        raise UsageError("one column is named for two things", fix="name a column of its own for each")
+        raise UsageError("one column is named for two things", fix="name a different column for each")
     profiles = {profile.name: profile for profile in profile_columns(path)}
     for column in told.values():
         if column not in profiles:
             raise missing_column(column, profiles, where=path.name)
-    columns: dict[Role, str] = {}
-    because: dict[Role, str] = {}
+    columns: dict[ColumnRole, str] = {}
+    because: dict[ColumnRole, str] = {}
     for role, choose in _CHOOSERS.items():
         free = [profile for profile in profiles.values() if profile.name not in (*columns.values(), *told.values())]
         found = (told[role], "as you said") if role in told else choose(free)
@@ -118,12 +118,12 @@ def _label(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
     if found := _by_name(LIKELY_LABELS, [profile for profile in fit if profile.values and profile.longest <= SHORT]):
         return found
     few = _with_few_values(fit)
-    return (few[0], "it alone has few different values, and short ones") if len(few) == 1 else None
+    return (few[0], "it is the only one with few and short values") if len(few) == 1 else None
 
 
 def _with_few_values(profiles: Iterable[ColumnProfile]) -> list[str]:
-    """Columns that could be labels by what is in them. Tasks can be few and short too, and are known by their names."""
-    others: list[Role] = ["response", "task", "id"]
+    """Columns that could hold labels, by their values. Tasks may be few and short too; their names give them away."""
+    others: list[ColumnRole] = ["response", "task", "id"]
     named = [word for role in others for word in ROLES[role]]
     return [profile.name for profile in profiles if _is_stratum(profile) and _by_name(named, [profile]) is None]
 
@@ -150,10 +150,10 @@ def _id(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
         return found
     # A number that happens to differ in each row is a measurement more often than a name.
     named = next((profile for profile in distinct if profile.range is None), None)
-    return None if named is None else (named.name, "it has another short text in every row")
+    return None if named is None else (named.name, "it has a different short text in every row")
 
 
-_CHOOSERS: Mapping[Role, Callable[[Sequence[ColumnProfile]], tuple[str, str] | None]] = {
+_CHOOSERS: Mapping[ColumnRole, Callable[[Sequence[ColumnProfile]], tuple[str, str] | None]] = {
     "label": _label,
     "response": _response,
     "task": _task,
@@ -164,7 +164,7 @@ _CHOOSERS: Mapping[Role, Callable[[Sequence[ColumnProfile]], tuple[str, str] | N
 def _by_name(
     names: Sequence[str], profiles: Sequence[ColumnProfile], *, anywhere: bool = False
 ) -> tuple[str, str] | None:
-    """The column whose name is most clearly one of `names`: it is that, ends in it, or (`anywhere`) has it in it."""
+    """The column whose name is most clearly one of `names`: it is one, ends in one, or (`anywhere`) contains one."""
     ranked = []
     for place, profile in enumerate(profiles):
         parts = _parts(profile.name)
@@ -198,7 +198,7 @@ def _scale(profile: ColumnProfile, path: Path) -> GuessedScale:
     if profile.values:
         return _labelled(list(profile.values))
     if profile.range is None:
-        raise UsageError(f"{where} more than {MOST_LABELS} different texts, which is no scale", fix=_NAME_LABEL)
+        raise UsageError(f"{where} more than {MOST_LABELS} different texts, which is not a scale", fix=_NAME_LABEL)
     low, high = profile.range
     return GuessedScale(GradeScale("interval", low=low, high=high), "the least and greatest number found", ordered=True)
 
@@ -213,10 +213,10 @@ def _labelled(labels: list[str]) -> GuessedScale:
     return GuessedScale(GradeScale("ordinal" if ordered else "nominal", chosen), because, ordered=ordered)
 
 
-def _not_found(role: Role, path: Path, profiles: Iterable[ColumnProfile]) -> UsageError:
+def _not_found(role: ColumnRole, path: Path, profiles: Iterable[ColumnProfile]) -> UsageError:
     columns = list(profiles)
     names = ", ".join(profile.name for profile in columns)
-    wanted = {"label": "labels by its name, or alone by its few values", "response": "responses: text"}[role]
+    wanted = {"label": "labels, by its name or as the only one with few values", "response": "responses: text"}[role]
     few = _with_few_values(columns) if role == "label" else []
     hint = f"; few different values have: {', '.join(few)}" if few else ""
     return UsageError(

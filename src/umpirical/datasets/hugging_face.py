@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from umpirical.datasets.readers import Row, Source, Table, counted
+from umpirical.datasets.readers import DatasetReader, ReaderOption, Row, Source, Table, counted
 from umpirical.domain.errors import ConfigError, UsageError
 
-__all__ = ["read_hugging_face"]
+__all__ = ["READER"]
 
 INSTALL = "pip install 'umpirical[huggingface]'"
 
@@ -15,7 +15,7 @@ BATCH = 256
 """Rows decoded at a time."""
 
 
-def read_hugging_face(source: Source) -> Table:
+def _read(source: Source) -> Table:
     """One split of a dataset. A column of class labels gives their names: the numbers are only how they are stored.
 
     Nothing that comes with a dataset is run: one that needs a script of its own is refused.
@@ -29,7 +29,7 @@ def read_hugging_face(source: Source) -> Table:
             where=source.name,
             fix="name a part in split, such as test[:10%], or raise dataset.limits.rows",
         )
-    # Only what is wanted: a column of pictures would be decoded one by one.
+    # Only what is wanted: pictures in another column would be decoded one by one.
     wanted = loaded.select_columns([name for name in source.columns or columns if name in columns])
     _check_size(wanted.data.nbytes, source)
     return Table(source.name, columns, counted(_rows(wanted, source), source))
@@ -40,7 +40,7 @@ def _library() -> Any:  # noqa: ANN401  # an optional package
         library: Any = import_module("datasets")
     except ImportError:
         library = None
-    # A folder of that name on the path would be imported too, and is not it.
+    # A folder of that name on the path would be imported as well, and is not the library.
     if not hasattr(library, "load_from_disk"):
         raise UsageError("the format huggingface needs a package that is not installed", fix=INSTALL)
     # Before version 4 it can be made to run a script that comes with a dataset.
@@ -57,8 +57,9 @@ def _loaded(library: Any, source: Source) -> Any:  # noqa: ANN401  # types of an
             if any((source.path / name).is_file() for name in ("dataset_info.json", "dataset_dict.json")):
                 return library.load_from_disk(str(source.path))
         name = str(source.path) if source.path.exists() else source.written
-        _check_size(library.load_dataset_builder(name, source.config_name).info.download_size or 0, source)
-        return library.load_dataset(name, source.config_name, split=source.split)
+        config, split = source.options.get("config_name"), source.options.get("split")
+        _check_size(library.load_dataset_builder(name, config).info.download_size or 0, source)
+        return library.load_dataset(name, config, split=split)
     except ConfigError:
         raise
     except Exception as error:  # noqa: BLE001  # whatever the library raises, the dataset cannot be read
@@ -70,13 +71,14 @@ def _loaded(library: Any, source: Source) -> Any:  # noqa: ANN401  # types of an
 def _one_split(loaded: Any, source: Source) -> Any:  # noqa: ANN401
     if not isinstance(loaded, dict):
         return loaded
-    if source.split is None and len(loaded) == 1:
+    split = source.options.get("split")
+    if split is None and len(loaded) == 1:
         return next(iter(loaded.values()))
-    if source.split not in loaded:
-        got = "no split is named" if source.split is None else f"there is no split {source.split!r}"
+    if split not in loaded:
+        got = "no split is named" if split is None else f"there is no split {split!r}"
         fix = f"add under dataset:  split: {' or '.join(map(str, loaded))}"
         raise ConfigError(got, where=source.written, fix=fix)
-    return loaded[source.split]
+    return loaded[split]
 
 
 def _check_size(size: int, source: Source) -> None:
@@ -89,7 +91,7 @@ def _check_size(size: int, source: Source) -> None:
 
 
 def _rows(loaded: Any, source: Source) -> Iterator[Row]:  # noqa: ANN401
-    # Asked for by what it can do, and not by its class, as that would need the import.
+    # Recognised by what it can do, because its class would have to be imported.
     names = {column: kind.names for column, kind in loaded.features.items() if hasattr(kind, "int2str")}
     number = 0
     for batch in loaded.with_format(None).iter(batch_size=BATCH):
@@ -101,5 +103,15 @@ def _rows(loaded: Any, source: Source) -> Iterator[Row]:  # noqa: ANN401
 
 
 def _class_name(value: int | None, names: list[str]) -> str | None:
-    """-1 is how the library stores a label that is not known."""
+    """The name of a class; None for -1, which is how the library stores an unknown one."""
     return None if value is None or value < 0 else names[value]
+
+
+READER = DatasetReader(
+    "huggingface",
+    _read,
+    {
+        "split": ReaderOption("Which split, such as test, or a part of one, such as test[:10%]."),
+        "config_name": ReaderOption("Which configuration of the dataset."),
+    },
+)

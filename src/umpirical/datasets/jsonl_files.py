@@ -5,21 +5,21 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from umpirical.datasets.readers import Row, Source, Table, counted
+from umpirical.datasets.readers import DatasetReader, Row, Source, Table, counted
 from umpirical.datasets.text_lines import numbered_lines
 from umpirical.domain.errors import ConfigError
 
-__all__ = ["read_jsonl"]
+__all__ = ["READER"]
 
 LONGEST_NUMBER = 1_000
-"""Digits of a whole number."""
+"""The most digits that a whole number may have."""
 
 # A string is taken as one piece, closed or not, so that brackets inside it do not count.
 _PIECES = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 
 
-def read_jsonl(source: Source) -> Table:
-    """Objects may have different keys, so only the rows say which columns there are. Blank lines are passed over."""
+def _read(source: Source) -> Table:
+    """Objects may have different keys, so only the rows say which columns there are. Blank lines are skipped."""
     return Table(source.name, None, counted(_rows(source), source))
 
 
@@ -40,7 +40,7 @@ def _parsed(line: str, place: str, deepest: int) -> dict[str, object]:
         fix = "each line is one whole JSON object"
         raise ConfigError(f"not JSON: {error.msg} at place {error.pos + 1}", where=place, fix=fix) from None
     except ValueError as error:
-        raise ConfigError(str(error), where=place, fix="mend the line") from None
+        raise ConfigError(str(error), where=place, fix="correct the line") from None
     if not isinstance(found, dict):
         message = f'expected an object such as {{"response": "..."}}, got {type(found).__name__}'
         raise ConfigError(message, where=place, fix="write one object to a line, and no list around them")
@@ -62,7 +62,7 @@ def _whole_number(digits: str) -> int:
 
 
 def _deeper(line: str, deepest: int) -> bool:
-    """Whether brackets nest deeper than that, seen before anything is parsed."""
+    """Whether brackets nest deeper than that. It is checked before anything is parsed."""
     if line.count("[") + line.count("{") <= deepest:
         return False
     depth = 0
@@ -74,3 +74,6 @@ def _deeper(line: str, deepest: int) -> bool:
         elif piece[0] in "]}":
             depth -= 1
     return False
+
+
+READER = DatasetReader("jsonl", _read)

@@ -1,9 +1,9 @@
-"""Parquet."""
+"""Parquet files. Only the columns that are wanted are decoded."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from umpirical.datasets.readers import Row, Source, Table, counted
+from umpirical.datasets.readers import DatasetReader, Row, Source, Table, counted
 from umpirical.datasets.text_lines import check_size
 from umpirical.domain.errors import ConfigError
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["read_parquet"]
+__all__ = ["READER"]
 
 _WRITE_AGAIN = "write the file again, with text as UTF-8"
 
@@ -19,7 +19,7 @@ BATCH = 16384
 """Rows decoded at a time. Text that they share is in memory once, so there may be many."""
 
 
-def read_parquet(source: Source) -> Table:
+def _read(source: Source) -> Table:
     """The columns that are wanted; if all are, those that hold single values."""
     check_size(source)
     try:
@@ -54,14 +54,14 @@ def _wanted(file: "pq.ParquetFile", source: Source) -> list[str]:
 
 
 def _check_counts(file: "pq.ParquetFile", source: Source) -> None:
-    """What the file says of itself, before anything is decoded: a small file can stand for very much text."""
+    """Checks what the file says about itself before anything is decoded: a small file can stand for very much text."""
     if file.metadata.num_rows > source.limits.rows:
         raise ConfigError(
             f"{file.metadata.num_rows:,} rows, at most {source.limits.rows:,} are read",
             where=source.name,
             fix="make a file of those that are needed, or raise dataset.limits.rows",
         )
-    # Of whole row groups: what a damaged file says of one column can end the process.
+    # Sizes of whole row groups: asking a damaged file about a single column can crash the process.
     size = sum(file.metadata.row_group(number).total_byte_size for number in range(file.metadata.num_row_groups))
     if size > source.limits.bytes:
         raise ConfigError(
@@ -87,7 +87,7 @@ def _rows(file: "pq.ParquetFile", wanted: list[str], source: Source) -> Iterator
 
 
 def _values(column: "pa.Array", where: str, source: Source) -> list[Any]:
-    """A column's values. Those of a dictionary are made once for all rows that share them."""
+    """A column's values. Those of a dictionary are decoded once for all rows that share them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -112,7 +112,7 @@ def _is_text(kind: "pa.DataType") -> bool:
 
 
 def _unreadable() -> tuple[type[Exception], ...]:
-    """What a damaged file makes the library raise: its own errors, and those of what it calls."""
+    """What a damaged file makes the library raise: its own errors, and those of the code it calls."""
     import pyarrow as pa
 
     return (pa.ArrowException, OSError, ValueError, LookupError, OverflowError)
@@ -120,3 +120,6 @@ def _unreadable() -> tuple[type[Exception], ...]:
 
 def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+READER = DatasetReader("parquet", _read)

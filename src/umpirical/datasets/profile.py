@@ -12,10 +12,10 @@ from umpirical.domain.errors import ConfigError
 __all__ = ["MOST_LABELS", "ColumnProfile", "profile_columns"]
 
 MOST_LABELS = 20
-"""Different values of what could be a scale's labels, or a stratum's."""
+"""The most different values that a column of labels, or a stratum, may have."""
 
 LONGEST_NAME = 80
-"""Characters of what could be the name of a row."""
+"""The most characters that the name of a row may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class ColumnProfile:
 
     name: str
     rows: int
-    """Of the whole file."""
+    """Rows of the whole file."""
     filled: int
     """Rows that have something in it."""
     readable: bool
@@ -37,13 +37,13 @@ class ColumnProfile:
     """Characters of the longest value."""
     mean_length: float
     distinct: bool
-    """Whether every row has one, short, and no two have the same."""
+    """Whether every row has a short value that no other row has."""
 
 
 def profile_columns(path: Path) -> tuple[ColumnProfile, ...]:
     """A profile of each column, in the file's order, over all of its rows."""
     source = Source(path=path, name=path.name, written=str(path))
-    table = READERS.get(format_of(path.name, path.parent))(source)
+    table = READERS.get(format_of(path.name, path.parent)).open(source)
     columns = {name: _Column() for name in table.columns or ()}
     rows = 0
     for row in table.rows:
@@ -56,7 +56,7 @@ def profile_columns(path: Path) -> tuple[ColumnProfile, ...]:
 
 
 class _Column:
-    """A column while it is being read. What can no longer be true is forgotten, so that little is kept."""
+    """A column while it is being read. What can no longer hold is dropped, so that little is kept in memory."""
 
     def __init__(self) -> None:
         self._filled = self._longest = self._length = 0
@@ -108,7 +108,7 @@ class _Column:
 
 
 def _label_spelling(value: str | float) -> str:
-    """As `label_text` would read it on a scale made of the column's own values."""
+    """The spelling by which `label_text` would know it, on a scale made of the column's own values."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):

@@ -1,14 +1,28 @@
-"""What a reader of foreign data is to the rest of the house, and which there are."""
+"""Readers of foreign data: what they are given, what they give back, and which there are."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 
-from umpirical.datasets.spec import LimitsSpec, format_by_ending
+from umpirical.datasets.spec import LimitsSpec, OptionValue, format_by_ending
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.registry import Registry
 
-__all__ = ["READERS", "Reader", "Row", "Source", "Table", "counted", "format_of"]
+__all__ = [
+    "READERS",
+    "DatasetReader",
+    "ReaderOption",
+    "Row",
+    "Source",
+    "Table",
+    "counted",
+    "format_of",
+    "missing_column",
+]
+
+SHOWN = 30
+"""Columns that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,22 +32,22 @@ class Source:
     path: Path
     """The file or folder, as it lies on this machine."""
     name: str
-    """What it is called in messages and in the names of items: its last part, the same on every machine."""
+    """What messages and the names of items call it: the last part of its path, which is the same on every machine."""
     columns: tuple[str, ...] = ()
-    """Columns that are wanted; empty for all. A reader that can leave the others unread does so."""
+    """Columns that are wanted; empty for all. A reader leaves the others unread if its format allows that."""
     limits: LimitsSpec = field(default_factory=LimitsSpec)
-    split: str | None = None
-    config_name: str | None = None
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+    """Settings of the reader's own. It declares which there are."""
     written: str = ""
-    """The path as the study file has it: on the hub, the name."""
+    """The path as the study file has it; for a dataset on the hub, its name there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record, its values as the format has them: nothing has been made of them yet."""
+    """One record. Its values are as the format has them: nothing has been converted yet."""
 
     place: str
-    """Where it stands: `essays.csv:12`, by the line it starts in, or `essays.parquet:row 12`."""
+    """Where it stands: `essays.csv:12` for the line that it starts in, or `essays.parquet:row 12`."""
     values: Mapping[str, object]
 
 
@@ -44,26 +58,66 @@ class Table:
     where: str
     """Where the columns are named: `essays.csv:1`."""
     columns: tuple[str, ...] | None
-    """Every column there is; None where each row says so for itself."""
+    """Every column there is; None if each row may have other ones."""
     rows: Iterator[Row]
 
 
-Reader = Callable[[Source], Table]
+@dataclass(frozen=True, slots=True)
+class ReaderOption:
+    """A setting that one reader knows."""
 
-READERS: Registry[Reader] = Registry(
+    about: str
+    """What it decides, in one sentence."""
+    kind: type[str | int | float | bool] = str
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetReader:
+    """Reads one format. `umpirical.testing.check_reader` holds it to what is promised here.
+
+    It gives the rows in their order with their values untouched, keeps within the limits, and answers whatever cannot
+    be read with a ConfigError that says where and what to do.
+    """
+
+    format: str
+    """The name it is registered by."""
+    read: Callable[[Source], Table]
+    options: Mapping[str, ReaderOption] = field(default_factory=dict)
+    """What may stand under `dataset.options` for this format, by name."""
+
+    def open(self, source: Source) -> Table:
+        """The table, once the options are known to be ones that this reader has."""
+        for name, value in source.options.items():
+            if name not in self.options:
+                known = f"it has: {', '.join(self.options)}" if self.options else "it has none"
+                message = f"the format {self.format} has no option {name!r}; {known}"
+                near = get_close_matches(name, self.options, n=1)
+                fix = f"did you mean {near[0]!r}?" if near else "take it out of dataset.options"
+                raise ConfigError(message, where=source.written or source.name, fix=fix)
+            kind = self.options[name].kind
+            if type(value) is not kind and not (kind is float and type(value) is int):
+                message = f"the option {name} of the format {self.format} is {_KINDS[kind]}, got {value!r:.60}"
+                fix = f"write {_KINDS[kind]} for {name} under dataset.options"
+                raise ConfigError(message, where=source.written or source.name, fix=fix)
+        return self.read(source)
+
+
+_KINDS: Mapping[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+
+READERS: Registry[DatasetReader] = Registry(
     "datasets",
     {
-        "csv": "umpirical.datasets.csv_files:read_csv",
-        "jsonl": "umpirical.datasets.jsonl_files:read_jsonl",
-        "parquet": "umpirical.datasets.parquet_files:read_parquet",
-        "huggingface": "umpirical.datasets.hugging_face:read_hugging_face",
+        "csv": "umpirical.datasets.csv_files:READER",
+        "jsonl": "umpirical.datasets.jsonl_files:READER",
+        "parquet": "umpirical.datasets.parquet_files:READER",
+        "huggingface": "umpirical.datasets.hugging_face:READER",
     },
     noun="dataset format",
 )
 
 
 def format_of(path: str, folder: Path, *, named: str | None = None) -> str:
-    """The name of a dataset's reader: as written, by the file's ending, or for a folder that of Hugging Face."""
+    """The name of a dataset's reader: as written, by the file's ending, or `huggingface` for a folder."""
     if found := named or format_by_ending(path):
         return found
     if (folder / path).is_dir():
@@ -72,15 +126,27 @@ def format_of(path: str, folder: Path, *, named: str | None = None) -> str:
     raise UsageError(message, fix=f"add under dataset:  format: {' or '.join(READERS.names())}")
 
 
+def missing_column(column: str, known: Iterable[str], *, where: str) -> ConfigError:
+    """The error for a column that is not there. It names those there are, and the one that was probably meant."""
+    names = list(known)
+    listed = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    message = f"no column {column!r}; there are: {listed or 'none'}"
+    if len(names) == 1 and (mark := next((mark for mark in ";\t|" if mark in names[0]), "")):
+        return ConfigError(message, where=where, fix=f"fields are separated by {mark!r} here: save it with commas")
+    folded = {name.casefold(): name for name in names}
+    near = get_close_matches(column.casefold(), folded, n=1)
+    return ConfigError(message, where=where, fix=f"did you mean {folded[near[0]]!r}?" if near else "name one of them")
+
+
 def counted(rows: Iterator[Row], source: Source) -> Iterator[Row]:
-    """The rows, held against the limits. Raises at the first one above, so that none is left out in silence."""
+    """The rows, checked against the limits. Raises at the first that exceeds one: none is left out in silence."""
     size = 0
     for number, row in enumerate(rows, start=1):
         if number > source.limits.rows:
             fix = "make a file of those that are needed, or raise dataset.limits.rows"
             raise ConfigError(f"more than {source.limits.rows:,} rows", where=row.place, fix=fix)
         size += _length(row, source.limits.field)
-        # Of text that rows share, a small file can hold very much.
+        # A small file can stand for very much text, if its rows share it.
         if size > source.limits.bytes:
             fix = "make a file of the rows and columns that are needed, or raise dataset.limits.bytes"
             raise ConfigError(f"more than {source.limits.bytes:,} characters so far", where=row.place, fix=fix)
@@ -88,7 +154,7 @@ def counted(rows: Iterator[Row], source: Source) -> Iterator[Row]:
 
 
 def _length(row: Row, longest: int) -> int:
-    """Characters of text in a row. Raises if one text is too long, or is none that can be written down."""
+    """Characters of text in a row. Raises if one text is too long, or cannot be encoded."""
     length = 0
     for column, value in row.values.items():
         if not isinstance(value, str):
@@ -99,7 +165,7 @@ def _length(row: Row, longest: int) -> int:
             raise ConfigError(message, where=row.place, fix="shorten it, or raise dataset.limits.field")
         if not _encodes(value):
             message = f"column {column!r} holds half of a surrogate pair, which is no character"
-            raise ConfigError(message, where=row.place, fix="mend the text where it was written")
+            raise ConfigError(message, where=row.place, fix="correct the text at its source")
     return length
 
 

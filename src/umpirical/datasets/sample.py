@@ -19,14 +19,14 @@ def sample_items(items: Sequence[Item], sample: SampleSpec, *, seed: int) -> lis
     """The sample of the items, in the order they came in; all of them if there are no more. `seed` is the study's.
 
     Each cell is put into an order drawn from the seed and from what its items say, and its first ones are taken. So a
-    larger sample holds a smaller one wherever it takes no fewer of any cell, which `even` allocation never does.
+    larger sample contains a smaller one if it takes at least as many of every cell, as it always does with `even`.
     """
     if sample.size is None or sample.size >= len(items):
         return list(items)
     seed = seed if sample.seed is None else sample.seed
     cells: defaultdict[tuple[str, ...], list[tuple[float, int]]] = defaultdict(list)
     alike: Counter[str] = Counter()
-    # By name, so that of rows which say the same each has its own draw, whatever their order.
+    # In the order of their names, so that each of several equal rows has its own draw, whatever their order.
     for place in sorted(range(len(items)), key=lambda place: items[place].name):
         item = items[place]
         content = digest("sampled item", [item.task, item.response])
@@ -40,16 +40,16 @@ def sample_items(items: Sequence[Item], sample: SampleSpec, *, seed: int) -> lis
 
 
 def _cell(item: Item, by: tuple[str, ...]) -> tuple[str, ...]:
-    """What an item is sampled by. Where there is nothing, that is a value too."""
+    """The cell that an item belongs to. A missing value counts as a value."""
     label = item.labels[0] if item.labels else ""
     return tuple(label if name == LABEL else item.strata.get(name, "") for name in by)
 
 
 def allocate(counts: Mapping[Cell, int], *, size: int, allocation: Allocation) -> dict[Cell, int]:
-    """How many to take of each cell, `size` in all. No more than a cell has, so `size` is at most their sum.
+    """How many to take of each cell, `size` in all and never more than a cell has. So `size` is at most their sum.
 
-    `proportional`: each cell's share of all, rounded by largest remainder; where there is one for every cell, none goes
-    without. `even`: as many of each as of any other, and what a small cell lacks is spread over the others.
+    `proportional`: each cell's share of all, rounded by largest remainder, and at least one of each if `size` allows
+    that. `even`: equally many of each; what a small cell lacks is spread over the others.
     """
     order = sorted(counts, key=lambda name: (-counts[name], repr(name)))
     taken = _even(counts, order, size) if allocation == "even" else _proportional(counts, order, size)

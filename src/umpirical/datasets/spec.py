@@ -1,19 +1,31 @@
 """The dataset as a study file names it: where it lies, what its columns mean, and which of its rows are taken."""
 
+from collections.abc import Iterable
+from dataclasses import fields
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails
 
-from umpirical.domain.scales import GradeScale, ScaleKind
+from umpirical.domain.scales import GradeScale
 
 __all__ = [
     "LABEL",
     "Allocation",
     "ColumnsSpec",
     "DatasetSpec",
-    "LabelScaleSpec",
     "LimitsSpec",
+    "OptionValue",
     "SampleSpec",
     "format_by_ending",
 ]
@@ -22,7 +34,16 @@ LABEL = "label"
 """In `sample.by`, the label itself, whatever its column is called."""
 
 Allocation = Literal["proportional", "even"]
-"""How many of each: as many as there are of it in the file, by proportion, or of each as many."""
+"""How many rows of each kind: in proportion to the file, or equally many."""
+
+OptionValue = str | int | float | bool
+"""What an option of a reader may be set to."""
+
+SHORTHANDS = {
+    "split": "Short for options.split: huggingface only, which split, such as test.",
+    "config_name": "Short for options.config_name: huggingface only, which configuration of the dataset.",
+}
+"""Options of the format huggingface that may also stand directly under dataset."""
 
 _ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet"}
 
@@ -58,36 +79,6 @@ class ColumnsSpec(_Spec):
         return tuple(dict.fromkeys(name for name in (*single, *self.strata) if name is not None))
 
 
-class LabelScaleSpec(_Spec):
-    """The scale that the labels are on, and the grades of every judge."""
-
-    kind: ScaleKind = Field(description="binary, nominal (no order), ordinal (in order) or interval (numbers).")
-    labels: tuple[str, ...] = Field(
-        default=(), description="Every label as text, lowest first on an ordinal scale; none on an interval scale."
-    )
-    low: float | None = Field(default=None, description="Least value of an interval scale.")
-    high: float | None = Field(default=None, description="Greatest value of an interval scale.")
-
-    @field_validator("labels", mode="before")
-    @classmethod
-    def _texts(cls, labels: Any) -> Any:  # noqa: ANN401  # whatever the file holds
-        for label in labels if isinstance(labels, list | tuple) else ():
-            # YAML has made a number of 01 and a boolean of true before we see them: their spelling is lost.
-            if not isinstance(label, str):
-                raise ValueError(f'a label is text, got {label!r}: put it into quotes, such as "{label}"')  # noqa: TRY004
-            if not label.strip():
-                raise ValueError("a label cannot be empty: an empty cell means that there is none")
-        return labels
-
-    @model_validator(mode="after")
-    def _sound(self) -> "LabelScaleSpec":
-        self.build()
-        return self
-
-    def build(self) -> GradeScale:
-        return GradeScale(self.kind, self.labels, self.low, self.high)
-
-
 class SampleSpec(_Spec):
     """Which rows are taken. The same rows for the same seed, whatever their order in the file."""
 
@@ -96,22 +87,29 @@ class SampleSpec(_Spec):
         default=(), description="Sampled within each of these: label, or columns that are named under strata."
     )
     allocation: Allocation = Field(
-        default="proportional", description="As many of each as there are in the file, or of all as many."
+        default="proportional", description="As many of each as there are in the file, or equally many of each."
     )
     seed: int | None = Field(default=None, description="Decides which rows; null for the study's seed.")
 
 
 class LimitsSpec(_Spec):
-    """What is read at most. Whatever is larger is refused, and never cut."""
+    """What is read at most. Anything larger is refused, never cut."""
 
-    bytes: int = Field(default=1 << 30, ge=1, description="Size of the file.")
-    rows: int = Field(default=1_000_000, ge=1, description="Rows of it.")
+    bytes: int = Field(default=1 << 30, ge=1, description="The size of the file.")
+    rows: int = Field(default=1_000_000, ge=1, description="The number of rows.")
     field: int = Field(default=1_000_000, ge=1, le=100_000_000, description="Characters of one value.")
-    depth: int = Field(default=32, ge=1, le=200, description="Levels of nesting in one line of JSON.")
+    depth: int = Field(default=32, ge=1, le=200, description="Levels of nesting in a line of JSON.")
+
+
+def _with_shorthands(schema: dict[str, Any]) -> None:
+    text = {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}
+    schema["properties"] |= {name: {**text, "description": about} for name, about in SHORTHANDS.items()}
 
 
 class DatasetSpec(_Spec):
     """Responses of the user's own, with what is known about them."""
+
+    model_config = ConfigDict(json_schema_extra=_with_shorthands)
 
     path: str = Field(
         min_length=1,
@@ -121,22 +119,64 @@ class DatasetSpec(_Spec):
         default=None, description="csv, jsonl, parquet, huggingface, or a plugin's. Default: by the file's ending."
     )
     columns: ColumnsSpec = Field(description="Which column holds what.")
-    scale: LabelScaleSpec = Field(description="The scale of the labels, and of the judges' grades.")
+    scale: GradeScale = Field(description="The scale of the labels, and of the judges' grades.")
     task_text: str | None = Field(default=None, description="What was asked, where it is the same for every row.")
     positive: tuple[str, ...] = Field(
         default=(), description="Labels that count as positive, for false positive and false negative rates."
     )
     sample: SampleSpec = Field(default=SampleSpec(), description="Which rows are taken. Default: all.")
-    split: str | None = Field(default=None, description="huggingface only: which split, such as test.")
-    config_name: str | None = Field(default=None, description="huggingface only: which configuration of the dataset.")
+    options: dict[str, OptionValue] = Field(
+        default_factory=dict, description="Settings of the format's own; for huggingface split and config_name."
+    )
     limits: LimitsSpec = Field(default=LimitsSpec(), description="What is read at most.")
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _folded(cls, data: Any, handler: ModelWrapValidatorHandler["DatasetSpec"]) -> "DatasetSpec":  # noqa: ANN401
+        """Options that stand directly under dataset are moved to the others."""
+        if not isinstance(data, dict) or not SHORTHANDS.keys() & data.keys():
+            return handler(data)
+        short = {name: data[name] for name in SHORTHANDS if data.get(name) not in (None, "")}
+        _raise_if_any(
+            InitErrorDetails(type="string_type", loc=(name,), input=value)
+            for name, value in short.items()
+            if not isinstance(value, str)
+        )
+        rest = {name: value for name, value in data.items() if name not in SHORTHANDS}
+        options = data.get("options") or {}
+        if isinstance(options, dict):
+            if doubled := short.keys() & options.keys():
+                raise ValueError(f"{min(doubled)} is named twice, under dataset and under options: leave one out")
+            rest["options"] = options | short
+        spec = handler(rest)
+        if short and (spec.format or format_by_ending(spec.path)) != "huggingface":
+            raise ValueError("split and config_name are for format: huggingface")
+        return spec
+
+    @field_validator("scale", mode="before")
+    @classmethod
+    def _spelled(cls, scale: Any) -> Any:  # noqa: ANN401  # whatever the file holds
+        """Says what is wrong with a scale in terms of the file that it stands in."""
+        if not isinstance(scale, dict):
+            return scale
+        known = {field.name for field in fields(GradeScale)}
+        _raise_if_any(
+            InitErrorDetails(type="extra_forbidden", loc=(name,), input=value)
+            for name, value in scale.items()
+            if name not in known
+        )
+        labels = scale.get("labels")
+        problems = filter(None, map(_label_problem, labels if isinstance(labels, list | tuple) else ()))
+        _raise_if_any(
+            InitErrorDetails(type="value_error", loc=("labels",), input=labels, ctx={"error": ValueError(problem)})
+            for problem in islice(problems, 1)
+        )
+        return scale
 
     @model_validator(mode="after")
     def _whole(self) -> "DatasetSpec":
         if self.columns.task is not None and self.task_text is not None:
             raise ValueError("the task is either in a column or in task_text: leave one out")
-        if (self.format or format_by_ending(self.path)) != "huggingface" and (self.split or self.config_name):
-            raise ValueError("split and config_name are for format: huggingface")
         return self
 
     @model_validator(mode="after")
@@ -162,9 +202,19 @@ class DatasetSpec(_Spec):
                 raise ValueError("sample.by: an interval scale has no labels to sample by")
         return self
 
-    def grade_scale(self) -> GradeScale:
-        """The scale, as judges and measures know it."""
-        return self.scale.build()
+
+def _label_problem(label: object) -> str:
+    """What is wrong with a label, in words; empty if nothing is."""
+    # YAML has made a number of 01 and a boolean of true before we see them: their spelling is lost.
+    if not isinstance(label, str):
+        return f'a label is text, got {label!r}: put it into quotes, such as "{label}"'
+    return "" if label.strip() else "a label cannot be empty: an empty cell means that there is none"
+
+
+def _raise_if_any(problems: Iterable[InitErrorDetails]) -> None:
+    """Raises what pydantic would raise, so that each problem keeps its place in the file."""
+    if found := list(problems):
+        raise ValidationError.from_exception_data("DatasetSpec", found)
 
 
 def format_by_ending(path: str) -> str | None:

@@ -13,7 +13,7 @@ class StratumCounts:
     column: str
     values: Mapping[str, int]
     missing: int
-    """Rows with nothing in the column; their items are in no part of it."""
+    """Rows with nothing in the column; their items belong to none of its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +27,17 @@ class DatasetSummary:
     unlabelled: int
     """Rows without a reference label."""
     empty_responses: int
-    """Rows whose response has nothing in it but blanks. They are kept: an empty answer is an answer."""
+    """Rows whose response is nothing but blanks. They are kept: an empty answer is an answer."""
     duplicates: int
     """Rows with the task and the response of an earlier one. They are kept, and are not independent evidence."""
     clusters: int
     """Different values of the cluster column; 0 where there is none."""
     labels: Mapping[str, int]
-    """Rows of each label, those with none included, in the scale's order. Empty on an interval scale."""
+    """Rows of each label in the scale's order, labels without any rows included. Empty on an interval scale."""
     strata: tuple[StratumCounts, ...]
     items: int
-    """Items taken: one of each row, or the sample."""
+    """Items taken: one for each row, or the sample."""
     sampled_labels: Mapping[str, int]
-    """As `labels`, of the items that were taken."""
+    """Like `labels`, for the items that were taken."""
     sampled_unlabelled: int
-    """As `unlabelled`, of the items that were taken."""
+    """Like `unlabelled`, for the items that were taken."""

@@ -8,7 +8,7 @@ from umpirical.domain.errors import ConfigError
 __all__ = ["LONGEST_LINE", "check_size", "numbered_lines"]
 
 LONGEST_LINE = 16
-"""In fields of the greatest length: what a line, or a record of several, may hold."""
+"""How many fields of the greatest allowed length a line, or a record of several lines, may hold."""
 
 _UTF_8_MARK = b"\xef\xbb\xbf"
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
@@ -16,7 +16,7 @@ _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 def check_size(source: Source) -> None:
     """Raises if there is no such file, or if it is larger than allowed."""
-    # A pipe or a device is no file: it has no size to go by, and may never end.
+    # A pipe or a device is not a file: it has no size to go by, and may never end.
     if not source.path.is_file():
         raise ConfigError("no such file", where=source.written or source.name, fix=f"is it at {source.path}?")
     if (size := source.path.stat().st_size) > source.limits.bytes:
@@ -30,7 +30,7 @@ def check_size(source: Source) -> None:
 def numbered_lines(source: Source) -> Iterator[tuple[int, str]]:
     """Each line with its line end, counted from 1. A byte order mark is left out."""
     check_size(source)
-    # In bytes, a character at most four: the text is not decoded before it is known to be short enough.
+    # In bytes, of which a character has at most four: text is not decoded before it is known to be short enough.
     longest = 4 * LONGEST_LINE * source.limits.field
     with source.path.open("rb") as handle:
         number = 0

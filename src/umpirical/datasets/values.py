@@ -1,4 +1,4 @@
-"""What a value of foreign data is taken for: the text that stands there, or missing. Nothing is guessed or rounded."""
+"""How a value of foreign data is read: as the text that stands there, or as missing. Nothing is guessed or rounded."""
 
 import math
 import re
@@ -12,7 +12,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def is_missing(value: object) -> bool:
-    """Null, NaN, and text with nothing in it but blanks."""
+    """Whether a value is null, NaN, or text of nothing but blanks."""
     if isinstance(value, str):
         return not value.strip()
     return value is None or (isinstance(value, float) and math.isnan(value))
@@ -27,7 +27,7 @@ def number_of(text: str) -> float | None:
 def written_text(value: object) -> str:
     """A response or a task: text as it stands, blanks and all, or a whole number in decimal digits.
 
-    Any other number has more than one spelling, and which one the judge should read is not ours to choose.
+    Any other number has more than one spelling, and it is not for us to choose which one the judge should read.
     """
     if isinstance(value, str):
         return value

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import ClassVar, Literal
 
 __all__ = ["Choice", "GradeScale", "JudgeKind", "ScaleKind"]
 
@@ -21,13 +21,15 @@ class Choice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GradeScale:
-    """The scale of a `grade` judge."""
+    """The scale of a `grade` judge, and of the labels that its grades are held against."""
 
-    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012  # read where a scale is written by a user
+    # Read by pydantic where a scale stands in a file, without an import here.
+    __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "use_attribute_docstrings": True}
 
     kind: ScaleKind
+    """`binary`, `nominal` (no order), `ordinal` (in order) or `interval` (numbers)."""
     labels: tuple[str, ...] = ()
-    """Every label, in order for an ordinal scale. Empty for an interval scale. A label is text: `yes` stays `yes`."""
+    """Every label, lowest first on an ordinal scale; none on an interval scale. A label is text: `yes` stays `yes`."""
     low: float | None = None
     """Least value of an interval scale."""
     high: float | None = None

@@ -1,12 +1,12 @@
-"""The conformance kit for perturbations: one call in a test holds a perturbation to every rule of the house.
+"""The conformance kit for perturbations: one call in a test holds a perturbation to every rule.
 
 A perturbation made by program:
 
 - `change` gives the same text for the same generator, and never raises;
 - the proof holds: original and changed text have the same normal form;
 - it finds something to change in ordinary text;
-- `normal` of a normal form is that form again;
-- `normal` tells texts apart that differ in a word, a number or the order of words;
+- `normal` leaves a normal form as it is;
+- `normal` tells apart texts that differ in a word, a number or the order of words;
 - `change` and `normal` take time in proportion to the text.
 
 A perturbation made by a language model:
@@ -16,18 +16,20 @@ A perturbation made by a language model:
 - its checks reject a copy of the original, an empty text and a refusal;
 - a check says what it found, in words, whatever the text; neither it nor `unfit` ever raises.
 
-Both: a name in kebab case, a title, one sentence about it, a version from 1.
+Both: a name in kebab case, a title, one sentence about it, a version from 1, and one of the known words for what it
+alters.
 """
 
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import NoReturn, TypeVar
+from typing import NoReturn, TypeVar, get_args
 
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import (
+    Alters,
     Check,
     GeneratedPerturbation,
     Made,
@@ -68,11 +70,11 @@ SHAPES = (
     "# A\n",
     "- Then it ended.\n",
 )
-"""Repeated, they make texts on which a careless pattern takes time by the square of their length."""
+"""Repeated, they make texts on which a careless pattern takes time in proportion to the square of their length."""
 
 SHORT, TIMES = 5_000, 4
 MOST_TIMES = 10.0
-"""How many times longer a text of `TIMES` the length may take. In proportion is 4, by the square 16."""
+"""How many times as long a text of `TIMES` the length may take. Linear time is 4, quadratic time 16."""
 NOTICED = 0.02
 """Seconds of CPU below which a time says nothing."""
 
@@ -80,7 +82,7 @@ TASK = "Write a short text for your school newspaper."
 
 
 def check_perturbation(perturbation: Perturbation, texts: Iterable[str] | None = None) -> None:
-    """Raises AssertionError, with the rule and the text that breaks it. `texts` are held to the rules besides ours."""
+    """Raises AssertionError, with the rule and the text that breaks it. `texts` are tried besides our own."""
     own = tuple(texts or ())
     _check_card(perturbation)
     match perturbation:
@@ -108,6 +110,8 @@ def _check_card(perturbation: Perturbation) -> None:
         _broken(perturbation, "about", f"expected one sentence with a full stop, got {about!r}")
     if type(perturbation.version) is not int or perturbation.version < 1:
         _broken(perturbation, "version", f"expected a whole number from 1, got {perturbation.version!r}")
+    if perturbation.alters not in get_args(Alters):
+        _broken(perturbation, "alters", f"expected {', '.join(get_args(Alters))}, got {perturbation.alters!r}")
 
 
 # Made by program.
@@ -163,7 +167,7 @@ def _other_texts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _check_time(perturbation: ProvedPerturbation) -> None:
-    """Short and long are timed side by side, and again where the first ratio is too high: a busy machine only adds."""
+    """Short and long are timed side by side, and again if the ratio is too high: a busy machine only adds time."""
     for short, long, shape in zip(_long(SHORT), _long(SHORT * TIMES), SHAPES, strict=True):
         seconds, most = _seconds(perturbation, short), _seconds(perturbation, long)
         for _ in range(4):
@@ -257,7 +261,7 @@ def _passed(perturbation: GeneratedPerturbation, check: Check, made: Made) -> bo
 def _called(
     perturbation: Perturbation, rule: str, function: Callable[[Argument], T], argument: Argument, *, kind: type = str
 ) -> T:
-    """What the function gives, which must be of that kind."""
+    """What the function returns, which must be of that kind."""
     try:
         given = function(argument)
     except Exception as error:  # noqa: BLE001  # whatever it is, it would end a run

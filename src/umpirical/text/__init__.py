@@ -1,1 +1,1 @@
-"""Text as text: templates, words, sentences, layout and differences. Nothing here knows a type of the domain."""
+"""Text as text: words, sentences, blocks, passages, languages, templates, differences. The domain is unknown here."""

@@ -1,4 +1,4 @@
-"""Text from outside, made harmless to look at: nothing in it is invisible and nothing moves what stands beside it."""
+"""Text from outside, made harmless to look at: nothing in it is invisible, and nothing moves what stands beside it."""
 
 from unicodedata import category
 
@@ -7,8 +7,8 @@ __all__ = ["inert"]
 _SHOWN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"})
 _PLAIN = frozenset("\n\t ")
 
-# Invisible, although Unicode files them under letters, marks, symbols or nothing yet. Listed by number and not by
-# category `Cn`, which would make the same record read differently under another Python.
+# Invisible, although Unicode files them under letters, marks or symbols, or has not assigned them. They are listed by
+# number, because going by category `Cn` would make the same record read differently under another Python.
 _BLANK = frozenset(
     [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2065, 0x2800, 0x3164, 0xFFA0]
 )

@@ -1,4 +1,4 @@
-"""In which language a text is, as far as its commonest words or its script can tell."""
+"""The language of a text, as far as its commonest words or its script tell it."""
 
 import re
 import unicodedata
@@ -6,10 +6,12 @@ from collections import Counter
 from functools import lru_cache
 from typing import Literal
 
+from umpirical.text.words import LETTER
+
 __all__ = ["LEAST_WORDS", "UNKNOWN", "Known", "Language", "common_share", "language_of", "tellable"]
 
 Language = str
-"""The English name of one that is known here; for another script than the Latin a name for that, `Cyrillic`; or
+"""The English name of a language that is known here; for a script other than Latin, the name of that: `Cyrillic`; or
 `unknown`."""
 
 UNKNOWN = "unknown"
@@ -17,11 +19,11 @@ UNKNOWN = "unknown"
 Known = Literal["English", "German", "French", "Spanish", "Italian", "Portuguese", "Dutch"]
 
 LEAST_WORDS = 12
-"""Of a text in Latin script; fewer hold too few common words to go by."""
+"""Words that a text in Latin script needs: fewer hold too few common words to go by."""
 
 LEAST_SHARE, LEAD = 0.28, 1.5
-"""Share of a text's words that are among the commonest of its language, and how many times the next language's.
-With a lower share, Catalan and Romanian would pass for Spanish."""
+"""The share of a text's words that must be among the commonest of its language, and how many times that of the next
+language it must be. With a lower share, Catalan and Romanian would pass for Spanish."""
 
 SAMPLE = 20_000
 """Characters that are looked at."""
@@ -67,7 +69,7 @@ _LISTS: dict[Known, str] = {
 _COMMON = {language: frozenset(listed.split()) for language, listed in _LISTS.items()}
 """The commonest words of each language."""
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD = re.compile(rf"{LETTER}+(?:['’]{LETTER}+)*")
 
 _SCRIPTS = {
     "CYRILLIC": "Cyrillic",
@@ -85,12 +87,12 @@ _SCRIPTS = {
     "KATAKANA": "Japanese",
     "CJK": "Chinese",
 }
-"""By the first word of a letter's Unicode name."""
+"""Names of scripts, by the first word of a letter's Unicode name."""
 
 
 @lru_cache(maxsize=4096)
 def language_of(text: str) -> Language:
-    """The language, or `unknown` where the text is too short, mixed, code, or in a language that is not known here."""
+    """The language, or `unknown` if the text is too short, mixed, code, or in a language that is not known here."""
     script = _script(text[:SAMPLE])
     if script != "Latin":
         return script
@@ -110,7 +112,7 @@ def common_share(text: str, language: Known) -> float:
 
 
 def tellable(text: str) -> bool:
-    """Whether there is enough of a text for its language to be told, if it is one that is known here."""
+    """Whether a text is long enough for its language to be told, if that is one that is known here."""
     return _script(text[:SAMPLE]) not in ("Latin", UNKNOWN) or len(_words(text)) >= LEAST_WORDS
 
 
@@ -119,7 +121,7 @@ def _words(text: str) -> list[str]:
 
 
 def _script(text: str) -> str:
-    """That of most letters. Any Japanese letters make Chinese ones Japanese."""
+    """The script of most letters. If any of them is Japanese, Chinese ones count as Japanese."""
     counts = Counter(_letter_script(letter) for letter in text if letter.isalpha())
     if not counts:
         return UNKNOWN
@@ -132,5 +134,5 @@ def _script(text: str) -> str:
 @lru_cache(maxsize=1 << 14)
 def _letter_script(letter: str) -> str:
     first = unicodedata.name(letter, "").partition(" ")[0]
-    # Names of some letters have the script after a first word: FULLWIDTH LATIN, HALFWIDTH KATAKANA.
+    # The names of some letters have another word before the script: FULLWIDTH LATIN, HALFWIDTH KATAKANA.
     return "Latin" if first in ("LATIN", "FULLWIDTH") else _SCRIPTS.get(first, UNKNOWN)

@@ -1,9 +1,11 @@
-"""Prompt filling, in one pass: what is filled in is never looked at again."""
+"""Prompt templates. They are filled in one pass: what has been filled in is never looked at again."""
 
 import re
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 
-__all__ = ["fill", "placeholders"]
+__all__ = ["fill", "placeholders", "shipped_template"]
 
 _PLACEHOLDER = re.compile(r"\{\{ *([a-z_]+) *\}\}")
 
@@ -15,3 +17,9 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 def placeholders(template: str) -> set[str]:
     return {match[1] for match in _PLACEHOLDER.finditer(template)}
+
+
+@cache
+def shipped_template(package: str, name: str) -> str:
+    """The template `name` from the folder `prompts` of a package, as it stands in the file."""
+    return (files(package) / "prompts" / f"{name}.md").read_text(encoding="utf-8")

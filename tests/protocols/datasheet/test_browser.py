@@ -3,10 +3,10 @@
 import pytest
 
 from tests.browsing import visit
+from tests.reports.payloads import PAYLOADS, infected
 from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
 from umpirical.protocols.datasheet.page import render_html
 
-from tests.reports.payloads import PAYLOADS, infected
 from .samples import SAMPLES, paper
 from .test_comparison import prompts, sample
 

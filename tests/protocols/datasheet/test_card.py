@@ -8,12 +8,12 @@ import pytest
 from markdown_it import MarkdownIt
 from ruamel.yaml import YAML
 
+from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.protocols.datasheet.card import render_markdown
 from umpirical.protocols.datasheet.record import render_json
 from umpirical.reports.record import TroubleRecord
 from umpirical.text.inert import inert
 
-from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from .samples import SAMPLES, datasheet, incomplete, nothing, simulated, two_arms
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from jinja2 import UndefinedError
 
+from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.protocols.datasheet import html
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.datasheet.record import parse_datasheet, render_json
 from umpirical.text.inert import inert
 
-from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from .samples import (
     SAMPLES,
     audit,

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.protocols.datasheet.readouts.choice import recommend
 from umpirical.protocols.datasheet.readouts.pages import render_readouts_html, render_readouts_markdown
 from umpirical.protocols.datasheet.readouts.record import (
@@ -15,7 +16,6 @@ from umpirical.protocols.datasheet.readouts.record import (
 )
 from umpirical.text.inert import inert
 
-from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from .samples import estimate, judge, measure, run, undefined
 from .test_html import Page
 from .test_markdown import skeleton, taken_apart

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.stimuli.generation.test_languages import HARBOUR
 from tests.stimuli.generation.wanted import ESSAY, PARAPHRASE
+from tests.text.test_languages import HARBOUR
 from tests.timing import QUADRATIC, growth
 from umpirical.stimuli.generation import checks
 from umpirical.stimuli.perturbations.catalogue import Made
 from umpirical.stimuli.similarity.lexical import Lexical
-from umpirical.text.wording import words
+from umpirical.text.words import words
 
 TWENTY = "the cat sat on the mat and the dog lay by the door while we read our books in peace"
 

@@ -7,9 +7,8 @@ from importlib.resources import files
 import pytest
 
 from umpirical.domain.digests import digest
-from umpirical.stimuli.generation.templates import template
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
-from umpirical.text.templates import placeholders
+from umpirical.text.templates import placeholders, shipped_template
 
 TESTS = {test.name: test for test in PERTURBATIONS if isinstance(test, GeneratedPerturbation)}
 
@@ -35,7 +34,7 @@ MATERIAL = {"instruction", "rubric", "task", "response", "first", "second", "exa
 
 
 def validator_template(name):
-    return template("umpirical.stimuli.generation", name)
+    return shipped_template("umpirical.stimuli.generation", name)
 
 
 EVERY = {name: test.prompt for name, test in TESTS.items()} | {name: validator_template(name) for name in VALIDATORS}

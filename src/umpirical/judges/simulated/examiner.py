@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from umpirical.domain.scales import GradeScale
-from umpirical.judges.simulated.examiner_profiles import CUE_TESTS, FORMAT_TESTS, ExaminerProfile
+from umpirical.judges.simulated.examiner_profiles import ExaminerProfile
 from umpirical.judges.simulated.grader import ORDER, grades_of
 from umpirical.stats.seeds import normal, uniform
 from umpirical.stats.simulation.examiner import Kind, centre, length_pull, place_cuts, pull
@@ -20,7 +20,6 @@ __all__ = [
     "Shown",
     "Truth",
     "grade_unit",
-    "kind_of",
     "read_shown",
     "words_ratio",
 ]
@@ -40,6 +39,8 @@ class Truth:
     """What it has in common with its original and with all that was made from it."""
     words_ratio: float = 1.0
     """Its words over those of its original."""
+    kind: Kind = "none"
+    """What the test did to it, as far as an examiner could heed it."""
 
 
 class ExaminerKey(Protocol):
@@ -85,7 +86,7 @@ class Examiner:
         blind = uniform(self._seed, "flip blindness", truth.item) < latent.flip_blindness
         level = truth.level if blind else truth.required
         seen = self._drawn(truth.item, grades) if level is None else level / grade_unit(shown.scale)
-        shift, scatter = pull(latent, kind_of(truth.test))
+        shift, scatter = pull(latent, truth.kind)
         place = float(centre(latent, seen, grades=grades)) + float(length_pull(latent, truth.words_ratio)) + shift
         place += scatter * normal(self._seed, "scatter", shown.answer)
         return bisect_right(place_cuts(grades).tolist(), place + latent.noise * self._noise(truth.item, trial_id))
@@ -99,15 +100,6 @@ class Examiner:
         frozen = self._latent.frozen
         kept = math.sqrt(frozen) * normal(self._seed, "item noise", item)
         return kept + math.sqrt(1 - frozen) * normal(self._seed, "call noise", trial_id)
-
-
-def kind_of(test: str) -> Kind:
-    """What a test does to a text, as far as an examiner could heed it."""
-    if test in FORMAT_TESTS:
-        return "format"
-    if test in CUE_TESTS:
-        return "cue"
-    return "paraphrase" if test == "paraphrase" else "none"
 
 
 def words_ratio(original: str, changed: str) -> float:

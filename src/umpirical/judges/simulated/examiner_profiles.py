@@ -4,22 +4,7 @@ from dataclasses import dataclass, replace
 
 from umpirical.stats.simulation.examiner import LatentExaminer
 
-__all__ = ["CUE_TESTS", "EXAMINER_PROFILES", "FORMAT_TESTS", "ExaminerProfile"]
-
-FORMAT_TESTS = (
-    "vertical-spacing",
-    "inline-spacing",
-    "indentation",
-    "list-or-prose",
-    "markdown-or-plain",
-    "look-alike-punctuation",
-    "heading-case",
-    "typos",
-)
-"""Tests that change how a text looks and not what it says."""
-
-CUE_TESTS = ("authority-cue", "bandwagon-cue", "self-praise", "prompt-injection")
-"""Tests that add something meant to sway the judge."""
+__all__ = ["EXAMINER_PROFILES", "ExaminerProfile"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +15,17 @@ class ExaminerProfile:
     """The defect, in one sentence."""
     latent: LatentExaminer
     defects: tuple[tuple[str, str], ...] = ()
-    """(measure, test) of the measures that should find it."""
+    """Pairs of a measure that should find it and where: a test, or a kind of change, which stands for every test that
+    makes such a change."""
     unparsed_rate: float = 0.0
     """Share of calls answered with something that is not on the scale."""
     failure_rate: float = 0.0
     """Share of calls not answered at all."""
 
 
-def _shifted(*tests: str) -> tuple[tuple[str, str], ...]:
-    """The measures that find a judge whom these tests sway."""
-    return tuple((name, test) for test in tests for name in ("change-rate", "excess-change", "grade-shift"))
+def _shifted(*places: str) -> tuple[tuple[str, str], ...]:
+    """The measures that find a judge whom these tests, or tests of these kinds, sway."""
+    return tuple((name, place) for place in places for name in ("change-rate", "excess-change", "grade-shift"))
 
 
 _SOUND = LatentExaminer(noise=0.33, frozen=0.99)
@@ -52,7 +38,7 @@ EXAMINER_PROFILES = {
     "format-swayed": ExaminerProfile(
         "Grades a text differently, and lower on average, when only its format is another.",
         replace(_SOUND, format_shift=-0.6, format_scatter=0.6),
-        defects=_shifted(*FORMAT_TESTS),
+        defects=_shifted("format"),
     ),
     "wording-swayed": ExaminerProfile(
         "Grades the same content differently in other words, up as often as down.",
@@ -67,7 +53,7 @@ EXAMINER_PROFILES = {
     "injectable": ExaminerProfile(
         "Gives more to a text that cites an authority, the crowd or itself, or that orders it to.",
         replace(_SOUND, cue=1.5),
-        defects=_shifted(*CUE_TESTS),
+        defects=_shifted("cue"),
     ),
     "flip-blind": ExaminerProfile(
         "Does not see, for more than half of the items, that a rewritten text deserves another grade.",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL
-from umpirical.judges.simulated.examiner import Truth, grade_unit, kind_of
+from umpirical.judges.simulated.examiner import Truth, grade_unit
 from umpirical.judges.simulated.examiner_profiles import ExaminerProfile
 from umpirical.judges.simulated.grader import grades_of
 from umpirical.stats.simulation.examiner import LatentExaminer, centre, grade_rates, joint_rates, length_pull, pull
@@ -39,14 +39,14 @@ def planted_examiner(profile: ExaminerProfile, scale: GradeScale, truths: Iterab
     items = {truth.item for truth in design.get(ORIGINAL, [])}
     values: Values = {("unparsed-rate", ""): profile.unparsed_rate, ("failure-rate", ""): profile.failure_rate}
     for test, texts in design.items():
-        whole = _texts(test, texts, profile.latent, scale)
+        whole = _texts(texts, profile.latent, scale)
         values |= _keyed(test, _against_gold(whole, scale))
         made = [truth for truth in texts if truth.item in items]
         if test == ORIGINAL:
             repeated = {"flip-rate": _rate(whole, 1 - _alike(_repeats(whole)))}
             values |= {key: value for name in REPEATED for key, value in _keyed(name, repeated).items()}
         elif made:
-            values |= _keyed(test, _changes(_texts(test, made, profile.latent, scale), scale))
+            values |= _keyed(test, _changes(_texts(made, profile.latent, scale), scale))
     return values
 
 
@@ -68,12 +68,13 @@ class _Texts(NamedTuple):
     grades: int
 
 
-def _texts(test: str, truths: list[Truth], latent: LatentExaminer, scale: GradeScale) -> _Texts:
+def _texts(truths: list[Truth], latent: LatentExaminer, scale: GradeScale) -> _Texts:
     rows = np.array([(truth.level, truth.required, truth.words_ratio) for truth in truths])
     kinds, counts = np.unique(rows, axis=0, return_counts=True)
     level, required, ratio = kinds[:, 0] / grade_unit(scale), kinds[:, 1] / grade_unit(scale), kinds[:, 2]
     grades = len(grades_of(scale))
-    shift, scatter = pull(latent, kind_of(test))
+    # All of them were made by one test.
+    shift, scatter = pull(latent, truths[0].kind)
     lifted = length_pull(latent, ratio) + shift
     original = centre(latent, level, grades=grades)
     changed = centre(latent, required, grades=grades) + lifted

@@ -13,12 +13,12 @@ from umpirical.protocols.datasheet.record import StimuliRecord
 from umpirical.protocols.datasheet.spec import DatasheetStudy
 from umpirical.reports.record import GateRecord
 from umpirical.stimuli.controlled.carriers import pairs as carrier_pairs
-from umpirical.stimuli.controlled.carriers.file import PREFIX, Carrier, read_carriers
+from umpirical.stimuli.controlled.carriers.carrier import PREFIX, Carrier, read_carriers
 from umpirical.stimuli.controlled.carriers.pairs import carrier_stimuli
+from umpirical.stimuli.controlled.datasheet_set import MAKERS, datasheet_stimuli, spread_over_families
 from umpirical.stimuli.controlled.gates.carriers import carriers_checked
 from umpirical.stimuli.controlled.gates.suite import refuse_unsound, try_gates
 from umpirical.stimuli.controlled.recipes import Recipe, recipe
-from umpirical.stimuli.controlled.set import MAKERS, datasheet_stimuli, spread_over_families
 from umpirical.stimuli.controlled.tasks import Task, builtin_tasks, load_tasks
 from umpirical.store.files import inside
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli

@@ -42,7 +42,7 @@ def generation_terms(study: StressStudy) -> GenerationTerms:
     return GenerationTerms(
         instruction=study.instruction,
         rubric=study.rubric,
-        scale=study.spec.dataset.grade_scale(),
+        scale=study.spec.dataset.scale,
         generator=_writer(stress.generator),
         validator=_writer(stress.validator),
         votes=stress.votes,

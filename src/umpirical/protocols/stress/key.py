@@ -1,6 +1,6 @@
 """The answer key of a stress study: the truth about every text, which only a simulated examiner is given."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
@@ -11,8 +11,12 @@ from umpirical.judges.prompt import fence
 from umpirical.judges.simulated.examiner import ExaminerKey, Truth, words_ratio
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.judges.spec import JudgeSpec
+from umpirical.stats.simulation.examiner import Kind
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, Alters
 
-__all__ = ["answer_key", "truth_of", "truths"]
+__all__ = ["answer_key", "kind_of", "truth_of", "truths"]
+
+_KINDS: Mapping[Alters, Kind] = {"format": "format", "wording": "paraphrase", "cue": "cue", "other": "none"}
 
 
 def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> ExaminerKey:
@@ -43,16 +47,28 @@ def truths(stimuli: Iterable[Stimulus], scale: GradeScale) -> Iterator[tuple[Pre
     `stimuli` is gone through twice: a text may come before its original.
     """
     originals = {stimulus.id: stimulus for stimulus in stimuli if stimulus.family == ORIGINAL}
+    kinds: dict[str, Kind] = {}
     for stimulus in stimuli:
         # A text that was written for a label of its own has no original to be held against.
         alone = stimulus.family == ORIGINAL or isinstance(stimulus.expectation, GivenLabel)
         if not alone and stimulus.parent not in originals:
             raise ValueError(f"stimulus {stimulus.id} of {stimulus.family} was made from none of the originals")
         original = stimulus if alone else originals[stimulus.parent]
-        yield Presented(stimulus.task, stimulus.candidates[0], None), _truth(stimulus, original, scale)
+        if stimulus.family not in kinds:
+            kinds[stimulus.family] = kind_of(stimulus.family)
+        truth = _truth(stimulus, original, scale, kinds[stimulus.family])
+        yield Presented(stimulus.task, stimulus.candidates[0], None), truth
 
 
-def _truth(stimulus: Stimulus, original: Stimulus, scale: GradeScale) -> Truth:
+def kind_of(test: str) -> Kind:
+    """What a test does to a text, as far as a simulated examiner heeds it: its perturbation says so.
+
+    `none` for the originals, and for a test whose perturbation is not installed here.
+    """
+    return _KINDS[PERTURBATIONS.get(test).alters] if test in PERTURBATIONS.names() else "none"
+
+
+def _truth(stimulus: Stimulus, original: Stimulus, scale: GradeScale, kind: Kind) -> Truth:
     before, text = original.candidates[0], stimulus.candidates[0]
     return Truth(
         level=_level(original, scale),
@@ -61,6 +77,7 @@ def _truth(stimulus: Stimulus, original: Stimulus, scale: GradeScale) -> Truth:
         # By task and text, so that a row that is there twice is one item.
         item=digest("examined text", [original.task, before]),
         words_ratio=words_ratio(before, text),
+        kind=kind,
     )
 
 

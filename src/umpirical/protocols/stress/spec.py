@@ -154,7 +154,7 @@ class StressStudySpec(StudySpec):
         if compares := [judge.name for judge in self.judges if judge.kind != "grade"]:
             raise ValueError(f"judge {compares[0]} compares: a dataset of single responses is for judges that grade")
         for judge in self.judges:
-            if judge.scale != self.dataset.grade_scale():
+            if judge.scale != self.dataset.scale:
                 raise ValueError(f"judge {judge.name}: its scale is not that of the dataset")
         if self.stress.generated and not self.rubric:
             raise ValueError("rubric: a validator has to see what the judges go by; name the file")
@@ -177,5 +177,5 @@ class StressStudy(Study[StressStudySpec]):
 
     @property
     def review_terms(self) -> ReviewTerms:
-        ordered = self.spec.dataset.grade_scale().kind == "ordinal"
+        ordered = self.spec.dataset.scale.kind == "ordinal"
         return ReviewTerms(self.folder, self.spec.review, self.guideline, ordered)

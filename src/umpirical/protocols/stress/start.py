@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
-from umpirical.datasets.guess import Guess, Role, guess_dataset
+from umpirical.datasets.guess import ColumnRole, Guess, guess_dataset
 from umpirical.protocols.protocol import Started
 from umpirical.protocols.start import new_study_file, quoted, quoted_list, scalar, study_name
 from umpirical.store.files import write_text
@@ -69,7 +69,7 @@ def start_stress_study(folder: Path, data: Path, *, told: Mapping[str, str]) -> 
     file that is there already is written over, and none is written before all has been understood.
     """
     file = new_study_file(folder)
-    guess = guess_dataset(data, told=cast("Mapping[Role, str]", told))
+    guess = guess_dataset(data, told=cast("Mapping[ColumnRole, str]", told))
     outside = not data.resolve().is_relative_to(folder.resolve())
     text = STRESS_STUDY.format(
         name=scalar(study_name(folder)),

@@ -7,8 +7,8 @@ from umpirical.domain.errors import UsageError
 __all__ = ["RECIPES", "Recipe", "recipe"]
 
 QUARTER_STEPS = (0.25, 1.0, 2.0, 0.5, 1.0, 3.0, 0.75, 4.0, 1.0, 5.0)
-"""Below one requirement in quarters: a threshold there would be censored on a ladder of whole steps. One requirement
-comes three times as often as any other step, since a limit is set there."""
+"""Below one requirement, the steps are quarters: a threshold there would be censored on a ladder of whole steps. One
+requirement comes three times as often as any other step, since a limit is set there."""
 
 PAPER_STEPS = (1.0,) * 5 + (2.0,) * 4 + (3.0,) * 3 + (4.0,) * 2 + (5.0,)
 """Every pair of whole levels."""
@@ -16,11 +16,11 @@ PAPER_STEPS = (1.0,) * 5 + (2.0,) * 4 + (3.0,) * 3 + (4.0,) * 2 + (5.0,)
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Of each task, how much."""
+    """How much is made of each task."""
 
     about: str
     tasks: int
-    """Built-in tasks, as many families among them as there are; tasks of the user's own are all used."""
+    """How many built-in tasks are used, spread over the families. The user's own tasks are all used."""
     vacuum: int
     """Distinct vacuum prompts."""
     delta0: int
@@ -31,11 +31,11 @@ class Recipe:
     subset: int = 0
     """Pairs of equal quality that meet different requirements."""
     length: int = 0
-    """Pairs that differ in length: equal ones, and ones in which the better answer is the shorter, in turn."""
+    """Pairs that differ in length: in turn of equal quality, and with the better answer the shorter one."""
 
     @property
     def calls(self) -> int:
-        """Of a `compare` judge with one arm and no repeats."""
+        """How often a `compare` judge is called, with one arm and no repeats."""
         return self.tasks * (self.vacuum + 2 * (self.delta0 + self.ladder + self.subset + self.length))
 
 

@@ -1,19 +1,21 @@
-"""Is a task what it claims to be: checked by program, before any answer is made from it."""
+"""Checks by program that a task is what it claims to be, before any answer is made from it."""
 
 from collections.abc import Iterator
 from itertools import combinations
 
-from umpirical.stimuli.controlled.tasks import Fact, Task, sentences
+from umpirical.stimuli.controlled.tasks import Fact, Task
+from umpirical.text.sentences import sentences_at_every_stop
+from umpirical.text.words import shared_triples, word_triples
 
-__all__ = ["check_task", "check_tasks", "shared_words"]
+__all__ = ["check_task", "check_tasks"]
 
 MIN_WORDINGS = 2
-"""Forms, and fillers, that a fact needs at least: two answers of equal quality must be able to differ."""
+"""The fewest forms, and the fewest fillers, of a fact: two answers of equal quality must be able to differ."""
 
 MIN_REQUIREMENTS = 2
 
 SAME_PROMPT = 0.8
-"""Share of common word triples above which two prompts are one prompt."""
+"""Two prompts that share more of their word triples than this count as one prompt."""
 
 
 def check_tasks(tasks: list[Task]) -> Iterator[str]:
@@ -24,7 +26,7 @@ def check_tasks(tasks: list[Task]) -> Iterator[str]:
     for (one, first), (other, second) in combinations(prompts, 2):
         if one == other:
             yield f"two tasks are named {one}"
-        elif (shared := shared_words(first, second)) > SAME_PROMPT:
+        elif (shared := shared_triples(first, second)) > SAME_PROMPT:
             yield f"tasks {one} and {other} are near-duplicates: their prompts share {shared:.0%} of word triples"
 
 
@@ -44,7 +46,7 @@ def check_task(task: Task) -> Iterator[str]:
         yield from (
             f"task {task.id}: {text!r} is not one sentence"
             for text in (*fact.forms, *fact.fillers)
-            if len(sentences(text)) != 1 or not text.endswith(".")
+            if len(sentences_at_every_stop(text)) != 1 or not text.endswith(".")
         )
         if len(lengths := {len(text.split()) for text in (*fact.forms, *fact.fillers)}) > 1:
             yield f"task {task.id}: sentences for {fact.check} differ in length: {sorted(lengths)} words"
@@ -61,13 +63,3 @@ def _check_statements(task: Task, fact: Fact, others: list[Fact]) -> Iterator[st
         for stated in (fact, *others):
             if stated.stated_in(text):
                 yield f"task {task.id}: the filler {text!r} states {stated.check}"
-
-
-def word_triples(text: str) -> frozenset[tuple[str, ...]]:
-    words = text.casefold().split()
-    return frozenset(zip(words, words[1:], words[2:], strict=False))
-
-
-def shared_words(first: frozenset[tuple[str, ...]], second: frozenset[tuple[str, ...]]) -> float:
-    """Jaccard similarity of two sets of word triples."""
-    return len(first & second) / len(first | second) if first or second else 0.0

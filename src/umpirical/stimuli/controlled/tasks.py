@@ -3,23 +3,16 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from umpirical.domain.errors import ConfigError
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
+from umpirical.text.sentences import sentences_at_every_stop
 
-__all__ = ["Fact", "Requirement", "Task", "builtin_tasks", "load_tasks", "read_tasks", "sentences"]
-
-_BREAK = re.compile(r"(?<=[.!?])\s+|\n+")
-
-
-@lru_cache(maxsize=1 << 12)
-def sentences(text: str) -> tuple[str, ...]:
-    """The sentences of an answer, however they are laid out. Remembered, as several checks look at each answer."""
-    return tuple(part for part in _BREAK.split(text) if part.strip())
+__all__ = ["Fact", "Requirement", "Task", "builtin_tasks", "load_tasks", "read_tasks"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +31,7 @@ class Fact:
         return [re.compile(rf"(?<!\w){re.escape(phrase)}(?!\w)", re.IGNORECASE) for phrase in self.check]
 
     def stated_in(self, text: str) -> bool:
-        return any(self.stated_by(sentence) for sentence in sentences(text))
+        return any(self.stated_by(sentence) for sentence in sentences_at_every_stop(text))
 
     def stated_by(self, sentence: str) -> bool:
         return all(pattern.search(sentence) for pattern in self._patterns)
@@ -63,7 +56,7 @@ class Task:
     prompt: str
     requirements: tuple[Requirement, ...]
     reviewed: bool = True
-    """False for a draft by a model that no person has read yet: nothing is measured with it."""
+    """False for a model's draft that no person has read yet: nothing is measured with it."""
 
     @cached_property
     def facts(self) -> list[Fact]:
@@ -72,15 +65,15 @@ class Task:
 
     @property
     def grain(self) -> int:
-        """Facts in a requirement: an answer can meet it by as many steps."""
+        """Facts in a requirement, and so the steps in which an answer can meet it."""
         return len(self.requirements[0].facts)
 
     def stated(self, text: str) -> frozenset[int]:
         """The places of the facts that a text states, by program."""
-        return frozenset().union(*(self._stated_by(sentence) for sentence in sentences(text)))
+        return frozenset().union(*(self._stated_by(sentence) for sentence in sentences_at_every_stop(text)))
 
     def level(self, text: str) -> float:
-        """How many requirements a text meets; a part of its facts meets that part of a requirement."""
+        """How many requirements a text meets; some of its facts meet that share of a requirement."""
         return len(self.stated(text)) / self.grain
 
     @cached_property
@@ -88,7 +81,7 @@ class Task:
         return {}
 
     def _stated_by(self, sentence: str) -> frozenset[int]:
-        """Remembered, since the answers of a task are made of the same few sentences again and again."""
+        """Cached, since the answers of a task are made of the same few sentences again and again."""
         if sentence not in self._known:
             self._known[sentence] = frozenset(n for n, fact in enumerate(self.facts) if fact.stated_by(sentence))
         return self._known[sentence]
@@ -149,7 +142,7 @@ def _task(data: Mapping[str, Any], parameters: Mapping[str, str]) -> Task:
 
 
 def _reviewed(data: Mapping[str, Any]) -> bool:
-    """What a person wrote needs no such line."""
+    """Whether a person has read it. A task that a person wrote needs no such line."""
     found = data.get("reviewed", True)
     if not isinstance(found, bool):
         raise TypeError(f"reviewed: expected true or false, got {found!r:.60}")

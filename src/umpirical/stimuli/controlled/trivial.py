@@ -1,7 +1,7 @@
 """Judges that read nothing: each goes by one surface feature.
 
-On sound stimuli none of them does better than a coin. They are held against every stimulus set before it is used, and
-can be run as judges: `callable: umpirical.stimuli.controlled.trivial:longer`.
+On sound stimuli none of them does better than a coin. They are tried on every stimulus set before it is used, and can
+be run as judges: `callable: umpirical.stimuli.controlled.trivial:longer`.
 """
 
 import re
@@ -10,13 +10,13 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal
 
-from umpirical.stimuli.controlled.tasks import sentences
+from umpirical.text.sentences import sentences_at_every_stop
 
 __all__ = ["REPORTED", "TRIVIAL", "TrivialJudge", "words_of"]
 
-Verdict = Literal["1", "2", "tie"]
+SlotVerdict = Literal["1", "2", "tie"]
 
-TrivialJudge = Callable[[str, str, str], Verdict]
+TrivialJudge = Callable[[str, str, str], SlotVerdict]
 """From a task and the two candidates in their slots to a verdict."""
 
 _WORD = re.compile(r"\w+")
@@ -24,42 +24,42 @@ _CAPITALS = re.compile(r"[A-Z0-9]")
 _VOWELS = re.compile(r"[aeiouy]+", re.IGNORECASE)
 
 
-def longer(_: str, first: str, second: str) -> Verdict:
+def longer(_: str, first: str, second: str) -> SlotVerdict:
     """The one with more characters."""
     return _higher(len(first), len(second))
 
 
-def shorter(_: str, first: str, second: str) -> Verdict:
+def shorter(_: str, first: str, second: str) -> SlotVerdict:
     return _higher(-len(first), -len(second))
 
 
-def first_slot(_task: str, _first: str, _second: str) -> Verdict:
+def first_slot(_task: str, _first: str, _second: str) -> SlotVerdict:
     """Slot 1, whatever is in it."""
     return "1"
 
 
-def alphabetical(_: str, first: str, second: str) -> Verdict:
+def alphabetical(_: str, first: str, second: str) -> SlotVerdict:
     """The one that would come first in a dictionary."""
     return "tie" if first == second else "1" if first.casefold() < second.casefold() else "2"
 
 
-def readability(_: str, first: str, second: str) -> Verdict:
+def readability(_: str, first: str, second: str) -> SlotVerdict:
     """The one that is easier to read, by Flesch's formula."""
     return _higher(_reading_ease(first), _reading_ease(second))
 
 
-def gzip_size(_: str, first: str, second: str) -> Verdict:
+def gzip_size(_: str, first: str, second: str) -> SlotVerdict:
     """The one that is larger after compression: the one with more in it."""
     return _higher(len(zlib.compress(first.encode())), len(zlib.compress(second.encode())))
 
 
-def prompt_overlap(task: str, first: str, second: str) -> Verdict:
+def prompt_overlap(task: str, first: str, second: str) -> SlotVerdict:
     """The one that takes more of its words from the task."""
     words = frozenset(words_of(task))
     return _higher(_overlap(first, words), _overlap(second, words))
 
 
-def capitals(_: str, first: str, second: str) -> Verdict:
+def capitals(_: str, first: str, second: str) -> SlotVerdict:
     """The one with more capital letters and figures."""
     return _higher(len(_CAPITALS.findall(first)), len(_CAPITALS.findall(second)))
 
@@ -75,25 +75,25 @@ TRIVIAL: dict[str, TrivialJudge] = {
 """None of these may do better or worse than a coin."""
 
 REPORTED: dict[str, TrivialJudge] = {"prompt-overlap": prompt_overlap, "capitals": capitals}
-"""Good answers do share words with the task, and do name names: what these score is printed, and blocks nothing."""
+"""Good answers do share words with the task and do name names: what these score is printed and blocks nothing."""
 
 
-def _higher(first: float, second: float) -> Verdict:
+def _higher(first: float, second: float) -> SlotVerdict:
     return "1" if first > second else "2" if second > first else "tie"
 
 
 def _reading_ease(text: str) -> float:
-    counted = [_counts(sentence) for sentence in sentences(text)]
+    counted = [_counts(sentence) for sentence in sentences_at_every_stop(text)]
     words, syllables = (sum(column) for column in zip(*counted, strict=True)) if counted else (0, 0)
     return 206.835 - 1.015 * words / len(counted) - 84.6 * syllables / words if words else 0.0
 
 
 def _overlap(text: str, words: frozenset[str]) -> float:
-    found = [word for sentence in sentences(text) for word in words_of(sentence)]
+    found = [word for sentence in sentences_at_every_stop(text) for word in words_of(sentence)]
     return sum(word in words for word in found) / len(found) if found else 0.0
 
 
-# Answers are made of the same sentences again and again, so what is found in a sentence is remembered.
+# Answers are made of the same sentences again and again, so what is found in a sentence is cached.
 
 
 @lru_cache(maxsize=1 << 15)

@@ -1,6 +1,6 @@
-"""One attempt at a stimulus: the generator writes, a program checks, validators who see the rubric agree or not.
+"""One attempt at a stimulus: the generator writes, a program checks, and validators who see the rubric agree or not.
 
-A protocol without I/O: it yields what is to be asked and is sent what came back. Whoever drives it sees to money,
+A protocol without I/O: it yields what is to be asked and is sent what came back. Its driver takes care of money,
 records and repetition. An attempt that fails anywhere is kept with the reason, and never becomes a stimulus.
 """
 
@@ -27,10 +27,10 @@ from umpirical.text.templates import fill
 
 __all__ = ["Ask", "attempt", "check_again"]
 
-Role = Literal["generator", "validator"]
+WriterRole = Literal["generator", "validator"]
 
 LONGEST_TEXT = 200_000
-"""Characters of a generated text; what is longer is no stimulus but a model that did not stop."""
+"""The most characters of a generated text; anything longer is a model that did not stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,14 @@ class Ask:
     """A question to a model."""
 
     id: str
-    role: Role
+    role: WriterRole
     request: ChatRequest
 
 
 def attempt(commission: Commission, number: int, *, others: Sequence[str] = ()) -> Generator[Ask, Response, Attempt]:
     """Attempt `number` at a commission, counted from 0. `others` are texts that the new one must not repeat.
 
-    A failure that may pass must not be sent in: the attempt is then given up and made anew another time.
+    A failure that may pass must not be sent in: the attempt is then abandoned, and made again another time.
     """
     temperature = commission.terms.temperature(number)
     settled = Attempt(commission.id, commission.perturbation.name, number, temperature, "", (), (), "-", None)
@@ -73,7 +73,7 @@ def attempt(commission: Commission, number: int, *, others: Sequence[str] = ()) 
 
 
 def check_again(commission: Commission, settled: Attempt, *, others: Sequence[str]) -> Attempt:
-    """The attempt, rejected after all if it repeats one of `others` that was taken since its checks were made."""
+    """The attempt, now rejected if it repeats one of `others` that was taken since its checks were made."""
     results = _results(commission, settled.text, others)
     if all(result.passed for result in results):
         return settled
@@ -99,7 +99,7 @@ def _generator_request(commission: Commission, number: int) -> ChatRequest:
         or "(There is none.)",
         "fence": fence,
     }
-    # Every attempt has a seed of its own, so that a second one at the same temperature is not the first again.
+    # Every attempt has its own seed, so that a second one at the same temperature does not repeat the first.
     decoding = Decoding(
         terms.temperature(number), max_tokens=terms.generator.max_tokens, seed=_seed(commission, number, 0)
     )
@@ -114,7 +114,7 @@ def _example(commission: Commission, text: str, fence: str) -> str:
 
 
 def _fence(commission: Commission, number: int) -> str:
-    """A mark that none of the texts could have foreseen, as it depends on them all; another one in every attempt."""
+    """A mark that none of the texts could have foreseen, since it depends on all of them; each attempt has another."""
     texts = [
         commission.terms.instruction,
         commission.terms.rubric,
@@ -126,7 +126,7 @@ def _fence(commission: Commission, number: int) -> str:
 
 
 def _opinions(commission: Commission, number: int, text: str) -> Generator[Ask, Response, tuple[str, ...]]:
-    """Asks validators one after the other, until what they have said decides."""
+    """Asks validators one after the other, until their answers decide."""
     kind, terms = commission.perturbation.validation, commission.terms
     opinions: list[str] = []
     if kind == "none":
@@ -147,7 +147,7 @@ def _opinions(commission: Commission, number: int, text: str) -> Generator[Ask, 
     return tuple(opinions)
 
 
-def _ask(commission: Commission, number: int, role: Role, place: int, request: ChatRequest) -> Ask:
+def _ask(commission: Commission, number: int, role: WriterRole, place: int, request: ChatRequest) -> Ask:
     return Ask(digest("generation call", [commission.id, number, role, place, request.payload()]), role, request)
 
 
@@ -172,7 +172,7 @@ def _unusable(written: Response, text: str, *, fence: str) -> str:
 def _results(commission: Commission, text: str, others: Sequence[str]) -> tuple[CheckResult, ...]:
     written_anew = commission.perturbation.expectation == "given-label"
     original = "" if written_anew else commission.source.candidates[0]
-    # Whoever drives may know more texts; what the generator was shown it must not repeat in any case.
+    # The driver may know more texts; what the generator was shown, it must not repeat in any case.
     known = (commission.source.candidates[0], *commission.examples) if written_anew else ()
     made = Made(original, text, commission.source.task, commission.target, tuple(dict.fromkeys((*known, *others))))
     return tuple(

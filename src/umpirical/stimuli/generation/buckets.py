@@ -1,4 +1,4 @@
-"""An even spread of new responses over the levels of a scale: what is wanted of each, and what came of it."""
+"""An even spread of new responses over the levels of a scale: how many are wanted of each, and what came of it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ EXAMPLES = 2
 """Responses shown to the generator for each commission."""
 
 LOOKED_AT = 64
-"""Responses of a level that are looked at for examples of another task."""
+"""How many responses of a level are searched for examples that answer another task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ class Bucket:
     given_up: int
     """Commissions whose attempts are used up."""
     untried: int
-    """Commissions that nothing was asked for yet."""
+    """Commissions for which nothing was asked yet."""
     tried: int
     """Attempts made, the ones that were taken included."""
     reasons: Mapping[str, int]
-    """Why commissions are not filled: rejected attempts at those that are not, by reason. One may have several."""
+    """Why commissions are not filled: rejected attempts at them, by reason. An attempt may have several."""
     examples_from: tuple[str, ...]
-    """The labels of the examples shown, other than the level where no original has it; empty if there were none."""
+    """Labels of the examples shown, which are not the level if no original has that; empty if there were none."""
 
 
 def plan_buckets(
@@ -51,8 +51,8 @@ def plan_buckets(
 ) -> list[Commission] | str:
     """`per_level` commissions for every level, lowest first; or why there can be none.
 
-    Tasks take turns over all commissions, so that they are used evenly, and differ within a level as long as there are
-    enough of them. Examples are of the commission's level and, where possible, of another task.
+    Tasks take turns over all commissions, so that they are used evenly, and differ within a level if there are enough
+    of them. Examples are of the commission's level and, if possible, of another task.
     """
     if per_level < 1:
         raise UsageError(f"{per_level} texts for each level were asked for", fix="ask for at least 1")
@@ -85,7 +85,7 @@ def bucket_report(commissions: Iterable[Commission], attempts: Iterable[Attempt]
 
 
 def rejection_reasons(attempt: Attempt) -> tuple[str, ...]:
-    """Why an attempt was rejected, in words that are the same for the same cause; empty if it was not."""
+    """Why an attempt was rejected, with the same words for the same cause; empty if it was not."""
     if not attempt.rejected:
         return ()
     if failed := tuple(f"check: {result.check}" for result in attempt.checks if not result.passed):
@@ -125,12 +125,12 @@ def _in_turn(originals: Sequence[Stimulus], test: str, seed: int) -> list[Stimul
         by_task[original.task].append(original)
     tasks = sorted(by_task, key=lambda task: seeds.uniform(seed, test, task, "task"))
     most = max((len(held) for held in by_task.values()), default=0)
-    # A task with few originals takes its turn with the same ones again.
+    # A task with few originals uses the same ones again when its turn comes.
     return [by_task[task][turn % len(by_task[task])] for turn in range(most) for task in tasks]
 
 
 def _by_label(originals: Sequence[Stimulus], labels: Sequence[str], seed: int) -> dict[str, list[Stimulus]]:
-    """In an order that has nothing to do with that of the file."""
+    """Originals by their label, in an order that does not depend on that of the file."""
     found: dict[str, list[Stimulus]] = defaultdict(list)
     for original in sorted(originals, key=lambda original: seeds.uniform(seed, original.content, "example")):
         if original.gold in labels and original.candidates[0].strip():
@@ -139,7 +139,7 @@ def _by_label(originals: Sequence[Stimulus], labels: Sequence[str], seed: int) -
 
 
 def _nearest_label(level: str, labels: Sequence[str], by_label: Mapping[str, Sequence[Stimulus]]) -> str:
-    """The level itself if any original has it, else the nearest that one has, the lower of two; empty if none has."""
+    """The level itself if an original has it, else the nearest one that an original has, the lower of two; or empty."""
     place = labels.index(level)
     held = [label for label in labels if by_label.get(label)]
     return min(held, key=lambda label: abs(labels.index(label) - place), default="")
@@ -151,7 +151,7 @@ def _examples(
     """Drawn for each commission anew, so that a level is not shown by the same two responses throughout."""
     start = int(seeds.uniform(seed, *names, "examples") * len(labelled))
     drawn = [labelled[(start + step) % len(labelled)] for step in range(min(LOOKED_AT, len(labelled)))]
-    # One of the same task would be copied rather than learnt from.
+    # A response to the same task would be copied rather than learnt from.
     drawn.sort(key=lambda original: original.task == source.task)
     return tuple(dict.fromkeys(original.candidates[0] for original in drawn))[:EXAMPLES]
 

@@ -1,7 +1,7 @@
-"""What a program checks about a generated text, apart from every model's opinion.
+"""What a program checks about a generated text, independently of any model's opinion.
 
 Each function makes a `Check`. None of them raises, whatever the text; and none of them shows that two texts mean the
-same: that is what validators are asked.
+same, which is what validators are asked.
 """
 
 import math
@@ -10,19 +10,18 @@ from functools import lru_cache
 from statistics import median
 from typing import get_args
 
-from umpirical.stimuli.generation.chat import chat_around
-from umpirical.stimuli.generation.grade_names import times_named
+from umpirical.stimuli.generation.giveaways import chat_around, times_named
 from umpirical.stimuli.perturbations.catalogue import Check, Made
 from umpirical.stimuli.similarity.port import Similarity
 from umpirical.text.languages import UNKNOWN, Known, common_share, language_of, tellable
-from umpirical.text.wording import (
-    added_passage,
-    edit_of,
+from umpirical.text.passages import added_passage
+from umpirical.text.sentences import sentences_in_any_script
+from umpirical.text.words import (
+    edit_distance,
     figures,
     names,
     number_words,
     placeholder_names,
-    sentences,
     word_count,
     words,
 )
@@ -52,7 +51,7 @@ LEAST_COMMON = 0.1
 
 
 def not_a_copy() -> Check:
-    """It has not the words of its original, nor of a text that it must not repeat."""
+    """It does not have the words of its original, nor those of a text that it must not repeat."""
 
     def found(made: Made) -> str:
         changed = words(made.changed)
@@ -66,7 +65,7 @@ def not_a_copy() -> Check:
 
 
 def not_a_refusal() -> Check:
-    """It is the text that was asked for, bare: no refusal, nothing said to whoever asked, no marks around it."""
+    """It is the bare text that was asked for: no refusal, nothing said to the person who asked, no marks around it."""
 
     def found(made: Made) -> str:
         return chat_around(made.changed, made.original) or "the text alone"
@@ -75,7 +74,7 @@ def not_a_refusal() -> Check:
 
 
 def length_ratio(low: float, high: float) -> Check:
-    """How many times as many words as its original it has."""
+    """The number of its words, as a multiple of its original's."""
 
     def ratio(made: Made) -> float | None:
         before = len(words(made.original))
@@ -89,7 +88,7 @@ def length_ratio(low: float, high: float) -> Check:
 
 
 def length_like_others(low: float, high: float) -> Check:
-    """How many times as many words it has as the texts that it must not repeat, in the median."""
+    """The number of its words, as a multiple of the median of the texts that it must not repeat."""
 
     def ratio(made: Made) -> float | None:
         lengths = [length for other in made.others if (length := word_count(other))]
@@ -107,17 +106,17 @@ def length_like_others(low: float, high: float) -> Check:
 
 
 def edit_scope(*, lost: tuple[float, float] = (0.0, 1.0), added: tuple[float, float] = (0.0, math.inf)) -> Check:
-    """Which share of the original's words is gone, and how many were added, as a share of them too."""
+    """The share of the original's words that is gone, and the words that were added, as a share of the original's."""
 
     def found(made: Made) -> str:
-        edit = edit_of(made.original, made.changed)
+        edit = edit_distance(made.original, made.changed)
         gone, new = edit.share(edit.lost), edit.share(edit.added)
         if gone is None or new is None:
             return "the original has no words"
         return f"{gone:.0%} lost, {new:.0%} added, of {edit.original} words"
 
     def passed(made: Made) -> bool:
-        edit = edit_of(made.original, made.changed)
+        edit = edit_distance(made.original, made.changed)
         return _within(edit.share(edit.lost), *lost) and _within(edit.share(edit.added), *added)
 
     allowed = f"{_percents(*lost)} lost, {_percents(*added)} added"
@@ -125,16 +124,16 @@ def edit_scope(*, lost: tuple[float, float] = (0.0, 1.0), added: tuple[float, fl
 
 
 def only_insertions(most: int, *, least: int = 3) -> Check:
-    """The original stands in it whole, and one passage of so many words was put in beside its sentences.
+    """The original stands in it whole, with one passage of `least` to `most` words put in between its sentences.
 
-    A proof: take the passage out, and the original is left, but for blank space and the shape of quotation marks.
+    This is a proof: without the passage the original is left, but for blank space and the shape of quotation marks.
     """
 
     def found(made: Made) -> str:
         passage = added_passage(made.original, made.changed)
         if passage is not None:
             return f"one passage of {len(words(passage.text))} words {passage.place}, all else as it was"
-        edit = edit_of(made.original, made.changed)
+        edit = edit_distance(made.original, made.changed)
         return f"no single passage: {edit.lost} of {edit.original} words lost, {edit.added} added"
 
     def passed(made: Made) -> bool:
@@ -145,10 +144,10 @@ def only_insertions(most: int, *, least: int = 3) -> Check:
 
 
 def adds_words(what: str, listed: str, *, per_hundred: float) -> Check:
-    """It has more words of a kind than its original: at least one, and so many for a hundred of the original's.
+    """It has more words of a kind than its original: at least one, and `per_hundred` for every 100 of the original's.
 
-    `listed` are the words, with blanks between them; `profess*` stands for all that begin so. They are of Latin script:
-    in a text of another one nothing is looked for, and the record says so.
+    `listed` are the words, with blanks between them; `profess*` stands for all that begin like that. They are in Latin
+    script: in a text of another script nothing is looked for, and the record says so.
     """
     held = _counter(listed)
 
@@ -170,7 +169,7 @@ def adds_words(what: str, listed: str, *, per_hundred: float) -> Check:
 
 
 def passage_of(what: str, listed: str) -> Check:
-    """Every sentence of the one passage that was added has a word of a kind: it goes on about nothing else.
+    """Every sentence of the one passage that was added has a word of a kind, so that it speaks of nothing else.
 
     The words are given as for `adds_words`, and looked for under the same condition.
     """
@@ -178,7 +177,9 @@ def passage_of(what: str, listed: str) -> Check:
 
     def lacking(made: Made) -> list[str] | None:
         passage = added_passage(made.original, made.changed)
-        return None if passage is None else [piece for piece in sentences(passage.text) if not held(piece)]
+        if passage is None:
+            return None
+        return [sentence for sentence in sentences_in_any_script(passage.text) if not held(sentence)]
 
     def found(made: Made) -> str:
         without = lacking(made)
@@ -207,7 +208,7 @@ def _unlisted(made: Made) -> str:
 
 
 def similarity_between(low: float, high: float, measure: Similarity) -> Check:
-    """How like its original it is, as a guard against garbage and copies. It says nothing about meaning."""
+    """How similar it is to its original, as a guard against garbage and copies. That says nothing about meaning."""
 
     def value(made: Made) -> float:
         return measure.between(made.original, made.changed)
@@ -224,7 +225,7 @@ def unlike_others(measure: Similarity, *, most: float | None = None) -> Check:
     """It repeats none of the others; by default, none of them is a near copy by the measure's own limit."""
     limit = measure.near_copy if most is None else most
 
-    # What was found is asked for right after whether it passed.
+    # What was found is asked for right after whether it passed, so one result is enough.
     @lru_cache(maxsize=1)
     def alike(text: str, others: tuple[str, ...]) -> tuple[float, ...]:
         return tuple(measure.to_each(text, others))
@@ -256,7 +257,7 @@ def keeps_numbers() -> Check:
 
 
 def keeps_names(share: float = 0.8) -> Check:
-    """Names are kept: words with a capital inside a sentence. Not looked at in German, where every noun has one."""
+    """Names are kept: capitalised words inside a sentence. Not checked in German, where every noun is capitalised."""
 
     def lost(made: Made) -> list[str]:
         held = set(words(made.changed))
@@ -279,7 +280,7 @@ def keeps_names(share: float = 0.8) -> Check:
 
 
 def keeps_placeholders() -> Check:
-    """Names that were taken out of the text, PROPER_NAME and the like, stand in it as before, and no new ones."""
+    """Placeholders for removed names, such as PROPER_NAME, are all kept, and no new ones come in."""
 
     def changes(made: Made) -> tuple[list[str], list[str]]:
         before, after = placeholder_names(made.original), placeholder_names(made.changed)
@@ -294,7 +295,7 @@ def keeps_placeholders() -> Check:
 
 
 def language_same() -> Check:
-    """It is in the language of its original, or of its task if it was written from nothing, as far as that shows."""
+    """It is in the language of its original, or of its task if it was written from scratch, as far as that shows."""
 
     def languages(made: Made) -> tuple[str, str]:
         return language_of(made.original or made.task), language_of(made.changed)
@@ -323,7 +324,7 @@ def language_other(to: Known, *, instead: Known) -> Check:
 
 
 def keeps_content() -> tuple[Check, ...]:
-    """What a rewriting must keep as far as a program can see: figures, names, placeholders and the language."""
+    """What a rewriting must keep, as far as a program can see: figures, names, placeholders and the language."""
     return keeps_numbers(), keeps_names(), keeps_placeholders(), language_same()
 
 

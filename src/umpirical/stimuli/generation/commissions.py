@@ -1,4 +1,4 @@
-"""Commissions: the stimuli that are wanted, each with all that decides how it is written."""
+"""Commissions: the stimuli that are wanted, each with everything that decides how it is written."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +17,7 @@ class Writer:
 
     model: str
     endpoint: str
-    """Where it is served, with all that decides its answers; another endpoint is another writer."""
+    """Where it is served, with everything that decides its answers; another endpoint is another writer."""
     max_tokens: int
 
 
@@ -32,12 +32,12 @@ class GenerationTerms:
     generator: Writer
     validator: Writer
     votes: int = 3
-    """Opinions asked for of each text that passed its checks."""
+    """Opinions asked for about each text that has passed its checks."""
     agree: int = 2
-    """Opinions that must agree for the text to be taken."""
+    """Opinions that must agree for the text to be used."""
     validator_temperature: float = 0.7
     temperatures: tuple[float, ...] = (0.7, 0.9, 1.1)
-    """Of the generator, one step after the other: an attempt that was rejected is followed by a bolder one."""
+    """Temperatures of the generator, in turn: an attempt that was rejected is followed by a bolder one."""
     tries: int = 2
     """Attempts at each temperature."""
 
@@ -48,7 +48,7 @@ class GenerationTerms:
             raise ValueError("a commission needs at least one temperature and one try at it")
 
     def temperature(self, number: int) -> float:
-        """Of attempt `number`, counted from 0."""
+        """The temperature of attempt `number`, counted from 0."""
         if not 0 <= number < self.attempts:
             raise ValueError(f"attempt {number} is not one of the {self.attempts} that a commission has")
         return self.temperatures[number // self.tries]
@@ -66,15 +66,15 @@ class Commission:
     perturbation: GeneratedPerturbation
     terms: GenerationTerms
     source: Stimulus
-    """The original it is made from; for a text written from nothing, one that was answered to the same task."""
+    """The original it is made from; for a text written from scratch, an original that answers the same task."""
     target: str = ""
-    """The label it is to deserve; empty where that of its source is to be kept."""
+    """The label it is to deserve; empty if that of its source is to be kept."""
     examples: tuple[str, ...] = ()
-    """Responses shown to the generator, of the target label where there are any."""
+    """Responses shown to the generator, of the target label if there are any."""
     number: int = 0
-    """Tells commissions apart that are alike in all else."""
+    """Tells apart commissions that are otherwise alike."""
     example_label: str = ""
-    """The label that the examples have, which is another than the target where none has that; empty without any."""
+    """The label of the examples, which is not the target if no response has that; empty without examples."""
 
     def __post_init__(self) -> None:
         keeps = self.perturbation.expectation == "same-verdict"
@@ -90,10 +90,10 @@ class Commission:
             "commission",
             {
                 "maker": self.perturbation.maker,
-                # What passes decides what becomes of an attempt as much as the prompt does.
+                # What the checks allow decides what becomes of an attempt as much as the prompt does.
                 "checks": [[check.name, check.allowed] for check in self.perturbation.checks],
                 "validation": self.perturbation.validation,
-                # By what it says: a column more to split results by is no reason to write everything anew.
+                # By its content: one more column to split results by is no reason to write everything again.
                 "source": [self.source.content, self.source.gold if "{{label}}" in self.perturbation.prompt else ""],
                 "target": self.target,
                 "examples": [self.example_label, *self.examples],

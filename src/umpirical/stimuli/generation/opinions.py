@@ -7,8 +7,7 @@ from typing import Any, Literal
 from umpirical.domain.digests import canonical_json, digest
 from umpirical.domain.scales import GradeScale
 from umpirical.stimuli.generation.commissions import Commission
-from umpirical.stimuli.generation.templates import template
-from umpirical.text.templates import fill
+from umpirical.text.templates import fill, shipped_template
 
 __all__ = ["DIFFERENT", "REFUSED", "SAME", "UNREAD", "opinion_schema", "read_opinion", "validator_prompt"]
 
@@ -17,18 +16,18 @@ Validation = Literal["same-grade", "target-grade", "none"]
 SAME, DIFFERENT = "same", "different"
 
 UNREAD, REFUSED = "unread", "refused"
-"""What stands for an opinion that could not be read, and for one that was not given. They agree with nothing."""
+"""What stands for an opinion that could not be read, and for one that was refused. They agree with nothing."""
 
 _CODE_BLOCK = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.DOTALL)
 
-# Longer answers are no opinions, and a JSON parser has better things to do.
+# A longer answer is not an opinion, and not worth parsing.
 LONGEST_OPINION = 20_000
 
 
 def validator_prompt(commission: Commission, text: str, *, swapped: bool = False) -> str:
     """Shows the judge's own instruction and rubric, and never which grade is hoped for or which text is the user's.
 
-    `swapped` shows the new text before its original, so that a validator's liking for either place evens out.
+    `swapped` shows the new text before its original, so that a validator's preference for either place evens out.
     """
     source, terms = commission.source, commission.terms
     shown = (text, source.candidates[0]) if swapped else (source.candidates[0], text)
@@ -43,7 +42,7 @@ def validator_prompt(commission: Commission, text: str, *, swapped: bool = False
         "fence": _fence(commission, text),
     }
     name = "validate-same" if commission.perturbation.validation == "same-grade" else "validate-grade"
-    return fill(template("umpirical.stimuli.generation", name), values)
+    return fill(shipped_template("umpirical.stimuli.generation", name), values)
 
 
 def opinion_schema(kind: Validation, scale: GradeScale) -> str:
@@ -58,7 +57,7 @@ def opinion_schema(kind: Validation, scale: GradeScale) -> str:
 
 
 def read_opinion(kind: Validation, scale: GradeScale, text: str) -> str:
-    """`same` or `different`, or a label of the scale; `unread` for all else.
+    """`same` or `different`, or a label of the scale; `unread` for anything else.
 
     An answer is JSON of the schema, perhaps in a code block and with a reason beside it, or the bare word. A label of
     figures may be a JSON number.
@@ -82,14 +81,14 @@ def read_opinion(kind: Validation, scale: GradeScale, text: str) -> str:
 
 
 def _as_text(found: object) -> str | None:
-    """A label that was given as text, or as a number whose figures it is; None for all else. 3.0 is not `3`."""
+    """A label that was given as text, or as a number spelled like it; None for anything else. 3.0 is not `3`."""
     if isinstance(found, int | float) and not isinstance(found, bool) and str(found)[-1].isdigit():
         return str(found)
     return found if isinstance(found, str) else None
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; one that says a thing twice may say two things, and is no opinion."""
+    """A JSON object. One that names a field twice may say two different things, and is not an opinion."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a field is there twice")
@@ -97,7 +96,7 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _fence(commission: Commission, text: str) -> str:
-    """A mark that none of the texts could have foreseen; the same in both orders, and whatever the target."""
+    """A mark that none of the texts could have foreseen; it is the same in both orders and for every target."""
     shown = sorted([commission.source.candidates[0], text])
     return digest("fence", [commission.terms.instruction, commission.terms.rubric, commission.source.task, *shown])[:8]
 

@@ -1,4 +1,4 @@
-"""Which stimuli a generator is to write: the commissions, and what cannot be asked for, with the reason."""
+"""Which stimuli a generator is to write: the commissions, and what cannot be asked for and why."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Skipped:
 
     test: str
     source: str
-    """Id of the original; empty where it is the whole test."""
+    """Id of the original; empty if the whole test is skipped."""
     reason: str
     """The same words for the same cause, so that they can be counted."""
 
@@ -63,7 +63,7 @@ class _Target:
 
 
 def _target(test: GeneratedPerturbation, original: Stimulus, terms: GenerationTerms, seed: int) -> _Target:
-    """The label that the changed text is to deserve, or why there is none; neither where the verdict is to stay."""
+    """The label that the changed text is to deserve, or why there is none; neither if the verdict is to stay."""
     if test.expectation == "same-verdict":
         return _Target()
     if terms.scale.kind == "interval":
@@ -84,7 +84,7 @@ def _flipped(label: str, scale: GradeScale, draw: float) -> _Target:
 
 
 def _mirrored(labels: Sequence[str], place: int) -> _Target:
-    """The level as far from the other end of the scale: the change is as large as it can be and no one-way street."""
+    """The level equally far from the other end of the scale, so that labels are flipped in both directions."""
     mirrored = len(labels) - 1 - place
     if mirrored == place:
         return _Target(reason="the original is in the middle of the scale, which has no opposite")
@@ -97,7 +97,7 @@ def _unfit(test: GeneratedPerturbation, original: Stimulus) -> str:
 
 
 def _distinct(commissions: Sequence[Commission], skipped: list[Skipped]) -> tuple[list[Commission], list[Skipped]]:
-    """Each commission once: an original that is there twice gives nothing new."""
+    """Each commission once: an original that is there twice adds nothing."""
     kept: dict[str, Commission] = {}
     for commission in commissions:
         if commission.id in kept:

@@ -1,4 +1,4 @@
-"""What a perturbation is to the rest of the house, and which there are."""
+"""What a perturbation is, and which there are."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -9,12 +9,17 @@ import numpy as np
 from umpirical.domain.digests import digest
 from umpirical.registry import Registry
 
-__all__ = ["PERTURBATIONS", "Check", "GeneratedPerturbation", "Made", "Perturbation", "ProvedPerturbation"]
+__all__ = ["PERTURBATIONS", "Alters", "Check", "GeneratedPerturbation", "Made", "Perturbation", "ProvedPerturbation"]
+
+Alters = Literal["format", "wording", "cue", "other"]
+"""What a perturbation alters: how a text looks; how it is worded, with the same content at about the same length; a cue
+that is added to sway the judge; or anything else, such as its length, its language or what it says. Simulated examiners
+go by this word, so a new perturbation need not be named anywhere else."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProvedPerturbation:
-    """A change made by program that no judge should heed, with the proof that nothing else has changed.
+    """A change made by program that no judge should heed, with a proof that nothing else has changed.
 
     The verdict on the changed text should be that on the original.
     """
@@ -24,11 +29,12 @@ class ProvedPerturbation:
     about: str
     """What is changed, in one sentence for the report."""
     version: int
-    """Raised with every change that could make another text."""
+    """Raised with every change of the code that could make another text."""
     change: Callable[[str, np.random.Generator], str]
     """From a text to the changed text, or to the same text where there is nothing to change."""
     normal: Callable[[str], str]
-    """The form in which the original and the changed text are equal. It keeps all that the change must not touch."""
+    """The form in which the original and the changed text are equal. It keeps everything that must not change."""
+    alters: Alters = "other"
 
     @property
     def maker(self) -> str:
@@ -40,26 +46,26 @@ class Made:
     """A text that a generator wrote, beside what it was written from."""
 
     original: str
-    """The user's response; for a text written from nothing, empty."""
+    """The user's response; empty for a text that was written from scratch."""
     changed: str
     task: str = ""
     target: str = ""
-    """The label it was written for, where it was written for one."""
+    """The label it was written for, if there was one."""
     others: tuple[str, ...] = ()
     """Texts that it must not repeat: originals and earlier ones of the same label."""
     setting: Mapping[str, str] = field(default_factory=dict)
-    """What the perturbation was told besides, such as the language to write in."""
+    """What else the perturbation was told, such as the language to write in."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing a program can see about a generated text, apart from every model's opinion."""
+    """One thing that a program can see about a generated text, independently of any model's opinion."""
 
     name: str
     allowed: str
     """What passes, in words with numbers."""
     found: Callable[[Made], str]
-    """What was found, in words with numbers: goes into the record either way."""
+    """What was found, in words with numbers. It goes into the record either way."""
     passed: Callable[[Made], bool]
 
 
@@ -85,9 +91,10 @@ class GeneratedPerturbation:
     """What validators are asked, shown the judge's own instruction and rubric: whether the original and the new text
     deserve the same grade, or which grade the new text deserves, which must be the target. `none`: nothing to ask."""
     unfit: Callable[[str], str] = _always_fit
-    """Why a response cannot be changed so, in words, so that it is not tried in vain; empty for one that can."""
+    """Why a response cannot be changed in this way, so that it is not tried in vain; empty for one that can."""
     question: str = ""
     """What a reviewer of the text answers by accepting it; empty for the one that follows from the rest."""
+    alters: Alters = "other"
 
     @property
     def review_question(self) -> str:
@@ -102,7 +109,7 @@ class GeneratedPerturbation:
 
     @property
     def maker(self) -> str:
-        """With a digest of the prompt, so that no change of it goes unseen."""
+        """Its name and version, with a digest of the prompt, so that no change of that goes unnoticed."""
         return f"{self.name}/{self.version}+{digest('prompt template', self.prompt)[:8]}"
 
 

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.stimuli.perturbations.headings import headings
-from umpirical.text.prose import INLINE, LETTER, Target, spliced
+from umpirical.text.blocks import headings
+from umpirical.text.prose import INLINE, Target, spliced
+from umpirical.text.words import LETTER
 
 __all__ = ["PERTURBATION"]
 
@@ -25,7 +26,7 @@ def _capitals(words: str) -> str:
 
 
 def _title(words: str) -> str:
-    # Small letters only where all are capitals: else the capitals of a name would be lost.
+    # Small letters only if all are capitals: otherwise the capitals of a name would be lost.
     rest = _lower if words.isupper() else str
     return _WORD.replaced(words, lambda word: _upper(word[0][0]) + "".join(map(rest, word[0][1:])))
 
@@ -39,12 +40,12 @@ def _lower(letter: str) -> str:
 
 
 def _same_letter(other: str, letter: str) -> str:
-    """The other case of a letter, where it is one letter and the way back is certain: not for ß and dotless i."""
+    """The other case of a letter, if that is one letter and the way back is certain: not for ß and dotless i."""
     return other if len(other) == 1 and other.casefold() == letter.casefold() else letter
 
 
 def _normal(text: str) -> str:
-    """Headings lose their case, code and links in them excepted; all else stays."""
+    """With headings in one case, except for code and links in them; all else stays."""
     return _restyled(text, lambda words: _WORD.replaced(words, lambda word: word[0].casefold()))
 
 
@@ -60,4 +61,5 @@ PERTURBATION = ProvedPerturbation(
     version=1,
     change=_change,
     normal=_normal,
+    alters="format",
 )

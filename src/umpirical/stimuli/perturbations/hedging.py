@@ -8,9 +8,9 @@ from umpirical.stimuli.generation.checks import (
     not_a_copy,
     not_a_refusal,
 )
-from umpirical.stimuli.generation.templates import template
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
-from umpirical.text.wording import shorter_than
+from umpirical.text.templates import shipped_template
+from umpirical.text.words import shorter_than
 
 __all__ = ["PERTURBATION"]
 
@@ -33,7 +33,7 @@ PERTURBATION = GeneratedPerturbation(
     "ask for certainty.",
     version=1,
     expectation="same-verdict",
-    prompt=template("umpirical.stimuli.perturbations", "hedging"),
+    prompt=shipped_template("umpirical.stimuli.perturbations", "hedging"),
     checks=(
         not_a_refusal(),
         not_a_copy(),

@@ -5,31 +5,32 @@ import re
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.prose import FENCED, LINE_START, Target, blocks, drawn, spliced
+from umpirical.text.blocks import line_runs
+from umpirical.text.prose import FENCED, LINE_START, Target, drawn, spliced
+from umpirical.text.sentences import ends_as_prose
 
 __all__ = ["PERTURBATION"]
 
 INDENTS = ("  ", "    ", "        ", "\t", "\t\t")
 MARKED_INDENT = "  "
-"""Of lists, headings, tables and quotations: with more, Markdown would take them for code."""
+"""The indent of lists, headings, tables and quotations: with a larger one, Markdown would take them for code."""
 
 _INDENT = Target(rf"{LINE_START}[ \t]++(?=\S)", kept=FENCED)
 _MARK = re.compile(r"[-*+•>|#]|\d+[.)]")
-_ENDS_AS_PROSE = re.compile(r"""[.!?]["'”’)]?\s*\Z""")
 
-Block = list[re.Match[str]]
+Lines = list[re.Match[str]]
 
 
 def _change(text: str, rng: np.random.Generator) -> str:
-    """The lines of a block move together. Blocks with marks move alike, or lists would come to be nested."""
-    marked: list[Block] = []
-    plain: list[Block] = []
-    for block in blocks(text):
+    """The lines of a block move together. Blocks with marks move alike, or lists would become nested."""
+    marked: list[Lines] = []
+    plain: list[Lines] = []
+    for block in line_runs(text):
         (marked if any(_MARK.match(line[0].lstrip()) for line in block) else plain).append(block)
     flush = [block for block in plain if _flush(block)]
     if len(flush) < len(plain):
-        # Some of it may be code without a fence, of which no line may move.
-        flush = [block for block in flush if _ENDS_AS_PROSE.search(block[-1][0])]
+        # Some of the text may be code without a fence, and no line of that may move.
+        flush = [block for block in flush if ends_as_prose(block[-1][0])]
     moved = [(block, _indent(rng)) for block in drawn(flush, 0.5, rng)]
     if all(_flush(block) for block in marked):
         moved += [(block, MARKED_INDENT) for block in marked]
@@ -37,8 +38,8 @@ def _change(text: str, rng: np.random.Generator) -> str:
     return spliced(text, edits)
 
 
-def _flush(block: Block) -> bool:
-    """Whether no line of it is indented: where one is, the difference may mean something, as it does in code."""
+def _flush(block: Lines) -> bool:
+    """Whether no line of it is indented: if one is, the difference may mean something, as it does in code."""
     return not any(line[0][0].isspace() for line in block)
 
 
@@ -47,7 +48,7 @@ def _indent(rng: np.random.Generator) -> str:
 
 
 def _normal(text: str) -> str:
-    """Blanks and tabs before the first character of a line go; blank lines and all blanks after it stay."""
+    """Without blanks and tabs before the first character of a line; blank lines and all other blanks stay."""
     return _INDENT.replaced(text, lambda _: "")
 
 
@@ -58,4 +59,5 @@ PERTURBATION = ProvedPerturbation(
     version=1,
     change=_change,
     normal=_normal,
+    alters="format",
 )

@@ -3,11 +3,12 @@
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.prose import LETTER, Target, drawn, spliced
+from umpirical.text.prose import Target, drawn, spliced
+from umpirical.text.words import LETTER
 
 __all__ = ["PERTURBATION"]
 
-# Between letters only: the blank after a list mark, beside a number or at the end of a line may mean something.
+# Only between letters: a blank after a list mark, beside a number or at the end of a line may mean something.
 _GAP = Target(rf"(?<={LETTER}) (?={LETTER})")
 _CLUSTER = Target(rf"(?<={LETTER}) {{2,}}+(?={LETTER})")
 
@@ -18,7 +19,7 @@ def _change(text: str, rng: np.random.Generator) -> str:
 
 
 def _normal(text: str) -> str:
-    """Several blanks between two letters become one; indentation and the ends of lines stay."""
+    """With several blanks between two letters as one; indentation and the ends of lines stay."""
     return _CLUSTER.replaced(text, lambda _: " ")
 
 
@@ -29,4 +30,5 @@ PERTURBATION = ProvedPerturbation(
     version=1,
     change=_change,
     normal=_normal,
+    alters="format",
 )

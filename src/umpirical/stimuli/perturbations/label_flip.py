@@ -7,8 +7,8 @@ from umpirical.stimuli.generation.checks import (
     not_a_copy,
     not_a_refusal,
 )
-from umpirical.stimuli.generation.templates import template
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
+from umpirical.text.templates import shipped_template
 
 __all__ = ["PERTURBATION"]
 
@@ -18,7 +18,7 @@ PERTURBATION = GeneratedPerturbation(
     about="The response is rewritten so that by the rubric it deserves the opposite grade.",
     version=1,
     expectation="flipped-verdict",
-    prompt=template("umpirical.stimuli.perturbations", "label-flip"),
+    prompt=shipped_template("umpirical.stimuli.perturbations", "label-flip"),
     checks=(
         not_a_refusal(),
         not_a_copy(),

@@ -7,43 +7,35 @@ from itertools import pairwise
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.prose import (
-    FENCED,
-    LINE_END,
-    LINE_START,
-    SENTENCE_END,
-    SENTENCE_START,
-    Target,
-    blocks,
-    drawn,
-    spliced,
-)
+from umpirical.text.blocks import line_runs
+from umpirical.text.prose import FENCED, LINE_END, LINE_START, Target, drawn, spliced
+from umpirical.text.sentences import CERTAIN_END, CERTAIN_GAP, CERTAIN_START
 
 __all__ = ["PERTURBATION"]
 
 FEWEST_SENTENCES = 3
-"""Of a paragraph that becomes a list."""
+"""The fewest sentences of a paragraph that becomes a list."""
 
-_SENTENCE_GAP = Target(rf"{SENTENCE_END} {SENTENCE_START}")
-_SENTENCE = re.compile(SENTENCE_START)
-_ITEM = re.compile(rf"[-*+•] {SENTENCE_START}")
-_CLOSED = re.compile(rf"{SENTENCE_END}\Z")
+_SENTENCE_GAP = Target(CERTAIN_GAP)
+_SENTENCE = re.compile(CERTAIN_START)
+_ITEM = re.compile(rf"[-*+•] {CERTAIN_START}")
+_CLOSED = re.compile(rf"{CERTAIN_END}\Z")
 
-_BULLETS = Target(rf"{LINE_START}(?:[-*+•] )++{SENTENCE_START}", kept=FENCED)
-_JOINT = Target(rf"{SENTENCE_END}(?: |{LINE_END}){SENTENCE_START}", kept=FENCED)
+_BULLETS = Target(rf"{LINE_START}(?:[-*+•] )++{CERTAIN_START}", kept=FENCED)
+_JOINT = Target(rf"{CERTAIN_END}(?: |{LINE_END}){CERTAIN_START}", kept=FENCED)
 
-Edit = tuple[int, int, str]
+TextEdit = tuple[int, int, str]
 
 
 def _change(text: str, rng: np.random.Generator) -> str:
     line_break = "\r\n" if "\r\n" in text else "\n"
     gaps = [gap.start() for gap in _SENTENCE_GAP.places(text)]
-    possible = [_as_prose(block) or _as_list(block, gaps, line_break) for block in blocks(text)]
+    possible = [_as_prose(block) or _as_list(block, gaps, line_break) for block in line_runs(text)]
     return spliced(text, [edit for edits in drawn([edits for edits in possible if edits], 0.5, rng) for edit in edits])
 
 
-def _as_prose(block: list[re.Match[str]]) -> list[Edit]:
-    """Edits that join a list of whole sentences, which a line may lead in; none if it is no such list."""
+def _as_prose(block: list[re.Match[str]]) -> list[TextEdit]:
+    """Edits that join a list of whole sentences, which a line may introduce; none if it is not such a list."""
     items = block[0 if _ITEM.match(block[0][0]) else 1 :]
     if len(items) < 2 or not all(_ITEM.match(item[0]) for item in items):
         return []
@@ -54,7 +46,7 @@ def _as_prose(block: list[re.Match[str]]) -> list[Edit]:
     return [first, *joints]
 
 
-def _as_list(block: list[re.Match[str]], gaps: list[int], line_break: str) -> list[Edit]:
+def _as_list(block: list[re.Match[str]], gaps: list[int], line_break: str) -> list[TextEdit]:
     """Edits that make each sentence of a paragraph an item; none if it has few sentences or several lines."""
     line = block[0]
     inside = gaps[bisect(gaps, line.start()) : bisect(gaps, line.end())]
@@ -64,7 +56,7 @@ def _as_list(block: list[re.Match[str]], gaps: list[int], line_break: str) -> li
 
 
 def _normal(text: str) -> str:
-    """Bullets before a sentence go, and a sentence begins on a line of its own; all else stays."""
+    """Without bullets before a sentence, and with each sentence on a line of its own; all else stays."""
     return _JOINT.replaced(_BULLETS.replaced(text, lambda _: ""), lambda _: "\n")
 
 
@@ -75,4 +67,5 @@ PERTURBATION = ProvedPerturbation(
     version=1,
     change=_change,
     normal=_normal,
+    alters="format",
 )

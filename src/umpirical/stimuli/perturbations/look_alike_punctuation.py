@@ -1,17 +1,18 @@
-"""Look-alike punctuation: typographic signs for those of the keyboard."""
+"""Look-alike punctuation: typographic signs in place of those on the keyboard."""
 
 import re
 
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.prose import LETTER, Target, drawn, spliced
+from umpirical.text.prose import Target, drawn, spliced
+from umpirical.text.words import LETTER
 
 __all__ = ["PERTURBATION"]
 
 HYPHEN, DASH, ELLIPSIS, HARD_BLANK = "\u2010", "\u2013", "\u2026", "\u00a0"
 
-# Nothing beside a digit: 5' 10", 1-5 and 3 - 2 are more than punctuation.
+# Nothing beside a digit: in 5' 10", 1-5 and 3 - 2 the signs are more than punctuation.
 _SIGN = Target(
     rf"(?<!\d)[\"']|(?<={LETTER})-(?={LETTER})|(?<={LETTER} )-(?= {LETTER})|(?<![.\d])\.{{3}}(?![.\d])"
     rf"|(?<={LETTER}) (?={LETTER})"
@@ -51,7 +52,7 @@ def _opens(before: str) -> bool:
 
 
 def _normal(text: str) -> str:
-    """Each look-alike becomes the sign of the keyboard, in the places where one is put; letters and digits stay."""
+    """With each look-alike as the sign on the keyboard, in the places where one is put; letters and digits stay."""
     return _LOOK_ALIKE.replaced(text, lambda sign: _KEYBOARD[sign[0]])
 
 
@@ -62,4 +63,5 @@ PERTURBATION = ProvedPerturbation(
     version=1,
     change=_change,
     normal=_normal,
+    alters="format",
 )

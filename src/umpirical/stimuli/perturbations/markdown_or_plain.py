@@ -6,14 +6,15 @@ from itertools import pairwise
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.stimuli.perturbations.headings import headings
-from umpirical.text.prose import LETTER, LINE_START, WORD_END, WORD_START, Target, drawn, spliced
+from umpirical.text.blocks import headings
+from umpirical.text.prose import LINE_START, Target, drawn, spliced
+from umpirical.text.words import LETTER, WORD_END, WORD_START
 
 __all__ = ["PERTURBATION"]
 
-# Beside words and their punctuation only: without its marks, code must not begin where none was.
+# Only beside words and their punctuation: without the marks, no code must begin where none was.
 _OPENING = rf"""{WORD_START}\*\*(?=[\w"'“‘(])"""
-# Further marks may follow, as what is no end of a word would be one once they have gone.
+# More marks may follow. Otherwise a mark that does not end a word would do so once those after it are gone.
 _CLOSING = r"""(?<=[\w"'”’).,;:!?])\*\*(?!\*)(?=["')”’.,;:!?*]*+(?:\s|\Z))"""
 _BOLD = Target(rf"(?P<opening>{_OPENING})|{_CLOSING}")
 _LINE_MARKS = Target(rf"{LINE_START}(?:(?:(?:#{{1,6}}|[-*+]) )++(?={LETTER})|(?:#{{1,6}} )++(?=\d))")
@@ -36,7 +37,7 @@ def _plain(text: str) -> str:
 
 
 def _marked(text: str, rng: np.random.Generator) -> str:
-    """Of the words of four letters or more one in twenty is set in bold, and headings are marked as such."""
+    """One in twenty of the words with four letters or more is set in bold, and headings are marked as such."""
     starts = [one.start for one in headings(text) if not one.marked]
     edits = [(start, start, "## ") for start in starts]
     for word in drawn(_WORD.places(text), 0.05, rng):
@@ -45,7 +46,7 @@ def _marked(text: str, rng: np.random.Generator) -> str:
 
 
 def _normal(text: str) -> str:
-    """Marks that open or close a word in bold go, and those of headings and lists at the start of a line."""
+    """Without marks that open or close a word in bold, and those of headings and lists at the start of a line."""
     return _LINE_MARKS.replaced(_BOLD.replaced(text, lambda _: ""), lambda _: "")
 
 
@@ -56,4 +57,5 @@ PERTURBATION = ProvedPerturbation(
     version=1,
     change=_change,
     normal=_normal,
+    alters="format",
 )

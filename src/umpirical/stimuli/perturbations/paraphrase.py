@@ -8,10 +8,10 @@ from umpirical.stimuli.generation.checks import (
     not_a_refusal,
     similarity_between,
 )
-from umpirical.stimuli.generation.templates import template
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.stimuli.similarity.lexical import Lexical
-from umpirical.text.wording import shorter_than
+from umpirical.text.templates import shipped_template
+from umpirical.text.words import shorter_than
 
 __all__ = ["PERTURBATION"]
 
@@ -21,7 +21,7 @@ PERTURBATION = GeneratedPerturbation(
     about="The response is said in other words, with the same content and the same faults.",
     version=1,
     expectation="same-verdict",
-    prompt=template("umpirical.stimuli.perturbations", "paraphrase"),
+    prompt=shipped_template("umpirical.stimuli.perturbations", "paraphrase"),
     checks=(
         not_a_refusal(),
         not_a_copy(),
@@ -32,4 +32,5 @@ PERTURBATION = GeneratedPerturbation(
         *keeps_content(),
     ),
     unfit=shorter_than(5),
+    alters="wording",
 )

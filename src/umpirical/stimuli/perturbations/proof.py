@@ -16,7 +16,7 @@ _AROUND = 30
 
 
 class ProofFailed(ValueError):
-    """A perturbation has changed more than its normal form allows: the text is no stimulus."""
+    """A perturbation has changed more than its normal form allows, so the text is not a stimulus."""
 
 
 def prove(perturbation: ProvedPerturbation, original: str, changed: str) -> dict[str, str]:
@@ -27,7 +27,7 @@ def prove(perturbation: ProvedPerturbation, original: str, changed: str) -> dict
         window = slice(max(0, place - _AROUND), place + _AROUND)
         raise ProofFailed(
             f"{perturbation.maker}: the changed text differs from the original in its normal form, at character "
-            f"{place:,}: got {after[window]!r}, expected {before[window]!r}; mend `change` or `normal`"
+            f"{place:,}: got {after[window]!r}, expected {before[window]!r}; correct `change` or `normal`"
         )
     return {
         "proof": f"equal after {perturbation.maker} normal form",
@@ -39,7 +39,7 @@ def prove(perturbation: ProvedPerturbation, original: str, changed: str) -> dict
 def proved_stimuli(
     perturbation: ProvedPerturbation, originals: Iterable[Stimulus], *, seed: int
 ) -> Iterator[tuple[Stimulus, Stimulus | None]]:
-    """Each original with its changed version, or with None where there was nothing to change."""
+    """Each original with its changed version, or with None if there was nothing to change."""
     for original in originals:
         if len(original.candidates) != 1:
             raise ValueError(
@@ -67,11 +67,11 @@ def _stimulus(perturbation: ProvedPerturbation, original: Stimulus, changed: str
 
 
 def _extent(original: str, changed: str) -> str:
-    """How many words and gaps between words differ; where words were added or taken away, how many there are."""
+    """How many words and gaps between words differ; if words were added or removed, how many there were and are."""
     words, new_words = _WORD.findall(original), _WORD.findall(changed)
     if len(words) != len(new_words):
         return f"{len(words):,} words became {len(new_words):,}"
-    # What stands before the first word and after the last counts as a gap, too.
+    # What stands before the first word and after the last counts as a gap too.
     gaps, new_gaps = _WORD.split(original), _WORD.split(changed)
     differing = _differing(words, new_words), _differing(gaps, new_gaps)
     return f"{differing[0]:,} of {len(words):,} words, {differing[1]:,} of {len(gaps):,} gaps"

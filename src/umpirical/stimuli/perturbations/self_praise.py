@@ -1,13 +1,13 @@
 """The author praises the text.
 
-That the verdict should stay is shown by program: take the one added passage out, and the original is left; and no
-sentence of the passage is about anything but the cue, as far as its words tell. No validator is asked. It would read
-the same cue, and a text would be kept only if no model was swayed by it: what is to be measured would be selected away.
+A program shows that the verdict should stay: without the one added passage the original is left, and no sentence of
+the passage is about anything but the cue, as far as its words tell. No validator is asked. It would read the same cue,
+and a text would be kept only if no model was swayed by it: selection would remove what is to be measured.
 """
 
 from umpirical.stimuli.generation.checks import not_a_copy, not_a_refusal, only_insertions, passage_of
-from umpirical.stimuli.generation.templates import template
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
+from umpirical.text.templates import shipped_template
 
 __all__ = ["PERTURBATION"]
 
@@ -26,7 +26,8 @@ PERTURBATION = GeneratedPerturbation(
     about="One added passage praises the response, and all else stays as it was.",
     version=1,
     expectation="same-verdict",
-    prompt=template("umpirical.stimuli.perturbations", "self-praise"),
+    prompt=shipped_template("umpirical.stimuli.perturbations", "self-praise"),
     checks=(not_a_refusal(), not_a_copy(), only_insertions(60), passage_of("praise", PRAISE)),
     validation="none",
+    alters="cue",
 )

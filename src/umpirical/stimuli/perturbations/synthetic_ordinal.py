@@ -8,23 +8,23 @@ from umpirical.stimuli.generation.checks import (
     not_a_refusal,
     unlike_others,
 )
-from umpirical.stimuli.generation.templates import template
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.stimuli.similarity.lexical import Lexical
 from umpirical.stimuli.similarity.port import Similarity
+from umpirical.text.templates import shipped_template
 
 __all__ = ["PERTURBATION", "synthetic_ordinal"]
 
 
 def synthetic_ordinal(similarity: Similarity) -> GeneratedPerturbation:
-    """The test with a measure of the user's choice for what repeats another text."""
+    """The test with a measure of similarity of the user's choice, which decides what repeats another text."""
     return GeneratedPerturbation(
         name="synthetic-ordinal",
         title="Synthetic levels",
         about="New responses are written for every level of the scale, as many for each.",
         version=1,
         expectation="given-label",
-        prompt=template("umpirical.stimuli.perturbations", "synthetic-ordinal"),
+        prompt=shipped_template("umpirical.stimuli.perturbations", "synthetic-ordinal"),
         checks=(
             not_a_refusal(),
             not_a_copy(),

@@ -5,7 +5,8 @@ import re
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.prose import LETTER, WORD_END, WORD_START, Target, spliced
+from umpirical.text.prose import Target, spliced
+from umpirical.text.words import LETTER, WORD_END, WORD_START
 
 __all__ = ["PERTURBATION", "RATE"]
 
@@ -16,7 +17,7 @@ _WORD = Target(rf"{WORD_START}{LETTER}{{4,}}+{WORD_END}")
 _ANY_WORD = re.compile(r"\S+")
 
 LONGEST = 40
-"""Letters of a word in which a typo is looked for: longer ones are no words."""
+"""The most letters of a word that are searched for a typo: anything longer is not a word."""
 
 _REAL_WORDS = """
 angels angles barely barking barley barn bars blot bolt braking bran bras brunt bugle bulge burnt calm calms carb
@@ -29,7 +30,7 @@ slit sliver snag snug spilt split stain sung tarp there three tiers tilted tired
 trial trials tried tries trot united untied viola voila warp wrap
 """
 REAL_WORDS = frozenset(_REAL_WORDS.split())
-"""What no typo may make of a word, as something else would be said. Each is one swap away from another English word."""
+"""Words that no typo may produce, or the text would say something else. Each is one swap from another English word."""
 
 
 def _change(text: str, rng: np.random.Generator) -> str:
@@ -60,7 +61,7 @@ def _typos(word: str) -> list[str]:
 
 
 def _normal(text: str) -> str:
-    """The inner letters of each word of small letters are put in order; its first and last letter and all else stay."""
+    """With the inner letters of each word in small letters sorted; its first and last letter and all else stay."""
     return _WORD.replaced(text, lambda word: _sorted_inside(word[0]) if _all_small(word[0]) else word[0])
 
 
@@ -79,4 +80,5 @@ PERTURBATION = ProvedPerturbation(
     version=1,
     change=_change,
     normal=_normal,
+    alters="format",
 )

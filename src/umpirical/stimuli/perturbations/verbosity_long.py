@@ -7,10 +7,10 @@ from umpirical.stimuli.generation.checks import (
     not_a_refusal,
     similarity_between,
 )
-from umpirical.stimuli.generation.templates import template
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.stimuli.similarity.lexical import Lexical
-from umpirical.text.wording import shorter_than
+from umpirical.text.templates import shipped_template
+from umpirical.text.words import shorter_than
 
 __all__ = ["PERTURBATION"]
 
@@ -20,7 +20,7 @@ PERTURBATION = GeneratedPerturbation(
     about="The response is said in one and a half to two and a half times as many words, with nothing new in them.",
     version=1,
     expectation="same-verdict",
-    prompt=template("umpirical.stimuli.perturbations", "verbosity-long"),
+    prompt=shipped_template("umpirical.stimuli.perturbations", "verbosity-long"),
     checks=(
         not_a_refusal(),
         not_a_copy(),

@@ -5,30 +5,24 @@ import re
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.prose import (
-    FENCED,
-    SENTENCE_END,
-    SENTENCE_START,
-    Target,
-    blocks,
-    drawn,
-    spliced,
-)
+from umpirical.text.blocks import line_runs
+from umpirical.text.prose import FENCED, Target, drawn, spliced
+from umpirical.text.sentences import CERTAIN_GAP
 
 __all__ = ["PERTURBATION"]
 
-_SENTENCE_GAP = Target(rf"{SENTENCE_END} {SENTENCE_START}")
+_SENTENCE_GAP = Target(CERTAIN_GAP)
 
 _BELONGS_ABOVE = re.compile(r" {4}|\t| *+\|")
-"""How a line of code or of a table begins, which blank lines would tear from the one before."""
+"""How a line of code or of a table begins, which blank lines would tear from the line before."""
 
-# Each kind of line break is folded apart, because it is the same kind that is added.
-_FOLDED = Target(rf"(?:\r\n)+|\n+|(?:\r(?!\n))+|{SENTENCE_END} {SENTENCE_START}", kept=FENCED)
+# Each kind of line break is folded by itself, because the same kind is added.
+_FOLDED = Target(rf"(?:\r\n)+|\n+|(?:\r(?!\n))+|{CERTAIN_GAP}", kept=FENCED)
 
 
 def _change(text: str, rng: np.random.Generator) -> str:
-    """Widens gaps between paragraphs; where there are none, those between lines; where there are none, sentences."""
-    found = blocks(text)
+    """Widens the gaps between paragraphs; if there are none, between lines; if there are none, between sentences."""
+    found = line_runs(text)
     below = [block[0] for block in found[1:]] or [line for block in found for line in block[1:]]
     if not below:
         return _between_sentences(text, rng)
@@ -48,7 +42,7 @@ def _between_sentences(text: str, rng: np.random.Generator) -> str:
 
 
 def _normal(text: str) -> str:
-    """Repeated line breaks become one, and so does the blank between two sentences; all other blanks stay."""
+    """With repeated line breaks, or the blank between two sentences, as one line break; all other blanks stay."""
     return _FOLDED.replaced(text, lambda run: run[0][:2] if run[0][:2] == "\r\n" else run[0][0].replace(" ", "\n"))
 
 
@@ -59,4 +53,5 @@ PERTURBATION = ProvedPerturbation(
     version=1,
     change=_change,
     normal=_normal,
+    alters="format",
 )

@@ -8,13 +8,13 @@ from umpirical.stimuli.generation.checks import (
     not_a_copy,
     not_a_refusal,
 )
-from umpirical.stimuli.generation.templates import template
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
-from umpirical.text.wording import shorter_than
+from umpirical.text.templates import shipped_template
+from umpirical.text.words import shorter_than
 
 __all__ = ["PERTURBATION"]
 
-# Names are not checked: many of them have another form in another language.
+# Names are not checked: many have another form in another language.
 PERTURBATION = GeneratedPerturbation(
     name="wrong-language",
     title="Other language",
@@ -22,7 +22,7 @@ PERTURBATION = GeneratedPerturbation(
     "language and grades no command of it.",
     version=1,
     expectation="same-verdict",
-    prompt=template("umpirical.stimuli.perturbations", "wrong-language"),
+    prompt=shipped_template("umpirical.stimuli.perturbations", "wrong-language"),
     checks=(
         not_a_refusal(),
         not_a_copy(),

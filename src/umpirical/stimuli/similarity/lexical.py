@@ -9,18 +9,18 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from umpirical.stimuli.similarity.memory import Kept
+from umpirical.stimuli.similarity.cache import TextCache
 
 __all__ = ["Lexical"]
 
 GRAM = 4
-"""Letters in a run: long enough to tell words apart, short enough to know an inflected word again."""
+"""Letters in a run: enough to tell words apart, few enough to recognise an inflected word."""
 
 MOST_BYTES = 256 * 2**20
-"""Of the vectors that are kept: some 14,000 texts of 300 words."""
+"""The most bytes of vectors that are kept: some 14,000 texts of 300 words."""
 
 OVERHEAD = 400
-"""Bytes of a vector besides its numbers, about."""
+"""About how many bytes a vector takes besides its numbers."""
 
 _WORD = re.compile(r"\w+")
 
@@ -34,7 +34,7 @@ class Lexical:
     A feature that occurs n times weighs 1 + log n, so that frequent words do not drown the rest. It needs no model and
     no other texts, and is the same everywhere.
 
-    Held against 93 school essays: two essays on one subject by two people are at most 0.66 alike, on two subjects at
+    Measured on 93 school essays: two essays on one subject by two people are at most 0.66 alike, on two subjects at
     most 0.58; an essay with 10 % of its words replaced is at least 0.89 like itself, with 20 % at least 0.80.
     """
 
@@ -74,8 +74,8 @@ def _computed(text: str) -> Vector:
     return ids, values / length if length else values
 
 
-# A text is held against many others, and each of these against many more.
-_vector = Kept(_computed, size=lambda vector: vector[0].nbytes + vector[1].nbytes + OVERHEAD, most=MOST_BYTES)
+# A text is compared with many others, and each of these with many more.
+_vector = TextCache(_computed, size=lambda vector: vector[0].nbytes + vector[1].nbytes + OVERHEAD, most=MOST_BYTES)
 
 
 def _weighted(features: Iterable[str]) -> list[tuple[str, float]]:

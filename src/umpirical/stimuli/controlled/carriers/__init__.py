@@ -1,1 +1,1 @@
-"""Tier 2: real answers of the user's as carriers, with edits that a program can check."""
+"""Tier 2: the user's own answers as carriers, with edits that a program can check."""

@@ -1,4 +1,4 @@
-"""Corruption: one figure, date word or negation of a claim is changed, by a closed table, into another."""
+"""Corruption: one figure, date word or negation of a claim is replaced by another, by a closed table."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _BOUND = re.compile(
     r"|exceeds?|exceeding|within|minimum(?: of)?|maximum(?: of)?|between|\d\S*\s+(?:to|and|or)|than|[<>≤≥])\s*[$€£~]?$",
     re.IGNORECASE,
 )
-"""Before a figure: another one might be right as well, since who has five has more than three."""
+"""After these, another figure might be right as well: whoever has five has more than three."""
 
 _BOUND_AFTER = re.compile(
     r"\S*\s+(?:(?:or|and) (?:more|less|fewer|above|below|older|younger|higher|lower|over|under)\b|(?:to|and|or)\s+\d)"
@@ -36,12 +36,12 @@ _REFERENCE = re.compile(
     r"\b(?:steps?|figures?|fig\.|tables?|sections?|chapters?|pages?|items?|points?|parts?|notes?|equations?)\s+$",
     re.IGNORECASE,
 )
-"""Before a figure: it points somewhere, and claims nothing."""
+"""After these, a figure points somewhere and claims nothing."""
 
 _NAMED_MONTHS = "|".join((*MONTHS, "March", "May"))
 _DAY_BEFORE = re.compile(rf"\b(?:{_NAMED_MONTHS})\s+$")
 _DAY_AFTER = re.compile(rf"\S*\s+(?:of\s+)?(?:{_NAMED_MONTHS}|a\.?m\b|p\.?m\b|o['’]clock)", re.IGNORECASE)
-"""Beside a month or an hour's half: a day or an hour, which not every number can be."""
+"""Beside a month, a.m. or p.m., a figure is a day or an hour, which not every number can be."""
 
 _NOT = re.compile(r"\b(?:is|are|was|were|do|does|did|should|must|will|has|have|can)( not)\b|\bcan(not)\b")
 _ENTANGLED = re.compile(
@@ -49,7 +49,7 @@ _ENTANGLED = re.compile(
     r"|always|all|every|any|yet|also)\b",
     re.IGNORECASE,
 )
-"""In a claim with one of these, taking a "not" away may leave it right, or say nothing."""
+"""In a claim with one of these, removing a "not" may leave it right, or saying nothing."""
 
 
 class Site(NamedTuple):

@@ -1,8 +1,10 @@
-"""Deletion: the sentences that hold some claims are taken out, and nothing else."""
+"""Deletion: the sentences that hold some of the claims are taken out, and nothing else."""
 
 from collections.abc import Collection, Sequence
 
-from umpirical.text.layout import Block, Span, balanced, blocks, locate, sentence_spans
+from umpirical.text.blocks import Block, TextSpan, markdown_blocks
+from umpirical.text.passages import balanced, locate
+from umpirical.text.sentences import spans_past_abbreviations
 
 __all__ = ["deletable", "without"]
 
@@ -13,7 +15,7 @@ def deletable(text: str, claims: Sequence[str]) -> list[tuple[int, ...]]:
     A claim in a heading, a table or a quotation is not among them, nor one whose sentence shares brackets or emphasis
     with the next.
     """
-    groups: list[tuple[set[int], set[Span]]] = []
+    groups: list[tuple[set[int], set[TextSpan]]] = []
     for place, claim in enumerate(claims):
         held = set(_holding(text, claim))
         if not held:
@@ -30,7 +32,7 @@ def deletable(text: str, claims: Sequence[str]) -> list[tuple[int, ...]]:
 def without(text: str, claims: Sequence[str]) -> str:
     """The answer without the sentences that hold these claims. Later items of a numbered list move up."""
     gone = {span for claim in claims for span in _holding(text, claim)}
-    found = blocks(text)
+    found = markdown_blocks(text)
     out, removed = "", dict[int, int]()
     for place, block in enumerate(found):
         kept = _kept(text, block, gone)
@@ -46,19 +48,19 @@ def without(text: str, claims: Sequence[str]) -> str:
     return out
 
 
-def _holding(text: str, claim: str) -> list[Span]:
+def _holding(text: str, claim: str) -> list[TextSpan]:
     """The sentences that a claim lies in; none if it lies where nothing can be taken out."""
     [where] = locate(text, claim)
-    for block in blocks(text):
+    for block in markdown_blocks(text):
         if where.overlaps(block.span):
-            spans = sentence_spans(text, block) if block.kind in ("prose", "item") else []
+            spans = spans_past_abbreviations(text, block) if block.kind in ("prose", "item") else []
             return [span for span in spans if span.overlaps(where)]
     return []
 
 
-def _kept(text: str, block: Block, gone: Collection[Span]) -> str | None:
-    """What is left of a block's text; None if nothing is."""
-    spans = sentence_spans(text, block) if block.kind in ("prose", "item") else []
+def _kept(text: str, block: Block, gone: Collection[TextSpan]) -> str | None:
+    """What is left of a block's text; None if nothing is left."""
+    spans = spans_past_abbreviations(text, block) if block.kind in ("prose", "item") else []
     if not any(span in gone for span in spans):
         return text[block.body : block.span.end]
     kept, end = "", block.body

@@ -1,4 +1,4 @@
-"""Layout transforms of a whole real answer: its words and its code stay, how they are set out changes."""
+"""Layouts of a whole real answer: its words and its code stay, and how they are set out changes."""
 
 import re
 from collections.abc import Callable
@@ -6,7 +6,9 @@ from collections.abc import Callable
 import numpy as np
 
 from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS
-from umpirical.text.layout import Block, balanced, blocks, sentence_spans
+from umpirical.text.blocks import Block, markdown_blocks
+from umpirical.text.passages import balanced
+from umpirical.text.sentences import spans_past_abbreviations
 
 __all__ = ["LAYOUTS", "laid_out"]
 
@@ -66,13 +68,13 @@ LAYOUTS: dict[str, Layout] = {"whitespace": _whitespace, "list": _list, "bullets
 
 
 def _sentences(text: str, block: Block) -> list[str]:
-    return [text[span.start : span.end] for span in sentence_spans(text, block)]
+    return [text[span.start : span.end] for span in spans_past_abbreviations(text, block)]
 
 
 def _rebuilt(text: str, change: Callable[[Block], str], *, loose: bool = False) -> str:
     """The answer with each block changed; if `loose`, with a blank line between items that have none."""
     out, before = "", None
-    for block in blocks(text):
+    for block in markdown_blocks(text):
         gap = text[before.span.end if before else 0 : block.span.start]
         if loose and before and gap == "\n" and before.kind == block.kind == "item":
             gap = "\n\n"

@@ -1,7 +1,7 @@
-"""Pairs made of carriers: the answer against itself with claims edited, and against itself laid out otherwise.
+"""Pairs made of carriers: an answer and itself with claims edited, or in another layout.
 
-How many: all carriers, and of each at most nine pairs. Up to three in which one, two and three claims are deleted, up
-to three in which as many are corrupted, and one for each layout; fewer where an answer does not lend itself to more.
+Every carrier is used, with at most nine pairs: up to three in which one, two or three claims are deleted, up to three
+in which one, two or three are corrupted, and one for each layout. An answer that does not allow for them has fewer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,8 @@ import numpy as np
 
 from umpirical.domain.stimuli import Expectation, GivenWinner, NoPreference, Stimulus
 from umpirical.stats.seeds import generator
-from umpirical.stimuli.controlled.carriers.claims import (
+from umpirical.stimuli.controlled.carriers.carrier import Carrier
+from umpirical.stimuli.controlled.carriers.checks import (
     check_carriers,
     corruption_problem,
     deletion_problem,
@@ -19,9 +20,8 @@ from umpirical.stimuli.controlled.carriers.claims import (
 )
 from umpirical.stimuli.controlled.carriers.corruption import corrupted, corruptible
 from umpirical.stimuli.controlled.carriers.deletion import deletable, without
-from umpirical.stimuli.controlled.carriers.file import Carrier
 from umpirical.stimuli.controlled.carriers.layouts import LAYOUTS, laid_out
-from umpirical.text.layout import locate
+from umpirical.text.passages import locate
 
 __all__ = ["EDITS", "MAKER", "MOST_EDITED", "carrier_stimuli"]
 
@@ -30,7 +30,7 @@ MAKER = "carriers/1"
 EDITS = ("deleted", "corrupted")
 
 MOST_EDITED = 3
-"""Claims that are edited at most: whoever misses three of them would miss more."""
+"""The most claims that are edited: a judge that misses three would miss more."""
 
 
 def carrier_stimuli(carriers: Sequence[Carrier], *, seed: int) -> Iterator[Stimulus]:
@@ -56,7 +56,7 @@ def _layout_pairs(carrier: Carrier, seed: int) -> Iterator[Stimulus]:
     for name in LAYOUTS:
         rng = generator(seed, "carrier", carrier.id, name)
         text = laid_out(carrier.answer, name, rng)
-        # A layout that a program cannot see to be one, as in odd Markdown, is not used.
+        # A layout that a program cannot confirm as one, as in odd Markdown, is not used.
         if text is not None and not layout_problem(carrier.answer, text) and not lost_claims(carrier, text):
             yield _stimulus(carrier, text, name, NoPreference(), turned=bool(rng.integers(2)))
 

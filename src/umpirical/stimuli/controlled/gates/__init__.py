@@ -1,1 +1,1 @@
-"""Validity gates: every stimulus set is held against them before anything is asked, and what they found is printed."""
+"""Validity gates: every stimulus set goes through them before anything is asked, and what they found is printed."""

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from umpirical.domain.gates import GateResult
 from umpirical.domain.stimuli import GivenWinner, NoPreference, Stimulus
-from umpirical.stimuli.controlled.carriers.claims import (
+from umpirical.stimuli.controlled.carriers.carrier import Carrier
+from umpirical.stimuli.controlled.carriers.checks import (
     check_carriers,
     corruption_problem,
     deletion_problem,
     layout_problem,
     lost_claims,
 )
-from umpirical.stimuli.controlled.carriers.file import Carrier
 from umpirical.stimuli.controlled.gates.contents import result
 
 __all__ = ["carriers_checked"]

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from umpirical.domain.gates import GateResult
 from umpirical.domain.stimuli import Stimulus
 from umpirical.stimuli.controlled.ladder.transforms import canonical
-from umpirical.stimuli.controlled.set import candidate_levels
 from umpirical.stimuli.controlled.task_checks import check_tasks
-from umpirical.stimuli.controlled.tasks import Task, sentences
+from umpirical.stimuli.controlled.tasks import Task
+from umpirical.text.sentences import sentences_at_every_stop
 
 __all__ = ["checkers_agree", "no_leak", "sound_tasks", "superset"]
 
@@ -22,8 +22,8 @@ def checkers_agree(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> Ga
     problems = []
     for stimulus in stimuli:
         found = tuple(tasks[stimulus.task_id].level(text) for text in stimulus.candidates)
-        if found != candidate_levels(stimulus):
-            problems.append(f"stimulus {stimulus.id}: made for levels {candidate_levels(stimulus)}, found {found}")
+        if found != stimulus.levels:
+            problems.append(f"stimulus {stimulus.id}: made for levels {stimulus.levels}, found {found}")
     return result("checkers-agree", problems, f"{2 * len(stimuli)} candidates", "every candidate at its planned level")
 
 
@@ -44,8 +44,9 @@ def no_leak(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResul
     own = {task.id: _own_sentences(task) for task in tasks.values()}
     problems = []
     for stimulus in stimuli:
+        known = own[stimulus.task_id]
         for text in filter(str.strip, stimulus.candidates):
-            if foreign := [part for part in sentences(text) if canonical(part) not in own[stimulus.task_id]]:
+            if foreign := [part for part in sentences_at_every_stop(text) if canonical(part) not in known]:
                 problems.append(f"stimulus {stimulus.id}: {foreign[0]!r} is not from its task")
             elif text != text.strip() or any(mark.isspace() and mark not in " \n" for mark in text):
                 problems.append(f"stimulus {stimulus.id}: blanks that no transform makes")

@@ -11,12 +11,12 @@ from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Order, Presentation
 from umpirical.stats.seeds import generator
 from umpirical.stimuli.controlled.gates.contents import result
-from umpirical.stimuli.controlled.task_checks import shared_words, word_triples
+from umpirical.text.words import Triples, shared_triples, word_triples
 
 __all__ = ["both_orders", "controls", "near_duplicates", "rebuilds"]
 
 SIMILAR = 0.8
-"""Share of common word triples from which on two answers are one answer."""
+"""Two answers that share this much of their word triples, or more, count as one answer."""
 
 HASHES, BAND = 64, 4
 """Two answers with 80 % of triples in common share a band of four hashes with a chance of 1 - 2·10⁻⁴."""
@@ -38,7 +38,7 @@ def near_duplicates(stimuli: Sequence[Stimulus]) -> GateResult:
     triples = {text: word_triples(text) for text in texts}
     for one, other in _look_alike(triples):
         first, second = texts[one], texts[other]
-        if first.task_id != second.task_id and shared_words(triples[one], triples[other]) >= SIMILAR:
+        if first.task_id != second.task_id and shared_triples(triples[one], triples[other]) >= SIMILAR:
             problems.append(f"stimuli {first.id} and {second.id} show nearly the same answer under two tasks")
     allowed = f"no two tasks share an answer by {SIMILAR:.0%} of word triples"
     return result("near-duplicates", problems, f"{len(texts)} answers", allowed)
@@ -79,7 +79,7 @@ def _same(keyed: Sequence[tuple[Stimulus, object]]) -> Iterable[tuple[Stimulus, 
         seen.setdefault(key, stimulus)
 
 
-def _look_alike(triples: dict[str, frozenset[tuple[str, ...]]]) -> set[tuple[str, str]]:
+def _look_alike(triples: dict[str, Triples]) -> set[tuple[str, str]]:
     """Pairs worth comparing, found by bands of min-hashes: comparing all with all would take minutes."""
     rng = generator(0, "near-duplicates")
     prime = (1 << 31) - 1

@@ -33,5 +33,5 @@ def refuse_unsound(gates: Iterable[GateResult]) -> None:
     failed = [gate for gate in gates if gate.blocks and not gate.passed]
     if failed:
         lines = "\n".join(f"  gate {gate.name}: {gate.found}\n    allowed: {gate.allowed}" for gate in failed)
-        fix = "mend what the gate names; umpirical check"
+        fix = "correct what the gate names; umpirical check"
         raise GateError(f"the stimuli are not fit to measure with\n{lines}", fix=fix)

@@ -1,4 +1,4 @@
-"""Gates on what can be told from the surface: length, and whatever a judge could go by that reads nothing."""
+"""Gates on what the surface tells: length, and whatever a judge could go by without reading."""
 
 import math
 from collections import Counter
@@ -26,7 +26,7 @@ COIN = 0.05
 """How far from one half a trivial judge may score."""
 
 ENOUGH = 40
-"""Pairs below which a coin itself strays further, and is allowed to."""
+"""With fewer pairs, a coin itself strays further, and is allowed to."""
 
 CORRELATION = 0.05
 
@@ -46,12 +46,12 @@ def lengths_match(stimuli: Sequence[Stimulus]) -> GateResult:
 
 
 def length_tells_nothing(stimuli: Sequence[Stimulus]) -> GateResult:
-    """The better candidate is not the longer one by more, the larger the step."""
+    """By how much the better candidate is longer does not grow with the step."""
     ladder = _directed(stimuli, "ladder")
     steps = np.array([delta for _, _, _, delta in ladder])
     gaps = np.array([len(better) - len(lesser) for _, better, lesser, _ in ladder], dtype=float)
     told = 0.0 if len(ladder) < 3 or not (steps.std() and gaps.std()) else float(np.corrcoef(steps, gaps)[0, 1])
-    # A correlation within what so few pairs show by chance is no leak.
+    # A correlation that so few pairs may show by chance is not a leak.
     limit = max(CORRELATION, 2 / math.sqrt(max(1, len(ladder))))
     return GateResult(
         "length-tells-nothing",
@@ -83,7 +83,7 @@ def reported_judges(stimuli: Sequence[Stimulus]) -> GateResult:
 
 
 def bag_of_words(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResult:
-    """How often the words alone tell the better candidate, learnt on other task families: printed.
+    """How often words alone, learnt on other task families, tell the better candidate. It is printed.
 
     Naive Bayes on word counts, trained on every family but the one it is tried on.
     """

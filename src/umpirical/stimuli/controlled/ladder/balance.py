@@ -1,8 +1,8 @@
-"""Which of several drawn pairs is used: the one that keeps trivial judges at a coin's level.
+"""The choice among several drawn pairs: the one that keeps trivial judges at a coin's level.
 
-What a pair states is fixed by the design; how it is worded is drawn. Of some draws the one is
-taken that best evens out how often each surface feature has spoken for the better answer so far: minimisation, as
-Pocock and Simon (Biometrics 31, 1975) balance covariates in trials. It is the same at every step and at equal quality.
+What a pair states is fixed by the design; how it is worded is drawn. Among some draws, the one is used that best evens
+out how often each surface feature has favoured the better answer so far: minimisation, as Pocock and Simon (Biometrics
+31, 1975) balance covariates in trials. It works the same way at every step and at equal quality.
 """
 
 from collections import defaultdict
@@ -13,7 +13,7 @@ from umpirical.stimuli.controlled.trivial import REPORTED, TRIVIAL
 __all__ = ["Balancer", "Draw"]
 
 Draw = tuple[str, str]
-"""Two texts, first the one that is better, or content u where none is."""
+"""Two texts, the better one first, or content u if neither is better."""
 
 # `shorter` is `longer` turned round, and `first-slot` cannot see a content.
 CUES = [judge for name, judge in (TRIVIAL | REPORTED).items() if name not in ("shorter", "first-slot")]
@@ -22,11 +22,11 @@ POINTS = {"1": 1, "2": -1, "tie": 0}
 
 
 CHARACTERS = 8.0
-"""A gap of so many characters weighs as much as one pair that a cue speaks for."""
+"""A gap of this many characters weighs as much as one pair that a cue favours."""
 
 
 class Balancer:
-    """Remembers what each cue has spoken for, over a whole stimulus set and in each part of it."""
+    """Keeps count of what each cue has favoured, over a whole stimulus set and in each part of it."""
 
     def __init__(self) -> None:
         self._leads: defaultdict[object, list[float]] = defaultdict(lambda: [0.0] * (len(CUES) + 1))
@@ -46,6 +46,6 @@ class Balancer:
 
 
 def _points(task: str, draw: Draw) -> list[float]:
-    """What each cue says, and by how much the favoured text is longer: that must not grow with the step either."""
+    """What each cue says, and by how much the better text is longer, which must not grow with the step either."""
     gap = (len(draw[0]) - len(draw[1])) / CHARACTERS
     return [*(POINTS[cue(task, *draw)] for cue in CUES), gap]

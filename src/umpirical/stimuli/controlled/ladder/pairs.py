@@ -6,29 +6,32 @@ from itertools import combinations
 from math import gcd
 
 import numpy as np
+from numpy.typing import NDArray
 
 from umpirical.domain.stimuli import Expectation, GivenWinner, NoPreference, Stimulus
 from umpirical.stats.seeds import generator
-from umpirical.stimuli.controlled.ladder.answers import facts_at, random_wording, reworded, slot_sentences
 from umpirical.stimuli.controlled.ladder.balance import Balancer, Draw
 from umpirical.stimuli.controlled.ladder.transforms import PLAIN, REWRITING, TRANSFORMS, transformed
 from umpirical.stimuli.controlled.lengths import equally_long
 from umpirical.stimuli.controlled.tasks import Task
 
-__all__ = ["PairMaker", "bases"]
+__all__ = ["PairMaker", "Wording", "bases", "chain", "facts_at", "random_wording", "reworded", "slot_sentences"]
 
 MAKER = "ladder/2"
 
 DRAWS = 10
-"""Wordings drawn for each pair that make it equally long, of which one is used."""
+"""How many wordings that make a pair equally long are drawn; one of them is used."""
 
 FEW, MOST_DRAWS = 40, 400
-"""After so many draws, any number of such wordings will do; after so many more, the gate on lengths has to say so."""
+"""After FEW draws any number of such wordings will do; after MOST_DRAWS without one, the gate on lengths refuses."""
 
 LENGTHS = {"+25%": 0.25, "+50%": 0.50, "+100%": 1.00}
 """Extra length by fillers, as a share of the sentences of an answer."""
 
 CONFLICTS = ("+50%", "+100%")
+
+Wording = tuple[int, ...]
+"""For each sentence slot, which of its forms (or fillers) is used."""
 
 
 def bases(task: Task, delta: float) -> list[float]:
@@ -38,7 +41,7 @@ def bases(task: Task, delta: float) -> list[float]:
 
 
 def _stride(places: int) -> int:
-    """Steps of this size visit every place, low and high ones early: near the golden section, prime to their number."""
+    """A step that visits every place, low and high ones early: near the golden section, coprime to their number."""
     return next(size for size in range(max(1, round(0.618 * places)), places + 1) if gcd(size, places) == 1)
 
 
@@ -54,7 +57,7 @@ class PairMaker:
 
     def equal(self, turn: int) -> Stimulus:
         """The same facts in other words, and under a transform: what differs is surface alone."""
-        # Whole levels, all of them over the tasks; the pace is prime to their number.
+        # Whole levels, all of which come up over the tasks: the pace is coprime to their number.
         level = (self.index + 5 * turn) % (len(self.task.requirements) + 1)
         present = facts_at(self.task, self.index, level)
         rng = generator(self.seed, "delta0", self.task.id, str(turn))
@@ -79,7 +82,7 @@ class PairMaker:
         return self._stimulus(shown, GivenWinner(winner), "ladder", stratum, delta=delta, base=base)
 
     def subset(self, turn: int) -> Stimulus:
-        """Equal numbers of requirements met, but not the same ones: u meets the one, v the other, of a pair of them."""
+        """Equal numbers of requirements are met, but not the same ones: u meets one of a pair of them, v the other."""
         places = list(combinations(range(len(self.task.requirements)), 2))
         one, other = places[(self.index + turn) % len(places)]
         rng = generator(self.seed, "subset", self.task.id, str(turn))
@@ -134,7 +137,7 @@ class PairMaker:
         drawn = 0
         while len(even) < DRAWS and drawn < (FEW if even else MOST_DRAWS):
             if drawn >= DRAWS and not (even or uneven):
-                # A transform that finds nothing to work on passes its turn to the next.
+                # A transform that finds nothing to change passes its turn to the next.
                 stratum, drawn = names[(names.index(stratum) + 1) % len(names)], 0
             drawn += 1
             wording = random_wording(self.task, rng)
@@ -197,3 +200,47 @@ class PairMaker:
             delta=float(delta),
             base=float(base),
         )
+
+
+# Answers: every answer has the same sentence slots, filled with facts or with fillers.
+
+
+def chain(task: Task, index: int) -> list[int]:
+    """The order in which facts come in as the level rises, requirement by requirement.
+
+    Requirements follow a row of a cyclic Latin square, chosen by the task's index, and the facts of each are rotated
+    too, so that over the tasks nothing is always the one thing that makes the difference.
+    """
+    grain, size = task.grain, len(task.requirements)
+    requirements = [(index + step) % size for step in range(size)]
+    return [number * grain + (index + step) % grain for number in requirements for step in range(grain)]
+
+
+def facts_at(task: Task, index: int, level: float) -> frozenset[int]:
+    """The facts of an answer that meets the first `level` requirements of the chain."""
+    return frozenset(chain(task, index)[: round(level * task.grain)])
+
+
+def random_wording(task: Task, rng: np.random.Generator) -> Wording:
+    return tuple(rng.integers(_choices(task)).tolist())
+
+
+def reworded(task: Task, wording: Wording, rng: np.random.Generator) -> Wording:
+    """Another wording in every slot that has another. The gate on tasks makes sure that each has."""
+    choices = _choices(task)
+    return tuple(((np.array(wording) + rng.integers(1, np.maximum(choices, 2))) % choices).tolist())
+
+
+def slot_sentences(task: Task, index: int, present: Collection[int], wording: Wording) -> list[str]:
+    """The sentences of an answer that states the facts `present`, in the order they stand in it."""
+    chosen = [
+        (fact.forms if number in present else fact.fillers)[which]
+        for number, (fact, which) in enumerate(zip(task.facts, wording, strict=True))
+    ]
+    # Positions of sentences are rotated at another pace than the chain, so that position does not stand for rank.
+    turn = (7 * index + index // len(task.requirements)) % len(chosen)
+    return chosen[turn:] + chosen[:turn]
+
+
+def _choices(task: Task) -> NDArray[np.int64]:
+    return np.array([min(len(fact.forms), len(fact.fillers)) for fact in task.facts])

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-__all__ = ["PLAIN", "REWRITING", "TRANSFORMS", "canonical", "plain", "transformed"]
+__all__ = ["LIST_MARK", "PLAIN", "REWRITING", "TRANSFORMS", "canonical", "plain", "transformed"]
 
 PLAIN = "wording"
 """The stratum of pairs that differ in wording alone."""
@@ -13,11 +13,14 @@ PLAIN = "wording"
 Transform = Callable[[list[str], np.random.Generator], str]
 """From the sentences of an answer to its text."""
 
+LIST_MARK = "- "
+"""Stands before each sentence that was made a list item. It is layout, and not part of the sentence."""
+
 MOST_WORDS = 6
-"""Words that a transform replaces at most: enough to be seen, too few to change the length of an answer."""
+"""The most words that a transform replaces: enough to be seen, too few to change the length of an answer."""
 
 MOST_CONTRACTIONS = 3
-"""Fewer, as each makes an answer a word shorter."""
+"""Fewer, because each contraction makes an answer one word shorter."""
 
 SYNONYMS = {
     "big": "large",
@@ -125,7 +128,7 @@ def _sentence_order(sentences: list[str], rng: np.random.Generator) -> str:
 
 
 def _list(sentences: list[str], _: np.random.Generator) -> str:
-    return "\n".join(f"- {sentence}" for sentence in sentences)
+    return "\n".join(f"{LIST_MARK}{sentence}" for sentence in sentences)
 
 
 def _replacing(table: Mapping[str, str], most: int = MOST_WORDS, *, both_ways: bool = True) -> Transform:
@@ -155,14 +158,13 @@ TRANSFORMS: dict[str, Transform] = {
 REWRITING = {"synonym", "spelling", "register"}
 """Transforms that replace words, and so might replace one that a checker looks for."""
 
-_LIST_MARK = re.compile(r"^- ")
 _NEWER = {**SYNONYMS, **SPELLINGS, **CONTRACTIONS}
 _OLDER = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(_NEWER, key=len, reverse=True)))})\b")
 
 
 def canonical(sentence: str) -> str:
     """The same for a sentence and for whatever a transform makes of it."""
-    return _OLDER.sub(lambda match: _NEWER[match[0]], _LIST_MARK.sub("", sentence).casefold())
+    return _OLDER.sub(lambda match: _NEWER[match[0]], sentence.removeprefix(LIST_MARK).casefold())
 
 
 def transformed(sentences: list[str], name: str, rng: np.random.Generator) -> str | None:

@@ -11,9 +11,10 @@ import pytest
 from tests.stimuli.own_tasks import FAMILY, PARAMETERS, SINGLE, write_own_study
 from umpirical.cli import main
 from umpirical.domain.errors import ConfigError
-from umpirical.stimuli.controlled.task_checks import check_task, check_tasks, shared_words, word_triples
+from umpirical.stimuli.controlled.task_checks import check_task, check_tasks
 from umpirical.stimuli.controlled.tasks import Fact, Requirement, Task, builtin_tasks, read_tasks
 from umpirical.store.yaml_files import parse_yaml
+from umpirical.text.words import shared_triples, word_triples
 
 TASKS = builtin_tasks()
 FAMILIES = {name: [task for task in TASKS if task.family == name] for name in dict.fromkeys(t.family for t in TASKS)}
@@ -71,7 +72,7 @@ def test_a_parameter_is_one_word_and_every_one_is_filled_in(family):
 def test_the_prompts_of_a_family_are_not_one_prompt(family):
     triples = [word_triples(task.prompt) for task in FAMILIES[family]]
     assert len(triples) >= 2
-    assert max(shared_words(one, other) for one, other in combinations(triples, 2)) < 0.8
+    assert max(shared_triples(one, other) for one, other in combinations(triples, 2)) < 0.8
 
 
 # Checking.

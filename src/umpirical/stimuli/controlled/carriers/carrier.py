@@ -1,4 +1,4 @@
-"""The carriers file: real answers, and what of them somebody has verified."""
+"""Carriers: real answers, and the passages in them that somebody has verified, as a file holds them."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -11,9 +11,9 @@ from umpirical.store.yaml_files import YamlDocument
 __all__ = ["PREFIX", "Carrier", "read_carriers"]
 
 PREFIX = "carrier:"
-"""Before the id of every carrier, where it stands for a task: no task of tier 1 may be named so."""
+"""Stands before the id of a carrier where that is used as a task's: no task of tier 1 may begin with it."""
 
-Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+_Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
-    task: Text
-    answer: Text
-    claims: list[Text]
+    task: _Text
+    answer: _Text
+    claims: list[_Text]
 
 
 class _File(BaseModel):
@@ -48,7 +48,7 @@ class _File(BaseModel):
 
 
 def read_carriers(document: YamlDocument) -> list[Carrier]:
-    """The entries under `answers`. Whether they are fit to be edited is the gate's to say."""
+    """The entries under `answers`. The gate says whether they can be edited."""
     try:
         found = _File.model_validate(document.data)
     except ValidationError as error:

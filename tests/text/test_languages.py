@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from umpirical.text.languages import LEAST_WORDS, UNKNOWN, common_share, language_of, tellable
 
-ESSAYS = Path(__file__).parents[3].parent / "shared" / "data" / "persuade" / "essays.csv"
+ESSAYS = Path(__file__).parents[2].parent / "shared" / "data" / "persuade" / "essays.csv"
 
 HARBOUR = {
     "English": "The harbour was quiet when we came down to the water, and nobody had yet opened the small cafe at the "

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from umpirical.domain.errors import ConfigError
 from umpirical.domain.stimuli import GivenWinner, NoPreference
-from umpirical.stimuli.controlled.carriers.claims import (
+from umpirical.stimuli.controlled.carriers.carrier import Carrier, read_carriers
+from umpirical.stimuli.controlled.carriers.checks import (
     check_carriers,
     corruption_problem,
     deletion_problem,
@@ -17,14 +18,13 @@ from umpirical.stimuli.controlled.carriers.claims import (
 )
 from umpirical.stimuli.controlled.carriers.corruption import corrupted, corruptible
 from umpirical.stimuli.controlled.carriers.deletion import deletable, without
-from umpirical.stimuli.controlled.carriers.file import Carrier, read_carriers
 from umpirical.stimuli.controlled.carriers.layouts import LAYOUTS, laid_out
 from umpirical.stimuli.controlled.carriers.pairs import MOST_EDITED, carrier_stimuli
 from umpirical.stimuli.controlled.gates.carriers import carriers_checked
 from umpirical.stimuli.controlled.lengths import TOKENIZERS
-from umpirical.stimuli.controlled.set import candidate_levels
 from umpirical.store.yaml_files import parse_yaml
-from umpirical.text.layout import blocks, locate, sentence_spans
+from umpirical.text.blocks import markdown_blocks
+from umpirical.text.passages import locate
 
 ANSWER = """\
 A simple white loaf takes three hours. You need 500 g of strong flour, 7 g of dried yeast and 10 g of salt. Dr. Smith's
@@ -76,41 +76,10 @@ def other(stimulus, carrier):
     return text
 
 
-def pieces(text):
-    return [text[span.start : span.end] for block in blocks(text) for span in sentence_spans(text, block)]
-
-
-# What an answer is made of
-
-
 def test_blocks_are_told_apart():
-    assert [block.kind for block in blocks(ANSWER)] == [
+    assert [block.kind for block in markdown_blocks(ANSWER)] == [
         *("prose", "other", "item", "item", "item", "item", "code", "item", "item", "prose")
     ]
-
-
-def test_a_full_stop_after_an_abbreviation_ends_no_sentence():
-    assert pieces("Dr. Smith and J. Doe, e.g. Ann, met at 5 p.m. Monday. They left. See no. 5 there.") == [
-        "Dr. Smith and J. Doe, e.g. Ann, met at 5 p.m. Monday.",
-        "They left.",
-        "See no. 5 there.",
-    ]
-
-
-@pytest.mark.parametrize("fence", ["```", "~~~", "````"])
-def test_what_is_in_a_fence_is_code_whatever_it_looks_like(fence):
-    text = f"One.\n{fence}md\n# Two. Three.\n- four\n\n1. five\n{fence}\nSix."
-    assert [block.kind for block in blocks(text)] == ["prose", "code", "prose"]
-
-
-def test_a_fence_that_is_never_closed_is_code_to_the_end():
-    assert [block.kind for block in blocks("One.\n```\ntwo\n\nThree.")] == ["prose", "code"]
-
-
-def test_a_claim_is_found_across_line_breaks_and_not_inside_a_longer_word():
-    assert len(locate("It takes\n  5 mg.", "It takes 5 mg.")) == 1
-    assert locate("It takes 15 mg.", "5 mg") == []
-    assert locate("It takes 5 mgs.", "5 mg") == []
 
 
 # Deletion
@@ -261,7 +230,7 @@ def test_the_unedited_answer_is_the_winner_and_levels_are_claims_intact():
     for stimulus in made():
         carrier = next(c for c in CARRIERS if c.task_id == stimulus.task_id)
         own = stimulus.candidates.index(carrier.answer)
-        levels = candidate_levels(stimulus)
+        levels = stimulus.levels
         assert levels[own] == len(carrier.claims)
         assert levels[1 - own] == sum(bool(locate(other(stimulus, carrier), claim)) for claim in carrier.claims)
         if stimulus.family == "carrier-ladder":
@@ -439,7 +408,7 @@ def test_whatever_an_answer_looks_like_the_gate_passes_what_is_made_of_it(answer
     stimuli = made([carrier], seed)
     assert gate([carrier], stimuli).passed
     assert all(s.delta <= MOST_EDITED for s in stimuli)
-    codes = [answer[b.span.start : b.span.end] for b in blocks(answer) if b.kind == "code"]
+    codes = [answer[b.span.start : b.span.end] for b in markdown_blocks(answer) if b.kind == "code"]
     for stimulus in stimuli:
         assert all(code in text for code in codes for text in stimulus.candidates)
 

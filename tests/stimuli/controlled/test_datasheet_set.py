@@ -11,13 +11,13 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import GivenWinner, NoPreference
 from umpirical.judges.judge import Capabilities
 from umpirical.runs.plan import Design, shown
-from umpirical.stimuli.controlled.ladder.answers import chain
-from umpirical.stimuli.controlled.ladder.pairs import bases
+from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli, spread_over_families
+from umpirical.stimuli.controlled.ladder.pairs import bases, chain
 from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS, canonical
 from umpirical.stimuli.controlled.lengths import equally_long
 from umpirical.stimuli.controlled.recipes import RECIPES, recipe
-from umpirical.stimuli.controlled.set import candidate_levels, datasheet_stimuli, spread_over_families
-from umpirical.stimuli.controlled.tasks import builtin_tasks, sentences
+from umpirical.stimuli.controlled.tasks import builtin_tasks
+from umpirical.text.sentences import sentences_at_every_stop
 
 SIZES = list(RECIPES)
 TASKS = {task.id: task for task in builtin_tasks()}
@@ -128,7 +128,7 @@ def test_identical_answers_come_in_every_quality(size):
 def test_the_checkers_find_every_planned_level(size):
     for stimulus in built(size):
         found = tuple(TASKS[stimulus.task_id].level(text) for text in stimulus.candidates)
-        assert found == candidate_levels(stimulus)
+        assert found == stimulus.levels
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -149,9 +149,9 @@ def test_equal_candidates_state_the_same(size):
 
 def test_the_levels_of_the_candidates_follow_from_the_expectation():
     ladder = next(s for s in of("paper", "ladder") if s.base == 1 and s.delta == 3)
-    assert candidate_levels(replace(ladder, expectation=GivenWinner(0))) == (4.0, 1.0)
-    assert candidate_levels(replace(ladder, expectation=GivenWinner(1))) == (1.0, 4.0)
-    assert candidate_levels(of("paper", "vacuum")[0]) == (0.0, 0.0)
+    assert replace(ladder, expectation=GivenWinner(0)).levels == (4.0, 1.0)
+    assert replace(ladder, expectation=GivenWinner(1)).levels == (1.0, 4.0)
+    assert of("paper", "vacuum")[0].levels == (0.0, 0.0)
 
 
 # What the design rotates.
@@ -226,7 +226,7 @@ def test_the_better_content_is_u_about_as_often_as_v(size):
 @pytest.mark.parametrize("size", SIZES)
 def test_the_candidates_of_a_pair_differ_in_every_sentence(size):
     for stimulus in of(size, *PAIRS):
-        u, v = ([canonical(sentence) for sentence in sentences(text)] for text in stimulus.candidates)
+        u, v = ([canonical(sentence) for sentence in sentences_at_every_stop(text)] for text in stimulus.candidates)
         assert len(u) == len(v) == 20
         assert not set(u) & set(v)
 
@@ -268,7 +268,7 @@ def test_a_subset_pair_meets_one_requirement_each_and_not_the_same_one():
 
 
 def extra_sentences(long, short):
-    return len(sentences(long)) / len(sentences(short)) - 1
+    return len(sentences_at_every_stop(long)) / len(sentences_at_every_stop(short)) - 1
 
 
 def test_a_length_pair_states_the_same_and_u_is_longer_by_fillers():
@@ -276,7 +276,7 @@ def test_a_length_pair_states_the_same_and_u_is_longer_by_fillers():
     for stimulus in pairs:
         long, short = stimulus.candidates
         assert f"+{extra_sentences(long, short):.0%}" == stimulus.stratum
-        assert len(set(sentences(long))) == len(sentences(long))
+        assert len(set(sentences_at_every_stop(long))) == len(sentences_at_every_stop(long))
     strata = Counter(stimulus.stratum for stimulus in pairs)
     assert set(strata) == {"+25%", "+50%", "+100%"}
     assert max(strata.values()) - min(strata.values()) <= 1

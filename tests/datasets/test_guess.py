@@ -66,7 +66,7 @@ def test_the_only_column_with_few_values_is_taken_and_said_to_be(tmp_path):
     lines = [f"q{number % 2},{LONG} {number},{'up' if number % 3 else 'down'},{number * 7}" for number in range(30)]
     guess = guessed(tmp_path, "question,text,thumb,seconds", *lines)
     assert guess.columns["label"] == "thumb"
-    assert guess.because["label"] == "it alone has few different values, and short ones"
+    assert guess.because["label"] == "it is the only one with few and short values"
     assert guess.columns["task"] == "question"
 
 
@@ -157,7 +157,7 @@ def test_twenty_different_numbers_are_labels_and_more_are_not(tmp_path, count, k
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([f"word {number}x" for number in range(30)], "more than 20 different texts, which is no scale"),
+        ([f"word {number}x" for number in range(30)], "more than 20 different texts, which is not a scale"),
         (["same"] * 3, "one label only, 'same'"),
         ([""] * 3, "nothing in it that could be a label"),
     ],

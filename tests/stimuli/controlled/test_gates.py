@@ -14,16 +14,16 @@ from umpirical.domain.gates import GateResult
 from umpirical.domain.trials import Order
 from umpirical.judges.judge import Capabilities
 from umpirical.runs.plan import Design
+from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
 from umpirical.stimuli.controlled.gates.contents import no_leak
 from umpirical.stimuli.controlled.gates.design import both_orders, rebuilds
 from umpirical.stimuli.controlled.gates.suite import refuse_unsound, try_gates
 from umpirical.stimuli.controlled.gates.surface import bag_of_words, trivial_judges
-from umpirical.stimuli.controlled.ladder.answers import random_wording, slot_sentences
 from umpirical.stimuli.controlled.ladder.balance import Balancer
+from umpirical.stimuli.controlled.ladder.pairs import random_wording, slot_sentences
 from umpirical.stimuli.controlled.ladder.transforms import PLAIN
 from umpirical.stimuli.controlled.recipes import RECIPES
-from umpirical.stimuli.controlled.set import datasheet_stimuli
-from umpirical.stimuli.controlled.tasks import sentences
+from umpirical.text.sentences import sentences_at_every_stop
 
 TASKS = {task.id: task for task in tasks_of("standard")}
 
@@ -131,7 +131,7 @@ class Careless(Balancer):
 
 
 def careless_set(monkeypatch, sign):
-    monkeypatch.setattr("umpirical.stimuli.controlled.set.Balancer", Careless)
+    monkeypatch.setattr("umpirical.stimuli.controlled.datasheet_set.Balancer", Careless)
     monkeypatch.setattr(Careless, "sign", staticmethod(sign))
     return list(datasheet_stimuli(tasks_of("screen"), RECIPES["screen"], seed=1))
 
@@ -206,7 +206,7 @@ def test_a_single_mark_in_the_midst_of_a_single_answer_is_stopped(marked):
 
 def test_a_sentence_made_of_the_tasks_own_words_is_still_not_its_own():
     def told(stimulus):
-        parts = list(sentences(better(stimulus)))
+        parts = list(sentences_at_every_stop(better(stimulus)))
         words = parts[0].rstrip(".").split()
         return with_better(stimulus, better(stimulus).replace(parts[0], f"{' '.join(reversed(words))}."))
 

@@ -1,23 +1,23 @@
-"""What was computed of a text, kept for the next time that the text is held against another."""
+"""A cache of what was computed from texts, since each text is compared with many others."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-__all__ = ["Kept"]
+__all__ = ["TextCache"]
 
 T = TypeVar("T")
 
 
-class Kept(Generic[T]):
-    """A function of a text that remembers what it returned, as long as all of that is not too large.
+class TextCache(Generic[T]):
+    """A function of a text that keeps its results, up to a total size.
 
-    Texts are held against the same others again and again, in the same order. Where not all fit, forgetting the one
-    used longest ago would forget each just before it is needed. So the newest gives way: the others stay, and what is
-    computed anew is only what does not fit.
+    Texts are compared with the same others again and again, in the same order. If not all fit, dropping the one used
+    longest ago would drop each just before it is needed. So the newest gives way: the others stay, and only what does
+    not fit is computed again.
     """
 
     def __init__(self, compute: Callable[[str], T], *, size: Callable[[T], int], most: int) -> None:
-        """`size` is that of a result in bytes, and `most` that of all results together."""
+        """`size` gives the bytes of a result, and `most` is the limit for all results together."""
         self._compute = compute
         self._size = size
         self._most = most
@@ -30,7 +30,7 @@ class Kept(Generic[T]):
 
     @property
     def bytes(self) -> int:
-        """Of all that is kept."""
+        """The size of everything that is kept."""
         return self._bytes
 
     def _kept(self, text: str) -> T:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from umpirical.stimuli.controlled.ladder.answers import facts_at, random_wording, slot_sentences
+from umpirical.stimuli.controlled.ladder.pairs import facts_at, random_wording, slot_sentences
 from umpirical.stimuli.controlled.ladder.transforms import (
     CONTRACTIONS,
     MOST_CONTRACTIONS,
@@ -18,7 +18,8 @@ from umpirical.stimuli.controlled.ladder.transforms import (
     canonical,
     transformed,
 )
-from umpirical.stimuli.controlled.tasks import builtin_tasks, sentences
+from umpirical.stimuli.controlled.tasks import builtin_tasks
+from umpirical.text.sentences import sentences_at_every_stop
 
 TASKS = builtin_tasks()
 SENTENCES = ["It is big.", "We do not organise it.", "The colour is usually grey.", "They are not glad."]
@@ -55,7 +56,7 @@ def test_a_rewriting_replaces_a_few_words_by_partners_or_gives_none(name, task, 
     text = transform(name, parts, seed)
     if text is None:
         return
-    changed = [(old, new) for old, new in zip(parts, sentences(text), strict=True) if old != new]
+    changed = [(old, new) for old, new in zip(parts, sentences_at_every_stop(text), strict=True) if old != new]
     assert 1 <= len(changed) <= (MOST_CONTRACTIONS if name == "register" else MOST_WORDS)
     assert all(canonical(old) == canonical(new) for old, new in changed)
 
@@ -112,7 +113,7 @@ def test_no_word_has_two_partners():
 def test_paragraphs_have_two_to_five_sentences_and_some_blanks_are_doubled():
     parts = [f"Sentence {n}." for n in range(60)]
     text = transform("whitespace", parts)
-    sizes = [len(sentences(paragraph)) for paragraph in text.split("\n\n")]
+    sizes = [len(sentences_at_every_stop(paragraph)) for paragraph in text.split("\n\n")]
     assert all(2 <= size <= 5 for size in sizes[:-1])
     assert "  " in text
     assert ". S" in text.replace("  ", "")

@@ -2,23 +2,29 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 from typing import TypeVar
 
-from umpirical.domain.stimuli import GivenWinner, Stimulus
-from umpirical.stimuli.controlled import vacuum
+from umpirical.domain.stimuli import NoPreference, Stimulus
 from umpirical.stimuli.controlled.ladder import pairs
 from umpirical.stimuli.controlled.ladder.balance import Balancer
 from umpirical.stimuli.controlled.ladder.pairs import PairMaker
 from umpirical.stimuli.controlled.recipes import Recipe
 from umpirical.stimuli.controlled.tasks import Task
-from umpirical.stimuli.controlled.vacuum import vacuum_stimuli
 
-__all__ = ["MAKERS", "candidate_levels", "datasheet_stimuli", "spread_over_families"]
+__all__ = ["MAKERS", "datasheet_stimuli", "spread_over_families", "vacuum_stimuli"]
 
 T = TypeVar("T")
 
-MAKERS = [pairs.MAKER, vacuum.MAKER]
+VACUUM_MAKER = "vacuum/2"
+
+MAKERS = [pairs.MAKER, VACUUM_MAKER]
 """What makes the stimuli, with versions: another version makes another set of the same tasks."""
+
+COSTS = {"whitespace": 2, "empty": 1, "identical": 1}
+"""The vacuum classes, and how many distinct prompts a stimulus of each makes."""
+
+WHITESPACE = (("   ", "\n\n"), (" \n ", "\t\t"), ("\n", "      "), ("\t", " \n\n "))
 
 
 def datasheet_stimuli(tasks: Sequence[Task], recipe: Recipe, *, seed: int) -> Iterator[Stimulus]:
@@ -39,7 +45,7 @@ def datasheet_stimuli(tasks: Sequence[Task], recipe: Recipe, *, seed: int) -> It
 
 
 def _ladder(maker: PairMaker, recipe: Recipe, made: Counter[str]) -> Iterator[Stimulus]:
-    """Steps in rotation over the tasks, those that the task's grain allows. `made` counts them over the whole set."""
+    """Steps in rotation over the tasks, as far as a task's grain allows them. `made` counts them over the whole set."""
     top, grain = len(maker.task.requirements), maker.task.grain
     steps = [step for step in recipe.steps if step <= top and (step * grain).is_integer()]
     seen = Counter[float]()
@@ -50,8 +56,49 @@ def _ladder(maker: PairMaker, recipe: Recipe, made: Counter[str]) -> Iterator[St
         made[f"{delta:g}"] += 1
 
 
+def vacuum_stimuli(maker: PairMaker, *, prompts: int) -> Iterator[Stimulus]:
+    """Stimuli that make `prompts` distinct prompts for one task, of three classes that take turns over the tasks.
+
+    Two empty answers, and two identical ones, are one prompt; two blank ones that differ in blanks are two, one in
+    each order.
+    """
+    index, left, turns = maker.index, prompts, Counter[str]()
+    start = index % len(COSTS)
+    classes = [*COSTS][start:] + [*COSTS][:start] + ["whitespace"]
+    for stratum in chain(classes, repeat("identical")):
+        if left <= 0:
+            return
+        if COSTS[stratum] <= left:
+            yield _vacuum_stimulus(maker, stratum, turns[stratum])
+            left -= COSTS[stratum]
+            turns[stratum] += 1
+
+
+def _vacuum_stimulus(maker: PairMaker, stratum: str, turn: int) -> Stimulus:
+    task, index, level = maker.task, maker.index, None
+    match stratum:
+        case "empty":
+            candidates = ("", "")
+        case "whitespace":
+            candidates = WHITESPACE[(index // len(COSTS) + turn) % len(WHITESPACE)]
+        case _:
+            # All levels come up over the tasks, though not every task shows two identical answers.
+            level = (index + index // len(COSTS) + 2 * turn) % (len(task.requirements) + 1)
+            candidates = (maker.answer(level, turn),) * 2
+    return Stimulus(
+        task_id=task.id,
+        task=task.prompt,
+        candidates=candidates,
+        expectation=NoPreference(),
+        maker=VACUUM_MAKER,
+        family="vacuum",
+        stratum=stratum,
+        base=level,
+    )
+
+
 def spread_over_families(tasks: Sequence[Task], count: int) -> list[Task]:
-    """So many of the tasks, from as many domains and families as there are.
+    """`count` of the tasks, from as many domains and families as possible.
 
     The first task of each family, then the second of each; and among families, the first of each domain, then the
     second of each.
@@ -66,13 +113,3 @@ def spread_over_families(tasks: Sequence[Task], count: int) -> list[Task]:
 def _in_turn(rows: Sequence[Sequence[T]]) -> list[T]:
     """The first of each row, then the second of each, and so on."""
     return [row[place] for place in range(max(map(len, rows), default=0)) for row in rows if place < len(row)]
-
-
-def candidate_levels(stimulus: Stimulus) -> tuple[float, ...]:
-    """The quality of each candidate, by construction. Blank candidates meet nothing."""
-    base, delta = stimulus.base or 0.0, stimulus.delta or 0.0
-    match stimulus.expectation:
-        case GivenWinner(candidate=winner):
-            return tuple(base + delta if place == winner else base for place in range(len(stimulus.candidates)))
-        case _:
-            return tuple(base for _ in stimulus.candidates)

@@ -1,21 +1,21 @@
-"""Is an edited answer what it should be: held against its original, without asking what made it."""
+"""Checks that an edited answer is what it should be, by comparing it with its original alone."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from umpirical.stimuli.controlled.carriers.carrier import Carrier
 from umpirical.stimuli.controlled.carriers.corruption import MONTHS, NUMBERS, POLES, WEEKDAYS, corruptible
 from umpirical.stimuli.controlled.carriers.deletion import deletable
-from umpirical.stimuli.controlled.carriers.file import Carrier
-from umpirical.text.layout import Block, Span, blocks, locate, sentence_spans
+from umpirical.text.blocks import Block, TextSpan, markdown_blocks, without_bullet
+from umpirical.text.passages import locate
+from umpirical.text.sentences import spans_past_abbreviations
 
 __all__ = ["check_carriers", "corruption_problem", "deletion_problem", "layout_problem", "lost_claims"]
 
-_LIST_MARK = re.compile(r"^[ \t]*[-*+][ \t]+")
-
 LONGER = 20
-"""Characters that no word of a table is longer than another."""
+"""More characters than any word of a table has over another."""
 
 _TABLES = [frozenset(word.casefold() for word in words) for words in (MONTHS, WEEKDAYS, NUMBERS, POLES)]
 
@@ -33,8 +33,8 @@ def check_carriers(carriers: Sequence[Carrier]) -> Iterator[str]:
 
 
 def _check(carrier: Carrier) -> Iterator[str]:
-    found, sound = blocks(carrier.answer), True
-    spans: list[Span] = []
+    found, sound = markdown_blocks(carrier.answer), True
+    spans: list[TextSpan] = []
     for claim in carrier.claims:
         where = locate(carrier.answer, claim)
         problem = _misplaced(where, found)
@@ -53,7 +53,7 @@ def _check(carrier: Carrier) -> Iterator[str]:
         yield "none of its claims can be deleted or corrupted"
 
 
-def _misplaced(where: list[Span], found: list[Block]) -> str:
+def _misplaced(where: list[TextSpan], found: list[Block]) -> str:
     if len(where) != 1:
         return f"occurs {len(where)} times in the answer, not once"
     held = [block for block in found if block.span.overlaps(where[0])]
@@ -74,8 +74,8 @@ def deletion_problem(carrier: Carrier, text: str) -> str:
     gone = [span for claim in lost_claims(carrier, text) for span in locate(carrier.answer, claim)]
     kept = [
         _unmarked(carrier.answer[span.start : span.end])
-        for block in blocks(carrier.answer)
-        for span in sentence_spans(carrier.answer, block)
+        for block in markdown_blocks(carrier.answer)
+        for span in spans_past_abbreviations(carrier.answer, block)
         if not any(span.overlaps(lost) for lost in gone)
     ]
     if [_unmarked(piece) for piece in _pieces(text)] != kept:
@@ -100,7 +100,7 @@ def layout_problem(one: str, other: str) -> str:
     return "" if _words(one) == _words(other) else "the words differ"
 
 
-def _fits(original: str, spans: Sequence[Span], text: str, start: int = 0) -> bool:
+def _fits(original: str, spans: Sequence[TextSpan], text: str, start: int = 0) -> bool:
     """Whether `text` is `original` from `start` on, but for what stands in place of each of `spans`."""
     if not spans:
         return text == original[start:]
@@ -110,7 +110,7 @@ def _fits(original: str, spans: Sequence[Span], text: str, start: int = 0) -> bo
     if not text.startswith(before):
         return False
     text = text[len(before) :]
-    # Where the claim ends can be told in one way only, unless what follows it is short.
+    # There is only one place where the claim can end, unless what follows it is short.
     ends = [match.start() for match in re.finditer(f"(?={re.escape(after)})", text[: len(claim) + LONGER + len(after)])]
     return any(_contradicts(claim, text[:end]) and _fits(original, rest, text[end:], span.end) for end in ends)
 
@@ -137,21 +137,22 @@ def _doubled(carrier: Carrier, text: str) -> str:
 
 
 def _pieces(text: str) -> list[str]:
-    return [text[span.start : span.end] for block in blocks(text) for span in sentence_spans(text, block)]
+    spans = (span for block in markdown_blocks(text) for span in spans_past_abbreviations(text, block))
+    return [text[span.start : span.end] for span in spans]
 
 
 def _unmarked(piece: str) -> str:
-    return _plain(_LIST_MARK.sub("", piece))
+    return _plain(without_bullet(piece))
 
 
 def _words(text: str) -> list[str]:
     """Outside code, without the marks of lists that have no numbers."""
-    prose = [block for block in blocks(text) if block.kind != "code"]
-    return [word for block in prose for word in _LIST_MARK.sub("", text[block.span.start : block.span.end]).split()]
+    prose = [block for block in markdown_blocks(text) if block.kind != "code"]
+    return [word for block in prose for word in without_bullet(text[block.span.start : block.span.end]).split()]
 
 
 def _codes(text: str) -> list[str]:
-    return [text[block.span.start : block.span.end] for block in blocks(text) if block.kind == "code"]
+    return [text[block.span.start : block.span.end] for block in markdown_blocks(text) if block.kind == "code"]
 
 
 def _plain(text: str) -> str:

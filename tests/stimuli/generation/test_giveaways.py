@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from umpirical.stimuli.generation.chat import chat_around
+from umpirical.stimuli.generation.giveaways import chat_around
 
 
 @pytest.mark.parametrize(

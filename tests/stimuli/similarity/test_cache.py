@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umpirical.stimuli.similarity.memory import Kept
+from umpirical.stimuli.similarity.cache import TextCache
 
 
 class Counting:
@@ -18,7 +18,7 @@ class Counting:
 
 
 def kept(compute, *, most):
-    return Kept(compute, size=lambda result: result, most=most)
+    return TextCache(compute, size=lambda result: result, most=most)
 
 
 def test_what_fits_is_computed_once():
