@@ -80,8 +80,8 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
 ) -> None:
     """Serve the review of STUDY to browsers on this machine. Texts appear in it as they are generated."""
     _need_review_extra()
-    from umpirical.web.app import create_app
-    from umpirical.web.serving import hosts_of, listen, serve, url_of
+    from umpirical.review.web.app import create_app
+    from umpirical.review.web.serving import hosts_of, listen, serve, url_of
 
     loaded = _load(study, outside=outside)
     feed = _feed(loaded)

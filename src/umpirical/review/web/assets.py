@@ -12,8 +12,8 @@ __all__ = ["asset"]
 ASSETS = {
     # The reports' own sheet, so that both look alike.
     "page.css": ("umpirical.reports", "templates/page.css", "text/css"),
-    "review.css": ("umpirical.web", "static/review.css", "text/css"),
-    "review.js": ("umpirical.web", "static/review.js", "text/javascript"),
+    "review.css": ("umpirical.review.web", "static/review.css", "text/css"),
+    "review.js": ("umpirical.review.web", "static/review.js", "text/javascript"),
 }
 
 

@@ -6,8 +6,8 @@ from jinja2 import Environment, PackageLoader
 
 from umpirical.domain.reviews import REASONS
 from umpirical.reports.rendering import environment as reports_environment
+from umpirical.review.web.editing import to_editor
 from umpirical.text.diffs import signed
-from umpirical.web.editing import to_editor
 
 __all__ = ["environment", "render"]
 
@@ -15,7 +15,7 @@ __all__ = ["environment", "render"]
 @cache
 def environment() -> Environment:
     """That of the reports, with the pages of this package."""
-    templates = reports_environment().overlay(loader=PackageLoader("umpirical.web"))
+    templates = reports_environment().overlay(loader=PackageLoader("umpirical.review.web"))
     templates.filters = {**templates.filters, "signed": signed, "to_editor": to_editor}
     templates.globals = {**templates.globals, "reasons": REASONS}
     return templates

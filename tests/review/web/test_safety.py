@@ -8,8 +8,8 @@ import aiohttp
 import pytest
 
 from umpirical.domain.errors import UsageError
-from umpirical.web.guarding import MOST_BYTES, POLICY
-from umpirical.web.serving import hosts_of, listen, url_of
+from umpirical.review.web.guarding import MOST_BYTES, POLICY
+from umpirical.review.web.serving import hosts_of, listen, url_of
 
 from . import samples
 from .asking import ask

@@ -6,7 +6,7 @@ import pytest
 
 from umpirical.domain.attempts import CheckResult
 from umpirical.review.desk import Choice
-from umpirical.web.rendering import environment
+from umpirical.review.web.rendering import environment
 
 from . import samples
 from .asking import ask

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.browsing import ARGUMENTS, CHROMIUM
-from tests.web import samples
-from tests.web.browsing import signed_in
-from tests.web.serving import serving
-from tests.web.test_other_sites import elsewhere
+from tests.review.web import samples
+from tests.review.web.browsing import signed_in
+from tests.review.web.serving import serving
+from tests.review.web.test_other_sites import elsewhere
 from umpirical.review.desk import Choice
 
 pytestmark = pytest.mark.browser

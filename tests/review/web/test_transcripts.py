@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from umpirical.review.desk import Shown
-from umpirical.web.editing import from_editor, to_editor
-from umpirical.web.screens import item_screen
-from umpirical.web.transcripts import Broken, edited, pair_messages, parts_of, read_transcript
+from umpirical.review.web.editing import from_editor, to_editor
+from umpirical.review.web.screens import item_screen
+from umpirical.review.web.transcripts import Broken, edited, pair_messages, parts_of, read_transcript
 
 from . import samples
 

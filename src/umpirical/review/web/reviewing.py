@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from starlette.responses import RedirectResponse, Response
 
 from umpirical.review.desk import NotAssigned, Refused, Shown
-from umpirical.web.answering import Asked, page
-from umpirical.web.choosing import choice_of, refusal_words
-from umpirical.web.forms import EMPTY, Form
-from umpirical.web.screens import SAID, item_screen, said_words
+from umpirical.review.web.answering import Asked, page
+from umpirical.review.web.choosing import choice_of, refusal_words
+from umpirical.review.web.forms import EMPTY, Form
+from umpirical.review.web.screens import SAID, item_screen, said_words
 
 __all__ = ["again", "decide", "screen", "undo"]
 

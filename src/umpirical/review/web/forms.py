@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from umpirical.web.guarding import MOST_BYTES, is_shown_to_be_ours
+from umpirical.review.web.guarding import MOST_BYTES, is_shown_to_be_ours
 
 __all__ = ["EMPTY", "Form", "own_mark", "read_form"]
 

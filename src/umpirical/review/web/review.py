@@ -7,7 +7,7 @@ from starlette.applications import Starlette
 
 from umpirical.review.desk import Desk
 from umpirical.review.people import People
-from umpirical.web.news import News
+from umpirical.review.web.news import News
 
 __all__ = ["ServedReview", "review_of"]
 

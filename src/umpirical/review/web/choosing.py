@@ -6,9 +6,9 @@ from typing import cast, get_args
 from umpirical.domain.errors import UsageError
 from umpirical.domain.reviews import DecisionKind, Reason
 from umpirical.review.desk import Choice, Refused, Shown
-from umpirical.web.editing import from_editor
-from umpirical.web.forms import Form
-from umpirical.web.transcripts import Broken, edited, read_transcript
+from umpirical.review.web.editing import from_editor
+from umpirical.review.web.forms import Form
+from umpirical.review.web.transcripts import Broken, edited, read_transcript
 
 __all__ = ["choice_of", "refusal_words", "start_of"]
 

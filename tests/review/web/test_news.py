@@ -2,7 +2,7 @@
 
 import asyncio
 
-from umpirical.web.news import News
+from umpirical.review.web.news import News
 
 from . import samples
 from .asking import ask

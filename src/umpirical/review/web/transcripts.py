@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Literal
 
-from umpirical.web.editing import from_editor
+from umpirical.review.web.editing import from_editor
 
 __all__ = ["Broken", "Card", "Part", "edited", "pair_messages", "parts_of", "read_transcript", "rest_of", "whole"]
 

@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from umpirical.review.people import Person
-from umpirical.web.forms import EMPTY, Form, own_mark, read_form
-from umpirical.web.guarding import HEADERS
-from umpirical.web.rendering import render
-from umpirical.web.review import ServedReview, review_of
+from umpirical.review.web.forms import EMPTY, Form, own_mark, read_form
+from umpirical.review.web.guarding import HEADERS
+from umpirical.review.web.rendering import render
+from umpirical.review.web.review import ServedReview, review_of
 
 __all__ = ["Asked", "answer", "broken", "cookie_name", "page", "refused", "session_of", "told"]
 

@@ -11,12 +11,12 @@ import pytest
 PROGRAM = """
 import sys
 from pathlib import Path
-from tests.web.samples import paraphrase
+from tests.review.web.samples import paraphrase
 from umpirical.review.database import open_database
 from umpirical.review.desk import Desk, Settings
 from umpirical.review.people import People
-from umpirical.web.app import create_app
-from umpirical.web.serving import hosts_of, listen, serve, url_of
+from umpirical.review.web.app import create_app
+from umpirical.review.web.serving import hosts_of, listen, serve, url_of
 
 database = open_database(f"sqlite:///{sys.argv[1]}")
 desk, people = Desk(database, Settings()), People(database)
@@ -33,7 +33,7 @@ print("closed", flush=True)
 async def test_an_open_page_does_not_hold_up_the_end(tmp_path, number):
     program = await asyncio.create_subprocess_exec(
         sys.executable, "-c", PROGRAM, str(tmp_path / "review.sqlite"),
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[2],
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[3],
     )  # fmt: skip
     url, session = (await program.stdout.readline()).decode().split()
     cookie = f"umpirical-review-{url.rpartition(':')[2]}={session}"

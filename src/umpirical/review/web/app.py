@@ -9,13 +9,13 @@ from starlette.routing import Route
 
 from umpirical.review.desk import Desk
 from umpirical.review.people import People
-from umpirical.web import adjudicating, joining, owning, reviewing
-from umpirical.web.answering import answer, broken, refused
-from umpirical.web.assets import asset
-from umpirical.web.events import events
-from umpirical.web.guarding import Guard
-from umpirical.web.news import News
-from umpirical.web.review import ServedReview
+from umpirical.review.web import adjudicating, joining, owning, reviewing
+from umpirical.review.web.answering import answer, broken, refused
+from umpirical.review.web.assets import asset
+from umpirical.review.web.events import events
+from umpirical.review.web.guarding import Guard
+from umpirical.review.web.news import News
+from umpirical.review.web.review import ServedReview
 
 __all__ = ["create_app"]
 

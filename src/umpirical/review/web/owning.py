@@ -4,8 +4,8 @@ from collections import Counter
 
 from starlette.responses import RedirectResponse, Response
 
-from umpirical.web.answering import Asked, page
-from umpirical.web.editing import from_editor
+from umpirical.review.web.answering import Asked, page
+from umpirical.review.web.editing import from_editor
 
 __all__ = ["revoke", "screen"]
 

@@ -2,7 +2,7 @@
 
 from starlette.responses import RedirectResponse, Response
 
-from umpirical.web.answering import Asked, cookie_name, page, told
+from umpirical.review.web.answering import Asked, cookie_name, page, told
 
 __all__ = ["door", "join"]
 

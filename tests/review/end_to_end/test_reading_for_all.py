@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.web import samples
-from tests.web.browsing import item_shown, press, signed_in
-from tests.web.serving import serving
+from tests.review.web import samples
+from tests.review.web.browsing import item_shown, press, signed_in
+from tests.review.web.serving import serving
 from umpirical.review.desk import Choice
 
 pytestmark = pytest.mark.browser

@@ -12,7 +12,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from umpirical.domain.errors import UsageError
-from umpirical.web.review import review_of
+from umpirical.review.web.review import review_of
 
 __all__ = ["ReviewServer", "hosts_of", "listen", "serve", "url_of"]
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from tests.hostile import HIDDEN
-from tests.web import samples
-from tests.web.browsing import press, signed_in
-from tests.web.serving import serving
+from tests.review.web import samples
+from tests.review.web.browsing import press, signed_in
+from tests.review.web.serving import serving
 from umpirical.review.desk import Choice
 
 LOGGING = """
 import sys, time
 from pathlib import Path
-from tests.web.serving import serving
+from tests.review.web.serving import serving
 
 def feed(desk):
     raise OSError("row \\x1b]52;c;ZXZpbA==\\x07 \\x1b[2J")
@@ -59,7 +59,7 @@ def test_an_undo_whose_answer_is_lost_is_tried_again_and_takes_back_one(browser,
 
 def test_what_the_server_logs_does_not_move_a_terminal(tmp_path):
     command = [sys.executable, "-c", LOGGING, str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, cwd=Path(__file__).parents[2], check=True)
+    done = subprocess.run(command, capture_output=True, cwd=Path(__file__).parents[3], check=True)
     said = done.stderr.decode()
     assert "could not be read" in said
     assert not HIDDEN.search(said)

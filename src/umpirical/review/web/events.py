@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from umpirical.review.desk import Progress
-from umpirical.web.answering import session_of
-from umpirical.web.review import ServedReview, review_of
+from umpirical.review.web.answering import session_of
+from umpirical.review.web.review import ServedReview, review_of
 
 __all__ = ["events"]
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from umpirical.domain.reviews import REASONS, Decision
 from umpirical.review.desk import Shown
+from umpirical.review.web.choosing import start_of
+from umpirical.review.web.editing import to_editor
+from umpirical.review.web.forms import EMPTY, Form
+from umpirical.review.web.transcripts import Card, pair_messages, parts_of, read_transcript, rest_of, whole
 from umpirical.text.diffs import Piece, word_diff
-from umpirical.web.choosing import start_of
-from umpirical.web.editing import to_editor
-from umpirical.web.forms import EMPTY, Form
-from umpirical.web.transcripts import Card, pair_messages, parts_of, read_transcript, rest_of, whole
 
 __all__ = ["SAID", "Block", "ItemScreen", "LabelKey", "MessageCard", "Said", "item_screen", "said_words"]
 

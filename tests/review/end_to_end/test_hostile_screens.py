@@ -5,10 +5,10 @@ from urllib.parse import quote
 import pytest
 
 from tests.hostile import HOSTILE, NAMES
-from tests.web.serving import serving
+from tests.review.web.serving import serving
 from umpirical.review.desk import Choice
+from umpirical.review.web import rendering
 from umpirical.text.inert import inert
-from umpirical.web import rendering
 
 from .hostile_review import (
     ADJUDICATOR,
