@@ -8,20 +8,20 @@ import pytest
 
 from tests.review.items import an_item, some_items
 from umpirical.domain.measures import Estimate, Undefined
-from umpirical.domain.reviews import Decision
+from umpirical.domain.reviews import ReviewDecision
 from umpirical.review.agreement import agreement
 from umpirical.review.desk import Choice
 
 KINDS = {"k": "accept", "r": "reject", "s": "skip", "e": "edit"}
 
 
-def said(rows: list[str], items=None, **fields) -> tuple[list[Decision], list]:
+def said(rows: list[str], items=None, **fields) -> tuple[list[ReviewDecision], list]:
     """Decisions from words: a letter for each person, `-` for one who did not decide."""
     items = items or some_items(len(rows))
     numbers = count(1)
     given = {"revision": 0, "at": "", "milliseconds": 0, "mode": "blind", "guideline": 0} | fields
     decisions = [
-        Decision(next(numbers), item.id, f"person-{place}", KINDS[letter], **given)
+        ReviewDecision(next(numbers), item.id, f"person-{place}", KINDS[letter], **given)
         for item, row in zip(items, rows, strict=True)
         for place, letter in enumerate(row)
         if letter != "-"
@@ -29,7 +29,7 @@ def said(rows: list[str], items=None, **fields) -> tuple[list[Decision], list]:
     return decisions, items
 
 
-def labelled(rows: list[tuple[str, ...]], labels: tuple[str, ...]) -> tuple[list[Decision], list]:
+def labelled(rows: list[tuple[str, ...]], labels: tuple[str, ...]) -> tuple[list[ReviewDecision], list]:
     items = some_items(len(rows), labels=labels)
     decisions, _ = said(["k" * len(row) for row in rows], items)
     given = iter([label for row in rows for label in row])
@@ -156,7 +156,7 @@ def test_the_order_of_reviewers_changes_no_digit():
     assert one.alpha.interval.low == pytest.approx(other.alpha.interval.low, abs=1e-12)
 
 
-def planted(error: float, items: int, seed: int) -> tuple[list[Decision], list]:
+def planted(error: float, items: int, seed: int) -> tuple[list[ReviewDecision], list]:
     """Half the items are good; each of two people takes one for the other with a known chance."""
     rng = np.random.default_rng(seed)
     good = rng.random(items) < 0.5

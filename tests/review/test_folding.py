@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.review.items import an_item
-from umpirical.domain.reviews import Decision
+from umpirical.domain.reviews import ReviewDecision
 from umpirical.review.folding import current, outcome_of, outcomes_of, state_of
 from umpirical.review.records import Revision
 
@@ -15,17 +15,17 @@ ITEM = an_item()
 REVISIONS = [Revision(number, ITEM.id, 0, "ana", f"Text {number}.", "") for number in (1, 2)]
 
 
-def said(number: int, reviewer: str = "ana", kind: str = "accept", **fields) -> Decision:
+def said(number: int, reviewer: str = "ana", kind: str = "accept", **fields) -> ReviewDecision:
     given = {"revision": 0, "at": "", "milliseconds": 0, "mode": "blind", "guideline": 0}
-    return Decision(number, ITEM.id, reviewer, kind, **given | fields)
+    return ReviewDecision(number, ITEM.id, reviewer, kind, **given | fields)
 
 
-def fold(*decisions: Decision, overlap: int = 1):
+def fold(*decisions: ReviewDecision, overlap: int = 1):
     return outcome_of(ITEM, REVISIONS, decisions, overlap=overlap)
 
 
 @st.composite
-def histories(draw) -> list[Decision]:
+def histories(draw) -> list[ReviewDecision]:
     rows = draw(
         st.lists(
             st.tuples(

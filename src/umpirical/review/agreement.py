@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Literal, NamedTuple
 
 from umpirical.domain.measures import Estimate, Interval, Result, Undefined, Unit
-from umpirical.domain.reviews import Decision, ReviewItem, ReviewMode
+from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewMode
 from umpirical.review.folding import adjudication, current, state_of
 
 __all__ = ["Accord", "Agreement", "LabelMetric", "agreement"]
@@ -65,11 +65,11 @@ class _Reviewed(NamedTuple):
     """An item, and what is made of it."""
 
     item: ReviewItem
-    standing: list[Decision]
+    standing: list[ReviewDecision]
     """Each reviewer's decision that stands."""
-    first: list[Decision]
+    first: list[ReviewDecision]
     """What each of them said first and has not undone: who looks back and changes sides has seen what others said."""
-    settling: Decision | None
+    settling: ReviewDecision | None
     """An adjudicator's."""
     rejected: bool | None
     """None while it is neither accepted nor rejected."""
@@ -80,7 +80,7 @@ class _Reviewed(NamedTuple):
 
 
 def agreement(
-    decisions: Iterable[Decision],
+    decisions: Iterable[ReviewDecision],
     items: Iterable[ReviewItem],
     *,
     overlap: int = 1,
@@ -94,7 +94,7 @@ def agreement(
 
     Reference: K. Krippendorff, Computing Krippendorff's alpha-reliability (2011).
     """
-    said: dict[str, list[Decision]] = {}
+    said: dict[str, list[ReviewDecision]] = {}
     for decision in sorted(decisions, key=lambda decision: decision.number):
         said.setdefault(decision.item, []).append(decision)
     reviewed = [_reviewed(item, said.get(item.id, []), overlap=overlap) for item in items]
@@ -113,14 +113,14 @@ def agreement(
     )
 
 
-def _reviewed(item: ReviewItem, decisions: list[Decision], *, overlap: int) -> _Reviewed:
+def _reviewed(item: ReviewItem, decisions: list[ReviewDecision], *, overlap: int) -> _Reviewed:
     rejected = {"accepted": False, "rejected": True}.get(state_of(decisions, overlap=overlap))
     standing = current(decisions)
     return _Reviewed(item, standing, _first(decisions, standing), adjudication(decisions), rejected)
 
 
-def _first(decisions: list[Decision], standing: list[Decision]) -> list[Decision]:
-    first: dict[str, Decision] = {}
+def _first(decisions: list[ReviewDecision], standing: list[ReviewDecision]) -> list[ReviewDecision]:
+    first: dict[str, ReviewDecision] = {}
     for decision in decisions:
         if not decision.undone and not decision.adjudicates and decision.kind != "skip":
             first.setdefault(decision.reviewer, decision)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import get_args
 
-from umpirical.domain.reviews import REASONS, Decision, DecisionKind, ReviewItem
+from umpirical.domain.reviews import REASONS, DecisionKind, ReviewDecision, ReviewItem
 from umpirical.review.records import Choice, Refused
 
 __all__ = ["check_edit", "checked", "repeats"]
@@ -44,7 +44,7 @@ def check_edit(choice: Choice, texts: Mapping[int, str]) -> str:
     return choice.text
 
 
-def repeats(choice: Choice, decision: Decision, texts: Mapping[int, str]) -> bool:
+def repeats(choice: Choice, decision: ReviewDecision, texts: Mapping[int, str]) -> bool:
     """Whether the choice is the decision again, as from a key pressed twice."""
     same = (choice.kind, choice.label, choice.reason, choice.comment)
     if same != (decision.kind, decision.label, decision.reason, decision.comment):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from umpirical.domain.reviews import Decision, Outcome, ReviewItem, ReviewMode
+from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewMode, ReviewOutcome
 from umpirical.review.choosing import check_edit, checked, repeats
 from umpirical.review.clock import now
 from umpirical.review.database import Database, guidelines, keeping, looking, places, restoring, saying
@@ -75,7 +75,7 @@ class Desk:
         with self.database.read() as connection:
             return looking.decided(connection, person, limit=limit)
 
-    def decide(self, person: str, item: str, choice: Choice) -> Decision:
+    def decide(self, person: str, item: str, choice: Choice) -> ReviewDecision:
         """Takes in what the person says of an item they were given. Said again, it takes the place of what they said.
 
         The same choice sent twice is one decision. Two people who make the same text of an item agree. A decision on
@@ -135,7 +135,7 @@ class Desk:
             serial = looking.disputed_item(connection, person, behind=behind or 0)
             return None if serial is None else everything(person, looking.held(connection, serial))
 
-    def adjudicate(self, person: str, item: str, choice: Choice) -> Decision:
+    def adjudicate(self, person: str, item: str, choice: Choice) -> ReviewDecision:
         """Settles an item that reviewers disagree on. It stands above what they said; only its author can undo it.
 
         It is recorded as assisted: an adjudicator has seen what the others said.
@@ -167,13 +167,13 @@ class Desk:
         with self.database.read() as connection:
             return looking.progress(connection, person)
 
-    def outcomes(self) -> Iterator[Outcome]:
+    def outcomes(self) -> Iterator[ReviewOutcome]:
         """What it comes to, for every item in the order they came."""
         with self.database.read() as connection:
             revisions, decisions = keeping.all_revisions(connection), keeping.all_decisions(connection)
         return outcomes_of(self.items(), revisions, decisions, overlap=self.settings.overlap)
 
-    def decisions(self) -> Iterator[Decision]:
+    def decisions(self) -> Iterator[ReviewDecision]:
         """Every decision in the order they were made, undone ones included."""
         with self.database.read() as connection:
             return iter(keeping.all_decisions(connection))
@@ -190,7 +190,7 @@ class Desk:
             made = keeping.all_revisions(connection)
         yield from made
 
-    def restore(self, revisions: Iterable[Revision], decisions: Iterable[Decision]) -> int:
+    def restore(self, revisions: Iterable[Revision], decisions: Iterable[ReviewDecision]) -> int:
         """Takes in decisions made elsewhere, under their own names and times, all or none. Returns how many are new.
 
         The items must be there. Decisions are numbered anew in their order; the text of every edit must be among the
@@ -221,9 +221,9 @@ class Desk:
 
     def _said(
         self, connection: "Connection", person: str, choice: Choice, *, mode: ReviewMode, adjudicates: bool = False
-    ) -> Decision:
+    ) -> ReviewDecision:
         """The decision that a choice comes to, before it has a number and an item."""
-        return Decision(
+        return ReviewDecision(
             number=0,
             item="",
             reviewer=person,
@@ -239,7 +239,7 @@ class Desk:
             adjudicates=adjudicates,
         )
 
-    def _append(self, connection: "Connection", found: Held, choice: Choice, said: Decision) -> Decision:
+    def _append(self, connection: "Connection", found: Held, choice: Choice, said: ReviewDecision) -> ReviewDecision:
         """Adds a decision, and the text that an edit makes."""
         said = replace(said, item=found.item.id)
         if choice.kind == "edit":

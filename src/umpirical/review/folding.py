@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from umpirical.domain.reviews import Decision, Outcome, OutcomeState, ReviewItem
+from umpirical.domain.reviews import OutcomeState, ReviewDecision, ReviewItem, ReviewOutcome
 from umpirical.review.records import Revision
 
 __all__ = ["adjudication", "current", "outcome_of", "outcomes_of", "state_of"]
 
 
 def outcome_of(
-    item: ReviewItem, revisions: Iterable[Revision], decisions: Iterable[Decision], *, overlap: int
-) -> Outcome:
+    item: ReviewItem, revisions: Iterable[Revision], decisions: Iterable[ReviewDecision], *, overlap: int
+) -> ReviewOutcome:
     """The outcome of an item from all decisions on it.
 
     An adjudication that is not undone settles it, the newest of several. Otherwise each reviewer's newest decision
@@ -23,10 +23,10 @@ def outcome_of(
     reviewers = tuple(decision.reviewer for decision in standing)
     adjudicator = settled.reviewer if settled else ""
     if state != "accepted":
-        return Outcome(item.id, state, reviewers=reviewers, adjudicator=adjudicator)
+        return ReviewOutcome(item.id, state, reviewers=reviewers, adjudicator=adjudicator)
     by = settled or standing[0]
     texts = {revision.number: revision.text for revision in revisions} | {0: item.after}
-    return Outcome(
+    return ReviewOutcome(
         item.id,
         state,
         text=texts[by.revision],
@@ -38,20 +38,20 @@ def outcome_of(
 
 
 def outcomes_of(
-    items: Iterable[ReviewItem], revisions: Iterable[Revision], decisions: Iterable[Decision], *, overlap: int
-) -> Iterator[Outcome]:
+    items: Iterable[ReviewItem], revisions: Iterable[Revision], decisions: Iterable[ReviewDecision], *, overlap: int
+) -> Iterator[ReviewOutcome]:
     """The outcome of every item, in their order."""
     texts: dict[str, list[Revision]] = {}
     for revision in revisions:
         texts.setdefault(revision.item, []).append(revision)
-    said: dict[str, list[Decision]] = {}
+    said: dict[str, list[ReviewDecision]] = {}
     for decision in decisions:
         said.setdefault(decision.item, []).append(decision)
     for item in items:
         yield outcome_of(item, texts.get(item.id, ()), said.get(item.id, ()), overlap=overlap)
 
 
-def state_of(decisions: Iterable[Decision], *, overlap: int) -> OutcomeState:
+def state_of(decisions: Iterable[ReviewDecision], *, overlap: int) -> OutcomeState:
     said = sorted(decisions, key=lambda decision: decision.number)
     settled = adjudication(said)
     deciding = [settled] if settled else current(said)
@@ -62,9 +62,9 @@ def state_of(decisions: Iterable[Decision], *, overlap: int) -> OutcomeState:
     return "rejected" if deciding[0].kind == "reject" else "accepted"
 
 
-def current(decisions: Sequence[Decision]) -> list[Decision]:
+def current(decisions: Sequence[ReviewDecision]) -> list[ReviewDecision]:
     """Each reviewer's newest decision on one item, in the order they were made; skips and undone ones do not count."""
-    newest: dict[str, Decision] = {}
+    newest: dict[str, ReviewDecision] = {}
     for decision in decisions:
         if not decision.undone and not decision.adjudicates:
             newest.pop(decision.reviewer, None)
@@ -72,7 +72,7 @@ def current(decisions: Sequence[Decision]) -> list[Decision]:
     return [decision for decision in newest.values() if decision.kind != "skip"]
 
 
-def adjudication(decisions: Sequence[Decision]) -> Decision | None:
+def adjudication(decisions: Sequence[ReviewDecision]) -> ReviewDecision | None:
     """The decision that settles an item, if there is one."""
     settling = [decision for decision in decisions if decision.adjudicates and not decision.undone]
     return settling[-1] if settling else None

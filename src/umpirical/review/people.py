@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import get_args
 
 from umpirical.domain.errors import UsageError
-from umpirical.domain.reviews import Role
+from umpirical.domain.reviews import ReviewRole
 from umpirical.review.clock import now
 from umpirical.review.database import Database, entering, places
 from umpirical.review.database.entering import Purpose
@@ -32,7 +32,7 @@ class Person:
     """Someone who takes part."""
 
     name: str
-    role: Role
+    role: ReviewRole
     revoked: bool
     """No longer: their links and sessions have ended. What they said stays."""
 
@@ -44,11 +44,11 @@ class People:
         self._database = database
         self._clock = clock
 
-    def invite(self, name: str, role: Role) -> str:
+    def invite(self, name: str, role: ReviewRole) -> str:
         """A new token for a one-time link, good for a day. An earlier link ends; a revoked person is let in again."""
         return self._issue(name, role, "link")
 
-    def session_for(self, name: str, role: Role) -> str:
+    def session_for(self, name: str, role: ReviewRole) -> str:
         """A session without a link, for the one who starts the server on their own machine."""
         return self._issue(name, role, "session")
 
@@ -89,9 +89,9 @@ class People:
             found = entering.everyone(connection)
         return sorted((Person(row.name, row.role, row.revoked) for row in found), key=lambda person: person.name)
 
-    def _issue(self, name: str, role: Role, purpose: Purpose) -> str:
-        if role not in get_args(Role):
-            raise UsageError(f"there is no role {role!r}", fix=f"choose one of: {', '.join(get_args(Role))}")
+    def _issue(self, name: str, role: ReviewRole, purpose: Purpose) -> str:
+        if role not in get_args(ReviewRole):
+            raise UsageError(f"there is no role {role!r}", fix=f"choose one of: {', '.join(get_args(ReviewRole))}")
         key, token = name_key(_checked(name)), secrets.token_urlsafe(TOKEN_BYTES)
         with self._database.write() as connection:
             found = entering.person_of(connection, key)

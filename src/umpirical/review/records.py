@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from umpirical.domain.errors import UsageError
-from umpirical.domain.reviews import Decision, DecisionKind, Reason, ReviewItem, ReviewMode
+from umpirical.domain.reviews import DecisionKind, Reason, ReviewDecision, ReviewItem, ReviewMode
 
 __all__ = ["Choice", "NotAssigned", "Progress", "Refused", "Revision", "Settings", "Shown"]
 
@@ -53,9 +53,9 @@ class Shown:
     """Without target and opinions for a blind reviewer who has not decided."""
     revisions: tuple[Revision, ...]
     """In order; for a blind reviewer who has not decided the generator's and their own."""
-    own: Decision | None
+    own: ReviewDecision | None
     """Their newest decision on it that is not undone."""
-    others: tuple[Decision, ...]
+    others: tuple[ReviewDecision, ...]
     """What each of the others says now; empty for a blind reviewer who has not decided."""
 
 

@@ -11,7 +11,7 @@ from umpirical.cli.commands.plan import outside_option
 from umpirical.cli.terminal import inert, say
 
 if TYPE_CHECKING:
-    from umpirical.domain.reviews import Role
+    from umpirical.domain.reviews import ReviewRole
     from umpirical.review.exchange.moving import Format
     from umpirical.study.files import Study
     from umpirical.study.reviewing.items import ItemFeed
@@ -114,7 +114,7 @@ def invite(name: str, study: Path, database: str | None, outside: bool, role: st
     """Print a link that lets NAME into the review of STUDY, once. Invited again, a person gets a new one."""
     opened = _open(_load(study, outside=outside), database)
     try:
-        token = opened.people.invite(name, cast("Role", role))
+        token = opened.people.invite(name, cast("ReviewRole", role))
     finally:
         opened.close()
     click.echo(f"for {inert(name)}, {role}; good once, for a day:", err=True)

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, insert, select, update
 
-from umpirical.domain.reviews import Role
+from umpirical.domain.reviews import ReviewRole
 from umpirical.review.database.counting import record_event
 from umpirical.review.database.tables import person, token
 
@@ -38,7 +38,7 @@ class FoundToken:
     used: bool
     token_revoked: bool
     name: str
-    role: Role
+    role: ReviewRole
     revoked: bool
     """The person's."""
 
@@ -70,7 +70,7 @@ def everyone(connection: Connection) -> Sequence[Row[Any]]:
     return connection.execute(select(person)).all()
 
 
-def let_in(connection: Connection, key: str, *, name: str, role: Role) -> None:
+def let_in(connection: Connection, key: str, *, name: str, role: ReviewRole) -> None:
     """Adds a person; one who is there is given the role, and let in again."""
     if person_of(connection, key) is None:
         connection.execute(insert(person), {"key": key, "name": name, "role": role, "revoked": False})

@@ -5,7 +5,7 @@ from itertools import islice
 
 from sqlalchemy import Connection, insert, select
 
-from umpirical.domain.reviews import Decision, ReviewItem
+from umpirical.domain.reviews import ReviewDecision, ReviewItem
 from umpirical.review.database.connecting import Database
 from umpirical.review.database.counting import bump, newest
 from umpirical.review.database.places import set_overlap
@@ -71,7 +71,7 @@ def all_items(database: Database) -> Iterator[tuple[ReviewItem, str]]:
         last = rows[-1].serial
 
 
-def all_decisions(connection: Connection) -> list[Decision]:
+def all_decisions(connection: Connection) -> list[ReviewDecision]:
     return [read_decision(row) for row in connection.execute(decisions_query()).mappings()]
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, func, select
 
-from umpirical.domain.reviews import Decision, ReviewItem
+from umpirical.domain.reviews import ReviewDecision, ReviewItem
 from umpirical.review.database.counting import newest
 from umpirical.review.database.places import count_free
 from umpirical.review.database.rows import decisions_of, decisions_query, item_from_record, revisions_of
@@ -24,7 +24,7 @@ class Held:
     serial: int
     item: ReviewItem
     revisions: tuple[Revision, ...]
-    decisions: tuple[Decision, ...]
+    decisions: tuple[ReviewDecision, ...]
     """In the order they were made, undone ones included."""
 
     @property
@@ -36,7 +36,7 @@ class Held:
         mine = (said for said in self.decisions if said.reviewer == person)
         return any(said.kind != "skip" for said in mine)
 
-    def own(self, person: str) -> list[Decision]:
+    def own(self, person: str) -> list[ReviewDecision]:
         """What a reviewer said that still stands, the newest last; adjudications left out."""
         mine = (said for said in self.decisions if said.reviewer == person)
         return [said for said in mine if not said.undone and not said.adjudicates]

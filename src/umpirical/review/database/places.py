@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, insert, select, update
 
-from umpirical.domain.reviews import Decision, OutcomeState
+from umpirical.domain.reviews import OutcomeState, ReviewDecision
 from umpirical.review.database.counting import following, record_event, set_counter, value_of
 from umpirical.review.database.rows import decisions_of, decisions_query, read_decision
 from umpirical.review.database.tables import assignment, is_free, is_free_again, standing
@@ -147,7 +147,7 @@ def set_overlap(connection: Connection, overlap: int, *, at: str) -> None:
         return
     set_counter(connection, "overlap", overlap)
     record_event(connection, "overlap", at=at, detail=f"{before} to {overlap}")
-    said: dict[int, list[Decision]] = {}
+    said: dict[int, list[ReviewDecision]] = {}
     for made in connection.execute(decisions_query()).mappings():
         said.setdefault(made["item"], []).append(read_decision(made))
     counted = select(assignment.c.item, func.count(assignment.c.slot).label("held")).group_by(assignment.c.item)
@@ -164,7 +164,7 @@ def set_overlap(connection: Connection, overlap: int, *, at: str) -> None:
         connection.execute(update(standing).where(standing.c.item == bindparam("which")), changed)
 
 
-def _stands(said: Sequence[Decision], held: int, *, overlap: int) -> tuple[int, OutcomeState]:
+def _stands(said: Sequence[ReviewDecision], held: int, *, overlap: int) -> tuple[int, OutcomeState]:
     """Free places, of which a settled item has none, and what the decisions come to."""
     free = 0 if adjudication(said) else max(0, overlap - held)
     return free, state_of(said, overlap=overlap)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from umpirical.domain.errors import UsageError
-from umpirical.domain.reviews import Decision
+from umpirical.domain.reviews import ReviewDecision
 from umpirical.review.database.connecting import Database
 from umpirical.review.database.counting import bump
 from umpirical.review.database.looking import serial_of
@@ -19,7 +19,7 @@ __all__ = ["restore"]
 
 
 def restore(
-    database: Database, revisions: Iterable[Revision], decisions: Iterable[Decision], *, overlap: int, at: str
+    database: Database, revisions: Iterable[Revision], decisions: Iterable[ReviewDecision], *, overlap: int, at: str
 ) -> int:
     """Adds the decisions that are not there yet, all or none, numbered anew in their order. Returns how many."""
     texts = {(revision.item, revision.number): revision for revision in revisions if revision.number}
@@ -34,7 +34,7 @@ def restore(
 
 
 def _restore(
-    connection: Connection, said: Decision, texts: dict[tuple[str, int], Revision], *, overlap: int, at: str
+    connection: Connection, said: ReviewDecision, texts: dict[tuple[str, int], Revision], *, overlap: int, at: str
 ) -> bool:
     serial = serial_of(connection, said.item)
     if serial is None:
@@ -57,11 +57,11 @@ def _restore(
     return True
 
 
-def _same(said: Decision, known: Decision) -> bool:
+def _same(said: ReviewDecision, known: ReviewDecision) -> bool:
     return replace(said, number=known.number) == known
 
 
-def _take_place(connection: Connection, serial: int, said: Decision, *, overlap: int) -> None:
+def _take_place(connection: Connection, serial: int, said: ReviewDecision, *, overlap: int) -> None:
     """The reviewer's place, if there is one left. Nobody who has decided elsewhere is given the item again."""
     given = assignment_of(connection, serial, said.reviewer)
     if given is None:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, bindparam, select
 
 from umpirical.domain.attempts import CheckResult
-from umpirical.domain.reviews import Decision, ReviewItem
+from umpirical.domain.reviews import ReviewDecision, ReviewItem
 from umpirical.review.database.tables import decision, event, is_undoing, item, revision
 from umpirical.review.records import Revision
 
@@ -54,13 +54,13 @@ _REVISIONS = (
 )
 
 
-def decisions_of(connection: Connection, serial: int) -> list[Decision]:
+def decisions_of(connection: Connection, serial: int) -> list[ReviewDecision]:
     """All that was said of an item, in the order it was said."""
     return [read_decision(row) for row in connection.execute(_OF_ITEM, {"serial": serial}).mappings()]
 
 
-def read_decision(row: Mapping[Any, Any]) -> Decision:
-    return Decision(
+def read_decision(row: Mapping[Any, Any]) -> ReviewDecision:
+    return ReviewDecision(
         number=row["number"],
         item=row["item_id"],
         reviewer=row["reviewer"],

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, exists, insert, select
 
-from umpirical.domain.reviews import Decision
+from umpirical.domain.reviews import ReviewDecision
 from umpirical.review.database.counting import following, record_event
 from umpirical.review.database.tables import decision, event, is_undoing, revision
 from umpirical.review.records import Revision
@@ -13,7 +13,7 @@ from umpirical.review.records import Revision
 __all__ = ["append_decision", "append_undo", "newest_item", "revision_with"]
 
 
-def append_decision(connection: Connection, serial: int, said: Decision) -> Decision:
+def append_decision(connection: Connection, serial: int, said: ReviewDecision) -> ReviewDecision:
     """The decision with the number it was given."""
     number = following(connection, decision.c.number)
     row: dict[str, Any] = {column.name: getattr(said, column.name) for column in decision.c}

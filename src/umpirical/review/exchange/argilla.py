@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 from uuid import NAMESPACE_URL, uuid5
 
-from umpirical.domain.reviews import Decision, DecisionKind, Reason, ReviewItem, ReviewMode
+from umpirical.domain.reviews import DecisionKind, Reason, ReviewDecision, ReviewItem, ReviewMode
 from umpirical.review.exchange.foreign import LONGEST_TEXT, Foreign, current_decisions, edited_text, one_of
 from umpirical.review.exchange.json_files import BadLine, json_line, json_lines, text_of
 from umpirical.review.records import Revision
@@ -23,7 +23,7 @@ QUESTIONS = ("decision", "label", "text", "reason", "comment")
 def argilla_records(
     items: Iterable[ReviewItem],
     revisions: Mapping[tuple[str, int], Revision],
-    decisions: Iterable[Decision],
+    decisions: Iterable[ReviewDecision],
     *,
     mode: ReviewMode,
 ) -> Iterator[str]:
@@ -46,7 +46,7 @@ def argilla_records(
         )
 
 
-def _response(decision: Decision, text: str) -> dict[str, Any]:
+def _response(decision: ReviewDecision, text: str) -> dict[str, Any]:
     given = {
         "decision": decision.kind,
         "label": decision.label,

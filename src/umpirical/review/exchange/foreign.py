@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import get_args
 
-from umpirical.domain.reviews import Decision, DecisionKind, Reason, ReviewItem
+from umpirical.domain.reviews import DecisionKind, Reason, ReviewDecision, ReviewItem
 from umpirical.review.exchange.json_files import BadLine
 from umpirical.review.people import LONGEST_NAME, is_name
 from umpirical.review.records import Revision
@@ -66,18 +66,18 @@ def check_name(name: str, place: str) -> None:
         raise BadLine(place, f"{name[:80]!r} is no name: {expected}")
 
 
-def current_decisions(decisions: Iterable[Decision]) -> dict[str, list[Decision]]:
+def current_decisions(decisions: Iterable[ReviewDecision]) -> dict[str, list[ReviewDecision]]:
     """By item: what each person says now. Undone decisions, earlier ones and adjudications are left out."""
-    newest: dict[tuple[str, str], Decision] = {}
+    newest: dict[tuple[str, str], ReviewDecision] = {}
     for decision in decisions:
         if not decision.undone and not decision.adjudicates:
             newest[decision.item, decision.reviewer] = decision
-    found: dict[str, list[Decision]] = {}
+    found: dict[str, list[ReviewDecision]] = {}
     for decision in sorted(newest.values(), key=lambda one: one.number):
         found.setdefault(decision.item, []).append(decision)
     return found
 
 
-def edited_text(decision: Decision, revisions: Mapping[tuple[str, int], Revision]) -> str:
+def edited_text(decision: ReviewDecision, revisions: Mapping[tuple[str, int], Revision]) -> str:
     """The text that a decision is about, where a person wrote it; empty for the generator's."""
     return revisions[decision.item, decision.revision].text if decision.revision else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from umpirical.domain.digests import Json
-from umpirical.domain.reviews import Decision, DecisionKind, Reason, ReviewItem, ReviewMode
+from umpirical.domain.reviews import DecisionKind, Reason, ReviewDecision, ReviewItem, ReviewMode
 from umpirical.review.exchange.foreign import LONGEST_TEXT, Foreign, current_decisions, edited_text, one_of
 from umpirical.review.exchange.json_files import BadLine, json_line, json_list, text_of
 from umpirical.review.records import Revision
@@ -45,7 +45,7 @@ LABELLING_CONFIG = """\
 def label_studio_tasks(
     items: Iterable[ReviewItem],
     revisions: Mapping[tuple[str, int], Revision],
-    decisions: Iterable[Decision],
+    decisions: Iterable[ReviewDecision],
     *,
     mode: ReviewMode,
 ) -> Iterator[str]:
@@ -76,7 +76,7 @@ def label_studio_tasks(
     yield "]" if before == "," else "[]"
 
 
-def _annotation(decision: Decision, text: str) -> dict[str, Any]:
+def _annotation(decision: ReviewDecision, text: str) -> dict[str, Any]:
     given = {
         "decision": "" if decision.kind == "skip" else decision.kind,
         "label": decision.label,

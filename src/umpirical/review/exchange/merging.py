@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from umpirical.domain.reviews import Decision, ReviewItem
+from umpirical.domain.reviews import ReviewDecision, ReviewItem
 from umpirical.review.exchange.foreign import Foreign, check_name, checked
 from umpirical.review.exchange.json_files import BadLine
 from umpirical.review.exchange.own import Bundle
@@ -24,7 +24,7 @@ class Additions:
     in_force: str = ""
     """Text of the guideline that the file has in force."""
     revisions: list[Revision] = field(default_factory=list)
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[ReviewDecision] = field(default_factory=list)
     """Their numbers say nothing but the order; their guidelines are versions of the file."""
     known: int = 0
 
@@ -58,7 +58,7 @@ def from_foreign(said: Iterable[Foreign], held: Bundle, *, names: Mapping[str, s
         when, number, new = _moment(one.at, one.place) or at, 0, False
         if one.kind == "edit" or (one.kind == "accept" and one.text):
             number, new = texts.number(one.item, one.text)
-        decision = Decision(
+        decision = ReviewDecision(
             number=len(found.decisions) + 1,
             item=one.item,
             reviewer=one.person,
@@ -121,7 +121,7 @@ def from_own(bundle: Bundle, held: Bundle, *, names: Mapping[str, str]) -> Addit
 
 
 def _check(
-    decision: Decision,
+    decision: ReviewDecision,
     items: Mapping[str, ReviewItem],
     numbers: Mapping[tuple[str, int], int],
     bundle: Bundle,
@@ -138,16 +138,16 @@ def _check(
         raise BadLine(place, "at: expected a time")
 
 
-def identity(decision: Decision) -> tuple[object, ...]:
+def identity(decision: ReviewDecision) -> tuple[object, ...]:
     """What tells one decision from another, whatever it is numbered."""
     return (decision.item, decision.reviewer, decision.at, decision.says, decision.kind, decision.adjudicates)
 
 
-def _same(one: Decision, other: Decision) -> bool:
+def _same(one: ReviewDecision, other: ReviewDecision) -> bool:
     return (one.says, one.kind, one.reason, one.comment) == (other.says, other.kind, other.reason, other.comment)
 
 
-def _people(decisions: Iterable[Decision]) -> dict[str, str]:
+def _people(decisions: Iterable[ReviewDecision]) -> dict[str, str]:
     return {name_key(decision.reviewer): decision.reviewer for decision in decisions}
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from umpirical.domain.reviews import Decision, ReviewItem
+from umpirical.domain.reviews import ReviewDecision, ReviewItem
 from umpirical.review.exchange.json_files import BadLine, json_line, json_lines
 from umpirical.review.records import Revision
 
@@ -17,7 +17,7 @@ __all__ = ["FORMAT", "Bundle", "own_lines", "read_own"]
 
 FORMAT = "umpirical-review/1"
 
-Record = TypeVar("Record", ReviewItem, Revision, Decision)
+Record = TypeVar("Record", ReviewItem, Revision, ReviewDecision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Bundle:
     """Version of the guideline; 0 for none."""
     revisions: tuple[Revision, ...]
     """Without the generators' own texts, which are in the items."""
-    decisions: tuple[Decision, ...]
+    decisions: tuple[ReviewDecision, ...]
     places: Mapping[object, str] = field(default_factory=dict, compare=False)
     """Where in the file each revision and decision stands."""
 
@@ -52,7 +52,7 @@ def read_own(file: Path) -> Bundle:
     items: list[ReviewItem] = []
     guidelines: list[tuple[int, str]] = []
     revisions: list[Revision] = []
-    decisions: list[Decision] = []
+    decisions: list[ReviewDecision] = []
     places: dict[object, str] = {}
     for place, line in json_lines(file):
         record = dict(line)
@@ -67,7 +67,7 @@ def read_own(file: Path) -> Bundle:
             revisions.append(_read(Revision, record, place))
             places[revisions[-1]] = place
         elif kind == "decision":
-            decisions.append(_read(Decision, record, place))
+            decisions.append(_read(ReviewDecision, record, place))
             places[decisions[-1]] = place
         else:
             raise BadLine(place, f"record {str(kind)[:60]!r} is not known")

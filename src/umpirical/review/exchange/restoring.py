@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sqlalchemy import select
 
-from umpirical.domain.reviews import Decision
+from umpirical.domain.reviews import ReviewDecision
 from umpirical.review.database.counting import record_event
 from umpirical.review.database.tables import guideline
 from umpirical.review.desk import Desk
@@ -48,7 +48,7 @@ def _restore_guidelines(desk: Desk, additions: Additions) -> Mapping[int, int]:
     return versions
 
 
-def _record_source(desk: Desk, before: set[int], wanted: list[Decision], *, source: str, at: str) -> None:
+def _record_source(desk: Desk, before: set[int], wanted: list[ReviewDecision], *, source: str, at: str) -> None:
     came = {identity(decision) for decision in wanted}
     new = [one for one in desk.decisions() if one.number not in before and identity(one) in came]
     with desk.database.write() as connection:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from umpirical.domain.reviews import REASONS, Decision
+from umpirical.domain.reviews import REASONS, ReviewDecision
 from umpirical.review.desk import Shown
 from umpirical.review.web.choosing import start_of
 from umpirical.review.web.editing import to_editor
@@ -67,7 +67,7 @@ class LabelKey:
 class Said:
     """What someone decided, with the text where it is one of their own."""
 
-    decision: Decision
+    decision: ReviewDecision
     words: str
     blocks: tuple[Block, ...] = ()
     """Their own text against the generator's; empty for a transcript."""
@@ -110,7 +110,7 @@ def item_screen(shown: Shown, *, form: Form = EMPTY, refused: str = "") -> ItemS
     )
 
 
-def said_words(decision: Decision) -> str:
+def said_words(decision: ReviewDecision) -> str:
     """A decision in a few words."""
     if decision.kind == "reject":
         return f"{SAID['reject']}: {REASONS[decision.reason] if decision.reason else 'no reason'}"
@@ -193,7 +193,7 @@ def _chosen_before(shown: Shown) -> str:
     return str(shown.item.labels.index(given)) if given and given in shown.item.labels else ""
 
 
-def _said(decision: Decision, shown: Shown) -> Said:
+def _said(decision: ReviewDecision, shown: Shown) -> Said:
     revision = next((each for each in shown.revisions if each.number == decision.revision), None)
     if decision.kind != "edit" or revision is None:
         return Said(decision, said_words(decision))

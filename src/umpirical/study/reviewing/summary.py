@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from umpirical.domain.reviews import Decision, Outcome, ReviewItem
+from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewOutcome
 from umpirical.reports.assembling import result_record
 from umpirical.reports.stress.review_record import ReviewedGenerator, ReviewedTest, ReviewRecord
 from umpirical.review.agreement import LabelMetric, agreement
@@ -61,14 +61,14 @@ def review_record(study: Study, review: Review, wanted: Collection[str]) -> Revi
     )
 
 
-def _relabelled(kept: list[Outcome], items: list[ReviewItem]) -> int:
+def _relabelled(kept: list[ReviewOutcome], items: list[ReviewItem]) -> int:
     target = {item.id: item.target for item in items}
     return sum(bool(outcome.label) and outcome.label != target[outcome.item] for outcome in kept)
 
 
-def _standing(decisions: Collection[Decision], items: list[ReviewItem]) -> list[Decision]:
+def _standing(decisions: Collection[ReviewDecision], items: list[ReviewItem]) -> list[ReviewDecision]:
     """What each person says now of these items, and what adjudicators settled."""
-    said: dict[str, list[Decision]] = {item.id: [] for item in items}
+    said: dict[str, list[ReviewDecision]] = {item.id: [] for item in items}
     for decision in decisions:
         if decision.item in said:
             said[decision.item].append(decision)
