@@ -8,7 +8,8 @@ import pytest
 
 from tests import postgres
 from umpirical.review.database import open_database
-from umpirical.review.desk import Desk, Settings
+from umpirical.review.desk import Desk
+from umpirical.review.records import Settings
 
 NAMES = (f"review{number}" for number in itertools.count())
 

@@ -10,7 +10,7 @@ from tests.review.items import an_item, some_items
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.reviews import ReviewDecision
 from umpirical.review.agreement import agreement
-from umpirical.review.desk import Choice
+from umpirical.review.choices import ReviewChoice
 
 KINDS = {"k": "accept", "r": "reject", "s": "skip", "e": "edit"}
 
@@ -191,9 +191,9 @@ def test_agreement_of_a_review_that_was_done(desk_of):
     desk.add(some_items(10))
     for person, rejects in (("ana", {0, 2, 5}), ("bob", {0, 2, 6})):
         for number in range(10):
-            choice = Choice("reject", reason="meaning") if number in rejects else Choice("accept")
+            choice = ReviewChoice("reject", reason="meaning") if number in rejects else ReviewChoice("accept")
             desk.decide(person, desk.next(person).item.id, choice)
-    desk.adjudicate("eve", "item-5", Choice("accept"))
+    desk.adjudicate("eve", "item-5", ReviewChoice("accept"))
     found = agreement(desk.decisions(), desk.items(), overlap=2)
     # 4 of r with r, 12 of k with k, 2 mixed each way: 1 - 19 * 2 / (6 * 14).
     assert found.overall.alpha.value == pytest.approx(1 - 19 * 2 / (6 * 14))

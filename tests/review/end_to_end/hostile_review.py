@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from tests.hostile import HOSTILE, NAMES
 from umpirical.domain.attempts import CheckResult
 from umpirical.domain.reviews import ReviewItem
-from umpirical.review.desk import Choice
+from umpirical.review.choices import ReviewChoice
 
 __all__ = ["ADJUDICATOR", "EDITOR", "OWNER", "REVIEWER", "hostile_items", "hostile_transcript", "say", "watched"]
 
@@ -70,7 +70,7 @@ def say(review, items):
     review.desk.set_guideline("\n".join(HOSTILE))
     for item in items:
         assert review.desk.next(EDITOR).item.id == item.id
-        made = Choice("edit", text=f"{item.after}\nMine.", label=item.labels[-1], comment="\n".join(item.labels))
+        made = ReviewChoice("edit", text=f"{item.after}\nMine.", label=item.labels[-1], comment="\n".join(item.labels))
         review.desk.decide(EDITOR, item.id, made)
 
 

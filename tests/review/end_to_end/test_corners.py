@@ -10,7 +10,7 @@ from tests.hostile import HIDDEN
 from tests.review.web import samples
 from tests.review.web.browsing import press, signed_in
 from tests.review.web.serving import serving
-from umpirical.review.desk import Choice
+from umpirical.review.choices import ReviewChoice
 
 LOGGING = """
 import sys, time
@@ -37,7 +37,7 @@ def test_who_only_looks_in_takes_no_place_from_a_reviewer(browser, tmp_path, rol
         page.close()
         for name in ("ana", "ben"):
             if shown := review.desk.next(name):
-                review.desk.decide(name, shown.item.id, Choice("accept"))
+                review.desk.decide(name, shown.item.id, ReviewChoice("accept"))
         assert [outcome.state for outcome in review.desk.outcomes()] == ["accepted"]
 
 
@@ -68,7 +68,7 @@ def test_what_the_server_logs_does_not_move_a_terminal(tmp_path):
 @pytest.mark.browser
 def test_an_adjudicator_takes_back_by_key(browser, tmp_path):
     with serving(tmp_path, [samples.paraphrase(), samples.paraphrase(1)], overlap=2) as review:
-        for name, choice in (("ana", Choice("accept")), ("ben", Choice("reject", reason="other"))):
+        for name, choice in (("ana", ReviewChoice("accept")), ("ben", ReviewChoice("reject", reason="other"))):
             while shown := review.desk.next(name):
                 review.desk.decide(name, shown.item.id, choice)
         with signed_in(browser, review, name="carl", role="adjudicator", path="/adjudicate") as page:

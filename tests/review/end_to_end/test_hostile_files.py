@@ -8,10 +8,12 @@ import pytest
 
 from tests.hostile import HIDDEN, HOSTILE, NAMES
 from tests.study.reviewing.written import small_study
+from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import open_database
-from umpirical.review.desk import Choice, Desk, Settings
+from umpirical.review.desk import Desk
 from umpirical.review.exchange.label_studio import LABELLING_CONFIG
-from umpirical.review.exchange.moving import export_review, import_review
+from umpirical.review.exchange.transfer import export_review, import_review
+from umpirical.review.records import Settings
 from umpirical.study.files import load_study
 from umpirical.study.reviewing.opening import open_review
 from umpirical.text.inert import inert
@@ -32,13 +34,13 @@ def decided(desk):
     for item in items:
         remark, label = "\n".join(HOSTILE), item.labels[-1] if item.labels else ""
         for name, choice in (
-            (EDITOR, Choice("edit", text=f"{item.after}\nMine.", label=label, comment=remark)),
-            (REVIEWER, Choice("reject", reason="harmful", comment=remark)),
+            (EDITOR, ReviewChoice("edit", text=f"{item.after}\nMine.", label=label, comment=remark)),
+            (REVIEWER, ReviewChoice("reject", reason="harmful", comment=remark)),
         ):
             desk.next(name)
             desk.decide(name, item.id, choice)
     for item in items[::2]:
-        desk.adjudicate(ADJUDICATOR, item.id, Choice("reject", reason="harmful", comment=item.after))
+        desk.adjudicate(ADJUDICATOR, item.id, ReviewChoice("reject", reason="harmful", comment=item.after))
 
 
 @pytest.fixture

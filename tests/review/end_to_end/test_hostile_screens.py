@@ -6,8 +6,8 @@ import pytest
 
 from tests.hostile import HOSTILE, NAMES
 from tests.review.web.serving import serving
-from umpirical.review.desk import Choice
-from umpirical.review.web import rendering
+from umpirical.review.choices import ReviewChoice
+from umpirical.review.web import pages
 from umpirical.text.inert import inert
 
 from .hostile_review import (
@@ -82,7 +82,7 @@ def test_an_adjudicator_meets_text_and_nothing_else(browser, review):
     say(review, items)
     for item in items:
         review.desk.next(REVIEWER)
-        review.desk.decide(REVIEWER, item.id, Choice("reject", reason="harmful", comment="\n".join(item.labels)))
+        review.desk.decide(REVIEWER, item.id, ReviewChoice("reject", reason="harmful", comment="\n".join(item.labels)))
     with watched(browser, review, ADJUDICATOR, "adjudicator") as (page, harm):
         page.goto(f"{review.url}/adjudicate")
         for item in items:
@@ -134,8 +134,8 @@ def test_an_address_is_told_and_nothing_else(browser, review):
 @pytest.fixture
 def unescaped(monkeypatch):
     """The mistake that the tests above are there to catch."""
-    mistaken = rendering.environment().overlay(autoescape=False)
-    monkeypatch.setattr(rendering, "environment", lambda: mistaken)
+    mistaken = pages.environment().overlay(autoescape=False)
+    monkeypatch.setattr(pages, "environment", lambda: mistaken)
 
 
 @pytest.mark.usefixtures("unescaped")

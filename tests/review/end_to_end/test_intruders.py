@@ -7,7 +7,7 @@ from tests.review.web import samples
 from tests.review.web.browsing import signed_in
 from tests.review.web.serving import serving
 from tests.review.web.test_other_sites import elsewhere
-from umpirical.review.desk import Choice
+from umpirical.review.choices import ReviewChoice
 
 pytestmark = pytest.mark.browser
 
@@ -58,7 +58,7 @@ def review(tmp_path):
     with serving(tmp_path, [samples.paraphrase(), samples.paraphrase(1)]) as found:
         found.session("ana", "owner")
         found.desk.next("ana")
-        found.desk.decide("ana", "paraphrase-0", Choice("reject", reason="other"))
+        found.desk.decide("ana", "paraphrase-0", ReviewChoice("reject", reason="other"))
         yield found
 
 

@@ -5,7 +5,7 @@ import pytest
 from tests.review.web import samples
 from tests.review.web.browsing import item_shown, press, signed_in
 from tests.review.web.serving import serving
-from umpirical.review.desk import Choice
+from umpirical.review.choices import ReviewChoice
 
 pytestmark = pytest.mark.browser
 
@@ -19,7 +19,7 @@ def review(tmp_path_factory):
         for name, last in (("ana", "fail"), ("ben", "pass"), ("cleo", "pass")):
             for item in items:
                 found.desk.next(name)
-                said = Choice("accept", label=last if item.labels else "", comment=f"So says {name}.")
+                said = ReviewChoice("accept", label=last if item.labels else "", comment=f"So says {name}.")
                 found.desk.decide(name, item.id, said)
         yield found
 

@@ -11,7 +11,7 @@ import pytest
 from tests import postgres
 from umpirical.testing import ChatServer
 
-from .answering import Models
+from .models import Models
 from .people_at_keys import Adjudicator, Done, Reviewer, come_in, press_through
 from .serving_a_study import ReviewProcess, generating, made_study, opened
 

@@ -5,7 +5,8 @@ import pytest
 
 from tests.review.exchange.reviews import everything_happened
 from umpirical.review.database import open_database
-from umpirical.review.desk import Desk, Settings
+from umpirical.review.desk import Desk
+from umpirical.review.records import Settings
 
 NUMBERS = itertools.count()
 

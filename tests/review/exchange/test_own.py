@@ -5,8 +5,8 @@ import json
 import pytest
 
 from umpirical.domain.errors import UsageError
-from umpirical.review.desk import Choice
-from umpirical.review.exchange.moving import export_review, import_review
+from umpirical.review.choices import ReviewChoice
+from umpirical.review.exchange.transfer import export_review, import_review
 
 
 def exported(desk, form="umpirical"):
@@ -76,9 +76,9 @@ def test_two_reviews_of_the_same_items_become_one(full, another, tmp_path):
     desk.set_guideline("Ours.")
     shown = desk.next("dora")
     while shown.item.id != "plain-1":
-        desk.decide("dora", shown.item.id, Choice("skip"))
+        desk.decide("dora", shown.item.id, ReviewChoice("skip"))
         shown = desk.next("dora")
-    desk.decide("dora", "plain-1", Choice("edit", text="A text of Dora's."))
+    desk.decide("dora", "plain-1", ReviewChoice("edit", text="A text of Dora's."))
     result = taken(desk, exported(full), tmp_path / "review.jsonl")
     assert result.new == 12
     texts = {(revision.item, revision.number): revision.text for revision in desk.revisions()}
@@ -103,8 +103,8 @@ def nested(depth):
 
 
 LINES = {
-    "no JSON": (3, lambda line: line[:-1], "no JSON that can be read"),
-    "deep": (4, lambda _: nested(200_000), "nested too deep"),
+    "no JSON": (3, lambda line: line[:-1], "this is not valid JSON"),
+    "deep": (4, lambda _: nested(200_000), "nested too deeply"),
     "a list": (4, lambda _: "[]", "expected a JSON object, got a list"),
     "an unknown record": (
         4,
@@ -118,7 +118,7 @@ LINES = {
         lambda line: line.replace('"after":"', '"after":["').replace('says plain-0."', 'says plain-0."]', 1),
         "",
     ),
-    "an item twice": (2, lambda line: f"{line}\n{line}", "is there twice"),
+    "an item twice": (2, lambda line: f"{line}\n{line}", "appears twice"),
 }
 
 
@@ -146,17 +146,17 @@ def altered(text, kind, change):
 
 
 RECORDS = {
-    "an unknown item": ("decision", {"item": "nowhere"}, "that is not there"),
-    "an unknown text": ("decision", {"revision": 7}, "that is not there"),
+    "an unknown item": ("decision", {"item": "nowhere"}, "that does not exist"),
+    "an unknown text": ("decision", {"revision": 7}, "that does not exist"),
     "an unknown label": ("decision", {"label": "excellent"}, "label 'excellent' is not known"),
     "an unknown guideline": ("decision", {"guideline": 9}, "guideline 9 is not in the file"),
-    "no time": ("decision", {"at": "yesterday"}, "no time"),
+    "no time": ("decision", {"at": "yesterday"}, "is not a time"),
     "an empty time": ("decision", {"at": ""}, "expected a time"),
-    "no name": ("decision", {"reviewer": "a\x1b]0;x\x07"}, "is no name"),
-    "a long name": ("decision", {"reviewer": "a" * 65}, "is no name"),
+    "no name": ("decision", {"reviewer": "a\x1b]0;x\x07"}, "cannot be a name"),
+    "a long name": ("decision", {"reviewer": "a" * 65}, "cannot be a name"),
     "an unknown kind": ("decision", {"kind": "delete"}, "kind"),
-    "a revision of nothing": ("revision", {"item": "nowhere"}, "that is not there"),
-    "a revision of a later one": ("revision", {"parent": 9}, "that is not there"),
+    "a revision of nothing": ("revision", {"item": "nowhere"}, "that does not exist"),
+    "a revision of a later one": ("revision", {"parent": 9}, "that does not exist"),
 }
 
 

@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from umpirical.review.database import open_database
-from umpirical.review.desk import Desk, Settings
+from umpirical.review.desk import Desk
 from umpirical.review.people import People
+from umpirical.review.records import Settings
 from umpirical.review.web.app import create_app
-from umpirical.review.web.serving import ReviewServer, hosts_of, listen, url_of
+from umpirical.review.web.server import ReviewServer, hosts_of, listen, url_of
 
 __all__ = ["Served", "serving"]
 

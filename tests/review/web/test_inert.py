@@ -5,8 +5,8 @@ from html.parser import HTMLParser
 import pytest
 
 from umpirical.domain.attempts import CheckResult
-from umpirical.review.desk import Choice
-from umpirical.review.web.rendering import environment
+from umpirical.review.choices import ReviewChoice
+from umpirical.review.web.pages import environment
 
 from . import samples
 from .asking import ask
@@ -41,8 +41,8 @@ def infected(served):
     review = served(item, overlap=2, title=PAYLOAD)
     review.desk.set_guideline(PAYLOAD)
     for name, choice in (
-        (NAME, Choice("edit", text=f"{PAYLOAD} other", label=PAYLOAD, comment=PAYLOAD)),
-        ("ben", Choice("accept", label="other")),
+        (NAME, ReviewChoice("edit", text=f"{PAYLOAD} other", label=PAYLOAD, comment=PAYLOAD)),
+        ("ben", ReviewChoice("accept", label="other")),
     ):
         review.desk.next(name)
         review.desk.decide(name, item.id, choice)

@@ -8,8 +8,8 @@ import aiohttp
 import pytest
 
 from umpirical.domain.errors import UsageError
-from umpirical.review.web.guarding import MOST_BYTES, POLICY
-from umpirical.review.web.serving import hosts_of, listen, url_of
+from umpirical.review.web.guard import MOST_BYTES, POLICY
+from umpirical.review.web.server import hosts_of, listen, url_of
 
 from . import samples
 from .asking import ask
@@ -208,10 +208,10 @@ async def test_an_owner_does_not_lock_themself_out(review):
 async def test_a_blind_reviewer_reads_nothing_of_others_before_deciding(served):
     item = samples.labelled(target="TARGET", opinions=("OPINION",))
     review = served(item, overlap=2)
-    from umpirical.review.desk import Choice
+    from umpirical.review.choices import ReviewChoice
 
     review.desk.next("ben")
-    review.desk.decide("ben", item.id, Choice("reject", reason="harmful", comment="REMARK"))
+    review.desk.decide("ben", item.id, ReviewChoice("reject", reason="harmful", comment="REMARK"))
     session = review.session("ana")
     for path in ("/", f"/item/{item.id}"):
         page = await ask(review, "GET", path, session=session)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from umpirical.review.desk import Choice
+from umpirical.review.choices import ReviewChoice
 
 from . import samples
 from .browsing import item_shown, press, signed_in
@@ -18,8 +18,8 @@ def disputed(served, *items):
     for item in items:
         label = item.labels[0] if item.labels else ""
         for name, choice in (
-            ("ana", Choice("edit", text="A better text.", label=label, comment="Too stiff.")),
-            ("ben", Choice("reject", reason="meaning")),
+            ("ana", ReviewChoice("edit", text="A better text.", label=label, comment="Too stiff.")),
+            ("ben", ReviewChoice("reject", reason="meaning")),
         ):
             review.desk.next(name)
             review.desk.decide(name, item.id, choice)
@@ -133,7 +133,7 @@ def test_a_dispute_over_a_transcript_shows_the_messages_that_were_changed(browse
     item = samples.transcript()
     review = served(item, overlap=2)
     text = item.after.replace("not found", "never found")
-    for name, choice in (("ana", Choice("edit", text=text)), ("ben", Choice("accept"))):
+    for name, choice in (("ana", ReviewChoice("edit", text=text)), ("ben", ReviewChoice("accept"))):
         review.desk.next(name)
         review.desk.decide(name, item.id, choice)
     with signed_in(browser, review, name="carl", role="adjudicator", path="/adjudicate") as page:
@@ -149,7 +149,7 @@ def test_a_dispute_over_a_transcript_shows_the_messages_that_were_changed(browse
 def test_a_dispute_that_someone_else_settled_is_said(browser, served):
     review = disputed(served, samples.paraphrase())
     with signed_in(browser, review, name="carl", role="adjudicator", path="/adjudicate") as page:
-        review.desk.adjudicate("dora", "paraphrase-0", Choice("accept"))
+        review.desk.adjudicate("dora", "paraphrase-0", ReviewChoice("accept"))
         page.keyboard.press("a")
         page.get_by_role("alert").wait_for()
         assert "no longer disputed" in page.get_by_role("alert").inner_text()

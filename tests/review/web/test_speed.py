@@ -13,8 +13,8 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from umpirical.review.web.assets import asset
-from umpirical.review.web.serving import listen, url_of
+from umpirical.review.web.app import asset
+from umpirical.review.web.server import listen, url_of
 
 from . import samples
 from .browsing import signed_in

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from umpirical.review.desk import Shown
-from umpirical.review.web.editing import from_editor, to_editor
-from umpirical.review.web.screens import item_screen
-from umpirical.review.web.transcripts import Broken, edited, pair_messages, parts_of, read_transcript
+from umpirical.review.views import ItemView
+from umpirical.review.web.editor_text import from_editor, to_editor
+from umpirical.review.web.item_screen import item_screen
+from umpirical.review.web.transcripts import InvalidEdit, edited, pair_messages, parts_of, read_transcript
 
 from . import samples
 
@@ -82,7 +82,7 @@ def test_a_change_in_an_odd_place_is_seen(before, after):
 
 def seen_to_differ(before, after):
     item = samples.paraphrase(before=json.dumps(before), after=json.dumps(after))
-    screen = item_screen(Shown(item, (), None, ()))
+    screen = item_screen(ItemView(item, (), None, ()))
     for shown in screen.cards:
         kinds = {piece.kind for block in shown.blocks for piece in block.pieces}
         assert shown.card.kind != "changed" or kinds - {"same"}
@@ -129,7 +129,7 @@ def test_the_arguments_of_a_call_are_edited_as_json(nested):
 @pytest.mark.parametrize("typed", ["", "{", '{"query": }', "NaN", "{'query': 1}", "[" * 100_000])
 @pytest.mark.parametrize("nested", [True, False])
 def test_arguments_that_are_no_json_are_refused(nested, typed):
-    with pytest.raises(Broken, match="Message 3, search"):
+    with pytest.raises(InvalidEdit, match="Message 3, search"):
         edited(samples.transcript(nested=nested).after, {"m2.call0": typed})
 
 
@@ -160,14 +160,14 @@ def nested(depth):
 def test_a_transcript_too_deep_to_be_written_again_is_shown_as_a_text(depth):
     text = f'[{{"role": "user", "content": {nested(depth)}}}]'
     assert read_transcript(text) is None
-    screen = item_screen(Shown(samples.paraphrase(after=text), (), None, ()))
+    screen = item_screen(ItemView(samples.paraphrase(after=text), (), None, ()))
     assert (screen.cards, screen.blocks[0].editor) == ((), text)
 
 
 def test_a_message_is_not_edited_into_one_that_could_not_be_shown():
     text = '[{"role": "user", "content": ["a"]}]'
     assert edited(text, {"m0.content": nested(50)}) == f'[{{"role": "user", "content": {nested(50)}}}]'
-    with pytest.raises(Broken, match="nested too deeply"):
+    with pytest.raises(InvalidEdit, match="nested too deeply"):
         edited(text, {"m0.content": nested(101)})
-    with pytest.raises(Broken, match="too large a number"):
+    with pytest.raises(InvalidEdit, match="too large a number"):
         edited(text, {"m0.content": "[1e999]"})

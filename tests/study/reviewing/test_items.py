@@ -8,7 +8,8 @@ import pytest
 from tests.study.reviewing.written import CUE, commissions, small_study, write
 from umpirical.domain.errors import UsageError
 from umpirical.review.database import open_database
-from umpirical.review.desk import Desk, Settings
+from umpirical.review.desk import Desk
+from umpirical.review.records import Settings
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
 from umpirical.study.files import load_study
 from umpirical.study.reviewing.items import ItemFeed, review_item

@@ -12,7 +12,7 @@ from umpirical.cli.terminal import inert, say
 
 if TYPE_CHECKING:
     from umpirical.domain.reviews import ReviewRole
-    from umpirical.review.exchange.moving import Format
+    from umpirical.review.exchange.transfer import Format
     from umpirical.study.files import Study
     from umpirical.study.reviewing.items import ItemFeed
     from umpirical.study.reviewing.opening import OpenReview
@@ -81,7 +81,7 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
     """Serve the review of STUDY to browsers on this machine. Texts appear in it as they are generated."""
     _need_review_extra()
     from umpirical.review.web.app import create_app
-    from umpirical.review.web.serving import hosts_of, listen, serve, url_of
+    from umpirical.review.web.server import hosts_of, listen, serve, url_of
 
     loaded = _load(study, outside=outside)
     feed = _feed(loaded)
@@ -168,7 +168,7 @@ def status(study: Path, database: str | None, outside: bool, as_json: bool) -> N
 @click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
 def export(study: Path, database: str | None, outside: bool, form: str, out: Path) -> None:  # noqa: FBT001
     """Write the review of STUDY to a file: all of it, or as Argilla or Label Studio take it."""
-    from umpirical.review.exchange.moving import export_review
+    from umpirical.review.exchange.transfer import export_review
     from umpirical.store.files import write_text
 
     if not out.resolve().parent.is_dir():
@@ -205,7 +205,7 @@ def import_(  # noqa: PLR0913, PLR0917  # each an option
 
     What is there already is passed over, so that a file can be imported again.
     """
-    from umpirical.review.exchange.moving import import_review
+    from umpirical.review.exchange.transfer import import_review
 
     loaded = _load(study, outside=outside)
     opened = _open(loaded, database)

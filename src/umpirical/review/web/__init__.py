@@ -1,1 +1,1 @@
-"""The review screen: server-rendered pages over a desk. No logic of the review's own."""
+"""The review in the browser: pages rendered by the server over a desk, which decides what is allowed and recorded."""

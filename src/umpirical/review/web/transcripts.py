@@ -6,44 +6,43 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Literal
 
-from umpirical.review.web.editing import from_editor
+from umpirical.review.web.editor_text import from_editor
 
-__all__ = ["Broken", "Card", "Part", "edited", "pair_messages", "parts_of", "read_transcript", "rest_of", "whole"]
+__all__ = ["Card", "InvalidEdit", "Part", "edited", "pair_messages", "parts_of", "read_transcript", "rest_of", "whole"]
 
 STYLES: tuple[dict[str, Any], ...] = tuple(
     {"ensure_ascii": ascii_only, "indent": indent, "separators": separators}
     for ascii_only in (False, True)
     for indent, separators in ((None, None), (None, (",", ":")), (2, None), (4, None), (1, None))
 )
-"""How a transcript may have been written; an edited one is written like the one it was made from."""
-
+"""How a transcript may be formatted; an edited one is formatted like the one it was made from."""
 
 DEEPEST = 100
-"""Lists and objects within one another: no message has more, and Python reads deeper than it can write."""
+"""How deep lists and objects may be nested: no message is deeper, and Python reads deeper JSON than it can write."""
 
 
-class Broken(ValueError):
-    """What was typed cannot stand where it was typed."""
+class InvalidEdit(ValueError):
+    """What was typed is not valid in the place where it was typed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a message says in one place: its words, or the arguments of one call."""
+    """One part of a message: its content, or the arguments of one call."""
 
     name: str
-    """Of its place in the message: `content`, `call0`."""
+    """Where it is in the message: `content` or `call0`, `call1`, …"""
     title: str
-    """What is called; empty for the words."""
+    """Name of the tool that is called; empty for plain content."""
     text: str
     is_json: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A message of the changed transcript and the one it stands for; one of the two may be missing."""
+    """A message of the changed transcript and the one it replaces; either may be missing."""
 
     number: int | None
-    """Its place in the changed transcript, from 0; None for one that was removed."""
+    """Its position in the changed transcript, from 0; None for a message that was removed."""
     before: dict[str, Any] | None
     after: dict[str, Any] | None
 
@@ -53,7 +52,7 @@ class Card:
             return "added"
         if self.after is None:
             return "removed"
-        # By what is written, and not by what Python calls equal, which 1 and true are.
+        # Compared as JSON, because 1 and true are equal in Python.
         return "same" if _written(self.before) == _written(self.after) else "changed"
 
     @property
@@ -62,25 +61,25 @@ class Card:
 
     @property
     def title(self) -> str:
-        """Role, and the tool that speaks."""
+        """The role, with the name of the tool if it is a tool's answer."""
         name = self.message.get("name") or self.message.get("function")
         return f"{self.message['role']} {name}" if isinstance(name, str) else str(self.message["role"])
 
 
 def read_transcript(text: str) -> list[dict[str, Any]] | None:
-    """The messages of a transcript; None for a text that is none."""
+    """The messages of a transcript; None if the text is not one."""
     if not text.lstrip().startswith("["):
         return None
     try:
         found = _loads(text)
     except (ValueError, RecursionError):
         return None
-    is_one = isinstance(found, list) and found and all(_is_message(each) for each in found)
-    return found if is_one else None
+    is_transcript = isinstance(found, list) and found and all(_is_message(each) for each in found)
+    return found if is_transcript else None
 
 
 def pair_messages(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[Card]:
-    """Every message of both transcripts, in order. Between equal ones, the first removed stands for the first added."""
+    """Every message of both transcripts, in order. Between equal messages, removed and added ones are paired up."""
     from rapidfuzz.distance import Indel
 
     one, two = [_written(each) for each in before], [_written(each) for each in after]
@@ -100,7 +99,7 @@ def pair_messages(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> 
 
 
 def parts_of(message: dict[str, Any]) -> Iterator[Part]:
-    """What a message says, place by place: its words, and the arguments of its calls."""
+    """The parts of a message: its content, and the arguments of each of its calls."""
     content = message.get("content")
     if isinstance(content, str):
         yield Part("content", "", content, is_json=False)
@@ -113,12 +112,12 @@ def parts_of(message: dict[str, Any]) -> Iterator[Part]:
 
 
 def whole(message: dict[str, Any]) -> str:
-    """All of a message, as it is written."""
+    """The whole message."""
     return _pretty(message)
 
 
 def rest_of(message: dict[str, Any]) -> str:
-    """The message without what its parts show, so that no change stays unseen."""
+    """The message without what its parts show, so that no change goes unnoticed."""
     copy = json.loads(json.dumps(message))
     copy.pop("content", None)
     for call in _calls(copy):
@@ -127,13 +126,13 @@ def rest_of(message: dict[str, Any]) -> str:
 
 
 def edited(text: str, fields: Mapping[str, str]) -> str:
-    """The transcript with what was typed in `fields`, named `m0.content`, put in place; itself if nothing was changed.
+    """The transcript with the edits typed in `fields`, such as `m0.content`; the same text if nothing was changed.
 
-    Raises Broken where JSON has to stand and does not.
+    Raises InvalidEdit where JSON is required and something else was typed.
     """
     messages = read_transcript(text)
     if messages is None:
-        raise Broken("the text is no transcript")
+        raise InvalidEdit("the text is not a transcript")
     is_changed = False
     for number, message in enumerate(messages):
         for part in list(parts_of(message)):
@@ -152,9 +151,9 @@ def _put(message: dict[str, Any], part: Part, typed: str, *, where: str) -> None
     try:
         value = _loads(typed)
     except RecursionError:
-        raise Broken(f"{where}, {part.title}: the JSON is nested too deeply.") from None
+        raise InvalidEdit(f"{where}, {part.title}: the JSON is nested too deeply.") from None
     except ValueError as error:
-        raise Broken(f"{where}, {part.title}: this is not valid JSON ({error}).") from None
+        raise InvalidEdit(f"{where}, {part.title}: this is not valid JSON ({error}).") from None
     if part.name == "content":
         message["content"] = value
         return
@@ -172,7 +171,7 @@ def _calls(message: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _holder(call: dict[str, Any]) -> dict[str, Any]:
-    """Where the arguments are: some servers nest them with the function's name, some do not."""
+    """Where the arguments are: some servers nest them with the function's name, others do not."""
     nested = call.get("function")
     return nested if isinstance(nested, dict) else call
 
@@ -184,7 +183,7 @@ def _called(call: dict[str, Any]) -> str:
 
 
 def _arguments(arguments: object) -> str:
-    """Formatted; as it stands where it is a string that is no JSON."""
+    """The arguments as formatted JSON; a string that is not JSON stays as it is."""
     if not isinstance(arguments, str):
         return _pretty(arguments)
     try:
@@ -206,7 +205,7 @@ def _style(text: str) -> dict[str, Any]:
 
 
 def _loads(text: str) -> Any:  # noqa: ANN401  # whatever the JSON holds
-    """Raises ValueError for what is no JSON, and RecursionError for what could be read and not be written again."""
+    """Raises ValueError for what is not JSON, and RecursionError for what could be read but not written again."""
     found = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
     level = [found]
     for _ in range(DEEPEST):
@@ -229,7 +228,7 @@ def _finite(number: str) -> float:
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _pretty(value: object) -> str:

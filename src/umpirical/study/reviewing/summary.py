@@ -6,7 +6,7 @@ from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewOutcome
 from umpirical.reports.assembling import result_record
 from umpirical.reports.stress.review_record import ReviewedGenerator, ReviewedTest, ReviewRecord
 from umpirical.review.agreement import LabelMetric, agreement
-from umpirical.review.folding import adjudication, current
+from umpirical.review.outcomes import adjudication, current
 from umpirical.study.files import Study
 from umpirical.study.reviewing.outcomes import Review
 

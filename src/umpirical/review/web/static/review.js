@@ -1,4 +1,4 @@
-// The review screen's keys and its live line. Without this script every form works as it stands.
+// Keys and live updates of the review screen. Without this script every form still works.
 "use strict";
 
 (() => {
@@ -10,8 +10,8 @@
   let told = 0;
   let line = null;
 
-  // One request at a time. While it is under way no key, click or form does anything: what is on the screen is then
-  // no longer what a decision would be about.
+  // One request at a time. While it is under way, no key, click or form does anything: a decision would no longer be
+  // about what is on the screen.
   async function ask(address, options = {}) {
     if (busy) return;
     busy = true;
@@ -20,7 +20,7 @@
     try {
       const response = await fetch(address, { ...options, headers: { "X-Umpirical": "script" } });
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
-      // Signed out, or broken: what was typed stays on the screen.
+      // After a sign-out or a crash, what was typed stays on the screen.
       if (options.method && (response.status === 401 || response.status >= 500)) {
         complain([...page.querySelectorAll("h1, .lead")].map((one) => one.textContent).join(". "));
       } else {
@@ -50,7 +50,7 @@
     say(words);
   }
 
-  // What is remembered from one item to the next, and what starts anew.
+  // Restores what is kept from one item to the next, and resets the rest.
   function settle() {
     rejecting = false;
     shownAt = performance.now();
@@ -66,7 +66,7 @@
     line.addEventListener("message", (event) => count(JSON.parse(event.data)));
     line.addEventListener("error", () => {
       if (line.readyState !== EventSource.CLOSED) return;
-      complain("This page is no longer live: reload it.");
+      complain("This page no longer updates itself: reload it.");
     });
   }
 
@@ -100,7 +100,7 @@
       find("h1").focus();
       return;
     }
-    // Of a transcript: the message where one is, or the first that was changed.
+    // In a transcript: the message that has the focus, or the first one that was changed.
     const editor = find(".message:focus-within details.edit") || find(".message.open details.edit") || find("details.edit");
     if (!editor) return;
     const card = editor.closest("details.message");
@@ -109,7 +109,7 @@
     editor.querySelector("textarea").focus();
   }
 
-  // Every page that is loaded has all views. An item that is put in place has one, and the others when they are wanted.
+  // A page that was loaded has all views. An item that the script put in place has one, and gets the others when wanted.
   function derive() {
     const view = find('input[name="view"]:checked');
     if (!view || view.value === "inline") return;
@@ -182,13 +182,13 @@
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    // Enter on a radio button would send the form by its first button.
+    // Enter on a radio button would submit the form with its first button.
     if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
-    // Keyboards of other scripts have the letter's place, if not the letter; some have digits only with Shift.
+    // Keyboards for other scripts have a key in the same place; on some, digits need Shift.
     const latin = /^[a-z0-9?]$/i.test(event.key);
     const key = event.key === "Escape" ? "escape" : latin ? event.key.toLowerCase() : event.code.replace(event.shiftKey ? /^Key/ : /^(Key|Digit)/, "").toLowerCase();
     if (!/^([a-z0-9?]|escape)$/.test(key)) return;
-    // A key that is held down, or pressed while a decision is under way, decides nothing.
+    // A key that is held down, or pressed during a request, decides nothing.
     if (busy || event.repeat) { event.preventDefault(); return; }
     if (press(key)) event.preventDefault();
   });
@@ -200,7 +200,7 @@
     ask(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, event.submitter)) });
   });
 
-  // Which is said in the place where it is missing, and not in a bubble that is gone before it is read.
+  // A missing label is pointed out where it is missing, not in a bubble that vanishes before it is read.
   document.addEventListener("invalid", (event) => {
     event.preventDefault();
     const wanted = event.target.closest("fieldset");
