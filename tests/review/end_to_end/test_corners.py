@@ -8,20 +8,25 @@ import pytest
 
 from tests.hostile import HIDDEN
 from tests.review.web import samples
-from tests.review.web.browsing import press, signed_in
+from tests.review.web.browsing import intercept, press, signed_in
 from tests.review.web.serving import serving
 from umpirical.review.choices import ReviewChoice
 
 LOGGING = """
-import sys, time
+import sys, threading
 from pathlib import Path
 from tests.review.web.serving import serving
 
+called = threading.Semaphore(0)
+
 def feed(desk):
+    called.release()
     raise OSError("row \\x1b]52;c;ZXZpbA==\\x07 \\x1b[2J")
 
 with serving(Path(sys.argv[1]), feed=feed):
-    time.sleep(1)
+    # Once it is called again, the first error has been logged.
+    called.acquire()
+    called.acquire()
 """
 
 
@@ -48,7 +53,7 @@ def test_an_undo_whose_answer_is_lost_is_tried_again_and_takes_back_one(browser,
         for _ in range(3):
             press(page, "a")
         # The server takes the undo in, and dies before it has answered.
-        page.route("**/undo", lambda route: (route.fetch(), route.abort()))
+        intercept(page, "**/undo", lambda route: (route.fetch(), route.abort()))
         page.keyboard.press("u")
         page.locator("#trouble:not(:empty)").wait_for()
         page.unroute("**/undo")

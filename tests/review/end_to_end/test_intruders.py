@@ -151,6 +151,6 @@ def test_a_link_that_was_revoked_opens_nothing(browser, review):
     page.goto(f"{review.url}/join/{link}")
     review.people.revoke("ben")
     page.get_by_role("button", name="Start reviewing").click()
-    page.get_by_role("heading", name="This link does not open anything").wait_for()
+    page.get_by_role("heading", name="This link does not work").wait_for()
     assert context.cookies() == []
     context.close()

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.review.web import samples
-from tests.review.web.browsing import item_shown, press, signed_in
+from tests.review.web.browsing import intercept, item_shown, press, signed_in, unblurred
 from tests.review.web.serving import serving
 from umpirical.review.choices import ReviewChoice
 
@@ -40,7 +40,7 @@ def steps(page, url):
         yield item
     page.goto(f"{url}/item/sensitive-0")
     page.keyboard.press("v")
-    page.wait_for_timeout(300)
+    unblurred(page, ".text.inline")
     yield "harmful text, shown"
     page.goto(f"{url}/item/transcript-0")
     page.keyboard.press("d")
@@ -71,7 +71,7 @@ def test_axe_finds_nothing_wrong_when_the_server_is_away(browser, tmp_path, sche
         serving(tmp_path, [samples.paraphrase()]) as review,
         signed_in(browser, review, color_scheme=scheme, bypass_csp=True) as page,
     ):
-        page.route("**/decide", lambda route: route.abort())
+        intercept(page, "**/decide", lambda route: route.abort())
         page.keyboard.press("a")
         page.locator("#trouble:not(:empty)").wait_for()
         assert wrong(page) == []

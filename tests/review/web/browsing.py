@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-__all__ = ["item_shown", "press", "signed_in"]
+__all__ = ["intercept", "item_shown", "press", "signed_in", "unblurred"]
 
 
 @contextmanager
@@ -36,3 +36,14 @@ def press(page, *keys):
     for key in keys:
         page.keyboard.press(key)
     page.locator(f'#screen:not([data-item="{before}"])').wait_for(state="attached")
+
+
+def intercept(page, pattern, handler):
+    """Lets the handler answer the page's requests. A page that is open already may send one past a new route."""
+    page.route(pattern, handler)
+    page.reload()
+
+
+def unblurred(page, place):
+    """Waits until a text is no longer blurred, however long the browser takes over it."""
+    page.wait_for_function("(place) => getComputedStyle(document.querySelector(place)).filter === 'none'", arg=place)

@@ -1,4 +1,4 @@
-"""Who may use which address: every request is read, checked against session and role, and only then handled."""
+"""Who may come in: the session of a request, and the roles that may use an address."""
 
 from collections.abc import Awaitable, Callable
 
@@ -8,15 +8,15 @@ from starlette.responses import Response
 
 from umpirical.review.web.forms import EMPTY, Form, read_form
 from umpirical.review.web.pages import notice
-from umpirical.review.web.requests import NOBODY, ReviewRequest, review_of, session_of
+from umpirical.review.web.requests import NOBODY, ReviewRequest, review_of
 
-__all__ = ["endpoint"]
+__all__ = ["cookie_name", "endpoint", "session_of"]
 
 Handler = Callable[[ReviewRequest], Response]
 
 
 def endpoint(handler: Handler, *, roles: frozenset[str] = frozenset()) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint for `roles`, or for everyone if there are none. The handler runs in a thread."""
+    """An endpoint for people with one of the `roles`; without any, for everyone. The handler runs in a thread."""
 
     async def answer(http: Request) -> Response:
         session = session_of(http)
@@ -24,6 +24,16 @@ def endpoint(handler: Handler, *, roles: frozenset[str] = frozenset()) -> Callab
         return await run_in_threadpool(_handled, handler, http, session, form, roles)
 
     return answer
+
+
+def session_of(http: Request) -> str:
+    return http.cookies.get(cookie_name(http), "")
+
+
+def cookie_name(http: Request) -> str:
+    """One name per port, because browsers share cookies between all ports of a machine."""
+    port = http.headers["host"].rpartition(":")[2]
+    return f"umpirical-review-{port if port.isdigit() else 'default'}"
 
 
 def _handled(handler: Handler, http: Request, session: str, form: Form, roles: frozenset[str]) -> Response:

@@ -18,10 +18,10 @@ from umpirical.review.desk import Desk
 from umpirical.review.people import People
 from umpirical.review.records import ReviewProgress
 from umpirical.review.web import dispute_pages, people_pages, review_pages
-from umpirical.review.web.access import endpoint
+from umpirical.review.web.access import endpoint, session_of
 from umpirical.review.web.guard import Guard
 from umpirical.review.web.pages import crash_page, error_page
-from umpirical.review.web.requests import ServedReview, review_of, session_of
+from umpirical.review.web.requests import ServedReview, review_of
 from umpirical.review.web.watcher import DeskWatcher
 
 __all__ = ["asset", "create_app"]

@@ -4,9 +4,10 @@ from collections import Counter
 
 from starlette.responses import RedirectResponse, Response
 
+from umpirical.review.web.access import cookie_name
 from umpirical.review.web.editor_text import from_editor
 from umpirical.review.web.pages import notice, page
-from umpirical.review.web.requests import ReviewRequest, cookie_name
+from umpirical.review.web.requests import ReviewRequest
 
 __all__ = ["invitation", "join", "people", "revoke"]
 

@@ -11,7 +11,7 @@ from umpirical.review.people import People, Person
 from umpirical.review.web.forms import EMPTY, Form
 from umpirical.review.web.watcher import DeskWatcher
 
-__all__ = ["NOBODY", "ReviewRequest", "ServedReview", "anonymous", "cookie_name", "review_of", "session_of"]
+__all__ = ["NOBODY", "ReviewRequest", "ServedReview", "anonymous", "review_of"]
 
 NOBODY = Person(name="", role="reviewer", revoked=True)
 """Who sends a request without a valid session."""
@@ -52,13 +52,3 @@ def review_of(app: Starlette) -> ServedReview:
 def anonymous(http: Request) -> ReviewRequest:
     """A request of nobody, for answers that do not depend on who asks."""
     return ReviewRequest(http, review_of(http.app), NOBODY, "", EMPTY)
-
-
-def session_of(http: Request) -> str:
-    return http.cookies.get(cookie_name(http), "")
-
-
-def cookie_name(http: Request) -> str:
-    """One name per port, because browsers share cookies between all ports of a machine."""
-    port = http.headers["host"].rpartition(":")[2]
-    return f"umpirical-review-{port if port.isdigit() else 'default'}"
