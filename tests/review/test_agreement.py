@@ -1,4 +1,4 @@
-"""How far people agree: values worked out by hand, and planted agreement found again."""
+"""How far people agree: values worked out by hand, and planted agreement recovered."""
 
 from dataclasses import replace
 from itertools import count
@@ -16,7 +16,7 @@ KINDS = {"k": "accept", "r": "reject", "s": "skip", "e": "edit"}
 
 
 def said(rows: list[str], items=None, **fields) -> tuple[list[ReviewDecision], list]:
-    """Decisions from words: a letter for each person, `-` for one who did not decide."""
+    """Decisions from strings: one letter per person, `-` for someone who did not decide."""
     items = items or some_items(len(rows))
     numbers = count(1)
     given = {"revision": 0, "at": "", "milliseconds": 0, "mode": "blind", "guideline": 0} | fields
@@ -104,7 +104,7 @@ def test_labels_of_different_scales_are_compared_by_test_only():
     decisions = [replace(decision, label=next(labels)) for decision in decisions]
     found = agreement(decisions, items, metric={"a": "nominal", "b": "ordinal"})
     assert "different labels" in found.overall.label_alpha.reason
-    # 1 1, 1 2, 2 2: as often apart as three of each by chance: 1 - 5 * 1 / 9.
+    # 11, 12, 22: one pair in three differs, with three labels of each kind: 1 - 5 * 1 / 9.
     assert found.tests["a"].label_alpha.value == pytest.approx(1 - 5 / 9)
     assert isinstance(found.tests["b"].label_alpha, Estimate)
 
@@ -157,7 +157,7 @@ def test_the_order_of_reviewers_changes_no_digit():
 
 
 def planted(error: float, items: int, seed: int) -> tuple[list[ReviewDecision], list]:
-    """Half the items are good; each of two people takes one for the other with a known chance."""
+    """Half the items are good; each of two people mistakes one kind for the other with a known probability."""
     rng = np.random.default_rng(seed)
     good = rng.random(items) < 0.5
     wrong = rng.random((items, 2)) < error
@@ -166,13 +166,13 @@ def planted(error: float, items: int, seed: int) -> tuple[list[ReviewDecision], 
 
 @pytest.mark.parametrize("error", [0.02, 0.1, 0.25])
 def test_planted_agreement_is_found_again(error):
-    """Two who err with chance e on items that are good half the time agree with alpha (1 - 2e)²."""
+    """Two people who err with probability e, on items of which half are good, agree with alpha (1 - 2e)²."""
     truth, raw, runs = (1 - 2 * error) ** 2, 1 - 2 * error * (1 - error), 60
     found = [agreement(*planted(error, 150, seed)).overall for seed in range(runs)]
     values = np.array([one.alpha.value for one in found])
     assert values.mean() == pytest.approx(truth, abs=4 * values.std() / np.sqrt(runs) + 0.005)
     held = sum(one.alpha.interval.low <= truth <= one.alpha.interval.high for one in found)
-    # 95 in 100 are meant to hold it; fewer than 51 of 60 come of that less than once in 2,000 times.
+    # 95 % should cover it; at that rate, fewer than 51 of 60 happen less than once in 2,000 runs.
     assert held >= 51
     assert sum(one.raw.interval.low <= raw <= one.raw.interval.high for one in found) >= 51
 
@@ -208,7 +208,7 @@ def test_who_changes_sides_after_looking_does_not_raise_the_agreement():
     before, after = (agreement(each, items, overlap=2) for each in (decisions, [*decisions, joined]))
     assert (after.overall.raw.numerator, after.overall.raw.denominator) == (2, 3)
     assert after.overall.alpha == before.overall.alpha
-    # What stands counts for what becomes of the item: it is settled now.
+    # Decisions that stand count for the outcome of the item, which is settled now.
     assert (before.rejection.denominator, after.rejection.denominator) == (2, 3)
 
 

@@ -1,4 +1,4 @@
-"""The desk, on both databases: who is shown what, what can be said, and what it comes to."""
+"""The desk, on both databases: who is shown what, which decisions it takes, and their outcome."""
 
 from dataclasses import replace
 
@@ -151,7 +151,7 @@ def test_a_larger_overlap_asks_for_more_people_and_a_smaller_for_fewer(desk_of):
     assert states(two) == ["disputed", "undecided"]
     back = desk_of(overlap=1)
     assert back.next("cem") is None
-    # Both have been said: with less overlap neither is forgotten.
+    # Both decisions were made: a smaller overlap does not forget either.
     assert states(back) == ["disputed", "undecided"]
 
 
@@ -549,7 +549,7 @@ def test_an_item_that_was_settled_is_given_to_nobody_for_a_larger_overlap(desk_o
     assert desk_of(overlap=3).next("cem") is None
 
 
-# All of it
+# The whole review
 
 
 def test_progress_counts_what_is_left_for_each(desk_of):

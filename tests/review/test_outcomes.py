@@ -1,4 +1,4 @@
-"""What decisions come to, for any decisions."""
+"""The outcome of any decisions."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Who may come in, on both databases."""
+"""Who may take part, on both databases."""
 
 from datetime import timedelta
 

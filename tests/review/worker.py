@@ -1,4 +1,4 @@
-"""A reviewer in a process of its own: decides what it is given, and prints each decision it was told of."""
+"""A reviewer in a process of its own: decides on every item it is given, and prints each recorded decision."""
 
 import sys
 

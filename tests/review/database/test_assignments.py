@@ -1,4 +1,4 @@
-"""Who is given what, when many ask at once. Each reviewer has connections of their own."""
+"""Who is given which item when many ask at once. Each reviewer has their own connections."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ REVIEWERS = [f"reviewer-{number}" for number in range(8)]
 
 
 def review_all(url: str, name: str, *, overlap: int) -> int:
-    """One reviewer works until there is nothing left; some items are skipped, some undone and decided again."""
+    """One reviewer works until nothing is left, and undoes and repeats every 17th decision."""
     database = open_database(url)
     desk, count = Desk(database, Settings(overlap)), 0
     while (shown := desk.next(name)) is not None:
@@ -87,7 +87,7 @@ def wait_until(happened) -> None:
 
 
 def ask_while_the_last_place_is_given(url: str, *, database) -> object:
-    """Ana is given the only place of item-0 and has not committed; Bob asks; Ana commits. What is Bob given?"""
+    """Ana takes the only place of item-0 and has not committed when Bob asks; then she commits. What is Bob given?"""
     first, found, asked = open_database(url), [], []
     Desk(first, Settings(1)).add(some_items(2))
     event.listen(database.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
@@ -99,7 +99,7 @@ def ask_while_the_last_place_is_given(url: str, *, database) -> object:
             found.append(error)
 
     def waits() -> bool:
-        """Bob has looked for what he has open, which is nothing, and waits to write; or has been turned away."""
+        """Bob has found nothing open and waits to write, or has been refused."""
         if first.engine.dialect.name == "sqlite":
             return "begin immediate" in asked or bool(found)
         with first.read() as looking:
@@ -122,7 +122,7 @@ def test_a_place_given_while_one_waits_is_not_given_again(url):
 
 
 def test_a_count_older_than_the_lock_would_give_it_twice(fresh_postgres):
-    """The mutation: in a snapshot taken before the lock the place still looks free. The table's own rule stops it."""
+    """A mutation: in a snapshot from before the lock the place looks free. Only the table's constraint stops it."""
     url = fresh_postgres()
     database = open_database(url)
     stale = Database(database.engine.execution_options(isolation_level="REPEATABLE READ"))
@@ -131,7 +131,7 @@ def test_a_count_older_than_the_lock_would_give_it_twice(fresh_postgres):
 
 
 def test_without_the_lock_it_would_be_given_twice(url, monkeypatch):
-    """The mutation: a writer that begins like a reader. Either database then refuses, and nobody is given an item."""
+    """A mutation: a writer that begins like a reader. Either database then refuses, and nobody is given an item."""
     database = open_database(url)
     monkeypatch.setattr(database, "_lock", lambda _: None)
     if database.engine.dialect.name == "sqlite":

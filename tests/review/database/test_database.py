@@ -1,4 +1,4 @@
-"""Opening a database, on both kinds; what it keeps, and what it says when it cannot be opened."""
+"""Opening a database of either kind, what it stores, and the errors when it cannot be opened."""
 
 import subprocess
 import sys
@@ -81,7 +81,7 @@ def test_many_may_open_an_empty_database_at_once(url):
 
 
 def test_an_empty_server_is_made_ready(postgres_url):
-    """The others get a copy of one that is: here every step is taken on PostgreSQL."""
+    """Other tests copy a migrated database; here every migration runs on PostgreSQL."""
     from sqlalchemy import create_engine
 
     engine = create_engine(postgres_url.format(name="template1"), isolation_level="AUTOCOMMIT")
@@ -114,7 +114,7 @@ def test_sqlite_is_set_to_survive_and_to_share(tmp_path):
 
 
 def test_postgres_is_set_to_survive_and_to_see_what_others_committed(fresh_postgres):
-    """Even where the server's own settings are others."""
+    """Even if the server is configured otherwise."""
     url = fresh_postgres()
     database = open_database(url)
     name = value(database, "select current_database()")
@@ -214,7 +214,7 @@ def test_a_reader_sees_one_moment(database):
     assert value(database, "select value from counter where name = 'version'") == before + 1
 
 
-# Keeping
+# Storing
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)

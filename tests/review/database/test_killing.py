@@ -1,4 +1,4 @@
-"""A decision that was returned is there, whatever happens to the program that took it in."""
+"""A decision that the desk returned is stored, whatever happens to the program afterwards."""
 
 import signal
 import subprocess
@@ -21,13 +21,13 @@ def test_a_killed_program_has_lost_no_decision_it_was_told_of(url, decisions):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         told = [process.stdout.readline().split() for _ in range(decisions)]
         process.send_signal(signal.SIGKILL)
-        # What was on its way when the signal came was told too.
+        # Lines that were on their way when the signal came count too.
         told += [line.split() for line in process.stdout if line.endswith("\n")]
     assert process.returncode == -signal.SIGKILL
     assert len(told) >= decisions
     kept = {decision.number: decision.item for decision in desk.decisions()}
     assert {int(number): item for number, item in told}.items() <= kept.items()
-    # At most one more: decided, and killed before it could be told.
+    # At most one more: recorded, and the program killed before it could print it.
     assert len(kept) - len(told) in (0, 1)
     assert sorted(kept) == list(range(1, len(kept) + 1))
     assert desk.undo("ana") == kept[len(kept)]
@@ -51,7 +51,7 @@ def test_a_program_killed_while_it_writes_leaves_nothing_half_done(url):
     with subprocess.Popen([sys.executable, "-c", script, url], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout.readline() == "held\n"
         process.kill()
-    # The lock goes with the program, and so does what it had not committed.
+    # The lock ends with the program, and what it had not committed is gone.
     assert desk.next("bob").item.id == "item-0"
     assert desk.progress("ana").left == 2
     database.close()

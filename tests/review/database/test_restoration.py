@@ -1,4 +1,4 @@
-"""Decisions made elsewhere are taken in as they were."""
+"""Decisions made elsewhere are added unchanged."""
 
 from dataclasses import replace
 

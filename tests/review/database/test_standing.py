@@ -1,4 +1,4 @@
-"""What is kept so that no key press reads it all says what reading it all would say."""
+"""The stored standing of every item, which saves reading all decisions, always agrees with them."""
 
 import random
 from contextlib import suppress
@@ -20,7 +20,7 @@ PEOPLE = ["ana", "bob", "cem", "dia"]
 
 
 def one_step(desk: Desk, rng: random.Random) -> None:
-    """Anyone does anything; what is refused is refused."""
+    """A random person does a random thing, which may be refused."""
     person = rng.choice(PEOPLE)
     kind = rng.choice(["accept", "accept", "reject", "edit", "skip", "again", "undo", "release", "adjudicate", "peek"])
     choice = rng.choice(
@@ -84,7 +84,7 @@ def test_whatever_happens_the_standing_is_that_of_the_record(desk_of, seed):
             desk.add(some_items(6 + step // 15))
             check_standing(desk)
     assert len(list(desk.decisions())) > 20
-    # And everyone who asks until there is nothing left is given all that was left for them.
+    # And everyone who goes on asking is given all that was left for them.
     for person in PEOPLE:
         left, given = desk.progress(person).left, 0
         while (shown := desk.next(person)) is not None:
@@ -128,7 +128,7 @@ def reviewed(url: str, count: int, *, done: int) -> Desk:
 
 
 def press(desk: Desk, person: str) -> None:
-    """What a key press asks of the desk."""
+    """What the desk does for one key press."""
     shown = desk.next(person)
     desk.decide(person, shown.item.id, ReviewChoice("accept"))
     desk.undo(person)
@@ -147,7 +147,7 @@ def test_a_key_press_takes_no_longer_with_20000_items(tmp_path):
 
     for size in (5_000, 20_000):
         desks[size] = reviewed(f"sqlite:///{tmp_path}/{size}.sqlite", size, done=size - 100)
-    # Four times the items, and nothing is four times the work.
+    # Four times the items must not be four times the work.
     assert growth(work, size=5_000) < 2.5
     for desk in desks.values():
         desk.database.close()
@@ -174,6 +174,6 @@ def test_no_key_press_reads_a_table_from_end_to_end(tmp_path):
             for statement, given in asked.items()
         }
     scanned = {statement: plan for statement, plan in plans.items() if "SCAN" in plan}
-    # The one scan is of an index that holds the disputed items alone.
+    # The only scan is of an index that holds nothing but disputed items.
     assert set(scanned.values()) <= {"SCAN standing USING INDEX standing_disputed"}
     desk.database.close()

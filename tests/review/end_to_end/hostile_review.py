@@ -1,4 +1,4 @@
-"""A review in which everything that comes from outside is hostile, and a browser in which every harm is noticed."""
+"""A review in which all text from outside is hostile, and a browser that notices any harm."""
 
 import json
 from contextlib import contextmanager
@@ -18,13 +18,13 @@ EDITOR = "<script>window.fired=1</script>"
 ADJUDICATOR = "'><img src=x onerror=window.fired=1>"
 OWNER = "<svg/onload=window.fired=1>"
 
-# Reported by the browser itself, so that a policy that is broken is seen whatever the page does.
+# The browser itself reports a violated policy, whatever the page does.
 LISTEN = """addEventListener("securitypolicyviolation",
   (event) => console.warn("policy broken: " + event.violatedDirective + " " + event.blockedURI));"""
 
 
 def hostile_items():
-    """Every payload in every place of an item: text, task, rubric, label, check, opinion, generator, test, question."""
+    """Payloads in every field of an item: text, task, rubric, label, check, opinion, generator, test, question."""
     items = []
     for start in range(0, len(HOSTILE), SIZE):
         some = HOSTILE[start : start + SIZE]
@@ -49,7 +49,7 @@ def hostile_items():
 
 
 def hostile_transcript():
-    """Messages whose roles, tools, arguments and words are hostile."""
+    """A transcript whose roles, tools, arguments and contents are hostile."""
 
     def messages(words):
         called = {"name": HOSTILE[0], "arguments": json.dumps({each: each for each in HOSTILE[:20]})}
@@ -66,7 +66,7 @@ def hostile_transcript():
 
 
 def say(review, items):
-    """The editor makes a hostile text of every item, with a hostile comment."""
+    """Lets the editor make a hostile text of every item, with a hostile comment."""
     review.desk.set_guideline("\n".join(HOSTILE))
     for item in items:
         assert review.desk.next(EDITOR).item.id == item.id
@@ -76,7 +76,7 @@ def say(review, items):
 
 @contextmanager
 def watched(browser, review, name, role, **options):
-    """A signed-in page and a list of all harm that it does, which grows while it is used."""
+    """A signed-in page, and a list of all harm it does, which grows while it is used."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
     context.add_init_script(LISTEN)
     if name:

@@ -1,4 +1,4 @@
-"""Models on loopback: one writes what is to be reviewed, one validates it. What they say passes every check."""
+"""Models on loopback: one writes texts to review, the other validates them. Their answers pass every check."""
 
 import json
 import re
@@ -20,7 +20,7 @@ POOR = "I do not know why that is, and I would rather write about the house of m
 
 
 def answer(body: dict[str, Any]) -> str:
-    """By the name of the model that is asked."""
+    """Answers as the model that the request names."""
     prompt = body["messages"][-1]["content"]
     if body["model"] == "reader":
         return json.dumps({"grade": "3" if GOOD in prompt else "1"})
@@ -32,7 +32,7 @@ def answer(body: dict[str, Any]) -> str:
 
 
 class Models:
-    """Both models; after so many answers they wait until they are told to go on."""
+    """Both models, which pause after so many answers until they are told to go on."""
 
     def __init__(self, *, hold_after: int) -> None:
         self.left = hold_after

@@ -1,4 +1,4 @@
-"""People who review by keyboard alone, and remember what the page told them was done."""
+"""People who review by keyboard alone, and remember what the page confirmed."""
 
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -10,7 +10,7 @@ REASONS = ("meaning", "label", "unnatural", "artefact", "harmful", "other")
 
 @dataclass(frozen=True)
 class Done:
-    """A decision that the page showed as made."""
+    """A decision that the page confirmed."""
 
     person: str
     item: str
@@ -22,7 +22,7 @@ class Done:
 
 
 def come_in(context, link):
-    """Opens the link and presses its button, by keys; returns the page and what it complains of."""
+    """Opens the link and presses its button by keyboard; returns the page and a list of its console messages."""
     page, complaints = context.new_page(), []
     page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -33,7 +33,7 @@ def come_in(context, link):
 
 
 def press_through(page, name, *, most=20):
-    """Goes to the link or button of that name by Tab, and presses it."""
+    """Moves to the link or button of that name with Tab, and presses it."""
     for _ in range(most):
         page.keyboard.press("Tab")
         if page.evaluate("() => document.activeElement.textContent.trim()").startswith(name):
@@ -57,7 +57,7 @@ class _AtKeys:
         return self.page.locator("#screen").get_attribute("data-item")
 
     def send(self):
-        """Presses the keys of a decision, and does not wait for what comes of it. False if there is none to make."""
+        """Presses the keys of a decision without waiting for the result. Returns False if nothing is to decide."""
         item = self.item
         if item is None:
             return False
@@ -68,7 +68,7 @@ class _AtKeys:
         return True
 
     def hear(self):
-        """Waits until the page shows that the decision was taken, or says that it may not be. True if it was taken."""
+        """Waits until the page confirms the decision, or says that it may not be saved. Returns True if confirmed."""
         said, _ = self.waiting
         gone, trouble = f'#screen:not([data-item="{said.item}"])', "#trouble:not(:empty)"
         self.page.locator(f"{gone}, {trouble}").first.wait_for(state="attached")
@@ -79,12 +79,12 @@ class _AtKeys:
         return True
 
     def send_again(self):
-        """Does what the page asks for after a failure: the same key again."""
+        """Does what the page asks for after a failure: presses the same key again."""
         self.page.locator("#trouble").evaluate("one => { one.textContent = ''; }")
         self._press(self.waiting[1])
 
     def act(self):
-        """One decision from key to shown; False if there is nothing to decide."""
+        """Makes one decision and waits for it to be confirmed. Returns False if there is nothing to decide."""
         if not self.send():
             return False
         assert self.hear(), self.page.locator("#trouble").inner_text()
@@ -97,15 +97,15 @@ class _AtKeys:
             self.page.keyboard.press(key)
 
     def _chance(self, item, purpose, *, of):
-        """The same for the same item each time; another for another person."""
+        """A number below `of` that depends on person, item and purpose alone."""
         return sha256(f"{self.name} {item} {purpose}".encode()).digest()[0] % of
 
 
 class Reviewer(_AtKeys):
-    """Accepts most, rejects some, edits some; is often of another opinion than the other one."""
+    """Accepts most items, rejects some, edits some; two reviewers often disagree."""
 
     def choice(self, item):
-        """What to say, and the keys that say it."""
+        """The decision to make, and the keys that make it."""
         labelled = self.page.locator("fieldset.labels").count() > 0
         chance = self._chance(item, "kind", of=16)
         if chance == 0:
@@ -118,7 +118,7 @@ class Reviewer(_AtKeys):
         return Done(self.name, item, "accept", label), [*label, "a"]
 
     def skip_and_undo(self):
-        """Leaves the item to somebody else, and thinks better of it."""
+        """Skips the item, then undoes the skip."""
         item = self.item
         self.page.keyboard.press("s")
         self.page.locator(f'#screen:not([data-item="{item}"])').wait_for(state="attached")
@@ -126,7 +126,7 @@ class Reviewer(_AtKeys):
         self.undo()
 
     def undo(self):
-        """Takes the last decision back; its item is open again."""
+        """Undoes the last decision; its item is open again."""
         last = self._last()
         self.page.keyboard.press("u")
         self.page.locator(f'#screen[data-item="{self.done[last].item}"]').wait_for(state="attached")
@@ -145,10 +145,10 @@ class Reviewer(_AtKeys):
 
 
 class Adjudicator(_AtKeys):
-    """Sides with the one or the other, or rejects."""
+    """Sides with one reviewer or the other, or rejects."""
 
     def choice(self, item):
-        """The first one's, the second one's, or a rejection."""
+        """To side with the first or the second reviewer, or to reject."""
         place = self._chance(item, "side", of=3)
         if place == 2:
             return Done(self.name, item, "reject", reason="other", adjudicates=True), ["r", "6"]

@@ -15,7 +15,7 @@ from umpirical.study.reviewing.opening import open_review
 __all__ = ["TESTS", "ReviewProcess", "generating", "made_study", "opened"]
 
 TESTS = ("authority-cue", "label-flip")
-"""One item of each for every answer: one without labels, one with."""
+"""Each makes one item from every answer; the first has no labels, the second has."""
 
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/join/[\w-]{43,}")
 
@@ -23,7 +23,7 @@ LETTERS = "abcdefghij"
 
 
 def made_study(folder: Path, url: str, *, items: int, **review: object) -> Path:
-    """A study whose generator, at `url`, has so many items to write, two at a time."""
+    """A study whose generator, at `url`, is to write so many items, two at a time."""
     folder.mkdir(parents=True)
     rows = []
     for number in range(items // len(TESTS)):
@@ -58,7 +58,7 @@ def made_study(folder: Path, url: str, *, items: int, **review: object) -> Path:
 
 @contextmanager
 def generating(folder: Path):
-    """`umpirical generate` under way; that it ended well is checked at the end."""
+    """`umpirical generate`, running; checks at the end that it succeeded."""
     command = [sys.executable, "-m", "umpirical", "generate", str(folder), "--yes"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
@@ -97,7 +97,7 @@ class ReviewProcess:
         raise AssertionError(self.log.read_text())
 
     def kill(self) -> None:
-        """SIGKILL: nothing of the program runs any more, no handler, no flush."""
+        """Sends SIGKILL: nothing of the program runs afterwards, no handler and no flush."""
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
@@ -116,7 +116,7 @@ class ReviewProcess:
 
 @contextmanager
 def opened(process: ReviewProcess):
-    """The review, open beside the server."""
+    """The review, opened beside the server."""
     found = open_review(load_study(process.folder), environment=process.environment)
     try:
         yield found

@@ -1,4 +1,4 @@
-"""Corners where people, the screen and the desk meet: who holds a place, what is taken back, what a log prints."""
+"""Corner cases between people, pages and desk: who holds a place, what is undone, what the log prints."""
 
 import subprocess
 import sys
@@ -33,7 +33,7 @@ with serving(Path(sys.argv[1]), feed=feed):
 @pytest.mark.browser
 @pytest.mark.parametrize("role", ["adjudicator", "owner"])
 def test_who_only_looks_in_takes_no_place_from_a_reviewer(browser, tmp_path, role):
-    """Where the overlap has enough reviewers, an item must not wait for someone who came to settle or to invite."""
+    """An item with enough reviewers must not wait for someone who only came to settle or to invite."""
     with serving(tmp_path, [samples.paraphrase()], overlap=2) as review:
         page = browser.new_page()
         page.goto(f"{review.url}/join/{review.people.invite('carl', role)}")
@@ -52,7 +52,7 @@ def test_an_undo_whose_answer_is_lost_is_tried_again_and_takes_back_one(browser,
     with serving(tmp_path, items) as review, signed_in(browser, review) as page:
         for _ in range(3):
             press(page, "a")
-        # The server takes the undo in, and dies before it has answered.
+        # The server records the undo, but its answer is lost.
         intercept(page, "**/undo", lambda route: (route.fetch(), route.abort()))
         page.keyboard.press("u")
         page.locator("#trouble:not(:empty)").wait_for()

@@ -1,4 +1,4 @@
-"""Hostile text in a terminal, in files for other tools, and on its way back."""
+"""Hostile text in a terminal, in files for other tools, and imported again."""
 
 import json
 import re
@@ -23,11 +23,11 @@ from .hostile_review import ADJUDICATOR, EDITOR, REVIEWER, hostile_items, hostil
 FORMATS = ("umpirical", "argilla", "label-studio")
 
 ESCAPING = tuple(each for each in HOSTILE if HIDDEN.search(each))
-"""Those that would move a terminal, or hide in it."""
+"""Those that would control a terminal, or be invisible in it."""
 
 
 def decided(desk):
-    """Every item edited by one and rejected by another, each with a hostile comment; half of them settled."""
+    """Every item is edited by one person and rejected by another, with hostile comments; half of them are settled."""
     items = [*hostile_items(), hostile_transcript()]
     desk.set_guideline("\n".join(HOSTILE))
     desk.add(items)
@@ -45,7 +45,7 @@ def decided(desk):
 
 @pytest.fixture
 def desk_of(tmp_path):
-    """Makes desks, each on an empty database of its own."""
+    """Makes desks, each on its own empty database."""
     opened = []
 
     def make(name):
@@ -59,7 +59,7 @@ def desk_of(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A study whose review has hostile items, and people of hostile names."""
+    """A study whose review has hostile items, and people with hostile names."""
     folder = small_study(tmp_path / "study", review={"overlap": 2})
     opened = open_review(load_study(folder), begin=True)
     decided(opened.desk)
@@ -70,7 +70,7 @@ def folder(tmp_path):
 
 
 def quiet(*texts):
-    """Nothing in what was printed moves a terminal, or cannot be seen."""
+    """Whether nothing in the output controls a terminal or is invisible."""
     return [found[0] for found in map(HIDDEN.search, texts) if found] == []
 
 
@@ -107,7 +107,7 @@ def test_a_file_is_ascii_and_comes_back_as_it_was(form, desk_of, tmp_path):
     decided(first)
     text = export_review(first, form).text
     assert text.isascii()
-    # Whatever prints the file, no line of it ends but where a record does, and nothing in it moves a terminal.
+    # Whatever prints the file, its lines end only where records do, and nothing in it controls a terminal.
     assert all(line.isprintable() for line in text.split("\n"))
     file = tmp_path / "file.json"
     file.write_text(text)
@@ -134,13 +134,13 @@ def test_every_text_is_in_the_files_to_the_letter(desk_of):
 
 
 def test_label_studio_is_given_text_and_no_markup():
-    """Its tags for text show text; those that show markup would have to be given escaped text, and are not used."""
+    """Its tags for text show text. Tags that show markup would need escaped text, and are not used."""
     tags = set(re.findall(r"<(\w+)", LABELLING_CONFIG))
     assert tags == {"View", "Header", "Text", "Choices", "Choice", "TextArea"}
 
 
 def test_a_hostile_file_is_refused_quietly_and_changes_nothing(folder, umpirical, tmp_path):
-    """Every payload where a file has room for one: a kind of record, a name of a field, a person, a moment, a label."""
+    """Payloads wherever a file has room for them: the kind of record, a field name, a person, a time, a label."""
     code, _, _ = umpirical("review", "export", folder, "--out", tmp_path / "before.jsonl")
     assert code == 0
     head, *records = [json.loads(line) for line in (tmp_path / "before.jsonl").read_text().splitlines()]
@@ -166,7 +166,7 @@ def test_a_hostile_file_is_refused_quietly_and_changes_nothing(folder, umpirical
 
 
 def test_the_records_of_a_review_hold_what_they_were_given(desk_of):
-    """No payload is changed, cut or cleaned on its way into the database."""
+    """No payload is changed, cut or cleaned when it is stored."""
     desk = desk_of("first")
     decided(desk)
     assert [asdict(item) for item in desk.items()] == [

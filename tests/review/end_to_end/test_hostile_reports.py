@@ -1,4 +1,4 @@
-"""A study of hostile answers and a judge that answers with hostile text: what is printed, and what is reported."""
+"""A study of hostile answers with a judge whose replies are hostile: what is printed, and what is reported."""
 
 import json
 import re
@@ -22,14 +22,14 @@ from umpirical.testing import ChatServer
 LABELS = ["<img src=x onerror=window.fired=1>", "=cmd|' /C calc'!A0", "{{7*7}} \u202e\x1b[2J"]
 
 WHOLE = [each for each in HOSTILE if not re.search("[\ud800-\udfff]", each)]
-"""Without half of a pair, which is refused in a dataset."""
+"""Without lone surrogates, which a dataset refuses."""
 
 TOGETHER = 8
 """Payloads in one answer."""
 
 
 class HostileJudge:
-    """Answers with one of the labels or, every other time, with payloads in its place: all of them, in turn."""
+    """Answers with one of the labels or, about every other time, with payloads instead: all of them, in turn."""
 
     def __init__(self):
         self.said = 0
@@ -50,7 +50,7 @@ def hostile_study(folder, url):
         for number, text in enumerate(texts)
     ]
     (folder / "answers.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    # What looks like a place to fill in is refused in a rubric, whoever wrote it.
+    # A rubric must not contain what looks like a placeholder.
     (folder / "rubric.txt").write_text("\n".join(each for each in WHOLE if "{{" not in each), encoding="utf-8")
     study = {
         "study": "hostile",
@@ -83,7 +83,7 @@ def test_a_hostile_judge_is_reported_and_does_nothing(browser, tmp_path):
     judge = HostileJudge()
     with ChatServer(judge) as server:
         folder = hostile_study(tmp_path / "study", server.base_url)
-        # A process of its own: the browser has the event loop of this one.
+        # In another process, because the browser uses the event loop of this one.
         command = [sys.executable, "-m", "umpirical", "run", str(folder)]
         done = subprocess.run(command, capture_output=True, check=False)
     said = (done.stdout + done.stderr).decode()
@@ -93,7 +93,7 @@ def test_a_hostile_judge_is_reported_and_does_nothing(browser, tmp_path):
     pages = sorted((folder / "report").glob("*.html"))
     assert pages
     source = "".join(page.read_text(encoding="utf-8") for page in pages)
-    # The labels and texts are in the pages, escaped; nothing hidden is.
+    # Labels and texts are in the pages, escaped, and nothing hidden is.
     assert "&lt;img src=x onerror=window.fired=1&gt;" in source
     assert not HIDDEN.search(source)
     for page in pages:
@@ -102,7 +102,7 @@ def test_a_hostile_judge_is_reported_and_does_nothing(browser, tmp_path):
 
 @pytest.mark.browser
 def test_a_payload_in_every_place_of_a_report_does_nothing(browser, tmp_path):
-    """Those that the tests of the reports do not have: one by one, these take long enough."""
+    """Only the payloads that the tests of the reports do not have, since those test them one by one."""
     text = "\n".join(each for each in HOSTILE if each not in PAYLOADS and len(each) < 1_000)
     pages = {
         "stress": render_stress_pages([infected_report(small(), text, structure=False)])["index.html"],

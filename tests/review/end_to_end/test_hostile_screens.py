@@ -1,4 +1,4 @@
-"""Hostile text on every screen of the review, in a real browser: shown as it is, to the letter, and nothing else."""
+"""Hostile text on every page of the review, in a real browser: it is shown to the letter, and does nothing."""
 
 from urllib.parse import quote
 
@@ -39,7 +39,7 @@ def shown(items):
 
 
 def check_item(page, item):
-    """Each text of the item is on the page, to the letter."""
+    """Checks that every text of the item is on the page, to the letter."""
     assert page.locator("h1").text_content() == inert(item.question)
     assert texts(page, ".labels label > span") == shown(item.labels)
     assert texts(page, ".context .scrolling")[:2] == shown([item.task, item.rubric])
@@ -48,7 +48,7 @@ def check_item(page, item):
 
 
 def go_through(page):
-    """Looks at every open item in every view, and rejects it; returns those seen."""
+    """Looks at every open item in two views and its editor, and rejects it. Returns the ids."""
     seen = []
     while item := page.locator("#screen").get_attribute("data-item"):
         seen.append(item)
@@ -65,7 +65,7 @@ def test_a_reviewer_meets_text_and_nothing_else(browser, review):
         page.goto(review.url)
         check_item(page, items[0])
         assert go_through(page) == [item.id for item in items]
-        # Loaded whole, and with what others said: names, comments, texts, the target and the opinions.
+        # As loaded pages, with what others said: names, comments, texts, the target and the opinions.
         for item in items:
             page.goto(f"{review.url}/item/{item.id}")
             check_item(page, item)
@@ -127,13 +127,13 @@ def test_an_address_is_told_and_nothing_else(browser, review):
             path = quote(payload.encode("utf-8", "replace")[:300], safe="")
             page.goto(f"{review.url}/join/{path}")
             page.goto(f"{review.url}/?said={path}")
-    # A page that is refused is said by the browser itself.
+    # The browser itself reports a page that is refused.
     assert [each for each in harm if not each.startswith("Failed to load resource")] == []
 
 
 @pytest.fixture
 def unescaped(monkeypatch):
-    """The mistake that the tests above are there to catch."""
+    """Makes the mistake that the tests above are to catch."""
     mistaken = pages.environment().overlay(autoescape=False)
     monkeypatch.setattr(pages, "environment", lambda: mistaken)
 
@@ -141,7 +141,7 @@ def unescaped(monkeypatch):
 @pytest.mark.usefixtures("unescaped")
 @pytest.mark.parametrize("bypass_csp", [True, False])
 def test_without_escaping_harm_is_done_and_noticed(browser, review, bypass_csp):
-    """With the policy out of the way scripts run; with it they are stopped, and both are seen."""
+    """With the policy bypassed, scripts run; with it, they are stopped. Both are noticed."""
     with watched(browser, review, REVIEWER, "reviewer", bypass_csp=bypass_csp) as (page, harm):
         if bypass_csp:
             page.goto(review.url)
@@ -149,7 +149,7 @@ def test_without_escaping_harm_is_done_and_noticed(browser, review, bypass_csp):
         else:
             with page.expect_console_message(lambda message: message.text.startswith("policy broken")):
                 page.goto(review.url)
-        # Time for what must not happen.
+        # Leaves time for what must not happen.
         page.wait_for_timeout(500)
     assert ("fired" in harm) is bypass_csp
     assert any(each.startswith("policy broken") for each in harm) is not bypass_csp
@@ -157,7 +157,7 @@ def test_without_escaping_harm_is_done_and_noticed(browser, review, bypass_csp):
 
 @pytest.mark.usefixtures("unescaped")
 def test_without_escaping_the_policy_alone_is_not_enough(browser, review):
-    """Text that is no longer text is on the page; what the tests above hold against it does not hold."""
+    """The page has elements where texts should be, and the checks above fail."""
     with watched(browser, review, REVIEWER, "reviewer") as (page, _):
         page.goto(review.url)
         with pytest.raises(AssertionError):

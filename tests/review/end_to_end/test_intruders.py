@@ -1,4 +1,4 @@
-"""What a browser does for a page of somebody else, and for somebody who is not, or no longer, one of us."""
+"""What a browser does for pages of other sites, and for people who do not, or no longer, take part."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from umpirical.review.choices import ReviewChoice
 
 pytestmark = pytest.mark.browser
 
-# Every way for a page to send or to ask that needs nobody's click. What can be read is put down in `heard`.
+# Every way for a page to send a request without a click. What it can read is collected in `heard`.
 ATTACKS = """<!doctype html><title>elsewhere</title><body><script>
 window.heard = [];
 const url = {url!r}, token = {token!r}, fields = {{item: "paraphrase-0", kind: "accept", name: "ana"}};
@@ -54,7 +54,7 @@ setTimeout(() => {{ document.title = "tried"; }}, 1500);
 
 @pytest.fixture
 def review(tmp_path):
-    """Two items: one decided by ana, who is an owner besides, one open before her."""
+    """Two items: ana, who is also an owner, has decided on one and has the other open."""
     with serving(tmp_path, [samples.paraphrase(), samples.paraphrase(1)]) as found:
         found.session("ana", "owner")
         found.desk.next("ana")
@@ -67,7 +67,7 @@ def state(review):
     return list(review.desk.decisions()), people
 
 
-# Another port is the same site for a browser, and the cookie goes along; another name is another site.
+# To a browser, another port is the same site, so it sends the cookie; another name is another site.
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
 def test_a_page_of_another_origin_gets_nowhere(browser, review, name):
     link = review.people.invite("ben", "reviewer")
@@ -81,16 +81,16 @@ def test_a_page_of_another_origin_gets_nowhere(browser, review, name):
         hostile.goto(f"http://{name}:{port}/")
         hostile.wait_for_function("() => document.title === 'tried'")
         heard = hostile.evaluate("() => heard")
-    # Frames that are refused are empty documents to whoever holds them.
+    # To the page that holds it, a refused frame is an empty document.
     assert [each for each in heard if not each.endswith(": ")] == []
     assert {status for method, status in answers if method == "POST"} <= {403}
     assert state(review) == before
-    # The link was looked at and never used.
+    # The link was opened, but not used up.
     assert review.people.redeem(link) is not None
 
 
 def test_a_name_that_is_made_to_lead_here_is_refused(browser, review):
-    """Another site whose name is suddenly ours: for the browser all it asks is of its own origin."""
+    """DNS rebinding: another site's name resolves to our server, so the browser sees a single origin."""
     port = review.host.rpartition(":")[2]
     arguments = [*ARGUMENTS, "--host-resolver-rules=MAP evil.example 127.0.0.1"]
     before = state(review)
@@ -123,7 +123,7 @@ def test_nobody_is_told_nothing(browser, review):
 
 
 def test_a_thief_is_out_at_the_next_key(browser, review):
-    """The session itself was copied. It is revoked in the owner's browser while the thief has an item before them."""
+    """The session was copied. The owner revokes it in a browser while the thief has an item open."""
     review.session("olga", "owner")
     with (
         signed_in(browser, review, name="ana", role="owner") as page,

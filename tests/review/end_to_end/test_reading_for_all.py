@@ -1,4 +1,4 @@
-"""What axe says of every screen that a reviewer can get to, after keys as well as when it is loaded."""
+"""What axe finds on every page that a reviewer can reach, after keys as well as when loaded."""
 
 import pytest
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def review(tmp_path_factory):
-    """All decided by three people, the last of them in dispute."""
+    """Three people decided on all items, and disagree on the last."""
     items = [samples.transcript(), samples.sensitive(), samples.labelled()]
     with serving(tmp_path_factory.mktemp("review"), items, overlap=3) as found:
         found.desk.set_guideline("When in doubt, reject.")
@@ -25,7 +25,7 @@ def review(tmp_path_factory):
 
 
 def wrong(page):
-    """What axe finds, with everything unfolded, since what is folded is not looked at."""
+    """What axe finds with everything unfolded, because it skips what is folded."""
     from axe_playwright_python.sync_playwright import Axe
 
     page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
@@ -78,18 +78,18 @@ def test_axe_finds_nothing_wrong_when_the_server_is_away(browser, tmp_path, sche
 
 
 def test_the_first_item_needs_no_documentation(browser, tmp_path):
-    """From the link to a decision with what is written on the screen: each step names the next."""
+    """From the link to a decision, the page itself says at each step what to do next."""
     with serving(tmp_path, [samples.labelled(), samples.paraphrase()]) as review:
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         page.goto(f"{review.url}/join/{review.people.invite('dora', 'reviewer')}")
         page.get_by_role("button", name="Start reviewing").click()
         page.get_by_role("heading", name=samples.labelled().question).wait_for()
-        # All that is needed is in sight without scrolling: the question, what to do, the labels and every button.
+        # Everything needed is visible without scrolling: the question, what to do, the labels and every button.
         assert page.get_by_text("Choose a label, then accept.").is_visible()
         for name in ("Accept", "Edit", "Skip", "something else"):
             box = page.locator(".controls").get_by_text(name).first.bounding_box()
             assert box["y"] + box["height"] <= 720, name
-        # Accepting too early leads to what is missing, and says so.
+        # Accepting too early moves the focus to what is missing, and says so.
         page.keyboard.press("a")
         assert page.evaluate("() => document.activeElement.name") == "label"
         said = page.locator(".labels legend").evaluate("one => getComputedStyle(one, '::after').content")

@@ -1,4 +1,4 @@
-"""Two reviewers and an adjudicator at work by keyboard while a generator writes, and the server killed under them."""
+"""Two reviewers and an adjudicator work by keyboard while a generator writes, and the server is killed under them."""
 
 import os
 import time
@@ -18,7 +18,7 @@ from .serving_a_study import ReviewProcess, generating, made_study, opened
 pytestmark = pytest.mark.browser
 
 LATENCY = 0.25
-"""Seconds that a model takes for an answer, so that items come one by one."""
+"""Seconds that a model takes to answer, so that items arrive one by one."""
 
 PATIENCE = 60.0
 
@@ -36,11 +36,11 @@ def postgres_database():
 
 @pytest.fixture
 def study(tmp_path):
-    """Makes a study, and the models that write for it. They keep a fifth back until the server was killed."""
+    """Makes a study and the models that write for it, which hold back a fifth until the server was killed."""
     with ExitStack() as stack:
 
         def make(items):
-            # A cue takes one answer, a flip one and two opinions; cues are written first.
+            # A cue takes one answer; a flip takes one and two opinions. Cues are written first.
             models = Models(hold_after=int(1.4 * items))
             server = stack.enter_context(ChatServer(models, latency=LATENCY))
             stack.callback(models.go_on.set)
@@ -50,7 +50,7 @@ def study(tmp_path):
 
 
 def at_work(browser, review):
-    """Ana, ben and carl, each in a browser of their own, before there is anything to review."""
+    """Ana, ben and carl, each in their own browser, before there is anything to review."""
     people, complaints = [], []
     for name, role, kind in (
         ("ana", "reviewer", Reviewer),
@@ -66,12 +66,12 @@ def at_work(browser, review):
 
 
 def killed(review, people, *, resting):
-    """Kills the server while decisions of all but one are on their way, and starts it again.
+    """Kills the server while everyone but one has a decision under way, and starts it again.
 
-    Who was told that theirs may not be saved tries again. The one at rest takes back what they last decided before.
+    Whoever is told that their decision may not be saved tries again. The one at rest undoes their last decision.
     """
     last = next(said for said in reversed(resting.done) if not said.undone)
-    # A dispute that is about to be taken back is left alone: it would be gone, whoever is killed.
+    # A dispute over the decision that is about to be undone is left alone: it disappears in any case.
     others = [person for person in people if person is not resting and person.item != last.item]
     sent = [person for person in others if person.send()]
     review.kill()
@@ -86,9 +86,9 @@ def killed(review, people, *, resting):
 
 
 def worked_through(review, people, generator, models, *, items, killings):
-    """Lets all of them decide in turn until reviewers have decided everything.
+    """Lets everyone decide in turn until the reviewers have decided on everything.
 
-    The server is killed so many times meanwhile, while the generator writes; it goes on to write after the last.
+    Meanwhile, as the generator writes, the server is killed so many times; the generator goes on after the last.
     """
     reviewers = people[:2]
     points = [2 * items * (place + 1) // (killings + 1) for place in range(killings)]
@@ -121,7 +121,7 @@ def _standing(person):
 
 
 def settled(adjudicator, desk):
-    """Lets the adjudicator go on until no dispute is left; those that come last come by themselves."""
+    """Lets the adjudicator go on until no dispute is left; the last ones arrive on their own."""
     until = time.monotonic() + PATIENCE
     while desk.progress(adjudicator.name).disputed:
         if not adjudicator.act():
@@ -130,13 +130,13 @@ def settled(adjudicator, desk):
 
 
 def check_record(desk, people, *, items):
-    """All that a page showed as done is in the database, once, as it was shown; and every item has an outcome."""
+    """Checks that all that a page confirmed is stored once, as it was confirmed, and that every item has an outcome."""
     kept = [
         Done(one.reviewer, one.item, one.kind, one.label, one.reason, one.undone, one.adjudicates)
         for one in desk.decisions()
     ]
     told = [said for person in people for said in person.done]
-    # Who sides with a rejection takes over its reason, which the page does not say.
+    # Siding with a rejection takes over its reason, which the page does not show.
     for one, other in zip(sorted(kept, key=_order), sorted(told, key=_order), strict=True):
         assert replace(one, reason=other.reason if one.adjudicates else one.reason) == other
     assert len(set(kept)) == len(kept)
@@ -152,7 +152,7 @@ def _order(said):
 
 
 def review_by_three(browser, study, *, items, killings, database=None):
-    """The whole of it; returns figures."""
+    """Runs a whole review, and returns figures about it."""
     begun = time.monotonic()
     folder, models = study(items)
     with ReviewProcess(folder, database=database) as review:
@@ -166,7 +166,7 @@ def review_by_three(browser, study, *, items, killings, database=None):
             kept, outcomes = check_record(record.desk, people, items=items)
         for person in people:
             person.page.context.close()
-    # What a browser itself says of a server that is away is no complaint of ours.
+    # Messages of the browser itself about a missing server do not count.
     ours = [line for heard in complaints for line in heard if "ERR_" not in line and "Failed to load" not in line]
     assert ours == []
     assert "Traceback" not in review.log.read_text()

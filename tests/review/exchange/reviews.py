@@ -1,4 +1,4 @@
-"""A review in which everything happened that can happen."""
+"""A review in which everything that can happen has happened."""
 
 from tests.review.items import an_item
 from umpirical.review.choices import ReviewChoice

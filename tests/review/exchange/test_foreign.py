@@ -42,7 +42,7 @@ def test_what_people_say_goes_there_and_comes_back(form, full, another, tmp_path
     desk.add(full.items())
     text = exported(full, form)
     result = taken(desk, text, tmp_path / "file", form)
-    # An undone decision and an adjudication have no place there.
+    # These formats cannot hold an undone decision or an adjudication.
     assert (result.new, result.known) == (10, 0)
     assert said(desk) == said(full)
     assert exported(desk, form) == text
@@ -89,7 +89,7 @@ def test_argilla_records_have_the_fields_its_server_takes(full):
     assert response["status"] == "submitted"
     assert response["values"] == {"decision": {"value": "edit"}, "text": {"value": "Blue is the wide sea."}}
     assert response["user"] == "ana"
-    # A skip is a response that was discarded.
+    # A skip is a discarded response.
     assert [one["status"] for one in records[3]["responses"]] == ["submitted", "discarded"]
     # The same person has the same id in every record.
     assert len({one["user_id"] for record in records for one in record["responses"]}) == 2
@@ -184,7 +184,7 @@ def test_an_older_decision_does_not_replace_a_newer_one(another, tmp_path, noon)
     result = taken(desk, old, tmp_path / "f", "argilla")
     assert (result.new, result.known) == (0, 1)
     assert said(desk)["one", "ana"][0] == "reject"
-    # Without a time it is taken for one of now.
+    # A decision without a time counts as made now.
     assert taken(desk, record("one", "accept"), tmp_path / "f", "argilla", clock=noon).new == 1
     assert said(desk)["one", "ana"][0] == "accept"
 
@@ -296,7 +296,7 @@ def test_a_file_that_is_too_large_is_not_read(another, tmp_path, monkeypatch):
 
 
 def test_the_labelling_interface_names_what_is_read():
-    """Label Studio's own XML, by the names that results carry."""
+    """The controls of the labelling interface have the names that the import expects."""
     from xml.etree import ElementTree as ET
 
     from umpirical.domain.reviews import REASONS

@@ -31,14 +31,14 @@ def test_out_and_in_again_is_the_same_to_the_last_byte(full, desk_of, tmp_path):
         "revision",
         "decision",
     }
-    # Into the other kind of database too.
+    # Also into the other kind of database.
     desk = desk_of(overlap=2)
     result = taken(desk, before, tmp_path / "review.jsonl")
     assert (result.new, result.known) == (12, 0)
     assert exported(desk) == before
     assert list(desk.outcomes()) == list(full.outcomes())
     assert desk.guideline() == full.guideline() == (2, "Keep what says the same, and reads well.")
-    # Nobody is given again what they have decided, and no item goes to a third.
+    # Nobody is given an item they decided on again, and no item goes to a third person.
     assert desk.next("ana") is None
     assert desk.next("dora").item.id == "plain-3"
     desk.release("dora")
@@ -70,7 +70,7 @@ def test_what_came_from_a_file_says_so(full, another, tmp_path, noon):
 
 
 def test_two_reviews_of_the_same_items_become_one(full, another, tmp_path):
-    """What was said here stays, what was said there comes to it; texts that differ do not share a number."""
+    """Decisions made here stay and those in the file are added; different texts have different numbers."""
     desk = another()
     desk.add(full.items())
     desk.set_guideline("Ours.")
@@ -86,7 +86,7 @@ def test_two_reviews_of_the_same_items_become_one(full, another, tmp_path):
     said = {(d.reviewer, d.item): texts[d.item, d.revision] for d in desk.decisions() if d.kind == "edit"}
     assert said["dora", "plain-1"] == "A text of Dora's."
     assert said["ana", "plain-1"] == said["Ben", "plain-1"] == "Blue is the wide sea."
-    # The guideline that is in force here stays so, and theirs are kept for what was decided by them.
+    # The guideline in force here stays in force, and the file's are kept for the decisions made under them.
     assert desk.guideline()[1] == "Ours."
     assert {d.guideline for d in desk.decisions() if d.reviewer == "Ben"} == {2}
 
@@ -138,7 +138,7 @@ def test_a_line_that_does_not_fit_is_named_and_nothing_is_taken_in(name, full, a
 
 
 def altered(text, kind, change):
-    """The file with its last record of a kind changed, and the number of that line."""
+    """The file with its last record of a kind changed, and the line number of that record."""
     lines = text.splitlines()
     number = max(place for place, line in enumerate(lines) if json.loads(line)["record"] == kind)
     lines[number] = json.dumps(json.loads(lines[number]) | change)

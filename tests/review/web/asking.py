@@ -1,4 +1,4 @@
-"""Requests as they go over the wire: every header is the test's own."""
+"""Requests on the wire, with exactly the headers that a test sets."""
 
 from dataclasses import dataclass
 from urllib.parse import urlencode
@@ -16,7 +16,7 @@ class Answer:
 
 
 async def ask(served, method, path, *, session=None, headers=(), form=None, body=None, ours=True):
-    """One request; a form of one of the review's own pages unless `ours` is false."""
+    """One request, as a page of the review would send it unless `ours` is false."""
     sent = {"Cookie": "; ".join(f"{name}={value}" for name, value in (session or {}).items())} if session else {}
     if method == "POST" and ours:
         sent |= {"Origin": served.url, "Sec-Fetch-Site": "same-origin"}

@@ -1,4 +1,4 @@
-"""A browser that is signed in, and the screen it shows."""
+"""A signed-in browser, and what its page shows."""
 
 from contextlib import contextmanager
 
@@ -7,9 +7,9 @@ __all__ = ["intercept", "item_shown", "press", "signed_in", "unblurred"]
 
 @contextmanager
 def signed_in(browser, served, *, name="ana", role="reviewer", path="/", width=1280, **options):
-    """A page of the review, for nobody if there is no name.
+    """A page of the review; without a name, nobody is signed in.
 
-    Whatever it complains of fails the test, but for refusals that the test is about.
+    Whatever it reports on the console fails the test, except refused requests, which the test may be about.
     """
     context = browser.new_context(viewport={"width": width, "height": 900}, **options)
     for cookie, session in served.session(name, role).items() if name else ():
@@ -31,7 +31,7 @@ def item_shown(page):
 
 
 def press(page, *keys):
-    """Keys one after another, and then waits for another item, or the empty desk."""
+    """Presses keys one after another, then waits for another item or the empty page."""
     before = item_shown(page)
     for key in keys:
         page.keyboard.press(key)
@@ -39,11 +39,11 @@ def press(page, *keys):
 
 
 def intercept(page, pattern, handler):
-    """Lets the handler answer the page's requests. A page that is open already may send one past a new route."""
+    """Routes requests of the page to a handler, and reloads it: an open page may still send one past a new route."""
     page.route(pattern, handler)
     page.reload()
 
 
 def unblurred(page, place):
-    """Waits until a text is no longer blurred, however long the browser takes over it."""
+    """Waits until a text is no longer blurred, however long the transition takes."""
     page.wait_for_function("(place) => getComputedStyle(document.querySelector(place)).filter === 'none'", arg=place)

@@ -5,7 +5,7 @@ from .serving import serving
 
 @pytest.fixture
 def served(tmp_path):
-    """Serves a review with these items; ends with the test."""
+    """Serves a review with the given items until the test ends."""
     from contextlib import ExitStack
 
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Items of every kind that a reviewer meets."""
+"""Items of every kind that reviewers are given."""
 
 import json
 import random
@@ -40,13 +40,13 @@ def labelled(number=0, **changes):
 
 
 def plain(number=0, **changes):
-    """Only blanks and hidden characters were changed."""
+    """An item in which only blanks and hidden characters were changed."""
     values = {"before": "one two\tthree\nfour", "after": "one  two three\n\nfo\u200bur\u202e", **changes}
     return paraphrase(number, id=f"plain-{number}", **values)
 
 
 def written(number=0, **changes):
-    """Made from nothing: there is nothing to compare with."""
+    """An item that was not made from another text, so there is nothing to compare it with."""
     values = {"before": "", "labels": tuple("123456"), "target": "4", "test": "synthetic ordinal", **changes}
     return paraphrase(number, id=f"written-{number}", question="Which grade does this answer deserve?", **values)
 
@@ -82,7 +82,7 @@ def transcript(number=0, *, nested=True, **changes):
 
 
 def long_item(number=0, *, words=1_000):
-    """A text of so many words, one in six of them changed."""
+    """A text of so many words, of which one in six is changed."""
     source = random.Random(number)  # noqa: S311
     text = [f"word{source.randrange(400)}" for _ in range(words)]
     changed = [f"other{source.randrange(400)}" if source.random() < 1 / 6 else word for word in text]

@@ -1,4 +1,4 @@
-"""A review that is really served: a database in a file, a server on loopback, sessions for people."""
+"""A review that is really served: a database file, a server on loopback, and sessions for people."""
 
 import threading
 from contextlib import contextmanager

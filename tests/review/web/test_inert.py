@@ -1,4 +1,4 @@
-"""Text from outside is text on every page, wherever it comes from."""
+"""Text from outside stays text on every page, wherever it comes from."""
 
 from html.parser import HTMLParser
 
@@ -18,7 +18,7 @@ NAME = "<b onmouseover=alert(1)>\"'&"
 
 
 class Page(HTMLParser):
-    """What elements there are, and what they would run."""
+    """The elements of a page that could run something."""
 
     def __init__(self, text):
         super().__init__()
@@ -89,7 +89,7 @@ async def test_who_is_revoked_is_who_was_meant_whatever_the_name(infected):
 
 
 async def test_without_escaping_the_test_would_fail(infected):
-    """What the tests above rest on: with autoescape off, they see script."""
+    """A check of the tests above: with autoescape off, they would fail."""
     templates = environment()
     templates.autoescape = False
     templates.cache.clear()

@@ -1,4 +1,4 @@
-"""Pages of other sites in the same browser, which is signed in: they read nothing and change nothing."""
+"""Pages of other sites, open in the same signed-in browser, read nothing and change nothing."""
 
 import http.server
 import threading
@@ -53,7 +53,7 @@ def elsewhere(page):
         server.server_close()
 
 
-# Another port of the same machine is the same site for a browser: the cookie goes along. Another name is another site.
+# To a browser, another port of the machine is the same site, so it sends the cookie; another name is another site.
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
 def test_a_page_from_elsewhere_reads_and_changes_nothing(browser, served, name):
     review = served(samples.paraphrase(), samples.paraphrase(1))
@@ -66,7 +66,7 @@ def test_a_page_from_elsewhere_reads_and_changes_nothing(browser, served, name):
         hostile.goto(f"http://{name}:{port}/")
         hostile.wait_for_function("() => document.title === 'tried'")
         assert hostile.evaluate("heard") == []
-    # The form's answer, at least, can be seen from outside the page; it shows that requests came through.
+    # The test sees the answer to the form at least, which shows that requests reached the server.
     posted = [status for method, status in answers if method == "POST"]
     assert posted
     assert set(posted) == {403}

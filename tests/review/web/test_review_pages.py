@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 
 def current(served):
-    """What stands, by item: kind, label, reason."""
+    """The decisions that stand, by item: kind, label, reason."""
     return {each.item: (each.kind, each.label, each.reason) for each in served.desk.decisions() if not each.undone}
 
 
@@ -43,7 +43,7 @@ def test_a_reviewer_accepts_skips_rejects_and_undoes_by_keys(browser, served):
 def test_the_time_from_shown_to_decided_is_recorded(browser, served):
     review = served(samples.paraphrase())
     with signed_in(browser, review) as page:
-        # The browser's clock stands still but for what the test adds to it.
+        # The page's clock stands still, except for the time that the test adds.
         page.clock.install(time=0)
         page.clock.pause_at(1_000)
         page.reload()
@@ -85,7 +85,7 @@ def test_an_edit_is_typed_saved_and_shown_again(browser, served):
     with signed_in(browser, review) as page:
         page.keyboard.press("e")
         editor = page.locator("textarea[name=text]")
-        # What cannot be seen is written out, and comes back as it was.
+        # Hidden characters are spelled out, and saved as they were.
         assert editor.input_value() == "one  two three\n\nfo⟦U+200B⟧ur⟦U+202E⟧"
         page.keyboard.press("Control+End")
         page.keyboard.type(" as d")
@@ -128,7 +128,7 @@ def test_a_decision_is_changed_by_going_back(browser, served):
 
 
 def test_what_is_accepted_is_what_is_shown(browser, served):
-    """One's own edit, where one comes back to it: with another label, say."""
+    """Someone who returns to their own edit, perhaps to choose another label, accepts that edit."""
     review = served(samples.labelled(), samples.labelled(1))
     with signed_in(browser, review) as page:
         page.keyboard.press("1")
@@ -258,7 +258,7 @@ def test_keys_pressed_while_a_decision_is_under_way_decide_nothing(browser, serv
         page.wait_for_timeout(200)
         assert item_shown(page) == "paraphrase-1"
     assert [(each.item, each.kind) for each in review.desk.decisions()] == [("paraphrase-0", "accept")]
-    # The page may connect to its event stream at any time, and that asks for nothing.
+    # The page may connect to its event stream at any time, which decides nothing.
     assert [each for each in asked if each != ("GET", "/events")] == [("POST", "/decide")]
 
 

@@ -1,4 +1,4 @@
-"""Who gets in, and what is refused, over the wire."""
+"""Who gets in and what is refused, on the wire."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ DECISION = {"item": "paraphrase-0", "kind": "accept"}
 
 @pytest.fixture(scope="module")
 def standing(tmp_path_factory):
-    """One for all requests that change nothing."""
+    """One review for all the requests that change nothing."""
     with serving(tmp_path_factory.mktemp("review"), [samples.paraphrase()]) as found:
         found.desk.next("ana")
         yield found
@@ -30,7 +30,7 @@ def standing(tmp_path_factory):
 
 @pytest.fixture
 def review(served):
-    """One item, in the hands of ana."""
+    """A review with one item, which ana has open."""
     found = served(samples.paraphrase())
     found.desk.next("ana")
     return found
@@ -109,7 +109,7 @@ async def test_a_browser_that_says_nothing_of_itself_needs_the_mark_of_our_form(
             review, "POST", "/decide", session=session, form=form, headers={"Origin": "null"}, ours=False
         )
         assert answer.status == status
-    # The mark of one session is nothing in another.
+    # The mark of one session is worthless in another.
     form = DECISION | {"mark": mark}
     assert (await ask(review, "POST", "/undo", session=other, form=form, ours=False)).status == 403
     assert decisions(review) == ["accept"]
@@ -171,7 +171,7 @@ async def test_a_link_opens_the_review_once(review):
     assert cookie.value != token
     assert (await ask(review, "GET", "/", session={review.cookie: cookie.value})).status == 200
     assert (await ask(review, "POST", path, form={})).status == 403
-    # The link itself is no session.
+    # The link itself is not a session.
     assert (await ask(review, "GET", "/", session={review.cookie: token})).status == 401
 
 
@@ -280,7 +280,7 @@ async def test_a_large_body_of_no_declared_size_is_refused_while_it_is_read(revi
 
 
 async def begin(review, size):
-    """The head of a decision; its body has yet to come."""
+    """Sends the head of a request, whose body is still to come."""
     address, port = review.host.split(":")
     [(name, value)] = review.session().items()
     reader, writer = await asyncio.open_connection(address, int(port))
@@ -326,7 +326,7 @@ async def test_tokens_are_in_no_log(review, caplog, capfd):
     await ask(review, "POST", f"/join/{token}", form={}, headers={"Host": "evil.example"})
     joined = await ask(review, "POST", f"/join/{token}", form={})
     [cookie] = SimpleCookie(joined.headers["Set-Cookie"]).values()
-    # Of the server's own records: a client that is asked to log everything would write down what it sends.
+    # Only the server's records: a client that logs everything would log what it sends.
     said = "".join(record.getMessage() for record in caplog.records) + "".join(capfd.readouterr())
     assert token not in said
     assert cookie.value not in said
@@ -345,7 +345,7 @@ def test_asked_to_the_server_listens_everywhere_and_knows_its_names():
         assert url_of(listening) == f"http://127.0.0.1:{port}"
         names = hosts_of(listening, names=frozenset({"Review.Example:443", "box"}))
         own = {f"127.0.0.1:{port}", f"localhost:{port}", f"box:{port}"}
-        # Browsers leave out the port that goes without saying, in Host and in Origin.
+        # Browsers leave out the default port in Host and in Origin.
         assert names == own | {"review.example:443", "review.example"}
 
 

@@ -1,4 +1,4 @@
-"""Transcripts, disputes and the owner's page in a real browser; what axe says of all; and how pages fit."""
+"""Transcripts, disputes and the owner's page in a real browser; what axe finds; and whether the pages fit."""
 
 import json
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 
 def disputed(served, *items):
-    """Items that ana and ben do not agree on."""
+    """A review of items that ana and ben disagree on."""
     review = served(*items, overlap=2)
     for item in items:
         label = item.labels[0] if item.labels else ""
@@ -49,7 +49,7 @@ def test_a_transcript_is_edited_message_by_message(browser, served, script):
         refused = page.get_by_role("alert")
         refused.wait_for()
         assert "Message 3, search: this is not valid JSON" in refused.inner_text()
-        # Nothing that was typed is lost, and it is all in sight.
+        # Nothing that was typed is lost, and all of it is visible.
         assert arguments.input_value() == '{"query": "half'
         assert page.locator('textarea[name="m4.content"]').input_value() == "It was not found, sorry."
         assert list(review.desk.decisions()) == []
@@ -139,7 +139,7 @@ def test_a_dispute_over_a_transcript_shows_the_messages_that_were_changed(browse
     with signed_in(browser, review, name="carl", role="adjudicator", path="/adjudicate") as page:
         assert page.locator(".disputant .message").count() == 1
         assert page.locator(".disputant .inline ins").inner_text() == "never"
-        # Edited is the generator's text, once.
+        # There is one editor, for the generator's text.
         assert page.locator('textarea[name="m4.content"]').count() == 1
         press(page, "x")
     [outcome] = review.desk.outcomes()
@@ -203,7 +203,7 @@ PAGES = {
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
 def test_axe_finds_nothing_wrong_and_the_pages_fit(browser, served, scheme, width):
-    """With everything unfolded, since what is folded is not looked at."""
+    """With everything unfolded, because axe skips what is folded."""
     from axe_playwright_python.sync_playwright import Axe
 
     review = looked_at(served)

@@ -44,7 +44,7 @@ async def test_an_open_page_does_not_hold_up_the_end(tmp_path, number):
     ):
         assert await events.content.readline() == b": here\n"
         program.send_signal(number)
-        # Without being let go, the page would keep the server for as long as it is open.
+        # Unless the server closes the stream, the page keeps it running for as long as it is open.
         out, err = await asyncio.wait_for(program.communicate(), 30)
-    # It ended by itself: what comes after serving was done, and nothing was complained of.
+    # It returned from serving, did what comes after that, and reported no error.
     assert (program.returncode, out, err) == (0, b"closed\n", b"")

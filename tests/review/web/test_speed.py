@@ -1,6 +1,6 @@
 """From a key to the next item on the screen, in a real browser, with a durable write and a diff of 1,000 words.
 
-Seconds say more about the machine than about the code, so what is asserted is a ratio: to a handler that does nothing,
+Seconds say more about the machine than about the code, so the test asserts a ratio: to a handler that does nothing,
 behind the same script, in the same browser, in the same run. The times themselves are printed (`pytest -s`).
 """
 
@@ -22,11 +22,11 @@ from .browsing import signed_in
 pytestmark = pytest.mark.browser
 
 TIMES, WARMING = 40, 3
-"""Items that count, and the first ones, which do not."""
+"""Items that count, and the first few, which do not."""
 
 MOST_RATIO = 30.0
-"""Measured were 4 with little else going on, and 14 where others starved the server, which has more to do than nothing.
-Comparing 1,000 words without a fast algorithm takes seconds: that would be hundreds."""
+"""Measured ratios were 4 on an idle machine and 14 on a busy one, where the server, which has more to do, suffers more.
+Comparing 1,000 words with a slow algorithm takes seconds, which would be a ratio of hundreds."""
 
 EMPTY = """<!doctype html><html lang="en"><head><title>{number}</title><link rel="icon" href="data:,">
 <script src="/static/review.js" defer></script></head><body><div id="live"></div>
@@ -78,7 +78,7 @@ def measured(page):
     page.evaluate(WATCH)
     page.keyboard.press("a")
     taken = page.evaluate("() => window.measured")
-    # A person reads before the next key.
+    # A person reads before pressing the next key.
     page.wait_for_timeout(20)
     return taken
 
@@ -93,7 +93,7 @@ def test_the_next_item_is_there_at_once(browser, served, record_property):
     with empty_handler() as url, signed_in(browser, review) as page:
         empty = browser.new_page(viewport={"width": 1280, "height": 900})
         empty.goto(url)
-        # In turns, so that what else the machine does is shared by both.
+        # In turns, so that other load on the machine affects both.
         for _ in range(TIMES + WARMING):
             nothing.append(measured(empty))
             ours.append(measured(page))
@@ -106,5 +106,5 @@ def test_the_next_item_is_there_at_once(browser, served, record_property):
     ]
     record_property("key_to_next_item", ", ".join(said))
     print(f"\nkey to next item, and its ratio to an empty handler: {', '.join(said)}")  # noqa: T201
-    # The quarter that was least disturbed: on a machine that is busy elsewhere, the rest says how busy it is.
+    # The quarter that was disturbed least: on a busy machine, the rest only shows how busy it is.
     assert part(ours, 0.25) / part(nothing, 0.25) < MOST_RATIO

@@ -121,7 +121,7 @@ def test_the_arguments_of_a_call_are_edited_as_json(nested):
     call = saved[2]["tool_calls"][0]
     arguments = json.loads(call["function"]["arguments"]) if nested else call["arguments"]
     assert arguments == {"query": "parcels"}
-    # All the rest is as it was.
+    # Everything else is unchanged.
     unchanged = json.loads(text)
     assert [saved[place] for place in (0, 1, 3, 4)] == [unchanged[place] for place in (0, 1, 3, 4)]
 

@@ -1,4 +1,4 @@
-"""What changes at the desk is told, and trouble with new items stops nobody."""
+"""Changes at the desk wake those who wait, and trouble with new items stops nobody."""
 
 import asyncio
 

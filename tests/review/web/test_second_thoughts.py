@@ -1,4 +1,4 @@
-"""What a person does who decides twice, in two windows, or sends what no page of ours would."""
+"""People who decide twice or in two windows, or send what no page of ours would."""
 
 import pytest
 
@@ -84,10 +84,10 @@ async def test_an_undo_of_a_window_left_behind_takes_nothing_back(served):
 def test_digits_are_found_by_their_place_on_keyboards_that_have_them_with_shift(browser, served):
     review = served(samples.labelled(), samples.paraphrase())
     with signed_in(browser, review) as page:
-        # A French keyboard, without Shift: the key of 2 types an e with an accent.
+        # On a French keyboard without Shift, the key for 2 types an accented e.
         page.locator("#screen").dispatch_event("keydown", {"key": "\u00e9", "code": "Digit2", "bubbles": True})
         assert page.locator('input[name="label"]:checked').get_attribute("value") == "1"
-        # Elsewhere Shift and 1 is an exclamation mark, and no key.
+        # On other keyboards, Shift and 1 is an exclamation mark, which is not a key of the page.
         page.locator("#screen").dispatch_event(
             "keydown", {"key": "!", "code": "Digit1", "shiftKey": True, "bubbles": True}
         )
