@@ -123,6 +123,14 @@ async def test_nothing_is_changed_by_looking(standing, path, method):
     assert decisions(standing) == []
 
 
+@pytest.mark.parametrize(
+    ("path", "status", "title"), [("/nowhere", 404, "Page not found"), ("/decide", 405, "Method not allowed")]
+)
+async def test_an_address_that_leads_nowhere_says_so(standing, path, status, title):
+    answer = await ask(standing, "GET", path, session=standing.session())
+    assert (answer.status, f'<h1 tabindex="-1">{title}</h1>' in answer.text) == (status, True)
+
+
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
 async def test_other_methods_are_refused(standing, method):
     headers = {"Origin": standing.url, "Sec-Fetch-Site": "same-origin"}
