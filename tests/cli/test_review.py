@@ -20,7 +20,7 @@ from tests.docs.reading import ROOT, blocks
 from tests.protocols.review.written import small_study, write
 from umpirical.protocols.review.items import ItemFeed
 from umpirical.protocols.review.opening import open_review
-from umpirical.review.desk import Choice
+from umpirical.review.choices import ReviewChoice
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.store.yaml_files import parse_yaml
 from umpirical.study.file import load_study
@@ -47,7 +47,9 @@ def decided(folder, people=("ana", "ben"), labels=lambda item: item.target):
             while shown := opened.desk.next(person):
                 label = labels(items[shown.item.id]) if shown.item.labels else ""
                 choice = (
-                    Choice("reject", reason="artefact") if shown.item.id == first else Choice("accept", label=label)
+                    ReviewChoice("reject", reason="artefact")
+                    if shown.item.id == first
+                    else ReviewChoice("accept", label=label)
                 )
                 opened.desk.decide(person, shown.item.id, choice)
     finally:

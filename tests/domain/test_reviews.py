@@ -4,12 +4,12 @@ from typing import get_args
 
 import pytest
 
-from umpirical.domain.reviews import REASONS, Decision, Outcome, Reason
+from umpirical.domain.reviews import REASONS, Reason, ReviewDecision, ReviewOutcome
 
 
-def said(kind: str, **fields) -> Decision:
+def said(kind: str, **fields) -> ReviewDecision:
     given = {"revision": 0, "at": "", "milliseconds": 0, "mode": "blind", "guideline": 0}
-    return Decision(1, "item", "ana", kind, **given | fields)
+    return ReviewDecision(1, "item", "ana", kind, **given | fields)
 
 
 @pytest.mark.parametrize(
@@ -35,12 +35,12 @@ def test_there_is_a_word_for_every_reason_and_a_key():
 
 
 def test_an_outcome_is_told_by_what_counts():
-    accepted = Outcome("item", "accepted", text="Text.", label="1", reviewers=("ana",))
-    assert accepted.digest == Outcome("item", "accepted", text="Text.", label="1", reviewers=("bob",)).digest
+    accepted = ReviewOutcome("item", "accepted", text="Text.", label="1", reviewers=("ana",))
+    assert accepted.digest == ReviewOutcome("item", "accepted", text="Text.", label="1", reviewers=("bob",)).digest
     for other in (
-        Outcome("other", "accepted", text="Text.", label="1"),
-        Outcome("item", "rejected", text="Text.", label="1"),
-        Outcome("item", "accepted", text="Text!", label="1"),
-        Outcome("item", "accepted", text="Text.", label="2"),
+        ReviewOutcome("other", "accepted", text="Text.", label="1"),
+        ReviewOutcome("item", "rejected", text="Text.", label="1"),
+        ReviewOutcome("item", "accepted", text="Text!", label="1"),
+        ReviewOutcome("item", "accepted", text="Text.", label="2"),
     ):
         assert other.digest != accepted.digest

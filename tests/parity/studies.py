@@ -274,7 +274,7 @@ def _decide(folder: Path) -> None:
     """Two people go through everything, and an adjudicator settles what they disagree on."""
     from umpirical.protocols.review.items import ItemFeed
     from umpirical.protocols.review.opening import open_review
-    from umpirical.review.desk import Choice
+    from umpirical.review.choices import ReviewChoice
     from umpirical.study.file import load_study
 
     study = load_study(folder)
@@ -284,10 +284,10 @@ def _decide(folder: Path) -> None:
         items = {item.id: item for item in opened.desk.items()}
         for person in ("ana", "ben"):
             while shown := opened.desk.next(person):
-                opened.desk.decide(person, shown.item.id, _choice(person, items[shown.item.id], Choice))
+                opened.desk.decide(person, shown.item.id, _choice(person, items[shown.item.id], ReviewChoice))
         while shown := opened.desk.disputed("cleo"):
             item = items[shown.item.id]
-            opened.desk.adjudicate("cleo", item.id, Choice("accept", label=item.target if item.labels else ""))
+            opened.desk.adjudicate("cleo", item.id, ReviewChoice("accept", label=item.target if item.labels else ""))
     finally:
         opened.close()
 

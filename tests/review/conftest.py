@@ -8,14 +8,15 @@ import pytest
 
 from tests import postgres
 from umpirical.review.database import open_database
-from umpirical.review.desk import Desk, Settings
+from umpirical.review.desk import Desk
+from umpirical.review.records import Settings
 
 NAMES = (f"review{number}" for number in itertools.count())
 
 
 @pytest.fixture(scope="session")
 def postgres_url():
-    """The URL of a server's databases. Where it must be there, as in CI, its absence is an error and not a skip."""
+    """The URL of a server's databases. Where PostgreSQL is required, as in CI, its absence is an error, not a skip."""
     found = postgres.programs()
     if found is None:
         if os.environ.get("UMPIRICAL_REQUIRE_POSTGRES"):
@@ -37,7 +38,7 @@ def url(request, tmp_path):
 
 @pytest.fixture
 def fresh_postgres(postgres_url):
-    """Makes databases; a copy of one that is there already takes a fraction of the steps that made it."""
+    """Makes databases by copying one that exists, which takes a fraction of the time of migrating an empty one."""
     from sqlalchemy import create_engine, text
 
     made = []
@@ -67,7 +68,7 @@ def database(url):
 
 
 class Clock:
-    """A second later each time it is looked at."""
+    """A clock that is one second later each time it is read."""
 
     def __init__(self) -> None:
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
@@ -84,7 +85,7 @@ def clock():
 
 @pytest.fixture
 def desk_of(database, clock):
-    """Makes a desk with the settings given."""
+    """Makes a desk with the given settings."""
 
     def make(**settings) -> Desk:
         return Desk(database, Settings(**settings), clock)

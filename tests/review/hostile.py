@@ -1,4 +1,4 @@
-"""Texts that break what is not careful with them."""
+"""Texts that break careless code."""
 
 __all__ = ["HOSTILE"]
 

@@ -1,4 +1,4 @@
-"""How far people agree: values worked out by hand, and planted agreement found again."""
+"""How far people agree: values worked out by hand, and planted agreement recovered."""
 
 from dataclasses import replace
 from itertools import count
@@ -8,20 +8,20 @@ import pytest
 
 from tests.review.items import an_item, some_items
 from umpirical.domain.measures import Estimate, Undefined
-from umpirical.domain.reviews import Decision
+from umpirical.domain.reviews import ReviewDecision
 from umpirical.review.agreement import agreement
-from umpirical.review.desk import Choice
+from umpirical.review.choices import ReviewChoice
 
 KINDS = {"k": "accept", "r": "reject", "s": "skip", "e": "edit"}
 
 
-def said(rows: list[str], items=None, **fields) -> tuple[list[Decision], list]:
-    """Decisions from words: a letter for each person, `-` for one who did not decide."""
+def said(rows: list[str], items=None, **fields) -> tuple[list[ReviewDecision], list]:
+    """Decisions from strings: one letter per person, `-` for someone who did not decide."""
     items = items or some_items(len(rows))
     numbers = count(1)
     given = {"revision": 0, "at": "", "milliseconds": 0, "mode": "blind", "guideline": 0} | fields
     decisions = [
-        Decision(next(numbers), item.id, f"person-{place}", KINDS[letter], **given)
+        ReviewDecision(next(numbers), item.id, f"person-{place}", KINDS[letter], **given)
         for item, row in zip(items, rows, strict=True)
         for place, letter in enumerate(row)
         if letter != "-"
@@ -29,7 +29,7 @@ def said(rows: list[str], items=None, **fields) -> tuple[list[Decision], list]:
     return decisions, items
 
 
-def labelled(rows: list[tuple[str, ...]], labels: tuple[str, ...]) -> tuple[list[Decision], list]:
+def labelled(rows: list[tuple[str, ...]], labels: tuple[str, ...]) -> tuple[list[ReviewDecision], list]:
     items = some_items(len(rows), labels=labels)
     decisions, _ = said(["k" * len(row) for row in rows], items)
     given = iter([label for row in rows for label in row])
@@ -104,7 +104,7 @@ def test_labels_of_different_scales_are_compared_by_test_only():
     decisions = [replace(decision, label=next(labels)) for decision in decisions]
     found = agreement(decisions, items, metric={"a": "nominal", "b": "ordinal"})
     assert "different labels" in found.overall.label_alpha.reason
-    # 1 1, 1 2, 2 2: as often apart as three of each by chance: 1 - 5 * 1 / 9.
+    # 11, 12, 22: one pair in three differs, with three labels of each kind: 1 - 5 * 1 / 9.
     assert found.tests["a"].label_alpha.value == pytest.approx(1 - 5 / 9)
     assert isinstance(found.tests["b"].label_alpha, Estimate)
 
@@ -156,8 +156,8 @@ def test_the_order_of_reviewers_changes_no_digit():
     assert one.alpha.interval.low == pytest.approx(other.alpha.interval.low, abs=1e-12)
 
 
-def planted(error: float, items: int, seed: int) -> tuple[list[Decision], list]:
-    """Half the items are good; each of two people takes one for the other with a known chance."""
+def planted(error: float, items: int, seed: int) -> tuple[list[ReviewDecision], list]:
+    """Half the items are good; each of two people mistakes one kind for the other with a known probability."""
     rng = np.random.default_rng(seed)
     good = rng.random(items) < 0.5
     wrong = rng.random((items, 2)) < error
@@ -166,13 +166,13 @@ def planted(error: float, items: int, seed: int) -> tuple[list[Decision], list]:
 
 @pytest.mark.parametrize("error", [0.02, 0.1, 0.25])
 def test_planted_agreement_is_found_again(error):
-    """Two who err with chance e on items that are good half the time agree with alpha (1 - 2e)²."""
+    """Two people who err with probability e, on items of which half are good, agree with alpha (1 - 2e)²."""
     truth, raw, runs = (1 - 2 * error) ** 2, 1 - 2 * error * (1 - error), 60
     found = [agreement(*planted(error, 150, seed)).overall for seed in range(runs)]
     values = np.array([one.alpha.value for one in found])
     assert values.mean() == pytest.approx(truth, abs=4 * values.std() / np.sqrt(runs) + 0.005)
     held = sum(one.alpha.interval.low <= truth <= one.alpha.interval.high for one in found)
-    # 95 in 100 are meant to hold it; fewer than 51 of 60 come of that less than once in 2,000 times.
+    # 95 % should cover it; at that rate, fewer than 51 of 60 happen less than once in 2,000 runs.
     assert held >= 51
     assert sum(one.raw.interval.low <= raw <= one.raw.interval.high for one in found) >= 51
 
@@ -191,9 +191,9 @@ def test_agreement_of_a_review_that_was_done(desk_of):
     desk.add(some_items(10))
     for person, rejects in (("ana", {0, 2, 5}), ("bob", {0, 2, 6})):
         for number in range(10):
-            choice = Choice("reject", reason="meaning") if number in rejects else Choice("accept")
+            choice = ReviewChoice("reject", reason="meaning") if number in rejects else ReviewChoice("accept")
             desk.decide(person, desk.next(person).item.id, choice)
-    desk.adjudicate("eve", "item-5", Choice("accept"))
+    desk.adjudicate("eve", "item-5", ReviewChoice("accept"))
     found = agreement(desk.decisions(), desk.items(), overlap=2)
     # 4 of r with r, 12 of k with k, 2 mixed each way: 1 - 19 * 2 / (6 * 14).
     assert found.overall.alpha.value == pytest.approx(1 - 19 * 2 / (6 * 14))
@@ -208,7 +208,7 @@ def test_who_changes_sides_after_looking_does_not_raise_the_agreement():
     before, after = (agreement(each, items, overlap=2) for each in (decisions, [*decisions, joined]))
     assert (after.overall.raw.numerator, after.overall.raw.denominator) == (2, 3)
     assert after.overall.alpha == before.overall.alpha
-    # What stands counts for what becomes of the item: it is settled now.
+    # Decisions that stand count for the outcome of the item, which is settled now.
     assert (before.rejection.denominator, after.rejection.denominator) == (2, 3)
 
 

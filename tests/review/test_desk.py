@@ -1,4 +1,4 @@
-"""The desk, on both databases: who is shown what, what can be said, and what it comes to."""
+"""The desk, on both databases: who is shown what, which decisions it takes, and their outcome."""
 
 from dataclasses import replace
 
@@ -7,15 +7,17 @@ import pytest
 from tests.review.items import an_item, some_items
 from umpirical.domain.errors import UsageError
 from umpirical.domain.reviews import REASONS
+from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import open_database
-from umpirical.review.desk import Choice, Desk, NotAssigned, Progress, Refused, Settings
+from umpirical.review.desk import Desk
+from umpirical.review.records import NotAssigned, Refused, ReviewProgress, Settings
 
-ACCEPT = Choice("accept")
-REJECT = Choice("reject", reason="meaning")
+ACCEPT = ReviewChoice("accept")
+REJECT = ReviewChoice("reject", reason="meaning")
 
 
-def edit(text: str, **fields) -> Choice:
-    return Choice("edit", text=text, **fields)
+def edit(text: str, **fields) -> ReviewChoice:
+    return ReviewChoice("edit", text=text, **fields)
 
 
 def states(desk) -> list[str]:
@@ -96,12 +98,12 @@ def test_a_skip_makes_room_for_another_but_not_for_the_same_person(desk_of):
     desk = desk_of()
     desk.add(some_items(2))
     desk.next("ana")
-    desk.decide("ana", "item-0", Choice("skip"))
+    desk.decide("ana", "item-0", ReviewChoice("skip"))
     desk.decide("ana", desk.next("ana").item.id, ACCEPT)
     assert desk.next("ana") is None
     assert desk.next("bob").item.id == "item-0"
-    assert desk.progress("ana") == Progress(left=0, done=1, total=2, disputed=0)
-    assert desk.progress("bob") == Progress(left=1, done=0, total=2, disputed=0)
+    assert desk.progress("ana") == ReviewProgress(left=0, done=1, total=2, disputed=0)
+    assert desk.progress("bob") == ReviewProgress(left=1, done=0, total=2, disputed=0)
 
 
 def test_who_is_past_an_item_is_given_it_when_it_becomes_free(desk_of):
@@ -111,7 +113,7 @@ def test_who_is_past_an_item_is_given_it_when_it_becomes_free(desk_of):
     for _ in range(2):
         desk.decide("bob", desk.next("bob").item.id, ACCEPT)
     assert desk.next("bob") is None
-    desk.decide("ana", "item-0", Choice("skip"))
+    desk.decide("ana", "item-0", ReviewChoice("skip"))
     assert desk.next("bob").item.id == "item-0"
 
 
@@ -149,7 +151,7 @@ def test_a_larger_overlap_asks_for_more_people_and_a_smaller_for_fewer(desk_of):
     assert states(two) == ["disputed", "undecided"]
     back = desk_of(overlap=1)
     assert back.next("cem") is None
-    # Both have been said: with less overlap neither is forgotten.
+    # Both decisions were made: a smaller overlap does not forget either.
     assert states(back) == ["disputed", "undecided"]
 
 
@@ -165,7 +167,7 @@ def test_a_decision_holds_all_that_was_said(desk_of):
     desk = desk_of()
     desk.add([an_item(labels=("1", "2"))])
     desk.next("ana")
-    said = desk.decide("ana", "item-0", Choice("accept", label="2", comment="fine", milliseconds=1234))
+    said = desk.decide("ana", "item-0", ReviewChoice("accept", label="2", comment="fine", milliseconds=1234))
     assert (said.number, said.item, said.reviewer, said.kind, said.revision) == (1, "item-0", "ana", "accept", 0)
     assert (said.label, said.comment, said.milliseconds, said.mode, said.guideline) == ("2", "fine", 1234, "blind", 0)
     assert said.at.startswith("2026-01-01T00:00:")
@@ -176,16 +178,16 @@ def test_a_decision_holds_all_that_was_said(desk_of):
 @pytest.mark.parametrize(
     ("choice", "says"),
     [
-        (Choice("accept"), "label is missing"),
+        (ReviewChoice("accept"), "label is missing"),
         (edit("Another."), "label is missing"),
-        (Choice("accept", label="9"), "no label of this item"),
-        (Choice("reject"), "needs a reason"),
-        (Choice("reject", reason="because"), "needs a reason"),
-        (Choice("edit", label="1"), "without a text"),
-        (edit(" \n", label="1"), "without a text"),
-        (edit(an_item().after, label="1"), "as it was"),
-        (Choice("accept", label="1", revision=1), "none that you were shown"),
-        (Choice("maybe", label="1"), "is no decision"),
+        (ReviewChoice("accept", label="9"), "not a label of this item"),
+        (ReviewChoice("reject"), "needs a reason"),
+        (ReviewChoice("reject", reason="because"), "needs a reason"),
+        (ReviewChoice("edit", label="1"), "needs a text"),
+        (edit(" \n", label="1"), "needs a text"),
+        (edit(an_item().after, label="1"), "text is unchanged"),
+        (ReviewChoice("accept", label="1", revision=1), "you were not shown revision 1"),
+        (ReviewChoice("maybe", label="1"), "is not a decision"),
     ],
 )
 def test_what_cannot_be_said_is_refused_and_leaves_nothing(desk_of, choice, says):
@@ -205,8 +207,8 @@ def test_a_label_where_there_are_none_is_refused(desk_of):
     desk = desk_of()
     desk.add([an_item()])
     desk.next("ana")
-    with pytest.raises(Refused, match="no label"):
-        desk.decide("ana", "item-0", Choice("accept", label="1"))
+    with pytest.raises(Refused, match="not a label"):
+        desk.decide("ana", "item-0", ReviewChoice("accept", label="1"))
 
 
 @pytest.mark.parametrize("reason", REASONS)
@@ -214,7 +216,7 @@ def test_a_rejection_keeps_its_reason_and_the_item(desk_of, reason):
     desk = desk_of()
     desk.add([an_item()])
     desk.next("ana")
-    assert desk.decide("ana", "item-0", Choice("reject", reason=reason)).reason == reason
+    assert desk.decide("ana", "item-0", ReviewChoice("reject", reason=reason)).reason == reason
     assert states(desk) == ["rejected"]
     assert list(desk.items()) == [an_item()]
 
@@ -223,7 +225,7 @@ def test_what_does_not_belong_to_a_kind_is_left_out(desk_of):
     desk = desk_of()
     desk.add([an_item()])
     desk.next("ana")
-    said = desk.decide("ana", "item-0", Choice("accept", reason="meaning", text="ignored", milliseconds=-5))
+    said = desk.decide("ana", "item-0", ReviewChoice("accept", reason="meaning", text="ignored", milliseconds=-5))
     assert (said.reason, said.milliseconds, said.revision) == (None, None, 0)
     assert [revision.number for revision in desk.revisions()] == [0]
 
@@ -242,10 +244,10 @@ def test_the_same_choice_sent_twice_is_one_decision(desk_of):
     desk = desk_of()
     desk.add(some_items(4, labels=("1", "2")))
     choices = [
-        Choice("accept", label="1"),
+        ReviewChoice("accept", label="1"),
         edit("New text.", label="2"),
-        Choice("reject", reason="other", comment="no"),
-        Choice("skip"),
+        ReviewChoice("reject", reason="other", comment="no"),
+        ReviewChoice("skip"),
     ]
     for choice in choices:
         item = desk.next("ana").item.id
@@ -273,7 +275,7 @@ def test_who_skipped_may_decide_after_all_while_there_is_room(desk_of):
     desk = desk_of()
     desk.add(some_items(2))
     for _ in range(2):
-        desk.decide("ana", desk.next("ana").item.id, Choice("skip"))
+        desk.decide("ana", desk.next("ana").item.id, ReviewChoice("skip"))
     desk.decide("ana", "item-0", ACCEPT)
     assert desk.next("bob").item.id == "item-1"
     with pytest.raises(Refused, match="others have taken"):
@@ -320,8 +322,8 @@ def test_people_disagree_on_a_label_too(desk_of):
     desk = desk_of(overlap=2)
     desk.add(some_items(2, labels=("1", "2")))
     for person, label in (("ana", "1"), ("bob", "2")):
-        desk.decide(person, desk.next(person).item.id, Choice("accept", label=label))
-        desk.decide(person, desk.next(person).item.id, Choice("accept", label="2"))
+        desk.decide(person, desk.next(person).item.id, ReviewChoice("accept", label=label))
+        desk.decide(person, desk.next(person).item.id, ReviewChoice("accept", label="2"))
     disputed, agreed = desk.outcomes()
     assert (disputed.state, agreed.state, agreed.label) == ("disputed", "accepted", "2")
 
@@ -339,8 +341,8 @@ def test_a_blind_reviewer_sees_nothing_of_others_before_deciding(desk_of):
         assert [revision.number for revision in shown.revisions] == [0]
         assert (shown.own, shown.others) == (None, ())
         assert "Ana" not in repr(shown)
-    with pytest.raises(Refused, match="none that you were shown"):
-        desk.decide("bob", "item-0", Choice("accept", revision=1))
+    with pytest.raises(Refused, match="you were not shown revision 1"):
+        desk.decide("bob", "item-0", ReviewChoice("accept", revision=1))
     desk.decide("bob", "item-0", ACCEPT)
     shown = desk.show("bob", "item-0")
     assert shown.item == an_item()
@@ -354,7 +356,7 @@ def test_a_skip_and_an_undo_reveal_nothing(desk_of):
     desk.next("ana")
     desk.decide("ana", "item-0", ACCEPT)
     desk.next("bob")
-    desk.decide("bob", "item-0", Choice("skip"))
+    desk.decide("bob", "item-0", ReviewChoice("skip"))
     shown = desk.show("bob", "item-0")
     assert (shown.item.target, shown.item.opinions, shown.others, shown.own.kind) == ("", (), (), "skip")
     desk.undo("bob")
@@ -384,7 +386,7 @@ def test_an_assisted_reviewer_sees_everything_and_it_is_recorded(desk_of):
     desk.decide("ana", "item-0", edit("Made by Ana."))
     shown = desk.next("bob")
     assert (shown.item, len(shown.revisions), len(shown.others)) == (an_item(), 2, 1)
-    said = desk.decide("bob", "item-0", Choice("accept", revision=1))
+    said = desk.decide("bob", "item-0", ReviewChoice("accept", revision=1))
     assert (said.mode, said.revision) == ("assisted", 1)
     assert states(desk) == ["accepted"]
 
@@ -446,9 +448,9 @@ def test_a_skip_is_undone_while_there_is_room(desk_of):
     desk = desk_of()
     desk.add(some_items(2))
     desk.next("ana")
-    desk.decide("ana", "item-0", Choice("skip"))
+    desk.decide("ana", "item-0", ReviewChoice("skip"))
     assert desk.undo("ana") == "item-0"
-    desk.decide("ana", "item-0", Choice("skip"))
+    desk.decide("ana", "item-0", ReviewChoice("skip"))
     assert [desk.next("bob").item.id, desk.next("cem").item.id] == ["item-1", "item-0"]
     assert desk.undo("ana") is None
 
@@ -504,7 +506,7 @@ def test_only_what_is_disputed_is_adjudicated_and_only_once(desk_of):
         desk.adjudicate("eve", "item-0", ACCEPT)
     disagree(desk)
     with pytest.raises(Refused, match="settles an item or leaves it"):
-        desk.adjudicate("eve", "item-0", Choice("skip"))
+        desk.adjudicate("eve", "item-0", ReviewChoice("skip"))
     desk.adjudicate("eve", "item-0", REJECT)
     with pytest.raises(Refused, match="eve has settled"):
         desk.adjudicate("fay", "item-0", ACCEPT)
@@ -547,19 +549,19 @@ def test_an_item_that_was_settled_is_given_to_nobody_for_a_larger_overlap(desk_o
     assert desk_of(overlap=3).next("cem") is None
 
 
-# All of it
+# The whole review
 
 
 def test_progress_counts_what_is_left_for_each(desk_of):
     desk = desk_of(overlap=2)
-    assert desk.progress("ana") == Progress(left=0, done=0, total=0, disputed=0)
+    assert desk.progress("ana") == ReviewProgress(left=0, done=0, total=0, disputed=0)
     desk.add(some_items(5))
     disagree(desk)
     desk.next("ana")
-    assert desk.progress("ana") == Progress(left=4, done=1, total=5, disputed=1)
-    desk.decide("ana", "item-1", Choice("skip"))
-    assert desk.progress("ana") == Progress(left=3, done=1, total=5, disputed=1)
-    assert desk.progress("cem") == Progress(left=4, done=0, total=5, disputed=1)
+    assert desk.progress("ana") == ReviewProgress(left=4, done=1, total=5, disputed=1)
+    desk.decide("ana", "item-1", ReviewChoice("skip"))
+    assert desk.progress("ana") == ReviewProgress(left=3, done=1, total=5, disputed=1)
+    assert desk.progress("cem") == ReviewProgress(left=4, done=0, total=5, disputed=1)
     left = 0
     while (shown := desk.next("cem")) is not None:
         desk.decide("cem", shown.item.id, ACCEPT)
@@ -594,7 +596,7 @@ def test_the_version_grows_with_items_decisions_and_undos_alone(desk_of):
 def test_what_one_has_decided_the_newest_first(desk_of):
     desk = desk_of()
     desk.add(some_items(5))
-    for choice in (ACCEPT, REJECT, Choice("skip"), ACCEPT):
+    for choice in (ACCEPT, REJECT, ReviewChoice("skip"), ACCEPT):
         desk.decide("ana", desk.next("ana").item.id, choice)
     desk.decide("ana", "item-0", REJECT)
     desk.next("ana")
@@ -628,22 +630,22 @@ def test_an_adjudicator_who_skipped_an_item_can_settle_it(desk_of):
     desk = desk_of(overlap=2)
     desk.add([an_item()])
     desk.next("cleo")
-    desk.decide("cleo", "item-0", Choice("skip"))
-    for person, choice in (("ana", Choice("accept")), ("bob", Choice("reject", reason="other"))):
+    desk.decide("cleo", "item-0", ReviewChoice("skip"))
+    for person, choice in (("ana", ReviewChoice("accept")), ("bob", ReviewChoice("reject", reason="other"))):
         desk.next(person)
         desk.decide(person, "item-0", choice)
     assert desk.disputed("cleo").item == an_item()
-    assert desk.adjudicate("cleo", "item-0", Choice("accept")).adjudicates
+    assert desk.adjudicate("cleo", "item-0", ReviewChoice("accept")).adjudicates
     assert [(found.state, found.adjudicator) for found in desk.outcomes()] == [("accepted", "cleo")]
 
 
 def test_what_a_reviewer_has_replaced_is_not_shown_as_what_they_say(desk_of):
     desk = desk_of(overlap=2)
     desk.add([an_item()])
-    for person, choice in (("ana", Choice("accept")), ("bob", Choice("reject", reason="other"))):
+    for person, choice in (("ana", ReviewChoice("accept")), ("bob", ReviewChoice("reject", reason="other"))):
         desk.next(person)
         desk.decide(person, "item-0", choice)
-    desk.decide("ana", "item-0", Choice("edit", text="The sea."))
+    desk.decide("ana", "item-0", ReviewChoice("edit", text="The sea."))
     said = [(said.reviewer, said.kind) for said in desk.disputed("cleo").others]
     assert said == [("bob", "reject"), ("ana", "edit")]
 
@@ -653,7 +655,7 @@ def test_an_undo_that_means_another_decision_takes_nothing_back(desk_of):
     desk.add(some_items(2))
     for name in ("item-0", "item-1"):
         assert desk.next("ana").item.id == name
-        desk.decide("ana", name, Choice("accept"))
+        desk.decide("ana", name, ReviewChoice("accept"))
     assert desk.undo("ana", item="item-0") is None
     assert [said.undone for said in desk.decisions()] == [False, False]
     assert desk.undo("ana", item="item-1") == "item-1"

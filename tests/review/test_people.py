@@ -1,4 +1,4 @@
-"""Who may come in, on both databases."""
+"""Who may take part, on both databases."""
 
 from datetime import timedelta
 
@@ -7,8 +7,8 @@ from sqlalchemy import select
 
 from tests.review.items import some_items
 from umpirical.domain.errors import UsageError
+from umpirical.review.choices import ReviewChoice
 from umpirical.review.database.tables import metadata
-from umpirical.review.desk import Choice
 from umpirical.review.people import LINK_LASTS, SESSION_LASTS, People, Person
 
 
@@ -88,7 +88,7 @@ def test_what_a_revoked_person_has_open_goes_to_others_and_what_they_said_stays(
     desk = desk_of()
     desk.add(some_items(2))
     people.session_for("ana", "reviewer")
-    desk.decide("ana", desk.next("ana").item.id, Choice("accept"))
+    desk.decide("ana", desk.next("ana").item.id, ReviewChoice("accept"))
     desk.next("ana")
     people.revoke("ana")
     assert desk.next("bob").item.id == "item-1"

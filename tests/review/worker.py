@@ -1,15 +1,17 @@
-"""A reviewer in a process of its own: decides what it is given, and prints each decision it was told of."""
+"""A reviewer in a process of its own: decides on every item it is given, and prints each recorded decision."""
 
 import sys
 
+from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import open_database
-from umpirical.review.desk import Choice, Desk, Settings
+from umpirical.review.desk import Desk
+from umpirical.review.records import Settings
 
 
 def work(url: str, name: str, overlap: int) -> None:
     desk = Desk(open_database(url), Settings(overlap))
     while (shown := desk.next(name)) is not None:
-        decision = desk.decide(name, shown.item.id, Choice("accept", comment=f"by {name}"))
+        decision = desk.decide(name, shown.item.id, ReviewChoice("accept", comment=f"by {name}"))
         sys.stdout.write(f"{decision.number} {shown.item.id}\n")
         sys.stdout.flush()
 

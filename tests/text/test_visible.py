@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from umpirical.text import visible
 from umpirical.text.inert import inert
-from umpirical.text.visible import named, signed
+from umpirical.text.visible import mark_blanks, named, signed
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,23 @@ def test_hidden_characters_are_named(text, shown):
 )
 def test_blanks_of_a_change_have_a_sign(text, shown):
     assert signed(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (" ", "·"),
+        ("\t", "⇥"),
+        ("\n", "⏎\n"),
+        ("a b", "a b"),
+        ("a  b", "a··b"),
+        ("a \nb", "a·⏎\nb"),
+        ("a\n b", "a⏎\n·b"),
+        ("\u00a0", "\u00a0"),
+    ],
+)
+def test_blanks_have_a_sign_where_they_would_be_overlooked(text, expected):
+    assert mark_blanks(text, newline="⏎", tab="⇥") == expected
 
 
 @given(st.text(st.characters(exclude_categories=())))

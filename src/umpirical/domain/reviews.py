@@ -8,20 +8,20 @@ from umpirical.domain.digests import digest
 
 __all__ = [
     "REASONS",
-    "Decision",
     "DecisionKind",
-    "Outcome",
     "OutcomeState",
     "Reason",
+    "ReviewDecision",
     "ReviewItem",
     "ReviewMode",
-    "Role",
+    "ReviewOutcome",
+    "ReviewRole",
 ]
 
 DecisionKind = Literal["accept", "edit", "reject", "skip"]
 """An edit accepts a text of the reviewer's own; a skip leaves the item to someone else."""
 
-Role = Literal["reviewer", "adjudicator", "owner"]
+ReviewRole = Literal["reviewer", "adjudicator", "owner"]
 """An adjudicator also settles what reviewers disagree on; an owner also invites and revokes."""
 
 ReviewMode = Literal["blind", "assisted"]
@@ -70,7 +70,7 @@ class ReviewItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ReviewDecision:
     """What one person said of one item, at one moment."""
 
     number: int
@@ -108,7 +108,7 @@ OutcomeState = Literal["undecided", "disputed", "accepted", "rejected"]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReviewOutcome:
     """What all decisions on an item come to."""
 
     item: str

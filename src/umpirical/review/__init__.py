@@ -1,1 +1,1 @@
-"""Review by people: who is given which item, what they said of it, and what it comes to. Knows no web."""
+"""Review by people: who is given which item, what they decide, what it leads to, and the pages they do it on."""

@@ -1,7 +1,7 @@
 """How far people agree on what they reviewed, and how much of it they rejected.
 
-The cluster of every interval is the original: what several items were made from makes them alike. An item written from
-nothing is an original of its own.
+Intervals are clustered by original: items made from the same text are alike. An item that was not made from another
+text is an original itself.
 """
 
 from collections import Counter
@@ -12,13 +12,13 @@ from math import isfinite
 from typing import Literal, NamedTuple
 
 from umpirical.domain.measures import Estimate, Interval, Result, Undefined, Unit
-from umpirical.domain.reviews import Decision, ReviewItem, ReviewMode
-from umpirical.review.folding import adjudication, current, state_of
+from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewMode
+from umpirical.review.outcomes import adjudication, current, state_of
 
 __all__ = ["Accord", "Agreement", "LabelMetric", "agreement"]
 
 LabelMetric = Literal["nominal", "ordinal"]
-"""How far apart two labels are: at all, or by the labels between them."""
+"""How two labels are compared: as same or different, or by the labels between them."""
 
 TOO_FEW = "fewer than two people decided"
 NO_PAIR = "no item was decided by two people"
@@ -32,45 +32,45 @@ NONE_SETTLED = "no item is accepted or rejected yet"
 
 @dataclass(frozen=True, slots=True)
 class Accord:
-    """How far people agree on some items. Adjudications do not count: they come after the disagreement."""
+    """How far people agree on some items. Adjudications do not count, as they follow a disagreement."""
 
     raw: Result
-    """Share of pairs of decisions on one item that say the same: to keep the same text with the same label, or to
+    """Share of the pairs of decisions on one item that say the same: keep the same text with the same label, or
     reject. Unit: pair. Interval: cluster-Wilson."""
     alpha: Result
-    """Krippendorff's alpha, nominal, of keeping or rejecting. The numerator counts items on which all agree, the
-    denominator items that two or more decided. Interval: jackknife, Student's t on Fisher's scale."""
+    """Krippendorff's alpha, nominal, of keeping or rejecting. The numerator counts the items on which all agree, the
+    denominator the items that two or more people decided on. Interval: jackknife, Student's t on Fisher's scale."""
     label_alpha: Result
-    """Krippendorff's alpha of the labels given with an acceptance or an edit, in the metric of the scale."""
+    """Krippendorff's alpha of the labels given with an acceptance or an edit, by the metric of the scale."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What a review shows of the people, and of the generators."""
+    """What a review shows about the people, and about the generators."""
 
     overall: Accord
     tests: Mapping[str, Accord]
-    """By test, in order."""
+    """By test, sorted."""
     rejection: Result
-    """Share of the items that are accepted or rejected that are rejected."""
+    """Share of rejected items among those that are accepted or rejected."""
     rejection_by_test: Mapping[str, Result]
     rejection_by_generator: Mapping[str, Result]
     modes: Mapping[ReviewMode, int]
-    """Decisions that stand, adjudications included, by whether others' were hidden."""
+    """How many decisions that stand, adjudications included, were made in each mode."""
     reviewers: int
     """People whose decisions stand, adjudicators included."""
 
 
 class _Reviewed(NamedTuple):
-    """An item, and what is made of it."""
+    """An item, with the decisions on it and their result."""
 
     item: ReviewItem
-    standing: list[Decision]
-    """Each reviewer's decision that stands."""
-    first: list[Decision]
-    """What each of them said first and has not undone: who looks back and changes sides has seen what others said."""
-    settling: Decision | None
-    """An adjudicator's."""
+    standing: list[ReviewDecision]
+    """The decision of each reviewer that stands."""
+    first: list[ReviewDecision]
+    """The first decision of each that is not undone: whoever goes back and changes sides has seen the others'."""
+    settling: ReviewDecision | None
+    """The adjudicator's decision, if there is one."""
     rejected: bool | None
     """None while it is neither accepted nor rejected."""
 
@@ -80,7 +80,7 @@ class _Reviewed(NamedTuple):
 
 
 def agreement(
-    decisions: Iterable[Decision],
+    decisions: Iterable[ReviewDecision],
     items: Iterable[ReviewItem],
     *,
     overlap: int = 1,
@@ -88,13 +88,13 @@ def agreement(
 ) -> Agreement:
     """Agreement and rejection, from every decision and every item of a review.
 
-    Agreement is that of each person's first decision, rejection that of the decisions that stand.
+    Agreement is measured on each person's first decision, rejection on the decisions that stand.
 
-    `metric` is that of the labels, for all or by test; where tests differ in it, all together are taken as nominal.
+    `metric` is the metric of the labels, for all tests or by test; where tests differ, the overall metric is nominal.
 
     Reference: K. Krippendorff, Computing Krippendorff's alpha-reliability (2011).
     """
-    said: dict[str, list[Decision]] = {}
+    said: dict[str, list[ReviewDecision]] = {}
     for decision in sorted(decisions, key=lambda decision: decision.number):
         said.setdefault(decision.item, []).append(decision)
     reviewed = [_reviewed(item, said.get(item.id, []), overlap=overlap) for item in items]
@@ -113,14 +113,14 @@ def agreement(
     )
 
 
-def _reviewed(item: ReviewItem, decisions: list[Decision], *, overlap: int) -> _Reviewed:
+def _reviewed(item: ReviewItem, decisions: list[ReviewDecision], *, overlap: int) -> _Reviewed:
     rejected = {"accepted": False, "rejected": True}.get(state_of(decisions, overlap=overlap))
     standing = current(decisions)
     return _Reviewed(item, standing, _first(decisions, standing), adjudication(decisions), rejected)
 
 
-def _first(decisions: list[Decision], standing: list[Decision]) -> list[Decision]:
-    first: dict[str, Decision] = {}
+def _first(decisions: list[ReviewDecision], standing: list[ReviewDecision]) -> list[ReviewDecision]:
+    first: dict[str, ReviewDecision] = {}
     for decision in decisions:
         if not decision.undone and not decision.adjudicates and decision.kind != "skip":
             first.setdefault(decision.reviewer, decision)
@@ -200,7 +200,7 @@ def _rate(counts: Sequence[_Counted], *, unit: Unit, empty: str, left_out: dict[
 def _alpha(
     reviewed: Sequence[_Reviewed], values: Sequence[Sequence[float]], metric: LabelMetric, *, empty: str = NO_PAIR
 ) -> Result:
-    """Alpha of any number of people who each decided some of the items."""
+    """Alpha for any number of people, each of whom decided on some of the items."""
     from umpirical.stats.agreement import Ratings
     from umpirical.stats.categories import krippendorff_alpha
 
@@ -210,8 +210,8 @@ def _alpha(
     origins = {origin: number for number, origin in enumerate(dict.fromkeys(origin for origin, _ in rated))}
     if len(origins) < 2:
         return Undefined(ONE_ORIGINAL if rated else empty, left_out=missing)
-    # An item that m people decided counts 1/(m - 1) for each ordered pair: the kernel adds the pair the other way
-    # round, so each pair is given in both orders at half of that. The interval then does not hang on who came first.
+    # An item that m people decided on counts 1/(m - 1) for each ordered pair. The kernel adds every pair in the other
+    # order too, so each is passed in both orders at half that weight: the interval must not depend on who came first.
     rows = [
         (a, b, 0.5 / (len(given) - 1), origins[origin])
         for origin, given in rated

@@ -1,6 +1,6 @@
-"""The desk: gives items to people, and takes in what they say.
+"""The desk: gives items to people, and records their decisions.
 
-What a person says is durable when the method returns. Any number of programs may have a desk on the same database.
+A decision is durable when the method returns. Any number of programs may have a desk on the same database.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -8,88 +8,90 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from umpirical.domain.reviews import Decision, Outcome, ReviewItem, ReviewMode
-from umpirical.review.choosing import check_edit, checked, repeats
-from umpirical.review.clock import now
-from umpirical.review.database import Database, guidelines, keeping, looking, places, restoring, saying
-from umpirical.review.database.counting import bump, value_of
-from umpirical.review.database.looking import Held
-from umpirical.review.folding import adjudication, outcomes_of, state_of
-from umpirical.review.records import Choice, NotAssigned, Progress, Refused, Revision, Settings, Shown
-from umpirical.review.showing import everything, shown_to
+from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewMode, ReviewOutcome
+from umpirical.review.choices import ReviewChoice, checked, new_text, repeats
+from umpirical.review.database import Database, assignments, guidelines
+from umpirical.review.database.counters import bump, value_of
+from umpirical.review.database.decisions import all_decisions, append_decision, append_undo, decided_items, newest_item
+from umpirical.review.database.items import StoredItem, add_items, all_items, batches, serial_of, stored_item
+from umpirical.review.database.restoration import restore
+from umpirical.review.database.revisions import all_revisions, revision_with
+from umpirical.review.outcomes import adjudication, outcomes_of, state_of
+from umpirical.review.records import NotAssigned, Refused, ReviewProgress, Revision, Settings, utc_now
+from umpirical.review.views import ItemView, full_view, view_for
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["Choice", "Desk", "NotAssigned", "Progress", "Refused", "Revision", "Settings", "Shown"]
+__all__ = ["Desk"]
 
 
 class Desk:
     """A review, as one program takes part in it."""
 
-    def __init__(self, database: Database, settings: Settings, clock: Callable[[], datetime] = now) -> None:
+    def __init__(self, database: Database, settings: Settings, clock: Callable[[], datetime] = utc_now) -> None:
         self.database = database
         self.settings = settings
         self._clock = clock
 
     def add(self, items: Iterable[ReviewItem]) -> int:
-        """Takes in items that are not there yet, told by their id. Returns how many were new."""
+        """Adds the items whose ids are new. Returns how many there were."""
         overlap, at = self.settings.overlap, self._at()
-        return sum(keeping.add_items(self.database, some, overlap=overlap, at=at) for some in keeping.batches(items))
+        return sum(add_items(self.database, some, overlap=overlap, at=at) for some in batches(items))
 
-    def next(self, person: str, *, after: str | None = None) -> Shown | None:
-        """What the person has before them, or else the next item that lacks a reviewer, which is theirs from now on.
+    def next(self, person: str, *, after: str | None = None) -> ItemView | None:
+        """The item the person has open, or else the next one that lacks a reviewer, which is theirs from now on.
 
         After a reload or a crash it is the same item again. Nobody is given an item twice, and no item goes to more
-        people than the overlap; a skip makes room for another. With `after` it is another item than that one: what
-        comes next while they still look at it.
+        people than the overlap asks for; a skip makes room for someone else. With `after`, that item is left out: the
+        result is what comes next while they still look at it.
         """
         with self.database.read() as connection:
-            but = looking.serial_of(connection, after) if after else None
-            serial = places.open_assignment(connection, person, but=but)
+            but = serial_of(connection, after) if after else None
+            serial = assignments.open_assignment(connection, person, but=but)
             if serial is not None:
-                return self._shown(looking.held(connection, serial), person)
+                return self._view(stored_item(connection, serial), person)
         with self.database.write() as connection:
-            places.set_overlap(connection, self.settings.overlap, at=self._at())
+            assignments.set_overlap(connection, self.settings.overlap, at=self._at())
             # Another window of the same person may have been quicker.
-            serial = places.open_assignment(connection, person, but=but)
+            serial = assignments.open_assignment(connection, person, but=but)
             if serial is None:
-                serial = places.give(connection, person, overlap=self.settings.overlap)
-            return None if serial is None else self._shown(looking.held(connection, serial), person)
+                serial = assignments.give(connection, person, overlap=self.settings.overlap)
+            return None if serial is None else self._view(stored_item(connection, serial), person)
 
-    def show(self, person: str, item: str) -> Shown | None:
-        """An item that this person was given, or has adjudicated; None for any other."""
+    def show(self, person: str, item: str) -> ItemView | None:
+        """An item that this person was given or adjudicated; None for any other."""
         with self.database.read() as connection:
-            serial = looking.serial_of(connection, item)
+            serial = serial_of(connection, item)
             if serial is None:
                 return None
-            found = looking.held(connection, serial)
-            given = places.assignment_of(connection, serial, person)
+            found = stored_item(connection, serial)
+            given = assignments.assignment_of(connection, serial, person)
         if given is None:
             settled = adjudication(found.decisions)
-            return everything(person, found) if settled and settled.reviewer == person else None
-        return self._shown(found, person)
+            return full_view(person, found) if settled and settled.reviewer == person else None
+        return self._view(found, person)
 
     def decided(self, person: str, *, limit: int = 50) -> list[str]:
-        """Ids of the items the person has decided or skipped, the newest first; undone ones left out."""
+        """Ids of the items the person decided on or skipped, the newest first, without undone ones."""
         with self.database.read() as connection:
-            return looking.decided(connection, person, limit=limit)
+            return decided_items(connection, person, limit=limit)
 
-    def decide(self, person: str, item: str, choice: Choice) -> Decision:
-        """Takes in what the person says of an item they were given. Said again, it takes the place of what they said.
+    def decide(self, person: str, item: str, choice: ReviewChoice) -> ReviewDecision:
+        """Records the person's decision on an item they were given. It replaces any they made on it before.
 
         The same choice sent twice is one decision. Two people who make the same text of an item agree. A decision on
-        an item that they had decided before, undone or not, is recorded as assisted: nothing was hidden since.
+        an item that they had decided on before, undone or not, is recorded as assisted: nothing was hidden since then.
         """
         with self.database.write() as connection:
-            serial = looking.serial_of(connection, item)
-            given = None if serial is None else places.assignment_of(connection, serial, person)
+            serial = serial_of(connection, item)
+            given = None if serial is None else assignments.assignment_of(connection, serial, person)
             if serial is None or given is None:
                 raise NotAssigned(f"{person} was not given item {item}", fix="ask for the next item")
-            found = looking.held(connection, serial)
+            found = stored_item(connection, serial)
             if adjudication(found.decisions):
                 raise Refused("an adjudicator has settled this item", fix="ask for the next item")
-            shown = self._shown(found, person)
+            shown = self._view(found, person)
             choice = checked(choice, found.item, {revision.number: revision.text for revision in shown.revisions})
             if shown.own is not None and repeats(choice, shown.own, found.texts):
                 return shown.own
@@ -100,17 +102,17 @@ class Desk:
         return decision
 
     def undo(self, person: str, *, item: str | None = None) -> str | None:
-        """Takes back the newest decision of the person that is not undone, and returns its item, again open to them.
+        """Undoes the person's newest decision that is not undone yet, and returns its item, which is open again.
 
-        What they had said of the item before is taken back with it. None if there is nothing to undo, if an adjudicator
-        has settled the item, or if it was a skip and others have taken every place since. With `item`, None also if
-        the newest decision is about another: the person means one that they see, and may have gone on elsewhere.
+        Their earlier decisions on that item are undone with it. None if there is nothing to undo, if an adjudicator
+        settled the item, or if it was a skip and others have taken every place since. With `item`, None also if the
+        newest decision is about another one: the person means the one on their screen, and may have gone on elsewhere.
         """
         with self.database.write() as connection:
-            serial = saying.newest_item(connection, person)
+            serial = newest_item(connection, person)
             if serial is None:
                 return None
-            found = looking.held(connection, serial)
+            found = stored_item(connection, serial)
             if item and item != found.item.id:
                 return None
             settled = adjudication(found.decisions)
@@ -121,31 +123,31 @@ class Desk:
             else:
                 taken_back = found.own(person)
             for said in taken_back:
-                saying.append_undo(connection, said.number, person=person, at=self._at())
+                append_undo(connection, said.number, person=person, at=self._at())
             self._changed(connection, serial)
         return found.item.id
 
-    def disputed(self, person: str, *, after: str | None = None) -> Shown | None:
-        """The next item that reviewers disagree on, of those that this person did not decide; nothing is hidden.
+    def disputed(self, person: str, *, after: str | None = None) -> ItemView | None:
+        """The next item that reviewers disagree on and this person did not review. Nothing is hidden.
 
-        With `after` the one that comes after that item, and the first again after the last.
+        With `after`, the one that follows that item; the first follows the last.
         """
         with self.database.read() as connection:
-            behind = looking.serial_of(connection, after) if after else None
-            serial = looking.disputed_item(connection, person, behind=behind or 0)
-            return None if serial is None else everything(person, looking.held(connection, serial))
+            behind = serial_of(connection, after) if after else None
+            serial = assignments.disputed_item(connection, person, behind=behind or 0)
+            return None if serial is None else full_view(person, stored_item(connection, serial))
 
-    def adjudicate(self, person: str, item: str, choice: Choice) -> Decision:
-        """Settles an item that reviewers disagree on. It stands above what they said; only its author can undo it.
+    def adjudicate(self, person: str, item: str, choice: ReviewChoice) -> ReviewDecision:
+        """Settles an item that reviewers disagree on. It overrides their decisions; only its author can undo it.
 
-        It is recorded as assisted: an adjudicator has seen what the others said.
+        It is recorded as assisted: an adjudicator has seen what the others decided.
         """
         with self.database.write() as connection:
-            serial = looking.serial_of(connection, item)
+            serial = serial_of(connection, item)
             if serial is None:
                 raise NotAssigned(f"there is no item {item}", fix="ask for the next disputed item")
-            found = looking.held(connection, serial)
-            # Who only skipped it has said nothing of it.
+            found = stored_item(connection, serial)
+            # Someone who only skipped it did not review it.
             if any(said.kind != "skip" for said in found.own(person)):
                 raise NotAssigned(f"{person} reviewed item {item}", fix="leave it to another adjudicator")
             choice = checked(choice, found.item, found.texts)
@@ -159,71 +161,82 @@ class Desk:
         return decision
 
     def release(self, person: str) -> int:
-        """Gives back the items that a person has open and will not decide. Returns how many."""
+        """Frees the items that a person has open and will not decide on. Returns how many."""
         with self.database.write() as connection:
-            return places.release(connection, person, at=self._at())
+            return assignments.release(connection, person, at=self._at())
 
-    def progress(self, person: str) -> Progress:
+    def progress(self, person: str) -> ReviewProgress:
         with self.database.read() as connection:
-            return looking.progress(connection, person)
+            return assignments.progress(connection, person)
 
-    def outcomes(self) -> Iterator[Outcome]:
-        """What it comes to, for every item in the order they came."""
+    def outcomes(self) -> Iterator[ReviewOutcome]:
+        """The outcome of every item, in the order of arrival."""
         with self.database.read() as connection:
-            revisions, decisions = keeping.all_revisions(connection), keeping.all_decisions(connection)
+            revisions, decisions = all_revisions(connection), all_decisions(connection)
         return outcomes_of(self.items(), revisions, decisions, overlap=self.settings.overlap)
 
-    def decisions(self) -> Iterator[Decision]:
-        """Every decision in the order they were made, undone ones included."""
+    def decisions(self) -> Iterator[ReviewDecision]:
+        """Every decision, in the order they were made, undone ones included."""
         with self.database.read() as connection:
-            return iter(keeping.all_decisions(connection))
+            return iter(all_decisions(connection))
 
     def items(self) -> Iterator[ReviewItem]:
-        """Every item in the order they came, with nothing hidden."""
-        return (item for item, _ in keeping.all_items(self.database))
+        """Every item, in the order of arrival, with nothing hidden."""
+        return (item for item, _ in all_items(self.database))
 
     def revisions(self) -> Iterator[Revision]:
-        """Every text: the generator's of every item, then those that people made."""
-        for item, at in keeping.all_items(self.database):
+        """Every text: first the generator's, of every item, then those that people made."""
+        for item, at in all_items(self.database):
             yield Revision(0, item.id, 0, item.generator, item.after, at)
         with self.database.read() as connection:
-            made = keeping.all_revisions(connection)
+            made = all_revisions(connection)
         yield from made
 
-    def restore(self, revisions: Iterable[Revision], decisions: Iterable[Decision]) -> int:
-        """Takes in decisions made elsewhere, under their own names and times, all or none. Returns how many are new.
+    def restore(self, revisions: Iterable[Revision], decisions: Iterable[ReviewDecision]) -> int:
+        """Adds decisions made elsewhere, with the names and times they have, all or none. Returns how many are new.
 
-        The items must be there. Decisions are numbered anew in their order; the text of every edit must be among the
-        revisions.
+        Their items must be in this review, and the text of every edit among the revisions. Decisions are renumbered in
+        their order.
         """
-        return restoring.restore(self.database, revisions, decisions, overlap=self.settings.overlap, at=self._at())
+        return restore(self.database, revisions, decisions, overlap=self.settings.overlap, at=self._at())
 
     def version(self) -> int:
-        """A number that grows whenever an item, a decision, an undo or a guideline comes in."""
+        """A number that grows with every new item, decision, undo or guideline."""
         with self.database.read() as connection:
             return value_of(connection, "version")
 
+    def guidelines(self) -> list[tuple[int, str]]:
+        """Version and text of every guideline that was ever in force, in order."""
+        with self.database.read() as connection:
+            return guidelines.all_guidelines(connection)
+
     def guideline(self) -> tuple[int, str]:
-        """Version and text of the guidelines in force; 0 and no text if there are none."""
+        """Version and text of the guidelines in force; 0 and an empty text if there are none."""
         with self.database.read() as connection:
             return guidelines.in_force(connection)
 
     def set_guideline(self, text: str) -> int:
-        """Puts guidelines in force, and returns their version. The same text is the same version, also later on."""
+        """Puts guidelines in force, and returns their version. A text that was in force before keeps its version."""
         with self.database.write() as connection:
             return guidelines.put_in_force(connection, text, at=self._at())
 
     def _at(self) -> str:
         return self._clock().astimezone(UTC).isoformat()
 
-    def _shown(self, found: Held, person: str) -> Shown:
-        return shown_to(person, found, mode=self.settings.mode)
+    def _view(self, found: StoredItem, person: str) -> ItemView:
+        return view_for(person, found, mode=self.settings.mode)
 
     def _said(
-        self, connection: "Connection", person: str, choice: Choice, *, mode: ReviewMode, adjudicates: bool = False
-    ) -> Decision:
-        """The decision that a choice comes to, before it has a number and an item."""
-        return Decision(
+        self,
+        connection: "Connection",
+        person: str,
+        choice: ReviewChoice,
+        *,
+        mode: ReviewMode,
+        adjudicates: bool = False,
+    ) -> ReviewDecision:
+        """The decision that a choice leads to, before it has a number and an item."""
+        return ReviewDecision(
             number=0,
             item="",
             reviewer=person,
@@ -239,34 +252,36 @@ class Desk:
             adjudicates=adjudicates,
         )
 
-    def _append(self, connection: "Connection", found: Held, choice: Choice, said: Decision) -> Decision:
-        """Adds a decision, and the text that an edit makes."""
+    def _append(
+        self, connection: "Connection", found: StoredItem, choice: ReviewChoice, said: ReviewDecision
+    ) -> ReviewDecision:
+        """Adds a decision, and the text if it is an edit."""
         said = replace(said, item=found.item.id)
         if choice.kind == "edit":
-            text = check_edit(choice, found.texts)
+            text = new_text(choice, found.texts)
             made = Revision(0, said.item, choice.revision, said.reviewer, text, said.at)
-            said = replace(said, revision=saying.revision_with(connection, found.serial, made))
-        return saying.append_decision(connection, found.serial, said)
+            said = replace(said, revision=revision_with(connection, found.serial, made))
+        return append_decision(connection, found.serial, said)
 
     def _place(self, connection: "Connection", serial: int, person: str, *, skips: bool, holds: bool) -> None:
-        """A skip gives the place back. Who gave it back and decides after all needs one that is still free."""
+        """A skip frees the place. Whoever skipped and decides after all needs a place that is still free."""
         if skips:
-            places.set_assignment(connection, serial, person, state="skipped", slot=None)
+            assignments.set_assignment(connection, serial, person, state="skipped", slot=None)
             return
-        if not holds and not places.hold(connection, serial, person, overlap=self.settings.overlap):
+        if not holds and not assignments.take_place(connection, serial, person, overlap=self.settings.overlap):
             raise Refused("others have taken this item since you left it", fix="ask for the next item")
-        places.set_assignment(connection, serial, person, state="decided")
+        assignments.set_assignment(connection, serial, person, state="decided")
 
     def _reopen(self, connection: "Connection", serial: int, person: str) -> bool:
-        given, overlap = places.assignment_of(connection, serial, person), self.settings.overlap
+        given, overlap = assignments.assignment_of(connection, serial, person), self.settings.overlap
         if given is None:
             return False
-        if given.slot is None and not places.hold(connection, serial, person, overlap=overlap):
+        if given.slot is None and not assignments.take_place(connection, serial, person, overlap=overlap):
             return False
-        places.reopen(connection, serial, person)
+        assignments.reopen(connection, serial, person)
         return True
 
-    def _check_disputed(self, found: Held, person: str, choice: Choice) -> None:
+    def _check_disputed(self, found: StoredItem, person: str, choice: ReviewChoice) -> None:
         if choice.kind == "skip":
             raise Refused("an adjudicator settles an item or leaves it", fix="accept, edit or reject it")
         settled = adjudication(found.decisions)
@@ -275,9 +290,10 @@ class Desk:
                 raise Refused(f"{settled.reviewer} has settled this item", fix="ask for the next disputed item")
         elif state_of(found.decisions, overlap=self.settings.overlap) != "disputed":
             raise Refused(
-                "nobody disagrees on this item, or not all have decided it", fix="ask for the next disputed item"
+                "nobody disagrees on this item, or not everyone has decided on it yet",
+                fix="ask for the next disputed item",
             )
 
     def _changed(self, connection: "Connection", serial: int) -> None:
-        places.refresh(connection, serial, overlap=self.settings.overlap)
+        assignments.refresh(connection, serial, overlap=self.settings.overlap)
         bump(connection)

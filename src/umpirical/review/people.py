@@ -1,4 +1,4 @@
-"""Who may come in. A link is good once and leads to a session; of both only the hash is kept."""
+"""Who may take part. A link works once and opens a session; only hashes of links and sessions are stored."""
 
 import hashlib
 import hmac
@@ -10,10 +10,12 @@ from datetime import UTC, datetime, timedelta
 from typing import get_args
 
 from umpirical.domain.errors import UsageError
-from umpirical.domain.reviews import Role
-from umpirical.review.clock import now
-from umpirical.review.database import Database, entering, places
-from umpirical.review.database.entering import Purpose
+from umpirical.domain.reviews import ReviewRole
+from umpirical.review.database import Database, people
+from umpirical.review.database.assignments import release
+from umpirical.review.database.events import record_event
+from umpirical.review.database.people import FoundToken, Purpose
+from umpirical.review.records import utc_now
 
 __all__ = ["LINK_LASTS", "LONGEST_NAME", "SESSION_LASTS", "People", "Person", "is_name", "name_key"]
 
@@ -24,7 +26,7 @@ SESSION_LASTS = timedelta(days=30)
 LONGEST_NAME = 64
 
 TOKEN_BYTES = 32
-"""256 bits: nobody guesses one."""
+"""256 bits, which nobody guesses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,83 +34,83 @@ class Person:
     """Someone who takes part."""
 
     name: str
-    role: Role
+    role: ReviewRole
     revoked: bool
-    """No longer: their links and sessions have ended. What they said stays."""
+    """Their links and sessions have ended. Their decisions stay."""
 
 
 class People:
-    """Those who take part in a review, and the tokens that they come in with."""
+    """Those who take part in a review, and the tokens they sign in with."""
 
-    def __init__(self, database: Database, clock: Callable[[], datetime] = now) -> None:
+    def __init__(self, database: Database, clock: Callable[[], datetime] = utc_now) -> None:
         self._database = database
         self._clock = clock
 
-    def invite(self, name: str, role: Role) -> str:
-        """A new token for a one-time link, good for a day. An earlier link ends; a revoked person is let in again."""
+    def invite(self, name: str, role: ReviewRole) -> str:
+        """A new token for a one-time link, valid for a day. It ends earlier links, and readmits a revoked person."""
         return self._issue(name, role, "link")
 
-    def session_for(self, name: str, role: Role) -> str:
-        """A session without a link, for the one who starts the server on their own machine."""
+    def session_for(self, name: str, role: ReviewRole) -> str:
+        """A session without a link, for whoever starts the server on their own machine."""
         return self._issue(name, role, "session")
 
     def redeem(self, token: str) -> str | None:
-        """A session for a link's token, once; None if it is unknown, used, revoked or older than a day."""
+        """Exchanges a link's token for a session, once; None if it is unknown, used, revoked or older than a day."""
         with self._database.write() as connection:
-            found = entering.token_of(connection, _hash(token), "link")
+            found = people.token_of(connection, _hash(token), "link")
             if found is None or not self._good(token, found, LINK_LASTS) or found.used:
                 return None
-            entering.use(connection, found.hash)
+            people.mark_used(connection, found.hash)
             session = secrets.token_urlsafe(TOKEN_BYTES)
-            entering.add_token(connection, found.person, _hash(session), purpose="session", at=self._at())
-            entering.note(connection, "redeemed", found.name, at=self._at())
+            people.add_token(connection, found.person, _hash(session), purpose="session", at=self._at())
+            record_event(connection, "redeemed", at=self._at(), person=found.name)
             return session
 
     def person(self, session: str) -> Person | None:
-        """Whose session it is; None if it is unknown or revoked, or older than a month."""
+        """The person whose session it is; None if it is unknown, revoked or older than a month."""
         with self._database.read() as connection:
-            found = entering.token_of(connection, _hash(session), "session")
+            found = people.token_of(connection, _hash(session), "session")
         if found is None or not self._good(session, found, SESSION_LASTS):
             return None
         return Person(found.name, found.role, revoked=False)
 
     def revoke(self, name: str) -> bool:
-        """Ends all links and sessions of a person at once, and gives back what they have open; False if unknown."""
+        """Ends all links and sessions of a person at once, and frees what they have open. Returns False if unknown."""
         with self._database.write() as connection:
-            found = entering.person_of(connection, name_key(name))
+            found = people.person_of(connection, name_key(name))
             if found is None:
                 return False
-            entering.revoke(connection, found.key)
-            places.release(connection, found.name, at=self._at())
-            entering.note(connection, "revoked", found.name, at=self._at())
+            people.revoke(connection, found.key)
+            release(connection, found.name, at=self._at())
+            record_event(connection, "revoked", at=self._at(), person=found.name)
             return True
 
     def all(self) -> list[Person]:
-        """Everyone, revoked ones included, by name."""
+        """Everyone, revoked people included, sorted by name."""
         with self._database.read() as connection:
-            found = entering.everyone(connection)
+            found = people.everyone(connection)
         return sorted((Person(row.name, row.role, row.revoked) for row in found), key=lambda person: person.name)
 
-    def _issue(self, name: str, role: Role, purpose: Purpose) -> str:
-        if role not in get_args(Role):
-            raise UsageError(f"there is no role {role!r}", fix=f"choose one of: {', '.join(get_args(Role))}")
+    def _issue(self, name: str, role: ReviewRole, purpose: Purpose) -> str:
+        if role not in get_args(ReviewRole):
+            raise UsageError(f"there is no role {role!r}", fix=f"choose one of: {', '.join(get_args(ReviewRole))}")
         key, token = name_key(_checked(name)), secrets.token_urlsafe(TOKEN_BYTES)
         with self._database.write() as connection:
-            found = entering.person_of(connection, key)
+            found = people.person_of(connection, key)
             if found is not None and found.name != name:
                 raise UsageError(
-                    f"the name {name} is too much like {found.name}", fix=f"invite {found.name}, or another name"
+                    f"the name {name} is too much like {found.name}", fix=f"invite {found.name}, or choose another name"
                 )
-            entering.let_in(connection, key, name=name, role=role)
+            people.admit(connection, key, name=name, role=role)
             if purpose == "link":
-                entering.end_links(connection, key)
-            entering.add_token(connection, key, _hash(token), purpose=purpose, at=self._at())
-            entering.note(connection, "invited", name, at=self._at(), detail=role)
+                people.end_links(connection, key)
+            people.add_token(connection, key, _hash(token), purpose=purpose, at=self._at())
+            record_event(connection, "invited", at=self._at(), person=name, detail=role)
         return token
 
-    def _good(self, token: str, found: entering.FoundToken, lasts: timedelta) -> bool:
+    def _good(self, token: str, found: FoundToken, lasts: timedelta) -> bool:
         age = self._clock() - datetime.fromisoformat(found.at)
-        # The hash was found by an index; that it is the same is told in a time that tells nothing.
+        # The hash was found through an index; this comparison takes the same time wherever two hashes differ.
         same = hmac.compare_digest(_hash(token), found.hash)
         return same and not found.token_revoked and not found.revoked and age <= lasts
 
@@ -121,19 +123,19 @@ def _hash(token: str) -> str:
 
 
 def is_name(name: str) -> bool:
-    """Whether a person can be called so: it can be seen, all of it."""
+    """Whether it can be the name of a person: every character of it is visible."""
     return 1 <= len(name) <= LONGEST_NAME and name.isprintable() and name == name.strip()
 
 
 def _checked(name: str) -> str:
     if not is_name(name):
         raise UsageError(
-            f"a name of {len(name)} characters, some of which may not show: {name[:LONGEST_NAME]!r}",
-            fix=f"use 1 to {LONGEST_NAME} characters that can be seen, without a space at either end",
+            f"a name of {len(name)} characters, some of which may be invisible: {name[:LONGEST_NAME]!r}",
+            fix=f"use 1 to {LONGEST_NAME} visible characters, without a space at either end",
         )
     return name
 
 
 def name_key(name: str) -> str:
-    """Names that differ in case, or in how the same letters are written, are one."""
+    """The same for names that differ only in case, or in how the same letters are encoded."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

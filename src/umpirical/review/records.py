@@ -1,19 +1,20 @@
-"""What a reviewer is shown, and what a reviewer says."""
+"""What the desk is set to, and what it hands out besides items: texts, progress, and refusals."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from umpirical.domain.errors import UsageError
-from umpirical.domain.reviews import Decision, DecisionKind, Reason, ReviewItem, ReviewMode
+from umpirical.domain.reviews import ReviewMode
 
-__all__ = ["Choice", "NotAssigned", "Progress", "Refused", "Revision", "Settings", "Shown"]
+__all__ = ["NotAssigned", "Refused", "ReviewProgress", "Revision", "Settings", "utc_now"]
 
 
 class NotAssigned(UsageError):
-    """The person was not given this item, and has nothing to say of it."""
+    """The person was not given this item, and cannot decide on it."""
 
 
 class Refused(UsageError):
-    """A decision that cannot be taken as it is."""
+    """A decision that cannot be recorded as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +22,12 @@ class Settings:
     """How a review is run."""
 
     overlap: int = 1
-    """How many people decide each item."""
+    """How many people decide on each item."""
     mode: ReviewMode = "blind"
 
     def __post_init__(self) -> None:
         if self.overlap < 1:
-            raise UsageError(f"an overlap of {self.overlap}: each item needs one reviewer at least", fix="overlap: 1")
+            raise UsageError(f"an overlap of {self.overlap}: each item needs at least one reviewer", fix="overlap: 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +35,10 @@ class Revision:
     """One text of an item."""
 
     number: int
-    """Counted in its item: 0 is the generator's."""
+    """Counted per item; 0 is the generator's text."""
     item: str
     parent: int
-    """Number of the text it was made from; of the generator's its own."""
+    """Number of the text it was made from; the generator's text is its own parent."""
     author: str
     """Name of the person, or of the model that generated it."""
     text: str
@@ -46,45 +47,19 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What one person may see of an item now. What is hidden from them is not in it."""
-
-    item: ReviewItem
-    """Without target and opinions for a blind reviewer who has not decided."""
-    revisions: tuple[Revision, ...]
-    """In order; for a blind reviewer who has not decided the generator's and their own."""
-    own: Decision | None
-    """Their newest decision on it that is not undone."""
-    others: tuple[Decision, ...]
-    """What each of the others says now; empty for a blind reviewer who has not decided."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far the review is, seen by one person."""
+class ReviewProgress:
+    """How far the review is, as it concerns one person."""
 
     left: int
     """Items that they have open, or can still be given."""
     done: int
-    """Items that they have decided; a skip is no decision."""
+    """Items that they decided on; a skip is no decision."""
     total: int
     """Items in the review."""
     disputed: int
     """Items that wait for an adjudicator."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What a person says of an item they are shown."""
-
-    kind: DecisionKind
-    label: str = ""
-    reason: Reason | None = None
-    """Of a rejection, which needs one."""
-    comment: str = ""
-    text: str | None = None
-    """Of an edit: the whole text as it should be."""
-    milliseconds: int | None = None
-    """From shown to decided; None where nobody measured it."""
-    revision: int = 0
-    """The text they were looking at, which an edit changes."""
+def utc_now() -> datetime:
+    """The clock of a review that is given no other."""
+    return datetime.now(UTC)

@@ -1,29 +1,24 @@
-"""Two texts, word by word: what was removed, what was added, and what stayed."""
+"""Two texts compared word by word: what was removed, what was added, and what stayed."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Change", "Piece", "changes", "signed", "word_diff"]
+__all__ = ["Change", "Piece", "changes", "word_diff"]
 
 MOST_TOKENS = 10_000
-"""Of one text: beyond that, lines are compared and not words, which is quick for any text."""
+"""In a text with more tokens, lines are compared instead of words, which is quick for any text."""
 
-SPACE, NEWLINE, TAB = "·", "⏎", "⇥"
-
-# Each blank by itself, so that one space more is one space added. Of scripts without spaces, each character.
+# Each blank is a token, so that one more space is one space added. So is each character of scripts without spaces.
 _UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _TOKENS = re.compile(rf"\s|[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
-# A space that a reader would overlook: one of several, or one at the edge of a line.
-_OVERLOOKED = re.compile(r" {2,}|(?<=[\n\t]) +| +(?=[\n\t])")
-
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of text. The pieces that were not added make up the first text, those not removed the second."""
+    """A stretch of text. All pieces but the added ones make up the first text, all but the removed ones the second."""
 
     kind: Literal["same", "removed", "added"]
     text: str
@@ -31,7 +26,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What stood in the first text, and what stands in its place. Equal for what has not changed."""
+    """A stretch of the first text, and what replaces it in the second; the same for a stretch that has not changed."""
 
     removed: str
     added: str
@@ -42,7 +37,7 @@ class Change:
 
 
 def word_diff(before: str, after: str) -> list[Piece]:
-    """The second text against the first, in the order of reading: what was removed comes before what was added.
+    """The second text compared with the first, in reading order: removed pieces come before added ones.
 
     >>> [(piece.kind, piece.text) for piece in word_diff("a red cat", "a blue cat")]
     [('same', 'a '), ('removed', 'red'), ('added', 'blue'), ('same', ' cat')]
@@ -51,18 +46,8 @@ def word_diff(before: str, after: str) -> list[Piece]:
 
 
 def changes(before: str, after: str) -> Iterator[Change]:
-    """Changes and what stands between them, in order. Joined, the two sides are the two texts, to the letter."""
+    """The changes and the stretches between them, in order. Joined, their sides are exactly the two texts."""
     return _runs(part for change in _joined(_compared(before, after)) for part in _trimmed(change))
-
-
-def signed(text: str) -> str:
-    r"""A piece that was added or removed: line ends, tabs, and spaces that a reader would overlook have a sign.
-
-    >>> signed("two  spaces\n"), signed(" "), signed("plain words ")
-    ('two··spaces⏎\n', '·', 'plain words ')
-    """
-    dotted = text.replace(" ", SPACE) if text.isspace() else _OVERLOOKED.sub(lambda run: SPACE * len(run[0]), text)
-    return dotted.replace("\t", TAB).replace("\n", f"{NEWLINE}\n")
 
 
 def _pieces(change: Change) -> Iterator[Piece]:
@@ -103,9 +88,9 @@ def _compared(before: str, after: str) -> Iterator[Change]:
 
 
 def _joined(compared: Iterable[Change]) -> Iterator[Change]:
-    """Neighbouring changes with nothing but blanks or punctuation between them as one: sentences read better whole.
+    """Joins neighbouring changes with only blanks or punctuation between them: they read better as one.
 
-    Changes of blanks alone stay apart, since there the words between are what has not changed.
+    Changes without a word in them, such as of blanks, stay apart: what is between them has not changed.
     """
     waiting: list[Change] = []
     for change in compared:
@@ -124,7 +109,7 @@ def _reads_as_one(first: Change, between: Change, second: Change) -> bool:
 
 
 def _trimmed(change: Change) -> Iterator[Change]:
-    """Spaces that both sides end with have not changed."""
+    """Splits off spaces that both sides end with: they have not changed."""
     one, two = change.removed, change.added
     common = 0
     while not change.same and common < min(len(one), len(two)) and one[-1 - common] == two[-1 - common] == " ":
@@ -135,7 +120,7 @@ def _trimmed(change: Change) -> Iterator[Change]:
 
 
 def _runs(parts: Iterable[Change]) -> Iterator[Change]:
-    """Neighbours that have not changed as one."""
+    """Joins neighbouring stretches that have not changed."""
     waiting: Change | None = None
     for part in parts:
         if not (part.removed or part.added):

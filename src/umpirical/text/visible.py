@@ -1,15 +1,15 @@
-"""Characters that cannot be seen, made visible: spaces and line ends by a sign, hidden ones by their name."""
+"""Invisible characters made visible: blanks by a sign, hidden characters by their name."""
 
 import re
 import unicodedata
 
-__all__ = ["named", "signed"]
+__all__ = ["mark_blanks", "named", "signed"]
 
-SPACE, NEWLINE, TAB = "·", "↵", "→"
+SPACE = "·"
 
 _CONTROLS = {0x00: "NUL", 0x07: "BELL", 0x08: "BACKSPACE", 0x0D: "CARRIAGE RETURN", 0x1B: "ESCAPE", 0x7F: "DELETE"}
 
-# Names of characters never change, so the same text is written alike under every version of Python.
+# The names of characters never change, so every version of Python writes the same text alike.
 _NAMED = (
     0x00A0, 0x00AD, 0x034F, 0x061C, 0x180E, *range(0x2000, 0x2010), *range(0x2028, 0x2030), 0x205F,
     *range(0x2060, 0x2065), *range(0x2066, 0x206A), 0x3000, 0x3164, 0xFEFF,
@@ -20,11 +20,12 @@ _NAMES = {chr(code): f"⟦{name}⟧" for code, name in _CONTROLS.items()} | {
 }
 _HIDDEN = re.compile(f"[{''.join(map(re.escape, _NAMES))}]")
 
-_BLANKS = re.compile(r" {2,}|(?<=[\n\t]) +| +(?=[\n\t])")
+# A space that a reader would overlook: one of several, or one at the edge of a line.
+_OVERLOOKED = re.compile(r" {2,}|(?<=[\n\t]) +| +(?=[\n\t])")
 
 
 def named(text: str) -> str:
-    r"""`text` with the hidden characters that have a well-known name written by it; the page writes out the others.
+    r"""`text` with hidden characters replaced by their names, where these are well known; the page spells out the rest.
 
     >>> named("a\u200bb")
     'a⟦ZERO WIDTH SPACE⟧b'
@@ -32,11 +33,20 @@ def named(text: str) -> str:
     return _HIDDEN.sub(lambda found: _NAMES[found[0]], text)
 
 
-def signed(text: str) -> str:
-    r"""A piece that was added or removed: line ends, tabs, and spaces that are more than one between words have a sign.
+def mark_blanks(text: str, *, newline: str, tab: str) -> str:
+    r"""A piece that was added or removed, with a sign for line ends, tabs and spaces that a reader would overlook.
 
-    >>> signed("two  spaces\n"), signed(" "), signed("plain words ")
-    ('two··spaces↵\n', '·', 'plain words ')
+    >>> mark_blanks("two  spaces\n", newline="⏎", tab="⇥"), mark_blanks("plain words ", newline="⏎", tab="⇥")
+    ('two··spaces⏎\n', 'plain words ')
     """
-    dotted = text.replace(" ", SPACE) if text.isspace() else _BLANKS.sub(lambda run: SPACE * len(run[0]), text)
-    return named(dotted).replace("\t", TAB).replace("\n", f"{NEWLINE}\n")
+    dotted = text.replace(" ", SPACE) if text.isspace() else _OVERLOOKED.sub(lambda run: SPACE * len(run[0]), text)
+    return dotted.replace("\t", tab).replace("\n", f"{newline}\n")
+
+
+def signed(text: str) -> str:
+    r"""A piece that was added or removed, with its blanks marked and its hidden characters named.
+
+    >>> signed("two  spaces\n"), signed(" "), signed("a\u200b")
+    ('two··spaces↵\n', '·', 'a⟦ZERO WIDTH SPACE⟧')
+    """
+    return named(mark_blanks(text, newline="↵", tab="→"))

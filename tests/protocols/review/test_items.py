@@ -9,7 +9,8 @@ from tests.protocols.review.written import CUE, commissions, small_study, write
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.review.items import ItemFeed, review_item
 from umpirical.review.database import open_database
-from umpirical.review.desk import Desk, Settings
+from umpirical.review.desk import Desk
+from umpirical.review.records import Settings
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
 from umpirical.study.file import load_study
 

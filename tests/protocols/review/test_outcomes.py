@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.stimuli.generation.wanted import PARAPHRASE, SAME, drive, grade, original, wanted
-from umpirical.domain.reviews import Outcome
+from umpirical.domain.reviews import ReviewOutcome
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict
 from umpirical.protocols.review.outcomes import Review, applied, checked_again
 
@@ -34,7 +34,7 @@ def synthetic(target="2"):
 def reviewed(made, revisions=None, **outcome):
     commission, stimulus = made
     given = {"item": stimulus.id, "state": "accepted", "text": stimulus.candidates[0], "reviewers": ("ana",)}
-    found = Outcome(**given | outcome)
+    found = ReviewOutcome(**given | outcome)
     return applied(Review({stimulus.id: found}, revisions or {}), stimulus.id, commission, stimulus)
 
 
@@ -131,7 +131,7 @@ def test_edited_and_relabelled_at_once():
     [("accepted", "kept"), ("rejected", "rejected"), ("undecided", "undecided"), ("disputed", "undecided")],
 )
 def test_the_fate_of_an_item(state, fate):
-    review = Review({"one": Outcome("one", state)})
+    review = Review({"one": ReviewOutcome("one", state)})
     assert review.fate("one") == fate
     assert review.fate("another") == "undecided"
 
@@ -139,9 +139,9 @@ def test_the_fate_of_an_item(state, fate):
 def test_who_was_looked_at():
     review = Review(
         {
-            "decided": Outcome("decided", "disputed", reviewers=("ana", "ben")),
-            "settled": Outcome("settled", "accepted", adjudicator="cleo"),
-            "skipped": Outcome("skipped", "undecided"),
+            "decided": ReviewOutcome("decided", "disputed", reviewers=("ana", "ben")),
+            "settled": ReviewOutcome("settled", "accepted", adjudicator="cleo"),
+            "skipped": ReviewOutcome("skipped", "undecided"),
         }
     )
     assert [review.looked_at(item) for item in ("decided", "settled", "skipped", "new")] == [True, True, False, False]

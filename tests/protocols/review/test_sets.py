@@ -7,7 +7,7 @@ from umpirical.protocols.review.items import ItemFeed
 from umpirical.protocols.review.opening import open_review
 from umpirical.protocols.review.record import ReviewRecord
 from umpirical.protocols.stress.stimuli import write_stress_set
-from umpirical.review.desk import Choice
+from umpirical.review.choices import ReviewChoice
 from umpirical.study.file import load_study
 
 
@@ -27,7 +27,7 @@ def say(folder, person, choice, *, label=None):
         targets = {item.id: item.target for item in opened.desk.items()}
         while shown := opened.desk.next(person):
             item = shown.item
-            given = Choice("accept", label=label or targets[item.id]) if item.labels else choice
+            given = ReviewChoice("accept", label=label or targets[item.id]) if item.labels else choice
             opened.desk.decide(person, item.id, given)
     finally:
         opened.close()
@@ -40,10 +40,10 @@ def record(stimuli):
 def test_a_set_is_written_anew_when_only_the_figures_of_its_review_are_new(folder):
     """The same texts and the same counts, and yet people agree less: the report must not show the old figure."""
     study = load_study(folder)
-    say(folder, "ana", Choice("accept"))
+    say(folder, "ana", ReviewChoice("accept"))
     before = write_stress_set(study)
     assert record(before).agreement.kind == "undefined"
-    say(folder, "ben", Choice("reject", reason="meaning"), label="2")
+    say(folder, "ben", ReviewChoice("reject", reason="meaning"), label="2")
     after = write_stress_set(study)
     found = record(after)
     assert (found.agreement.numerator, found.agreement.denominator) == (0, 8)
@@ -56,8 +56,8 @@ def test_a_set_is_written_anew_when_only_the_figures_of_its_review_are_new(folde
 
 
 def test_what_was_said_of_an_earlier_state_of_the_study_is_not_in_its_figures(folder):
-    say(folder, "ana", Choice("accept"))
-    say(folder, "ben", Choice("accept"))
+    say(folder, "ana", ReviewChoice("accept"))
+    say(folder, "ben", ReviewChoice("accept"))
     assert record(write_stress_set(load_study(folder))).reviewed == 8
     (folder / "rubric.txt").write_text("3 is best.")
     write(folder)
@@ -68,8 +68,8 @@ def test_what_was_said_of_an_earlier_state_of_the_study_is_not_in_its_figures(fo
 
 def test_decisions_outlive_what_becomes_known_of_an_item(folder):
     """Another stratum is no other text: what people said of it holds."""
-    say(folder, "ana", Choice("accept"))
-    say(folder, "ben", Choice("accept"))
+    say(folder, "ana", ReviewChoice("accept"))
+    say(folder, "ben", ReviewChoice("accept"))
     file = folder / "umpirical.yaml"
     file.write_text(file.read_text().replace('"id": "id"', '"id": "id", "strata": ["score"]'))
     stimuli = write_stress_set(load_study(folder))
@@ -82,7 +82,7 @@ def test_decisions_outlive_what_becomes_known_of_an_item(folder):
 
 
 def test_names_of_people_are_in_no_set(folder):
-    say(folder, "Anastasia", Choice("edit", text="A cue of mine: a professor says that it is so."))
+    say(folder, "Anastasia", ReviewChoice("edit", text="A cue of mine: a professor says that it is so."))
     stimuli = write_stress_set(load_study(folder))
     assert "Anastasia" not in (stimuli.folder / "manifest.json").read_text()
     assert not any("Anastasia" in text for stimulus in stimuli for text in stimulus.evidence.values())

@@ -5,14 +5,15 @@ import pytest
 
 from tests.review.exchange.reviews import everything_happened
 from umpirical.review.database import open_database
-from umpirical.review.desk import Desk, Settings
+from umpirical.review.desk import Desk
+from umpirical.review.records import Settings
 
 NUMBERS = itertools.count()
 
 
 @pytest.fixture
 def another(tmp_path, clock):
-    """Makes desks, each on an empty database of its own."""
+    """Makes desks, each on its own empty database."""
     opened = []
 
     def make(**settings) -> Desk:
@@ -27,7 +28,7 @@ def another(tmp_path, clock):
 
 @pytest.fixture
 def full(another):
-    """A review in which everything happened."""
+    """A review in which everything happened once."""
     desk = another()
     everything_happened(desk)
     return desk

@@ -7,8 +7,8 @@ import pytest
 from tests.review.exchange.reviews import LABELS
 from tests.review.items import an_item
 from umpirical.domain.errors import UsageError
-from umpirical.review.desk import Choice
-from umpirical.review.exchange.moving import export_review, import_review
+from umpirical.review.choices import ReviewChoice
+from umpirical.review.exchange.transfer import export_review, import_review
 
 FORMS = ("argilla", "label-studio")
 
@@ -42,7 +42,7 @@ def test_what_people_say_goes_there_and_comes_back(form, full, another, tmp_path
     desk.add(full.items())
     text = exported(full, form)
     result = taken(desk, text, tmp_path / "file", form)
-    # An undone decision and an adjudication have no place there.
+    # These formats cannot hold an undone decision or an adjudication.
     assert (result.new, result.known) == (10, 0)
     assert said(desk) == said(full)
     assert exported(desk, form) == text
@@ -54,7 +54,7 @@ def test_what_people_say_goes_there_and_comes_back(form, full, another, tmp_path
 @pytest.mark.parametrize("form", FORMS)
 def test_what_has_no_place_there_is_counted(form, full):
     assert export_review(full, form).notes == (
-        "2 undone, replaced or adjudicating decisions are only in the format umpirical",
+        "2 undone, replaced or adjudicating decisions are only in the umpirical format",
     )
 
 
@@ -89,7 +89,7 @@ def test_argilla_records_have_the_fields_its_server_takes(full):
     assert response["status"] == "submitted"
     assert response["values"] == {"decision": {"value": "edit"}, "text": {"value": "Blue is the wide sea."}}
     assert response["user"] == "ana"
-    # A skip is a response that was discarded.
+    # A skip is a discarded response.
     assert [one["status"] for one in records[3]["responses"]] == ["submitted", "discarded"]
     # The same person has the same id in every record.
     assert len({one["user_id"] for record in records for one in record["responses"]}) == 2
@@ -184,7 +184,7 @@ def test_an_older_decision_does_not_replace_a_newer_one(another, tmp_path, noon)
     result = taken(desk, old, tmp_path / "f", "argilla")
     assert (result.new, result.known) == (0, 1)
     assert said(desk)["one", "ana"][0] == "reject"
-    # Without a time it is taken for one of now.
+    # A decision without a time counts as made now.
     assert taken(desk, record("one", "accept"), tmp_path / "f", "argilla", clock=noon).new == 1
     assert said(desk)["one", "ana"][0] == "accept"
 
@@ -205,14 +205,14 @@ def test_an_accepted_text_of_somebody_else_is_that_text(another, tmp_path):
     desk = another()
     desk.add([an_item("one")])
     shown = desk.next("ana")
-    desk.decide("ana", shown.item.id, Choice("edit", text="A better text."))
+    desk.decide("ana", shown.item.id, ReviewChoice("edit", text="A better text."))
     taken(desk, record("one", "accept", text="A better text.", user="Ben"), tmp_path / "f", "argilla")
     assert said(desk)["one", "Ben"] == ("accept", "", None, "", "A better text.")
     assert [outcome.state for outcome in desk.outcomes()] == ["accepted"]
 
 
 HOSTILE = {
-    "an unknown item": (record("nowhere", "accept"), task("nowhere", "accept"), "no item 'nowhere'"),
+    "an unknown item": (record("nowhere", "accept"), task("nowhere", "accept"), "item 'nowhere' is not in this review"),
     "an unknown label": (
         record("flip", "accept", label="9"),
         task("flip", "accept", label="9"),
@@ -221,27 +221,27 @@ HOSTILE = {
     "a label where there is none": (
         record("one", "accept", label="1"),
         task("one", "accept", label="1"),
-        "has none to give",
+        "this item has no labels",
     ),
     "no label": (record("flip", "accept"), task("flip", "accept"), "no label is given"),
     "no decision": (record("one", ""), task("one", ""), "no decision is given"),
     "an unknown decision": (record("one", "drop"), task("one", "drop"), "decision 'drop' is not known"),
-    "an edit that edits nothing": (record("one", "edit"), task("one", "edit"), "an edit without a text of its own"),
+    "an edit that edits nothing": (record("one", "edit"), task("one", "edit"), "an edit needs a text of its own"),
     "a long text": (
         record("one", "edit", text="x" * 200_001),
         task("one", "edit", text="x" * 200_001),
         "200,001 characters",
     ),
-    "no name": (record("one", "accept", user=" "), task("one", "accept", completed_by=" "), "is no name"),
+    "no name": (record("one", "accept", user=" "), task("one", "accept", completed_by=" "), "cannot be a name"),
     "a name that moves the terminal": (
         record("one", "accept", user="a\x1b[2J"),
         task("one", "accept", completed_by="a\x1b[2J"),
-        "is no name",
+        "cannot be a name",
     ),
     "no time": (
         record("one", "accept", inserted_at="soon"),
         task("one", "accept", created_at="soon"),
-        "is no time",
+        "is not a time",
     ),
 }
 
@@ -296,7 +296,7 @@ def test_a_file_that_is_too_large_is_not_read(another, tmp_path, monkeypatch):
 
 
 def test_the_labelling_interface_names_what_is_read():
-    """Label Studio's own XML, by the names that results carry."""
+    """The controls of the labelling interface have the names that the import expects."""
     from xml.etree import ElementTree as ET
 
     from umpirical.domain.reviews import REASONS

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from umpirical.domain.errors import UsageError
-from umpirical.review.desk import Choice
-from umpirical.review.exchange.moving import export_review, import_review
+from umpirical.review.choices import ReviewChoice
+from umpirical.review.exchange.transfer import export_review, import_review
 
 
 def exported(desk, form="umpirical"):
@@ -31,14 +31,14 @@ def test_out_and_in_again_is_the_same_to_the_last_byte(full, desk_of, tmp_path):
         "revision",
         "decision",
     }
-    # Into the other kind of database too.
+    # Also into the other kind of database.
     desk = desk_of(overlap=2)
     result = taken(desk, before, tmp_path / "review.jsonl")
     assert (result.new, result.known) == (12, 0)
     assert exported(desk) == before
     assert list(desk.outcomes()) == list(full.outcomes())
     assert desk.guideline() == full.guideline() == (2, "Keep what says the same, and reads well.")
-    # Nobody is given again what they have decided, and no item goes to a third.
+    # Nobody is given an item they decided on again, and no item goes to a third person.
     assert desk.next("ana") is None
     assert desk.next("dora").item.id == "plain-3"
     desk.release("dora")
@@ -70,15 +70,15 @@ def test_what_came_from_a_file_says_so(full, another, tmp_path, noon):
 
 
 def test_two_reviews_of_the_same_items_become_one(full, another, tmp_path):
-    """What was said here stays, what was said there comes to it; texts that differ do not share a number."""
+    """Decisions made here stay and those in the file are added; different texts have different numbers."""
     desk = another()
     desk.add(full.items())
     desk.set_guideline("Ours.")
     shown = desk.next("dora")
     while shown.item.id != "plain-1":
-        desk.decide("dora", shown.item.id, Choice("skip"))
+        desk.decide("dora", shown.item.id, ReviewChoice("skip"))
         shown = desk.next("dora")
-    desk.decide("dora", "plain-1", Choice("edit", text="A text of Dora's."))
+    desk.decide("dora", "plain-1", ReviewChoice("edit", text="A text of Dora's."))
     result = taken(desk, exported(full), tmp_path / "review.jsonl")
     assert result.new == 12
     texts = {(revision.item, revision.number): revision.text for revision in desk.revisions()}
@@ -86,7 +86,7 @@ def test_two_reviews_of_the_same_items_become_one(full, another, tmp_path):
     said = {(d.reviewer, d.item): texts[d.item, d.revision] for d in desk.decisions() if d.kind == "edit"}
     assert said["dora", "plain-1"] == "A text of Dora's."
     assert said["ana", "plain-1"] == said["Ben", "plain-1"] == "Blue is the wide sea."
-    # The guideline that is in force here stays so, and theirs are kept for what was decided by them.
+    # The guideline in force here stays in force, and the file's are kept for the decisions made under them.
     assert desk.guideline()[1] == "Ours."
     assert {d.guideline for d in desk.decisions() if d.reviewer == "Ben"} == {2}
 
@@ -103,8 +103,8 @@ def nested(depth):
 
 
 LINES = {
-    "no JSON": (3, lambda line: line[:-1], "no JSON that can be read"),
-    "deep": (4, lambda _: nested(200_000), "nested too deep"),
+    "no JSON": (3, lambda line: line[:-1], "this is not valid JSON"),
+    "deep": (4, lambda _: nested(200_000), "nested too deeply"),
     "a list": (4, lambda _: "[]", "expected a JSON object, got a list"),
     "an unknown record": (
         4,
@@ -118,7 +118,7 @@ LINES = {
         lambda line: line.replace('"after":"', '"after":["').replace('says plain-0."', 'says plain-0."]', 1),
         "",
     ),
-    "an item twice": (2, lambda line: f"{line}\n{line}", "is there twice"),
+    "an item twice": (2, lambda line: f"{line}\n{line}", "appears twice"),
 }
 
 
@@ -138,7 +138,7 @@ def test_a_line_that_does_not_fit_is_named_and_nothing_is_taken_in(name, full, a
 
 
 def altered(text, kind, change):
-    """The file with its last record of a kind changed, and the number of that line."""
+    """The file with its last record of a kind changed, and the line number of that record."""
     lines = text.splitlines()
     number = max(place for place, line in enumerate(lines) if json.loads(line)["record"] == kind)
     lines[number] = json.dumps(json.loads(lines[number]) | change)
@@ -146,17 +146,17 @@ def altered(text, kind, change):
 
 
 RECORDS = {
-    "an unknown item": ("decision", {"item": "nowhere"}, "that is not there"),
-    "an unknown text": ("decision", {"revision": 7}, "that is not there"),
+    "an unknown item": ("decision", {"item": "nowhere"}, "that does not exist"),
+    "an unknown text": ("decision", {"revision": 7}, "that does not exist"),
     "an unknown label": ("decision", {"label": "excellent"}, "label 'excellent' is not known"),
     "an unknown guideline": ("decision", {"guideline": 9}, "guideline 9 is not in the file"),
-    "no time": ("decision", {"at": "yesterday"}, "no time"),
+    "no time": ("decision", {"at": "yesterday"}, "is not a time"),
     "an empty time": ("decision", {"at": ""}, "expected a time"),
-    "no name": ("decision", {"reviewer": "a\x1b]0;x\x07"}, "is no name"),
-    "a long name": ("decision", {"reviewer": "a" * 65}, "is no name"),
+    "no name": ("decision", {"reviewer": "a\x1b]0;x\x07"}, "cannot be a name"),
+    "a long name": ("decision", {"reviewer": "a" * 65}, "cannot be a name"),
     "an unknown kind": ("decision", {"kind": "delete"}, "kind"),
-    "a revision of nothing": ("revision", {"item": "nowhere"}, "that is not there"),
-    "a revision of a later one": ("revision", {"parent": 9}, "that is not there"),
+    "a revision of nothing": ("revision", {"item": "nowhere"}, "that does not exist"),
+    "a revision of a later one": ("revision", {"parent": 9}, "that does not exist"),
 }
 
 

@@ -11,12 +11,12 @@ from umpirical.cli.commands.plan import outside_option
 from umpirical.cli.terminal import inert, say
 
 if TYPE_CHECKING:
-    from umpirical.domain.reviews import Role
+    from umpirical.domain.reviews import ReviewRole
     from umpirical.protocols.review.items import ItemFeed
     from umpirical.protocols.review.opening import OpenReview
     from umpirical.protocols.review.spec import ReviewTerms
     from umpirical.protocols.study import Study
-    from umpirical.review.exchange.moving import Format
+    from umpirical.review.exchange.transfer import Format
 
 __all__ = ["command"]
 
@@ -81,8 +81,8 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
 ) -> None:
     """Serve the review of STUDY to browsers on this machine. Texts appear in it as they are generated."""
     _need_review_extra()
-    from umpirical.web.app import create_app
-    from umpirical.web.serving import hosts_of, listen, serve, url_of
+    from umpirical.review.web.app import create_app
+    from umpirical.review.web.server import hosts_of, listen, serve, url_of
 
     loaded = _load(study, outside=outside)
     feed = _feed(loaded)
@@ -115,7 +115,7 @@ def invite(name: str, study: Path, database: str | None, outside: bool, role: st
     """Print a link that lets NAME into the review of STUDY, once. Invited again, a person gets a new one."""
     opened = _open(_load(study, outside=outside), database)
     try:
-        token = opened.people.invite(name, cast("Role", role))
+        token = opened.people.invite(name, cast("ReviewRole", role))
     finally:
         opened.close()
     click.echo(f"for {inert(name)}, {role}; good once, for a day:", err=True)
@@ -169,7 +169,7 @@ def status(study: Path, database: str | None, outside: bool, as_json: bool) -> N
 @click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
 def export(study: Path, database: str | None, outside: bool, form: str, out: Path) -> None:  # noqa: FBT001
     """Write the review of STUDY to a file: all of it, or as Argilla or Label Studio take it."""
-    from umpirical.review.exchange.moving import export_review
+    from umpirical.review.exchange.transfer import export_review
     from umpirical.store.files import write_text
 
     if not out.resolve().parent.is_dir():
@@ -206,7 +206,7 @@ def import_(  # noqa: PLR0913, PLR0917  # each an option
 
     What is there already is passed over, so that a file can be imported again.
     """
-    from umpirical.review.exchange.moving import import_review
+    from umpirical.review.exchange.transfer import import_review
 
     loaded = _load(study, outside=outside)
     opened = _open(loaded, database)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from umpirical.domain.attempts import CheckResult
-from umpirical.domain.reviews import Decision, Outcome, ReviewItem
+from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewOutcome
 from umpirical.domain.stimuli import Expectation, FlippedVerdict, GivenLabel, SameVerdict, Stimulus
 from umpirical.stimuli.generation.commissions import Commission
 from umpirical.stimuli.perturbations.catalogue import Made
@@ -20,12 +20,12 @@ Fate = Literal["kept", "rejected", "undecided"]
 class Review:
     """All that people have said of a study's generated texts up to now."""
 
-    outcomes: Mapping[str, Outcome]
+    outcomes: Mapping[str, ReviewOutcome]
     """By item. An item that nobody was shown yet may be missing."""
     revisions: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """Item and text to the number of the revision that has it."""
     items: tuple[ReviewItem, ...] = ()
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[ReviewDecision, ...] = ()
     overlap: int = 1
 
     def looked_at(self, item: str) -> bool:
@@ -85,7 +85,7 @@ def _checked_evidence(evidence: Mapping[str, str], results: Sequence[CheckResult
     return {**checks, **kept}
 
 
-def _words(outcome: Outcome, *, revision: int | None, label: str, instead_of: str) -> str:
+def _words(outcome: ReviewOutcome, *, revision: int | None, label: str, instead_of: str) -> str:
     people = len(outcome.reviewers)
     said = f"kept by {people} {'person' if people == 1 else 'people'}"
     if outcome.adjudicator:

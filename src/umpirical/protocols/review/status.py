@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from umpirical.domain.digests import Json
-from umpirical.domain.reviews import Decision, Role
+from umpirical.domain.reviews import ReviewDecision, ReviewRole
 from umpirical.protocols.review.opening import OpenReview, reviewed_so_far
 from umpirical.protocols.review.record import ReviewRecord
 from umpirical.protocols.review.spec import ReviewTerms
@@ -21,7 +21,7 @@ class PersonStatus:
     """What one person has done."""
 
     name: str
-    role: Role | None
+    role: ReviewRole | None
     """None for someone whose decisions came from elsewhere, and who was never invited."""
     revoked: bool
     decided: int
@@ -84,7 +84,7 @@ def review_status(terms: ReviewTerms, opened: OpenReview) -> ReviewStatus:
     )
 
 
-def _people(opened: OpenReview, decisions: tuple[Decision, ...]) -> Iterator[PersonStatus]:
+def _people(opened: OpenReview, decisions: tuple[ReviewDecision, ...]) -> Iterator[PersonStatus]:
     counts: Counter[tuple[str, str]] = Counter()
     newest = {(one.reviewer, one.item, one.adjudicates): one for one in decisions if not one.undone}
     for (name, _, adjudicates), one in newest.items():

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection
 
-from umpirical.domain.reviews import Decision, Outcome, ReviewItem
+from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewOutcome
 from umpirical.protocols.review.outcomes import Review
 from umpirical.protocols.review.record import ReviewedGenerator, ReviewedTest, ReviewRecord
 from umpirical.protocols.review.spec import ReviewTerms
 from umpirical.reports.record import result_record
 from umpirical.review.agreement import LabelMetric, agreement
-from umpirical.review.folding import adjudication, current
+from umpirical.review.outcomes import adjudication, current
 
 __all__ = ["review_record"]
 
@@ -62,14 +62,14 @@ def review_record(terms: ReviewTerms, review: Review, wanted: Collection[str]) -
     )
 
 
-def _relabelled(kept: list[Outcome], items: list[ReviewItem]) -> int:
+def _relabelled(kept: list[ReviewOutcome], items: list[ReviewItem]) -> int:
     target = {item.id: item.target for item in items}
     return sum(bool(outcome.label) and outcome.label != target[outcome.item] for outcome in kept)
 
 
-def _standing(decisions: Collection[Decision], items: list[ReviewItem]) -> list[Decision]:
+def _standing(decisions: Collection[ReviewDecision], items: list[ReviewItem]) -> list[ReviewDecision]:
     """What each person says now of these items, and what adjudicators settled."""
-    said: dict[str, list[Decision]] = {item.id: [] for item in items}
+    said: dict[str, list[ReviewDecision]] = {item.id: [] for item in items}
     for decision in decisions:
         if decision.item in said:
             said[decision.item].append(decision)

@@ -1,4 +1,4 @@
-"""The review's database: SQLite in the study, or PostgreSQL for a team. The only part that knows SQL."""
+"""The review's database: SQLite inside the study, or PostgreSQL for a team. The only part that knows SQL."""
 
 from importlib.util import find_spec
 
@@ -9,6 +9,6 @@ if find_spec("sqlalchemy") is None or find_spec("alembic") is None:
         "review needs SQLAlchemy and Alembic, which are not installed", fix="pip install 'umpirical[review]'"
     )
 
-from umpirical.review.database.connecting import Database, open_database
+from umpirical.review.database.connection import Database, open_database
 
 __all__ = ["Database", "open_database"]

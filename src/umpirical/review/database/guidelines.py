@@ -1,11 +1,12 @@
-"""What reviewers were told, each text under its own number."""
+"""The instructions that reviewers were given, each text under a version number."""
 
 from sqlalchemy import Connection, insert, select
 
-from umpirical.review.database.counting import bump, following, record_event, set_counter, value_of
+from umpirical.review.database.counters import bump, following, set_counter, value_of
+from umpirical.review.database.events import record_event
 from umpirical.review.database.tables import guideline
 
-__all__ = ["in_force", "put_in_force"]
+__all__ = ["all_guidelines", "in_force", "put_in_force"]
 
 
 def in_force(connection: Connection) -> tuple[int, str]:
@@ -15,7 +16,7 @@ def in_force(connection: Connection) -> tuple[int, str]:
 
 
 def put_in_force(connection: Connection, text: str, *, at: str) -> int:
-    """The version of a text, which is the one in force from now on; without any text, none is, and that is 0."""
+    """Makes a text the guideline in force and returns its version. An empty text is no guideline, version 0."""
     version, now = in_force(connection)
     if text == now:
         return version
@@ -28,3 +29,9 @@ def put_in_force(connection: Connection, text: str, *, at: str) -> int:
     record_event(connection, "guideline", at=at, detail=str(version))
     bump(connection)
     return version
+
+
+def all_guidelines(connection: Connection) -> list[tuple[int, str]]:
+    """Version and text of every guideline that was ever in force, in order."""
+    query = select(guideline.c.version, guideline.c.text).order_by(guideline.c.version)
+    return [(row.version, row.text) for row in connection.execute(query)]

@@ -1,15 +1,15 @@
-"""The tables. Rows are added and stay; what may change says so.
+"""The tables. Rows are added and never change, except where it says so.
 
-item         a generated stimulus, as it came
+item         a generated stimulus, as it arrived
 revision     a text that a person made of it
 assignment   who has which item; its state changes
-decision     what a person said
-standing     where each item stands: follows from the rest, kept so that no key press reads it all; changes
+decision     what a person decided
+standing     the state of each item: derived from the others, and stored so that no key press reads them all; changes
 event        what else happened: an undo, a new overlap, a person invited or revoked
-guideline    what reviewers were told
-person       who may come in; role and revocation change, each with an event
-token        by hash only; used and revoked change
-counter      single numbers: the version of the whole, the overlap and the guideline in force; they change
+guideline    the instructions that reviewers were given
+person       who may take part; role and revocation change, each with an event
+token        links and sessions, by hash only; used and revoked change
+counter      single numbers: the version of the review, the overlap and the guideline in force; they change
 """
 
 import json
@@ -54,7 +54,7 @@ __all__ = [
 
 
 class AnyText(TypeDecorator[str]):
-    """Text of any origin, as a JSON string: PostgreSQL keeps no NUL, and neither database keeps a lone surrogate."""
+    """Any text, stored as a JSON string: PostgreSQL cannot store NUL, and neither database a lone surrogate."""
 
     impl = Text
     cache_ok = True
@@ -62,7 +62,7 @@ class AnyText(TypeDecorator[str]):
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
         if value is None:
             return None
-        # A lone surrogate's escape is the one that JSON has for it, so it comes back as it was.
+        # The error handler writes a lone surrogate as JSON's own escape for it, so it is read back unchanged.
         return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode("utf-8")
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
@@ -72,11 +72,11 @@ class AnyText(TypeDecorator[str]):
 metadata = MetaData()
 
 _Number = BigInteger().with_variant(Integer, "sqlite")
-"""SQLite's own row number is an integer."""
+"""On SQLite a key must be an `integer` to be the row number itself."""
 
 
 def _key(name: str) -> Column[Any]:
-    # Given by us, in the order of commits: a sequence would leave gaps, and number before it commits.
+    # We number rows ourselves, in the order of commits: a sequence leaves gaps and counts before the commit.
     return Column(name, _Number, primary_key=True, autoincrement=False)
 
 
@@ -113,7 +113,7 @@ assignment = Table(
     Column("state", String, nullable=False),
     Column("position", _Number, nullable=False),
     Column("turn", _Number, nullable=False),
-    # Whatever else goes wrong, no place is given to two people.
+    # Whatever else goes wrong, two people never hold one place.
     UniqueConstraint("item", "slot", name="assignment_slot"),
 )
 Index("assignment_turn", assignment.c.reviewer, assignment.c.state, assignment.c.turn)
@@ -148,7 +148,7 @@ standing = Table(
     Column("moves", Integer, nullable=False),
     Column("state", String, nullable=False),
 )
-# Written out in every query: an index of some rows is used only where the condition is the same word for word.
+# Literals, not parameters: a partial index is used only by queries that repeat its condition word for word.
 is_free = standing.c.free > literal_column("0")
 is_disputed = standing.c.state == literal_column("'disputed'")
 is_free_again = and_(is_free, standing.c.moves > literal_column("0"))

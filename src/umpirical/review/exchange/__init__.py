@@ -1,1 +1,1 @@
-"""A review as a file: a format of its own that loses nothing, and those of Argilla and Label Studio."""
+"""A review as a file: in a format of our own that loses nothing, and in those of Argilla and Label Studio."""

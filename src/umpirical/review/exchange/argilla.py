@@ -1,8 +1,8 @@
-"""Argilla's records: fields to read, questions to answer, one response for each person.
+"""Argilla's records: fields to read, questions to answer, one response per person.
 
-Written as its server takes them, one record a line. Read as that, and as its Python package exports them, where
-responses stand by question. Questions: `decision` (accept, edit, reject), `label`, `text`, `reason`, `comment`. A
-response that was discarded is a skip.
+They are written as its server takes them, one record per line, and read in that form and as its Python package exports
+them, with the responses grouped by question. Questions: `decision` (accept, edit, reject), `label`, `text`, `reason`,
+`comment`. A discarded response is a skip.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, cast, get_args
 from uuid import NAMESPACE_URL, uuid5
 
-from umpirical.domain.reviews import Decision, DecisionKind, Reason, ReviewItem, ReviewMode
-from umpirical.review.exchange.foreign import LONGEST_TEXT, Foreign, current_decisions, edited_text, one_of
+from umpirical.domain.reviews import DecisionKind, Reason, ReviewDecision, ReviewItem, ReviewMode
+from umpirical.review.exchange.foreign import LONGEST_TEXT, ForeignDecision, current_decisions, edited_text, one_of
 from umpirical.review.exchange.json_files import BadLine, json_line, json_lines, text_of
 from umpirical.review.records import Revision
 
@@ -23,11 +23,11 @@ QUESTIONS = ("decision", "label", "text", "reason", "comment")
 def argilla_records(
     items: Iterable[ReviewItem],
     revisions: Mapping[tuple[str, int], Revision],
-    decisions: Iterable[Decision],
+    decisions: Iterable[ReviewDecision],
     *,
     mode: ReviewMode,
 ) -> Iterator[str]:
-    """The lines of a file. In a blind review nothing is suggested: that would show what is to be hidden."""
+    """The lines of a file. A blind review suggests nothing: that would reveal what it hides."""
     said = current_decisions(decisions)
     for item in items:
         fields = {"question": item.question, "task": item.task, "before": item.before, "after": item.after}
@@ -37,7 +37,7 @@ def argilla_records(
         yield json_line(
             {
                 "external_id": item.id,
-                # A field that is empty is one that Argilla refuses.
+                # Argilla refuses empty fields.
                 "fields": {name: text for name, text in fields.items() if text},
                 "metadata": {"test": item.test, "generator": item.generator, "labels": list(item.labels)},
                 "suggestions": suggestions,
@@ -46,7 +46,7 @@ def argilla_records(
         )
 
 
-def _response(decision: Decision, text: str) -> dict[str, Any]:
+def _response(decision: ReviewDecision, text: str) -> dict[str, Any]:
     given = {
         "decision": decision.kind,
         "label": decision.label,
@@ -58,7 +58,7 @@ def _response(decision: Decision, text: str) -> dict[str, Any]:
     if skipped:
         del given["decision"]
     return {
-        # Its users have ids of this form: one that follows from the name is the same in every export.
+        # Users have UUIDs in Argilla; one derived from the name is the same in every export.
         "user_id": str(uuid5(NAMESPACE_URL, f"umpirical:reviewer:{decision.reviewer}")),
         "user": decision.reviewer,
         "status": "discarded" if skipped else "submitted",
@@ -67,8 +67,8 @@ def _response(decision: Decision, text: str) -> dict[str, Any]:
     }
 
 
-def read_argilla(file: Path) -> Iterator[Foreign]:
-    """What people said in a file of records. Drafts, which nobody has submitted, are passed over."""
+def read_argilla(file: Path) -> Iterator[ForeignDecision]:
+    """The decisions in a file of records. Drafts, which were never submitted, are skipped."""
     for place, record in json_lines(file):
         item = text_of(record, "external_id", place) or text_of(record, "id", place)
         for response in _responses(record.get("responses"), place):
@@ -78,13 +78,13 @@ def read_argilla(file: Path) -> Iterator[Foreign]:
             yield _foreign(item, response, place, skipped=status == "discarded")
 
 
-def _foreign(item: str, response: Mapping[str, Any], place: str, *, skipped: bool) -> Foreign:
+def _foreign(item: str, response: Mapping[str, Any], place: str, *, skipped: bool) -> ForeignDecision:
     given = {name: _value(response, name, place) for name in QUESTIONS}
     kind = "skip" if skipped else given["decision"]
     if not kind:
         raise BadLine(place, f"no decision is given; expected one of {', '.join(get_args(DecisionKind))}")
     reason = given["reason"] or ("other" if kind == "reject" else "")
-    return Foreign(
+    return ForeignDecision(
         place=place,
         item=item,
         person=text_of(response, "user", place) or text_of(response, "user_id", place),
@@ -104,7 +104,7 @@ def _value(response: Mapping[str, Any], name: str, place: str) -> str:
 
 
 def _responses(found: object, place: str) -> list[Mapping[str, Any]]:
-    """One for each person, whichever way they are written."""
+    """One response per person, whichever way they are written."""
     if found is None:
         return []
     if isinstance(found, list) and all(isinstance(response, dict) for response in found):

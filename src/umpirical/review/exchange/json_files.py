@@ -1,4 +1,4 @@
-"""JSON written so that it is inert, and read with limits: what is too long, too deep or none is named by its line."""
+"""JSON that is written inert, and read with limits: errors name the line that is too long, too deep or not JSON."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -11,26 +11,26 @@ from umpirical.domain.errors import UsageError
 __all__ = ["LONGEST_FILE", "LONGEST_LINE", "BadLine", "json_line", "json_lines", "json_list", "text_of"]
 
 LONGEST_LINE = 8_000_000
-"""Bytes: several times the longest texts that an item can hold."""
+"""Bytes; several times as long as the longest texts that an item can hold."""
 
 LONGEST_FILE = 512_000_000
-"""Bytes of a file that is one JSON value, and is held in memory."""
+"""Bytes of a file that is a single JSON value, which is held in memory."""
 
 
 class BadLine(UsageError):
-    """A line that cannot be taken in."""
+    """A line that cannot be imported."""
 
-    def __init__(self, place: str, message: str, *, fix: str = "nothing was imported; mend the file") -> None:
+    def __init__(self, place: str, message: str, *, fix: str = "nothing was imported; correct the file") -> None:
         super().__init__(f"{place}: {message}", fix=fix)
 
 
 def json_line(payload: Json) -> str:
-    """One line of ASCII: no text in it, whatever it holds, moves a terminal or ends the line."""
+    """One line of ASCII: whatever the texts hold, they can neither control a terminal nor end the line."""
     return json.dumps(payload, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def json_lines(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The objects of a JSONL file, each with its place, `review.jsonl:3`. Blank lines are passed over."""
+    """The objects of a JSONL file, each with its place, such as `review.jsonl:3`. Blank lines are skipped."""
     with file.open("rb") as lines:
         number = 0
         while line := lines.readline(LONGEST_LINE + 1):
@@ -43,7 +43,7 @@ def json_lines(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def json_list(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The objects of a JSON list, each with its place, `tasks.json: task 3`."""
+    """The objects of a JSON list, each with its place, such as `tasks.json: task 3`."""
     size = file.stat().st_size
     if size > LONGEST_FILE:
         raise BadLine(file.name, f"the file has {size:,} bytes, allowed: {LONGEST_FILE:,}")
@@ -59,13 +59,13 @@ def _parsed(text: bytes, place: str) -> Any:  # noqa: ANN401  # whatever the JSO
     try:
         return json.loads(text)
     except RecursionError:
-        raise BadLine(place, "the JSON is nested too deep") from None
+        raise BadLine(place, "the JSON is nested too deeply") from None
     except ValueError as error:
-        raise BadLine(place, f"no JSON that can be read: {error}") from None
+        raise BadLine(place, f"this is not valid JSON: {error}") from None
 
 
 def text_of(record: Mapping[str, Any], name: str, place: str, *, most: int = LONGEST_LINE) -> str:
-    """A text of a record; empty where there is none."""
+    """A text field of a record; empty if there is none."""
     value = record.get(name)
     if value is None:
         return ""

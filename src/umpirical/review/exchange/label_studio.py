@@ -1,7 +1,7 @@
-"""Label Studio's tasks: data to show, annotations with results, one for each person.
+"""Label Studio's tasks: data to show, and annotations with results, one per person.
 
 Results: `decision` (choices accept, edit, reject), `label` (choices), `text` (a text area), `reason` (choices) and
-`comment` (a text area). An annotation that was cancelled is a skip.
+`comment` (a text area). A cancelled annotation is a skip.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from umpirical.domain.digests import Json
-from umpirical.domain.reviews import Decision, DecisionKind, Reason, ReviewItem, ReviewMode
-from umpirical.review.exchange.foreign import LONGEST_TEXT, Foreign, current_decisions, edited_text, one_of
+from umpirical.domain.reviews import DecisionKind, Reason, ReviewDecision, ReviewItem, ReviewMode
+from umpirical.review.exchange.foreign import LONGEST_TEXT, ForeignDecision, current_decisions, edited_text, one_of
 from umpirical.review.exchange.json_files import BadLine, json_line, json_list, text_of
 from umpirical.review.records import Revision
 
 __all__ = ["LABELLING_CONFIG", "label_studio_tasks", "read_label_studio"]
 
-SHOWN = "after"
-"""What every result is about: the generated text."""
+LABELLED_FIELD = "after"
+"""The field that every result is about: the generated text."""
 
 CHOICES = ("decision", "label", "reason")
 
@@ -39,17 +39,17 @@ LABELLING_CONFIG = """\
   <TextArea name="comment" toName="after" maxSubmissions="1"/>
 </View>
 """
-"""A labelling interface whose results can be read here."""
+"""A labelling interface whose results can be imported."""
 
 
 def label_studio_tasks(
     items: Iterable[ReviewItem],
     revisions: Mapping[tuple[str, int], Revision],
-    decisions: Iterable[Decision],
+    decisions: Iterable[ReviewDecision],
     *,
     mode: ReviewMode,
 ) -> Iterator[str]:
-    """The lines of a file that is one JSON list, a task on each line. A blind review predicts nothing."""
+    """The lines of a file that is one JSON list, one task per line. A blind review has no predictions."""
     said = current_decisions(decisions)
     before = "["
     for number, item in enumerate(items, 1):
@@ -76,7 +76,7 @@ def label_studio_tasks(
     yield "]" if before == "," else "[]"
 
 
-def _annotation(decision: Decision, text: str) -> dict[str, Any]:
+def _annotation(decision: ReviewDecision, text: str) -> dict[str, Any]:
     given = {
         "decision": "" if decision.kind == "skip" else decision.kind,
         "label": decision.label,
@@ -97,28 +97,28 @@ def _annotation(decision: Decision, text: str) -> dict[str, Any]:
 def _result(name: str, value: str) -> dict[str, Any]:
     kind = "choices" if name in CHOICES else "textarea"
     held = {"choices": [value]} if kind == "choices" else {"text": [value]}
-    return {"from_name": name, "to_name": SHOWN, "type": kind, "value": held}
+    return {"from_name": name, "to_name": LABELLED_FIELD, "type": kind, "value": held}
 
 
-def read_label_studio(file: Path) -> Iterator[Foreign]:
-    """What people said in a list of tasks."""
+def read_label_studio(file: Path) -> Iterator[ForeignDecision]:
+    """The decisions in a list of tasks."""
     for place, task in json_list(file):
         data, annotations = task.get("data"), task.get("annotations") or []
         if not isinstance(data, dict) or not isinstance(annotations, list):
-            raise BadLine(place, "expected an object data and a list annotations")
+            raise BadLine(place, "expected an object `data` and a list `annotations`")
         for annotation in annotations:
             if not isinstance(annotation, dict):
                 raise BadLine(place, "annotations: expected objects")
             yield _foreign(text_of(data, "item", place), annotation, place)
 
 
-def _foreign(item: str, annotation: Mapping[str, Any], place: str) -> Foreign:
+def _foreign(item: str, annotation: Mapping[str, Any], place: str) -> ForeignDecision:
     given = _given(annotation.get("result"), place)
     kind = "skip" if annotation.get("was_cancelled") is True else given.get("decision", "")
     if not kind:
         raise BadLine(place, f"no decision is given; expected one of {', '.join(get_args(DecisionKind))}")
     reason = given.get("reason", "") or ("other" if kind == "reject" else "")
-    return Foreign(
+    return ForeignDecision(
         place=place,
         item=item,
         person=_person(annotation.get("completed_by"), place),
@@ -139,7 +139,7 @@ def _milliseconds(seconds: object) -> int | None:
 
 
 def _given(results: object, place: str) -> dict[str, str]:
-    """Name of the control to what was chosen or written; of several the last."""
+    """What was chosen or written in each control, by its name; the last one if there are several."""
     found: dict[str, str] = {}
     for result in results if isinstance(results, list) else ():
         if not isinstance(result, dict) or not isinstance(result.get("value"), dict):
@@ -154,10 +154,10 @@ def _given(results: object, place: str) -> dict[str, str]:
 
 
 def _person(completed_by: object, place: str) -> str:
-    """A name, whichever way the person is written: an id, an address, or an object with either."""
+    """The person's name, whether given as an id, an e-mail address, or an object with either."""
     if isinstance(completed_by, dict):
         names = (completed_by.get(key) for key in ("username", "email", "id"))
         completed_by = next((name for name in names if name), None)
     if isinstance(completed_by, str | int) and not isinstance(completed_by, bool):
         return str(completed_by)
-    raise BadLine(place, "completed_by: expected a name, an address or an id")
+    raise BadLine(place, "completed_by: expected a name, an e-mail address or an id")

@@ -1,6 +1,6 @@
-"""Our own format, `umpirical-review/1`: JSONL that holds a whole review, so that nothing is lost on the way.
+"""Our own format, `umpirical-review/1`: JSONL that holds a whole review and loses nothing.
 
-The first line says what it is; then items, guidelines, revisions and decisions, each on a line of its own.
+The first line names the format. Items, guidelines, revisions and decisions follow, each on its own line.
 """
 
 from collections import Counter
@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from umpirical.domain.reviews import Decision, ReviewItem
+from umpirical.domain.reviews import ReviewDecision, ReviewItem
 from umpirical.review.exchange.json_files import BadLine, json_line, json_lines
 from umpirical.review.records import Revision
 
@@ -17,7 +17,7 @@ __all__ = ["FORMAT", "Bundle", "own_lines", "read_own"]
 
 FORMAT = "umpirical-review/1"
 
-Record = TypeVar("Record", ReviewItem, Revision, Decision)
+Record = TypeVar("Record", ReviewItem, Revision, ReviewDecision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +30,14 @@ class Bundle:
     in_force: int
     """Version of the guideline; 0 for none."""
     revisions: tuple[Revision, ...]
-    """Without the generators' own texts, which are in the items."""
-    decisions: tuple[Decision, ...]
+    """Without the generated texts, which are in the items."""
+    decisions: tuple[ReviewDecision, ...]
     places: Mapping[object, str] = field(default_factory=dict, compare=False)
-    """Where in the file each revision and decision stands."""
+    """Where in the file each revision and decision is."""
 
 
 def own_lines(bundle: Bundle) -> Iterator[str]:
-    """The lines of a file. The same review gives the same lines."""
+    """The lines of a file. The same review always gives the same lines."""
     yield json_line({"record": "review", "format": FORMAT, "guideline": bundle.in_force})
     yield from (json_line({"record": "item", **asdict(item)}) for item in bundle.items)
     for version, text in bundle.guidelines:
@@ -47,12 +47,12 @@ def own_lines(bundle: Bundle) -> Iterator[str]:
 
 
 def read_own(file: Path) -> Bundle:
-    """A review from its file. Raises at the first line that does not fit."""
+    """The review in a file. Raises BadLine at the first line that does not fit."""
     in_force: int | None = None
     items: list[ReviewItem] = []
     guidelines: list[tuple[int, str]] = []
     revisions: list[Revision] = []
-    decisions: list[Decision] = []
+    decisions: list[ReviewDecision] = []
     places: dict[object, str] = {}
     for place, line in json_lines(file):
         record = dict(line)
@@ -60,21 +60,21 @@ def read_own(file: Path) -> Bundle:
         if in_force is None:
             in_force = _opening(kind, record, place)
         elif kind == "item":
-            items.append(_read(ReviewItem, record, place))
+            items.append(_read(ReviewItem, kind, record, place))
         elif kind == "guideline":
             guidelines.append(_guideline(record, place))
         elif kind == "revision":
-            revisions.append(_read(Revision, record, place))
+            revisions.append(_read(Revision, kind, record, place))
             places[revisions[-1]] = place
         elif kind == "decision":
-            decisions.append(_read(Decision, record, place))
+            decisions.append(_read(ReviewDecision, kind, record, place))
             places[decisions[-1]] = place
         else:
             raise BadLine(place, f"record {str(kind)[:60]!r} is not known")
     if in_force is None:
         raise BadLine(file.name, "the file is empty")
     bundle = Bundle(tuple(items), tuple(guidelines), in_force, tuple(revisions), tuple(decisions), places)
-    _refuse_doubles(bundle, file.name)
+    _refuse_repeats(bundle, file.name)
     return bundle
 
 
@@ -90,34 +90,34 @@ def _opening(kind: object, record: Mapping[str, Any], place: str) -> int:
 def _guideline(record: Mapping[str, Any], place: str) -> tuple[int, str]:
     version, text = record.get("version"), record.get("text")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1 or not isinstance(text, str):
-        raise BadLine(place, "expected a version from 1 and a text")
+        raise BadLine(place, "expected a version of 1 or more, and a text")
     return version, text
 
 
-def _read(kind: type[Record], record: Mapping[str, Any], place: str) -> Record:
+def _read(record_type: type[Record], kind: str, record: Mapping[str, Any], place: str) -> Record:
     from pydantic import TypeAdapter, ValidationError
 
-    expected = {each.name for each in fields(kind)}
+    expected = {each.name for each in fields(record_type)}
     if stray := sorted(record.keys() ^ expected):
         what = "is not known" if stray[0] in record else "is missing"
-        raise BadLine(place, f"{kind.__name__}: {stray[0][:60]!r} {what}")
+        raise BadLine(place, f"{kind}: {stray[0][:60]!r} {what}")
     try:
-        return TypeAdapter(kind).validate_python(dict(record))
+        return TypeAdapter(record_type).validate_python(dict(record))
     except ValidationError as error:
         problem = error.errors()[0]
         raise BadLine(place, f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
 
 
-def _refuse_doubles(bundle: Bundle, name: str) -> None:
+def _refuse_repeats(bundle: Bundle, name: str) -> None:
     for what, keys in (
         ("item", [item.id for item in bundle.items]),
         ("guideline", [version for version, _ in bundle.guidelines]),
         ("revision", [(revision.item, revision.number) for revision in bundle.revisions]),
         ("decision", [decision.number for decision in bundle.decisions]),
     ):
-        if doubled := _doubled(keys):
-            raise BadLine(name, f"{what} {str(doubled[0])[:80]} is there twice")
+        if repeated := _repeated(keys):
+            raise BadLine(name, f"{what} {str(repeated[0])[:80]} appears twice")
 
 
-def _doubled(keys: Sequence[object]) -> list[object]:
+def _repeated(keys: Sequence[object]) -> list[object]:
     return [key for key, times in Counter(keys).items() if times > 1]

@@ -12,7 +12,7 @@ from umpirical.domain.stimuli import GivenLabel
 from umpirical.protocols.review.items import ItemFeed
 from umpirical.protocols.review.opening import open_review
 from umpirical.protocols.stress.record import parse_stress
-from umpirical.review.desk import Choice
+from umpirical.review.choices import ReviewChoice
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.study.file import load_study
 from umpirical.testing import ChatServer
@@ -80,7 +80,7 @@ def reviewed(folder, said, people=("ana",), adjudicate=None):
                 # A blind reviewer is not shown what it was written for; those who made up this test know.
                 assert not shown.item.target
                 choice = said(person, items[shown.item.id])
-                opened.desk.decide(person, shown.item.id, choice or Choice("skip"))
+                opened.desk.decide(person, shown.item.id, choice or ReviewChoice("skip"))
         while adjudicate and (shown := opened.desk.disputed("cleo")):
             opened.desk.adjudicate("cleo", shown.item.id, adjudicate(shown.item))
     finally:
@@ -126,12 +126,12 @@ def one_of_each(items_seen):
         place = counts[item.test]
         counts[item.test] += 1
         choice = {
-            ("paraphrase", 0): Choice("reject", reason="meaning"),
-            ("paraphrase", 1): Choice("edit", text=other_words(item.after)),
-            ("paraphrase", 2): Choice("edit", text="Too short by far."),
-            ("paraphrase", 3): Choice("accept"),
-            ("synthetic-ordinal", 0): Choice("accept", label="6" if item.target != "6" else "1"),
-            ("synthetic-ordinal", 1): Choice("accept", label=item.target),
+            ("paraphrase", 0): ReviewChoice("reject", reason="meaning"),
+            ("paraphrase", 1): ReviewChoice("edit", text=other_words(item.after)),
+            ("paraphrase", 2): ReviewChoice("edit", text="Too short by far."),
+            ("paraphrase", 3): ReviewChoice("accept"),
+            ("synthetic-ordinal", 0): ReviewChoice("accept", label="6" if item.target != "6" else "1"),
+            ("synthetic-ordinal", 1): ReviewChoice("accept", label=item.target),
         }.get((item.test, place))
         items_seen[item.test, place] = (item, choice)
         return choice
@@ -274,12 +274,12 @@ def test_two_people_agree_and_an_adjudicator_settles_the_rest(study, umpirical):
 
     def say(person, item):
         if item.labels:
-            return Choice("accept", label=item.target)
+            return ReviewChoice("accept", label=item.target)
         # Both reject the first text they meet, and one of them the second.
         met.extend([] if item.id in met else [item.id])
         place = met.index(item.id)
         reject = place == 0 or (place == 1 and person == "Ben")
-        return Choice("reject", reason="unnatural") if reject else Choice("accept")
+        return ReviewChoice("reject", reason="unnatural") if reject else ReviewChoice("accept")
 
     items = reviewed(study, say, people=("ana", "Ben"))
     both, disputed = items[met[0]], items[met[1]]
@@ -297,7 +297,7 @@ def test_two_people_agree_and_an_adjudicator_settles_the_rest(study, umpirical):
     assert review.label_alpha.value == 1
     assert f"{review.alpha.value:.3f}" in before.page
     assert f"alpha {review.alpha.value:.3f} " in before.markdown
-    reviewed(study, say, people=(), adjudicate=lambda _: Choice("accept"))
+    reviewed(study, say, people=(), adjudicate=lambda _: ReviewChoice("accept"))
     after = run(study, umpirical)
     review = after.report.review
     assert (review.undecided, review.adjudicated, review.people) == (0, 1, 3)
@@ -307,7 +307,7 @@ def test_two_people_agree_and_an_adjudicator_settles_the_rest(study, umpirical):
 
 def test_a_test_whose_every_text_was_rejected_says_so(study, umpirical):
     def say(_, item):
-        return Choice("reject", reason="meaning") if item.test == "paraphrase" else None
+        return ReviewChoice("reject", reason="meaning") if item.test == "paraphrase" else None
 
     items = reviewed(study, say)
     done = run(study, umpirical)
@@ -336,7 +336,7 @@ def test_a_review_that_was_never_opened_changes_nothing(study, umpirical):
 def test_nothing_is_asked_again_that_people_only_accepted(study, asked, umpirical):
     run(study, umpirical)
     before = len(asked())
-    reviewed(study, lambda _, item: Choice("accept", label=item.target if item.labels else ""))
+    reviewed(study, lambda _, item: ReviewChoice("accept", label=item.target if item.labels else ""))
     done = run(study, umpirical)
     assert len(asked()) == before
     assert all("review" in s.evidence for s in done.stimuli.values() if s.family in ("paraphrase", "synthetic-ordinal"))

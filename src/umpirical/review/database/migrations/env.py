@@ -1,4 +1,4 @@
-"""Runs the steps on the connection that `migrating` hands over, in its transaction."""  # noqa: INP001  # Alembic reads it as a file
+"""Runs the migrations on the connection that `connection` hands over, within its transaction."""  # noqa: INP001  # Alembic reads it as a file
 
 from alembic import context
 

@@ -1,0 +1,131 @@
+"""Items: adding them, finding them, and one item with all that was said about it."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, insert, select
+
+from umpirical.domain.attempts import CheckResult
+from umpirical.domain.reviews import ReviewDecision, ReviewItem
+from umpirical.review.database.assignments import set_overlap
+from umpirical.review.database.connection import Database
+from umpirical.review.database.counters import bump, newest
+from umpirical.review.database.decisions import decisions_of
+from umpirical.review.database.revisions import revisions_of
+from umpirical.review.database.tables import item, standing
+from umpirical.review.records import Revision
+
+__all__ = ["StoredItem", "add_items", "all_items", "batches", "serial_of", "stored_item"]
+
+BATCH = 200
+"""Items that are added or read in one transaction: a reviewer waits for no more than that."""
+
+_SERIAL = select(item.c.serial).where(item.c.id == bindparam("wanted"))
+_ITEM = select(item).where(item.c.serial == bindparam("wanted"))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredItem:
+    """An item with every revision of it and every decision on it."""
+
+    serial: int
+    item: ReviewItem
+    revisions: tuple[Revision, ...]
+    decisions: tuple[ReviewDecision, ...]
+    """In the order they were made, undone ones included."""
+
+    @property
+    def texts(self) -> dict[int, str]:
+        return {revision.number: revision.text for revision in self.revisions}
+
+    def committed(self, person: str) -> bool:
+        """Whether a reviewer ever decided on it. From then on nothing was hidden from them, even if they undid it."""
+        mine = (said for said in self.decisions if said.reviewer == person)
+        return any(said.kind != "skip" for said in mine)
+
+    def own(self, person: str) -> list[ReviewDecision]:
+        """A reviewer's decisions that are not undone, the newest last, without adjudications."""
+        mine = (said for said in self.decisions if said.reviewer == person)
+        return [said for said in mine if not said.undone and not said.adjudicates]
+
+
+def batches(items: Iterable[ReviewItem]) -> Iterator[list[ReviewItem]]:
+    source = iter(items)
+    while some := list(islice(source, BATCH)):
+        yield some
+
+
+def add_items(database: Database, items: Sequence[ReviewItem], *, overlap: int, at: str) -> int:
+    """Adds the items whose ids are new, with all their places free. Returns how many."""
+    by_id = {new.id: new for new in items}
+    with database.read() as connection:
+        wanted = _unknown(connection, by_id)
+    if not wanted:
+        return 0
+    with database.write() as connection:
+        set_overlap(connection, overlap, at=at)
+        wanted = _unknown(connection, by_id)
+        serial, position = newest(connection, item.c.serial), newest(connection, standing.c.position)
+        if wanted:
+            rows = [
+                {"serial": serial + count, "id": new.id, "at": at, "record": _to_record(new)}
+                for count, new in enumerate(wanted, 1)
+            ]
+            places = [
+                {
+                    "item": serial + count,
+                    "position": position + count,
+                    "free": overlap,
+                    "moves": 0,
+                    "state": "undecided",
+                }
+                for count in range(1, len(wanted) + 1)
+            ]
+            connection.execute(insert(item), rows)
+            connection.execute(insert(standing), places)
+            bump(connection)
+    return len(wanted)
+
+
+def all_items(database: Database) -> Iterator[tuple[ReviewItem, str]]:
+    """Every item with the time it arrived, in the order of arrival."""
+    last = 0
+    while True:
+        query = select(item).where(item.c.serial > last).order_by(item.c.serial).limit(BATCH)
+        with database.read() as connection:
+            rows = connection.execute(query).all()
+        if not rows:
+            return
+        for row in rows:
+            yield _from_record(row.record), row.at
+        last = rows[-1].serial
+
+
+def serial_of(connection: Connection, item_id: str) -> int | None:
+    return connection.execute(_SERIAL, {"wanted": item_id}).scalar_one_or_none()
+
+
+def stored_item(connection: Connection, serial: int) -> StoredItem:
+    row = connection.execute(_ITEM, {"wanted": serial}).one()
+    found = _from_record(row.record)
+    revisions = tuple(revisions_of(connection, serial, found, at=row.at))
+    return StoredItem(serial, found, revisions, tuple(decisions_of(connection, serial)))
+
+
+def _unknown(connection: Connection, by_id: dict[str, ReviewItem]) -> list[ReviewItem]:
+    known = set(connection.execute(select(item.c.id).where(item.c.id.in_(by_id))).scalars())
+    return [new for name, new in by_id.items() if name not in known]
+
+
+def _to_record(new: ReviewItem) -> str:
+    """As JSON in ASCII, which both databases store unchanged whatever the texts hold."""
+    return json.dumps(asdict(new), sort_keys=True)
+
+
+def _from_record(record: str) -> ReviewItem:
+    held: dict[str, Any] = json.loads(record)
+    held["checks"] = tuple(CheckResult(**check) for check in held["checks"])
+    return ReviewItem(**held | {name: tuple(held[name]) for name in ("labels", "opinions")})

@@ -1,0 +1,131 @@
+"""Exporting a review to a file, and importing the decisions in a file: all of them, or none."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from umpirical.domain.reviews import ReviewDecision
+from umpirical.review.database.events import record_event
+from umpirical.review.desk import Desk
+from umpirical.review.exchange.additions import Additions, from_foreign, from_own, identity
+from umpirical.review.exchange.argilla import argilla_records, read_argilla
+from umpirical.review.exchange.foreign import current_decisions
+from umpirical.review.exchange.label_studio import label_studio_tasks, read_label_studio
+from umpirical.review.exchange.own import Bundle, own_lines, read_own
+from umpirical.review.records import utc_now
+
+__all__ = ["Exported", "Format", "Imported", "export_review", "import_review"]
+
+Format = Literal["umpirical", "argilla", "label-studio"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A review as the text of a file."""
+
+    text: str
+    items: int
+    decisions: int
+    notes: tuple[str, ...] = ()
+    """What the format cannot hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The result of an import."""
+
+    new: int
+    known: int
+    """Decisions that the review had already, or that their author has replaced since."""
+
+
+def export_review(desk: Desk, form: Format) -> Exported:
+    """The whole review in our own format, or what people say now about each item in the format of another tool."""
+    held = _held(desk)
+    if form == "umpirical":
+        return Exported(_text(own_lines(held)), len(held.items), len(held.decisions))
+    revisions = {(revision.item, revision.number): revision for revision in held.revisions}
+    write = argilla_records if form == "argilla" else label_studio_tasks
+    lines = write(held.items, revisions, held.decisions, mode=desk.settings.mode)
+    said = sum(map(len, current_decisions(held.decisions).values()))
+    notes = []
+    if left := len(held.decisions) - said:
+        notes.append(f"{left:,} undone, replaced or adjudicating decisions are only in the umpirical format")
+    return Exported(_text(lines), len(held.items), said, tuple(notes))
+
+
+def import_review(
+    desk: Desk,
+    file: Path,
+    form: Format,
+    *,
+    names: Mapping[str, str] | None = None,
+    clock: Callable[[], datetime] = utc_now,
+) -> Imported:
+    """Adds the decisions in a file. Raises at the first that does not fit, and then nothing is added.
+
+    `names` maps people of the file to their names here; others keep their name. Names that differ only in case are one
+    person. Decisions made with another tool are recorded as assisted: nobody here knows what it showed.
+    """
+    held, at = _held(desk), clock().astimezone(UTC).isoformat()
+    additions: Additions
+    if form == "umpirical":
+        additions = from_own(read_own(file), held, names=names or {})
+    else:
+        said = (read_argilla if form == "argilla" else read_label_studio)(file)
+        additions = from_foreign(said, held, names=names or {}, at=at)
+    new = _add(desk, additions, source=f"{form}: {file.name}", at=at)
+    return Imported(new, additions.known)
+
+
+def _held(desk: Desk) -> Bundle:
+    return Bundle(
+        items=tuple(desk.items()),
+        guidelines=tuple(desk.guidelines()),
+        in_force=desk.guideline()[0],
+        revisions=tuple(revision for revision in desk.revisions() if revision.number),
+        decisions=tuple(desk.decisions()),
+    )
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _add(desk: Desk, additions: Additions, *, source: str, at: str) -> int:
+    """Adds what a file adds, and records for each new decision where it came from. Returns how many are new."""
+    if not additions.decisions and not additions.items and not additions.guidelines:
+        return 0
+    desk.add(additions.items)
+    versions = _add_guidelines(desk, additions)
+    before = {decision.number for decision in desk.decisions()}
+    revisions = [*desk.revisions(), *additions.revisions]
+    wanted = [replace(decision, guideline=versions[decision.guideline]) for decision in additions.decisions]
+    new = desk.restore(revisions, wanted)
+    if new:
+        _record_source(desk, before, wanted, source=source, at=at)
+    return new
+
+
+def _add_guidelines(desk: Desk, additions: Additions) -> Mapping[int, int]:
+    """Version in the file to version here. A guideline in force here stays in force; without one, the file's is."""
+    here = {text: version for version, text in desk.guidelines()}
+    was = desk.guideline()[1]
+    versions = {0: 0}
+    for version, text in additions.guidelines:
+        versions[version] = here[text] if text in here else desk.set_guideline(text)
+    if (meant := was or additions.in_force) and desk.guideline()[1] != meant:
+        desk.set_guideline(meant)
+    return versions
+
+
+def _record_source(desk: Desk, before: set[int], wanted: list[ReviewDecision], *, source: str, at: str) -> None:
+    came = {identity(decision) for decision in wanted}
+    new = [one for one in desk.decisions() if one.number not in before and identity(one) in came]
+    with desk.database.write() as connection:
+        for decision in new:
+            record_event(
+                connection, "imported", at=at, person=decision.reviewer, decision=decision.number, detail=source
+            )

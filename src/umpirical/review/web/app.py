@@ -1,0 +1,131 @@
+"""The application: what answers each address and who may use it, the static files, and the event stream."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import cache
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from umpirical.review.desk import Desk
+from umpirical.review.people import People
+from umpirical.review.records import ReviewProgress
+from umpirical.review.web import dispute_pages, people_pages, review_pages
+from umpirical.review.web.access import endpoint, session_of
+from umpirical.review.web.guard import Guard
+from umpirical.review.web.pages import crash_page, error_page
+from umpirical.review.web.requests import ServedReview, review_of
+from umpirical.review.web.watcher import DeskWatcher
+
+__all__ = ["asset", "create_app"]
+
+ANYONE, SETTLING, OWNING = (
+    frozenset({"reviewer", "adjudicator", "owner"}),
+    frozenset({"adjudicator", "owner"}),
+    frozenset({"owner"}),
+)
+
+ASSETS = {
+    # The style sheet of the reports, so that both look alike.
+    "page.css": ("umpirical.reports", "templates/page.css", "text/css"),
+    "review.css": ("umpirical.review.web", "static/review.css", "text/css"),
+    "review.js": ("umpirical.review.web", "static/review.js", "text/javascript"),
+}
+
+SESSION_CHECK_SECONDS = 2.0
+"""How often an event stream checks that the person may still see it."""
+
+
+def create_app(
+    desk: Desk,
+    people: People,
+    *,
+    hosts: frozenset[str],
+    feed: Callable[[], int] | None = None,
+    title: str = "Review",
+) -> Starlette:
+    """The pages of a review.
+
+    `hosts` are the names, with port, by which browsers may address the server; all others are refused. `feed` adds new
+    items to the desk and is called about twice a second; without one, no more items are to come.
+    """
+    review = ServedReview(desk=desk, people=people, title=title, watcher=DeskWatcher(desk, feed))
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with review.watcher.watching():
+            yield
+
+    app = Starlette(
+        routes=[
+            Route("/", endpoint(review_pages.next_item, roles=ANYONE), methods=["GET"]),
+            Route("/item/{item:path}", endpoint(review_pages.earlier_item, roles=ANYONE), methods=["GET"]),
+            Route("/decide", endpoint(review_pages.decide, roles=ANYONE), methods=["POST"]),
+            Route("/undo", endpoint(review_pages.undo, roles=ANYONE), methods=["POST"]),
+            Route("/adjudicate", endpoint(dispute_pages.next_dispute, roles=SETTLING), methods=["GET"]),
+            Route("/settle", endpoint(dispute_pages.settle, roles=SETTLING), methods=["POST"]),
+            Route("/people", endpoint(people_pages.people, roles=OWNING), methods=["GET"]),
+            Route("/revoke", endpoint(people_pages.revoke, roles=OWNING), methods=["POST"]),
+            Route("/join/{token}", endpoint(people_pages.invitation), methods=["GET"]),
+            Route("/join/{token}", endpoint(people_pages.join), methods=["POST"]),
+            Route("/events", events, methods=["GET"]),
+            Route("/static/{name}", asset, methods=["GET"]),
+        ],
+        lifespan=lifespan,
+        exception_handlers={HTTPException: error_page, Exception: crash_page},
+    )
+    app.state.review = review
+    app.add_middleware(Guard, hosts=hosts)
+    return app
+
+
+async def asset(request: Request) -> Response:
+    """A style sheet or the script, read from disk once."""
+    name = request.path_params["name"]
+    if name not in ASSETS:
+        raise HTTPException(404)
+    package, path, kind = ASSETS[name]
+    return Response(_read(package, path), media_type=kind)
+
+
+@cache
+def _read(package: str, path: str) -> bytes:
+    return files(package).joinpath(path).read_bytes()
+
+
+async def events(request: Request) -> Response:
+    """Server-sent events for anyone with a session: how many items are left, sent whenever that changes."""
+    review, session = review_of(request.app), session_of(request)
+    if not session or await run_in_threadpool(_progress, review, session) is None:
+        return PlainTextResponse("You are not signed in.\n", status_code=401)
+    return StreamingResponse(_changes(review, session), media_type="text/event-stream")
+
+
+async def _changes(review: ServedReview, session: str) -> AsyncIterator[str]:
+    sent: ReviewProgress | None = None
+    # The first bytes go out at once: they tell the browser that the connection is open.
+    yield ": here\n\n"
+    while not review.watcher.closed:
+        change = review.watcher.next_change()
+        progress = await run_in_threadpool(_progress, review, session)
+        if progress is None:
+            return
+        if progress != sent:
+            numbers = {"left": progress.left, "total": progress.total, "disputed": progress.disputed}
+            yield f"data: {json.dumps(numbers)}\n\n"
+            sent = progress
+        with suppress(TimeoutError):
+            await asyncio.wait_for(change.wait(), SESSION_CHECK_SECONDS)
+
+
+def _progress(review: ServedReview, session: str) -> ReviewProgress | None:
+    """None if the session has ended."""
+    person = review.people.person(session)
+    return None if person is None or person.revoked else review.desk.progress(person.name)

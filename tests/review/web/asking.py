@@ -1,0 +1,31 @@
+"""Requests on the wire, with exactly the headers that a test sets."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import aiohttp
+
+__all__ = ["Answer", "ask"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: dict[str, str]
+    text: str
+
+
+async def ask(served, method, path, *, session=None, headers=(), form=None, body=None, ours=True):
+    """One request, as a page of the review would send it unless `ours` is false."""
+    sent = {"Cookie": "; ".join(f"{name}={value}" for name, value in (session or {}).items())} if session else {}
+    if method == "POST" and ours:
+        sent |= {"Origin": served.url, "Sec-Fetch-Site": "same-origin"}
+    if form is not None:
+        body = urlencode(form)
+        sent["Content-Type"] = "application/x-www-form-urlencoded"
+    sent |= dict(headers)
+    async with (
+        aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as client,
+        client.request(method, served.url + path, headers=sent, data=body, allow_redirects=False) as response,
+    ):
+        return Answer(response.status, dict(response.headers), await response.text())
