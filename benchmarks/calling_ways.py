@@ -31,10 +31,10 @@ def main() -> None:
 
 def fast_path(url: str, calls: int, in_flight: int) -> dict[str, float]:
     """The product, end to end: planned, asked, recorded durably, read into judgments; money and pace included."""
-    from umpirical.judges.answers import read_response
-    from umpirical.judges.factory import build_reader
+    from umpirical.models.adapters.catalogue import Calling
     from umpirical.models.money import Ledger, Meter
     from umpirical.models.prices import RatePricer, TokenPrices
+    from umpirical.protocols.datasheet.facts import FACTS
     from umpirical.protocols.datasheet.stimuli import write_stimulus_set
     from umpirical.runs.judgments import read_judgments
     from umpirical.runs.local import LocalExecutor
@@ -51,15 +51,12 @@ def fast_path(url: str, calls: int, in_flight: int) -> dict[str, float]:
         study = parse_study(STUDY.format(url=url, repeats=repeats, in_flight=in_flight), Path(folder))
         judge = study.spec.judges[0]
         write_stimulus_set(study)
-        reader = build_reader(judge)
-        # Imported before the clock starts: a program is started once.
-
         meter = Meter(RatePricer(TokenPrices(Decimal(1), Decimal(4)), "benchmark"), Ledger(Decimal(10**6)))
         with Stopwatch() as watch:
             run = prepare_run(study, judge)
-            executor = LocalExecutor(concurrency=in_flight, meter=meter)
+            executor = LocalExecutor(Calling(in_flight, meter))
             executor.run(range(run.shards), run.call, run.store, Watcher())
-            reading = read_judgments(run.store, lambda r: read_response(reader, r), run.call.open_stimuli(), scale=None)
+            reading = read_judgments(run, FACTS)
         assert reading.planned == run.trials  # noqa: S101
         assert reading.unasked == 0  # noqa: S101
         assert not reading.trouble  # noqa: S101
@@ -131,7 +128,7 @@ def inspect_adapter(url: str, calls: int, in_flight: int) -> dict[str, float]:
     spec = resolve_prompts(JudgeSpec.model_validate({"name": "stub", "model": model}), Path())
 
     async def run() -> dict[str, float]:
-        judge = build_judge(spec, folder=Path(), answer_key=lambda _: 0.0, seed=1, calling=Calling(in_flight))
+        judge = build_judge(spec, folder=Path(), calling=Calling(in_flight))
         number = 0
 
         async def call(body: dict[str, Any]) -> None:

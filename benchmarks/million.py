@@ -15,7 +15,8 @@ from pathlib import Path
 
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
-from umpirical.protocols.datasheet.documents import datasheet_of, write_documents
+from umpirical.models.adapters.catalogue import Calling
+from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.stimuli import write_stimulus_set
 from umpirical.runs.local import LocalExecutor
 from umpirical.stimuli.controlled.recipes import RECIPES
@@ -77,11 +78,11 @@ def measure(folder: Path, repeats: int) -> dict[str, object]:
     stages = Stages(TRIALS_PER_REPEAT * repeats)
     run = prepare_run(study, study.spec.judges[0])
     stages.ended("planned")
-    LocalExecutor(concurrency=64).run(range(run.shards), run.call, run.store, Watcher())
+    LocalExecutor(Calling(64)).run(range(run.shards), run.call, run.store, Watcher())
     stages.ended("asked_and_recorded")
-    datasheet = datasheet_of(run.store.folder)
+    datasheet = DATASHEET.report(run)
     stages.ended("read_counted_and_measured")
-    write_documents(datasheet, run.store.folder)
+    DATASHEET.write(datasheet, run.folder)
     sizes = {path.name: path.stat().st_size for path in run.store.folder.iterdir() if path.is_file()}
     responses = sum(path.stat().st_size for path in (run.store.folder / "responses").iterdir())
     stages.found["bytes_per_response"] = round(responses / run.trials, 1)

@@ -1,9 +1,11 @@
 """Name to object: built-ins and third parties' plugins come in by the same door."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoints, entry_points
 from typing import Any, Generic, TypeVar
 
 from umpirical.domain.errors import UsageError
@@ -28,7 +30,7 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Every name: built-ins in the order they were registered, then plugins."""
-        plugins = sorted(point.name for point in entry_points(group=self._group))
+        plugins = sorted(point.name for point in _plugins(self._group, tuple(sys.path)))
         return [*self._builtins, *(name for name in plugins if name not in self._builtins)]
 
     def get(self, name: str) -> T:
@@ -36,7 +38,7 @@ class Registry(Generic[T]):
         if name in self._builtins:
             found: T = load_object(self._builtins[name])
             return found
-        for point in entry_points(group=self._group):
+        for point in _plugins(self._group, tuple(sys.path)):
             if point.name == name:
                 loaded: T = point.load()
                 return loaded
@@ -46,6 +48,12 @@ class Registry(Generic[T]):
 
     def __iter__(self) -> Iterator[T]:
         return (self.get(name) for name in self.names())
+
+
+@cache
+def _plugins(group: str, path: tuple[str, ...]) -> EntryPoints:  # noqa: ARG001  # what is found depends on it
+    """What installed packages bring under an entry point. Looking through them all takes a while."""
+    return entry_points(group=group)
 
 
 def load_object(path: str) -> Any:  # noqa: ANN401  # the caller knows what it asked for

@@ -44,7 +44,7 @@ def test_the_study_that_is_written_is_read_and_takes_the_data_as_guessed(umpiric
     assert items[0].task == "Why is the sky blue?"
     assert summary.labels == {"fair": 1, "good": 2, "poor": 1}
     assert study.spec.judges[0].kind == "grade"
-    assert study.stress.tests == ("vertical-spacing", "inline-spacing", "indentation", "stability")
+    assert study.spec.stress.tests == ("vertical-spacing", "inline-spacing", "indentation", "stability")
 
 
 def test_what_was_guessed_is_said_on_the_screen_and_in_the_file(umpirical, tmp_path):
@@ -229,7 +229,7 @@ def test_data_beside_the_folder_is_named_from_it_and_every_command_told(umpirica
 def test_data_far_away_is_named_in_full(tmp_path):
     data = write_answers(tmp_path / "far" / "away")
     started = start_stress_study(tmp_path / "a" / "study", data, told={})
-    assert started.outside
+    assert started.options == "--outside"
     assert load_study(started.file, outside=True).spec.dataset.path == str(data)
 
 

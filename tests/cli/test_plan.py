@@ -278,7 +278,7 @@ def test_the_cap_holds_and_a_higher_one_goes_on_without_asking_again(umpirical, 
         study = write_study(tmp_path, server.base_url, price=price, concurrency=concurrency)
         code, _, err = umpirical("run", study, "--yes", "--max-cost", caps[0])
         assert code == 6
-        assert "is below that: the run may stop there" in err
+        assert "is below that: it may stop there" in err
         assert "higher --max-cost to go on" in err
         first, calls = spent(), server.asked.total()
         assert 0 < calls < CALLS

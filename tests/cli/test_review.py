@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.docs.reading import ROOT, blocks
-from tests.protocols.review.written import small_study, write
+from tests.protocols.review.written import small_study, terms_of, write, writing_of
 from umpirical.protocols.review.items import ItemFeed
 from umpirical.protocols.review.opening import open_review
 from umpirical.review.choices import ReviewChoice
@@ -37,9 +37,9 @@ def folder(tmp_path):
 
 def decided(folder, people=("ana", "ben"), labels=lambda item: item.target):
     """Lets people keep everything but the first item, which they reject."""
-    opened = open_review(load_study(folder), begin=True)
+    opened = open_review(terms_of(folder), begin=True)
     try:
-        ItemFeed(load_study(folder)).into(opened.desk)
+        ItemFeed(writing_of(folder)).into(opened.desk)
         items = {item.id: item for item in opened.desk.items()}
         first = next(iter(items))
         for person in people:
@@ -230,7 +230,7 @@ def test_invited_let_in_and_revoked(folder, umpirical):
     assert re.fullmatch(r"https://r\.example/join/[\w-]{43,}\n", out)
     assert "for Ana, adjudicator; good once, for a day" in err
     token = out.strip().rpartition("/")[2]
-    opened = open_review(load_study(folder))
+    opened = open_review(terms_of(folder))
     session = opened.people.redeem(token)
     assert opened.people.person(session).role == "adjudicator"
     code, out, _ = umpirical("review", "revoke", "ana", folder)

@@ -44,8 +44,8 @@ def test_the_study_file_is_one(tmp_path):
     (tmp_path / "instruction.txt").write_text("Grade.")
     (tmp_path / "rubric.txt").write_text("6 is best.")
     study = parse_study(STUDY, tmp_path)
-    assert [test.name for test in study.stress.generated] == ["paraphrase", "verbosity-long", "label-flip"]
-    assert len(study.stress.proved) == 4
+    assert [test.name for test in study.spec.stress.generated] == ["paraphrase", "verbosity-long", "label-flip"]
+    assert len(study.spec.stress.proved) == 4
     assert study.spec.judges[0].kind == "grade"
     assert "6 is best." in study.spec.judges[0].prompts["baseline"]
 

@@ -10,7 +10,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.judges.simulated.examiner import Truth
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES, ExaminerProfile
 from umpirical.judges.simulated.planted_examiner import planted_examiner
-from umpirical.runs.call import kind_of
+from umpirical.protocols.stress.key import kind_of
 from umpirical.stats.simulation.examiner import LatentExaminer
 
 SIX = ordinal(6)

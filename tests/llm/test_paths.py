@@ -11,6 +11,7 @@ from umpirical.domain.trials import Presentation
 from umpirical.judges.factory import build_judge
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
+from umpirical.models.adapters.catalogue import Calling
 
 pytestmark = [pytest.mark.llm, OLD_NAME]
 
@@ -38,7 +39,7 @@ def three_judges(monkeypatch):
         ]
         for spec in specs:
             resolved = resolve_prompts(JudgeSpec.model_validate(spec), HERE)
-            built.append(build_judge(resolved, folder=HERE, answer_key=lambda _shown: None, seed=1))
+            built.append(build_judge(resolved, folder=HERE, calling=Calling(seed=1)))
         return built
 
     return build

@@ -12,15 +12,15 @@ ROOT = Path(__file__).parents[2]
 
 MUTATIONS = {
     "slot taken for content": (
-        "store/tallying.py",
-        """count(*) filter (complete and commits = 2 and contents = 1),
-  count(*) filter (complete and commits = 2 and slots = 1),""",
-        """count(*) filter (complete and commits = 2 and slots = 1),
-  count(*) filter (complete and commits = 2 and contents = 1),""",
+        "protocols/datasheet/counting.py",
+        """count(*) filter (complete and commits = 2 and contents = 1) as stable,
+  count(*) filter (complete and commits = 2 and slots = 1) as positional,""",
+        """count(*) filter (complete and commits = 2 and slots = 1) as stable,
+  count(*) filter (complete and commits = 2 and contents = 1) as positional,""",
         ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
     ),
     "slots mapped back to the wrong content": (
-        "store/tallying.py",
+        "protocols/datasheet/counting.py",
         """when choice = '1' then case "order" when 'uv' then 'u' else 'v' end
     when choice = '2' then case "order" when 'uv' then 'v' else 'u' end""",
         """when choice = '1' then case "order" when 'uv' then 'v' else 'u' end
@@ -28,7 +28,7 @@ MUTATIONS = {
         ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
     ),
     "candidates shown in the wrong slots": (
-        "runs/design.py",
+        "runs/plan.py",
         "(u, v) if order is Order.UV else (v, u)",
         "(v, u) if order is Order.UV else (u, v)",
         ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
@@ -46,7 +46,7 @@ MUTATIONS = {
         ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
     ),
     "ties counted correct when counting": (
-        "store/tallying.py",
+        "protocols/datasheet/counting.py",
         "count(*) filter (content = better) as correct",
         "count(*) filter (content = better or slot is null) as correct",
         ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
@@ -59,8 +59,8 @@ MUTATIONS = {
     ),
     "an unparsed answer becomes a tie": (
         "runs/judgments.py",
-        'return {"outcome": "unparsed", "why": why}',
-        'return {"outcome": "verdict", "choice": "tie"}',
+        'return said | {"outcome": "unparsed", "why": why}',
+        'return said | {"outcome": "verdict", "choice": "tie"}',
         ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
     ),
 }

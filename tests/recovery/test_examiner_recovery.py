@@ -21,6 +21,7 @@ from umpirical.models.adapters.catalogue import Calling
 from umpirical.protocols.stress.counting import stress_counts
 from umpirical.protocols.stress.design import StressDesign
 from umpirical.protocols.stress.key import kind_of, truths
+from umpirical.protocols.stress.protocol import STRESS
 from umpirical.protocols.stress.report import FACTS
 from umpirical.runs.call import CallSpec
 from umpirical.runs.judgments import read_judgments

@@ -8,6 +8,7 @@ import pytest
 from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.stimuli.own_tasks import FAMILY, write_own_study
 from umpirical.domain.trials import Order
+from umpirical.protocols.datasheet.report import read_run
 from umpirical.runs.plan import shown
 from umpirical.stimuli.controlled.tasks import load_tasks
 from umpirical.store.parquet import read_rows
@@ -36,9 +37,9 @@ def read(folder, judge):
     study = load_study(write_own_study(folder, FAMILY, judge=judge))
     run = prepare_run(study, study.spec.judges[0])
     complete_run(run, 2, lambda *_: Silent())
-    found = read_run(run.store.folder)
+    found = read_run(run)
     rows = [row for path in sorted(found.reading.folder.glob("*.parquet")) for row in read_rows(path)]
-    return found, rows, {stimulus.id: stimulus for stimulus in found.stimuli}
+    return found, rows, {stimulus.id: stimulus for stimulus in run.stimuli}
 
 
 @pytest.fixture(scope="module")
@@ -93,14 +94,14 @@ def test_calls_are_added_up(compared):
 
 def test_failures_of_the_judge_are_kept(compared):
     found, *_ = compared
-    measures = {failure.measure for failure in found.reading.failures}
+    measures = {failure.measure for failure in found.failures}
     assert "positional-false-preference" in measures
-    assert all(answer.words == "1" for failure in found.reading.failures for answer in failure.answers)
+    assert all(answer.words == "1" for failure in found.failures for answer in failure.answers)
 
 
 def test_a_grade_stands_beside_the_level_of_the_answer_that_was_shown(graded):
     found, rows, stimuli = graded
-    tasks = {task.id: task for task in load_tasks(found.stimuli.folder.parents[1] / "own.yaml")}
+    tasks = {task.id: task for task in load_tasks(found.run.stimuli.folder.parents[1] / "own.yaml")}
     assert rows
     for row in rows:
         stimulus = stimuli[row["stimulus_id"]]

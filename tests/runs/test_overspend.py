@@ -17,7 +17,6 @@ from umpirical.runs.local import LocalExecutor
 from umpirical.runs.run import open_run
 from umpirical.study.file import load_study
 from umpirical.study.prepare import prepare_run
-from umpirical.study.run import calls_left
 from umpirical.testing import ChatServer, Fault
 
 ACTUAL = Decimal("0.001")
@@ -81,11 +80,10 @@ def test_resumed_with_a_higher_cap_it_goes_on_without_asking_again(planned):
     with ChatServer(swayed_answer) as server:
         run = planned(server)
         for cap in ("0.10", "0.12"):
+            executor = LocalExecutor(Calling(64, Meter(FlatPricer(), Ledger(Decimal(cap)))))
             with pytest.raises(CapReached):
-                LocalExecutor(concurrency=64, meter=Meter(FlatPricer(), Ledger(Decimal(cap)))).run(
-                    range(run.shards), run.call, run.store, Silent()
-                )
-        assert 0 < calls_left(run) == run.trials - len(server.answered)
+                executor.run(range(run.shards), run.call, run.store, Silent())
+        assert 0 < run.calls_left() == run.trials - len(server.answered)
         ledger = Ledger(Decimal(100))
         LocalExecutor(Calling(64, Meter(FlatPricer(), ledger))).run(range(run.shards), run.call, run.store, Silent())
         assert max(server.asked.values()) == 1

@@ -75,7 +75,7 @@ def test_the_ids_are_those_of_what_will_be_sent(planned):
     for trial, part in list(store.plan_shard(0))[::50]:
         stimulus = stimuli.part(part)[trial.stimulus_id]
         way = trial.presentation
-        prompt = prompt_id(judge.request(shown(stimulus, way.order), arm=way.arm))
+        prompt = prompt_id(judge.request(shown(stimulus, way.order), way))
         assert trial.prompt_id == prompt
         assert trial.id == trial_id(prompt, repeat=way.repeat)
 
@@ -102,13 +102,12 @@ def test_the_same_plan_is_written_again_from_the_same_stimuli(planned, tmp_path)
 
 def test_a_trial_knows_the_part_its_stimulus_is_in(tmp_path, monkeypatch):
     monkeypatch.setattr("umpirical.store.stimulus_sets.PART_SIZE", 2)
-    monkeypatch.setattr(planning, "SHARD_SIZE", 3)
     judge = judge_in(tmp_path)
     stimuli = write_stimuli(
         tmp_path / "stimuli", [Stimulus("t", f"{n}", ("u", "v"), NoPreference(), "m", "f") for n in range(5)]
     )
     store = RunStore(tmp_path / "run")
-    assert write_plan(store, judge, stimuli, Design()) == 10
+    assert write_plan(store, judge, stimuli, Design(), shard_size=3) == 10
     assert store.plan_size() == (10, 4)
     for shard in range(4):
         for trial, part in store.plan_shard(shard):

@@ -7,6 +7,8 @@ import pytest
 from umpirical.domain.stimuli import GivenLabel, GivenWinner, NoPreference, Stimulus
 from umpirical.domain.trials import Order, Presentation, Presented
 from umpirical.judges.judge import Capabilities
+from umpirical.protocols.datasheet.design import DatasheetDesign
+from umpirical.protocols.stress.design import StressDesign
 from umpirical.runs.plan import Design, shown
 
 PAIR = Stimulus("t", "task", ("u", "v"), NoPreference(), "m/1", "delta0", delta=0.0)
@@ -71,8 +73,8 @@ def test_a_judge_that_grades_is_shown_one_candidate_at_a_time():
 
 def test_two_identical_answers_are_nothing_to_a_judge_that_grades():
     identical = replace(PAIR, candidates=("same", "same"), family="vacuum", stratum="identical")
-    assert ways(identical, kind="grade") == []
-    assert len(ways(identical)) == 1
+    assert ways(identical, design=DatasheetDesign(), kind="grade") == []
+    assert len(ways(identical, design=DatasheetDesign())) == 1
 
 
 def test_two_empty_answers_are_graded_once_and_two_different_blanks_each():
@@ -114,7 +116,7 @@ ESSAY = Stimulus("essay-1", "task", ("text",), GivenLabel("3"), "original/1", "o
 
 
 def test_an_original_is_repeated_and_asked_under_seeds_and_a_changed_text_is_not():
-    design = Design(original_repeats=3, seeds=2)
+    design = StressDesign(original_repeats=3, seeds=2)
     assert ways(ESSAY, design=design, kind="grade") == [
         Presentation(repeat=0),
         Presentation(repeat=1),
@@ -127,8 +129,8 @@ def test_an_original_is_repeated_and_asked_under_seeds_and_a_changed_text_is_not
 
 
 def test_a_design_without_originals_keeps_its_id():
-    assert Design(repeats=2).as_json() == {"repeats": 2, "arms": ("baseline",)}
-    assert Design(original_repeats=3, seeds=2).as_json() == {
+    assert Design(repeats=2).as_json() == StressDesign(repeats=2).as_json() == {"repeats": 2, "arms": ("baseline",)}
+    assert StressDesign(original_repeats=3, seeds=2).as_json() == {
         "repeats": 1,
         "arms": ("baseline",),
         "original_repeats": 3,

@@ -20,7 +20,7 @@ from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.file import load_study, parse_study
 from umpirical.study.prepare import prepare_run
-from umpirical.study.run import calls_left, complete_run
+from umpirical.study.run import complete_run
 from umpirical.testing import ChatServer
 
 SONNET = "adapter: openai-compatible, name: claude-sonnet-4-5, base_url: 'https://api.anthropic.com/v1'"
@@ -62,7 +62,7 @@ def prompt_bytes(request: ChatRequest) -> int:
 def test_tokens_and_prices_add_up_over_every_call(plan):
     run, found = plan(f"{LOCAL}, price: {{input: 2, output: 8}}")
     asked = requests(run)
-    assert (found.trials, found.answered, found.calls) == (CALLS, 0, CALLS) == (len(asked), 0, calls_left(run))
+    assert (found.trials, found.answered, found.calls) == (CALLS, 0, CALLS) == (len(asked), 0, run.calls_left())
     expected_input = sum(-(-prompt_bytes(request) // 4) for request in asked)
     most_input = sum(map(most_input_tokens, asked))
     assert (found.input_tokens.expected, found.input_tokens.at_most) == (expected_input, most_input)
@@ -191,7 +191,7 @@ def test_what_was_answered_is_not_priced_again_and_tells_what_to_expect(tmp_path
     after = estimate_run(run, pricers_of([run], {})[0], concurrency=32)
     assert (before.answered, before.calls, before.output_basis) == (0, CALLS, "constrained")
     assert (after.answered, after.calls, after.expected, after.at_most) == (CALLS, 0, 0, 0)
-    assert calls_left(run) == 0
+    assert run.calls_left() == 0
     # The server counts the words of an answer: two, and three of "Hard to say."
     assert (after.output_basis, after.output_tokens.expected) == ("recorded", 3)
     assert after.seconds == 0
@@ -201,7 +201,7 @@ def test_what_was_answered_is_not_priced_again_and_tells_what_to_expect(tmp_path
     again = load_study(write_study(tmp_path, server.base_url, repeats=2, price="{input: 1000, output: 1000}"))
     more = prepare_run(again, again.spec.judges[0])
     found = estimate_run(more, pricers_of([more], {})[0], concurrency=32)
-    assert (found.answered, found.calls) == (CALLS, CALLS) == (more.trials - calls_left(more), calls_left(more))
+    assert (found.answered, found.calls) == (CALLS, CALLS) == (more.trials - more.calls_left(), more.calls_left())
     assert (found.output_basis, found.seconds_basis) == ("recorded", "recorded")
     assert CALLS * 0.01 / 32 <= found.seconds < CALLS / 32
     cost = pricers_of([more], {})[0].cost

@@ -141,7 +141,7 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
     def writing(self, study: StudyT) -> "Writing":  # noqa: ARG002  # most have programs alone
         """What a language model is to write for a study. Raises UsageError for a study without such stimuli."""
         raise UsageError(
-            "no stimuli of the study are written by a model", fix="umpirical run  measures with what a program makes"
+            "no stimuli of the study are written by a model", fix="umpirical init --from FILE  starts a study that can"
         )
 
     def review(self, study: StudyT) -> "ReviewTerms":  # noqa: ARG002  # likewise

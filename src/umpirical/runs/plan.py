@@ -64,10 +64,12 @@ def request_for(judge: Judge, stimulus: Stimulus, presentation: Presentation) ->
     return judge.request(shown(stimulus, presentation.order, judge.kind), presentation)
 
 
-def write_plan(store: RunStore, judge: Judge, stimuli: StimulusSet, design: Design) -> int:
+def write_plan(
+    store: RunStore, judge: Judge, stimuli: StimulusSet, design: Design, *, shard_size: int = SHARD_SIZE
+) -> int:
     """Writes the plan of a run and returns its number of trials. No prompt is in it: prompts are rendered again."""
     trials, count, shard = _trials(judge, stimuli, design), 0, 0
-    while chunk := list(islice(trials, SHARD_SIZE)):
+    while chunk := list(islice(trials, shard_size)):
         store.write_plan_shard(shard, chunk)
         count, shard = count + len(chunk), shard + 1
     store.finish_plan(count, shard)

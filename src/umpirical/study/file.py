@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import models_json_schema
 
 from umpirical.domain.errors import ConfigError
 from umpirical.judges.spec import JudgeSpec
@@ -63,7 +64,9 @@ def read_judge(document: YamlDocument, name: str) -> dict[str, Any]:
 
 def study_schema() -> dict[str, Any]:
     """The JSON Schema of a study file: that of any protocol."""
-    return {"anyOf": [protocol.spec.model_json_schema() for protocol in PROTOCOLS]}
+    specs: list[tuple[type[BaseModel], Literal["validation"]]] = [(each.spec, "validation") for each in PROTOCOLS]
+    references, shared = models_json_schema(specs)
+    return {"type": "object", "anyOf": [references[each] for each in specs], **shared}
 
 
 def _config_error(document: YamlDocument, error: ValidationError, model: type[BaseModel]) -> ConfigError:
@@ -77,14 +80,19 @@ def _config_error(document: YamlDocument, error: ValidationError, model: type[Ba
         near = get_close_matches(str(path[-1]), _names(model, path[:-1]), n=1)
         fix = f"did you mean {near[0]!r}?" if near else "umpirical schema config  lists what there is"
         if len(path) == 1 and (owner := _owner(str(path[0]), model)):
-            message, fix = f"is for a study of protocol {owner.name}", f"such a study has the key {owner.mark}"
+            message = f"is for a study of protocol {owner.name}"
+            fix = f"such a study has the key {owner.mark}" if owner.mark else f"this one has the key {_mark(model)}"
     return ConfigError(f"{place}: {message}" if place else message, where=document.where(path), fix=fix)
 
 
 def _owner(key: str, model: type[BaseModel]) -> Any:  # noqa: ANN401  # a protocol, or None
     """The protocol whose study files have this key, where that is another one."""
-    others = [protocol for protocol in PROTOCOLS if protocol.spec is not model and protocol.mark]
+    others = [protocol for protocol in PROTOCOLS if protocol.spec is not model]
     return next((protocol for protocol in others if key in protocol.spec.model_fields), None)
+
+
+def _mark(model: type[BaseModel]) -> str:
+    return next(protocol.mark for protocol in PROTOCOLS if protocol.spec is model)
 
 
 def _names(model: type[BaseModel], path: tuple[str | int, ...]) -> set[str]:

@@ -13,7 +13,7 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.protocols.study import Study
 from umpirical.runs.call import CallSpec
-from umpirical.runs.plan import write_plan
+from umpirical.runs.plan import SHARD_SIZE, write_plan
 from umpirical.runs.run import Run
 from umpirical.store.reuse import find_answers
 from umpirical.store.runs import RunStore
@@ -22,19 +22,21 @@ from umpirical.store.stimulus_sets import StimulusSet
 __all__ = ["prepare_run"]
 
 
-def prepare_run(
+def prepare_run(  # noqa: PLR0913  # each by its name
     study: Study[Any],
     judge: JudgeSpec,
     *,
     folder: Path | None = None,
     fresh: bool = False,
     stimuli: StimulusSet | None = None,
+    shard_size: int = SHARD_SIZE,
 ) -> Run:
     """Plans the run of one judge. The same judge, stimuli and design always lead to the same run, so this resumes.
 
     Trials that another run of the study has an answer to are not asked again, unless `fresh`: then a new run is
     planned, everything in it is asked, and it is the one that is resumed from then on. `folder` is where the run goes;
     by default `runs/NAME-ID` in the study. `stimuli` are the study's, where they have been made before.
+    `shard_size` is how many trials are sealed at a time.
     """
     protocol = study.protocol
     protocol.admit(judge)
@@ -74,7 +76,7 @@ def prepare_run(
         },
     )
     if not planned:
-        write_plan(store, asked, stimuli, design)
+        write_plan(store, asked, stimuli, design, shard_size=shard_size)
     if not fresh and not asked.capabilities.stateful and not store.started():
         find_answers(store, _comparable_runs(store, judge, study.spec.seed))
     return Run(store, call)

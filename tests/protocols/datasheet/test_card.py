@@ -2,12 +2,11 @@
 
 import re
 from hashlib import sha256
-from io import StringIO
 
 import pytest
 from markdown_it import MarkdownIt
-from ruamel.yaml import YAML
 
+from tests.reports.dissection import shape, shown, skeleton, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.protocols.datasheet.card import render_markdown
 from umpirical.protocols.datasheet.record import render_json
@@ -15,19 +14,6 @@ from umpirical.reports.record import TroubleRecord
 from umpirical.text.inert import inert
 
 from .samples import SAMPLES, datasheet, incomplete, nothing, simulated, two_arms
-
-
-def taken_apart(card):
-    """The front matter as read by YAML, and the tokens of the rest."""
-    lines = card.split("\n")
-    end = lines.index("---", 1)
-    front = YAML(typ="safe", pure=True).load(StringIO("\n".join(lines[1:end])))
-    parser = MarkdownIt("commonmark", {"html": True, "linkify": False}).enable(["table", "strikethrough"])
-    return front, parser.parse("\n".join(lines[end + 1 :]))
-
-
-def skeleton(tokens):
-    return [(token.type, token.tag, [child.type for child in token.children or []]) for token in tokens]
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
@@ -110,14 +96,3 @@ def test_front_matter_taken_for_markdown_is_inert_too(payload):
     assert not {kind for kind, _, children in skeleton(tokens) for kind in (kind, *children)} & {
         "html_block", "html_inline", "link_open", "image", "code_inline", "fence",
     }  # fmt: skip
-
-
-def shape(tokens):
-    """Blocks and inline markup. Where text is split by escapes is no markup; a missing digest has no code span."""
-    harmless = {"text", "text_special", "softbreak"}
-    blocks = skeleton(tokens)[:-2]
-    return [(kind, tag, [child for child in children if child not in harmless]) for kind, tag, children in blocks]
-
-
-def shown(tokens):
-    return "\n".join("".join(child.content for child in token.children or []) for token in tokens)

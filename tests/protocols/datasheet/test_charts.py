@@ -4,22 +4,20 @@ from itertools import pairwise
 
 import pytest
 
-from umpirical.protocols.datasheet.charts.stack import BAR_LEFT, BAR_RIGHT
-from umpirical.protocols.datasheet.record import GradeRow
-from umpirical.reports import charts
-from umpirical.reports.charts import (
+from umpirical.protocols.datasheet import charts
+from umpirical.protocols.datasheet.charts import (
     Curve,
-    DotCell,
     GradeChart,
-    NotDrawn,
     OperatingPlot,
     Stack,
     decomposition,
-    dot_cell,
     grade_chart,
     operating_plot,
     psychometric_curve,
 )
+from umpirical.protocols.datasheet.charts.stack import BAR_LEFT, BAR_RIGHT
+from umpirical.protocols.datasheet.record import GradeRow
+from umpirical.reports.charts import DotCell, NotDrawn, dot_cell
 from umpirical.reports.charts.drawing import CHAR_WIDTH
 from umpirical.reports.record import IntervalRecord, LimitRecord
 

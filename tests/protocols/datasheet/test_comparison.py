@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.reports.dissection import Page, skeleton, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.protocols.datasheet.comparison.pages import render_comparison_html, render_comparison_markdown
@@ -16,8 +17,6 @@ from umpirical.protocols.datasheet.comparison.record import (
 from umpirical.text.inert import inert
 
 from .samples import datasheet, judge, llama_measures, paper, run, spend
-from .test_html import Page
-from .test_markdown import skeleton, taken_apart
 
 
 def difference(value, low, high, n=60):

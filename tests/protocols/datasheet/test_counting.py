@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from umpirical.domain.errors import StoreError
 from umpirical.protocols.datasheet.counting import tally_judgments
+from umpirical.protocols.datasheet.facts import FACTS
 from umpirical.store.parquet import write_rows
 from umpirical.store.schemas import judgment_schema
 
@@ -115,7 +116,7 @@ def judgment_rows(stimuli, kind="compare"):
 def tallied(folder, rows, *, files=2, kind="compare"):
     folder.mkdir(exist_ok=True)
     for number in range(files):
-        write_rows(folder / f"{number:05d}.parquet", rows[number::files], judgment_schema())
+        write_rows(folder / f"{number:05d}.parquet", rows[number::files], judgment_schema(FACTS.columns))
     return tally_judgments(folder, kind)
 
 

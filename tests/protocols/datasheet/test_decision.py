@@ -5,7 +5,8 @@ from itertools import product
 import pytest
 
 from umpirical.protocols.datasheet.decision import decide, verdict_on
-from umpirical.protocols.datasheet.policy import APART, BOTH_ORDERS, LARGE_ONLY, POLICIES, RULES
+from umpirical.protocols.datasheet.policy import BOTH_ORDERS, LARGE_ONLY, POLICIES, RULES
+from umpirical.reports.limits import APART
 from umpirical.reports.record import GateRecord, LimitRecord
 
 COMPARE = POLICIES["compare"]

@@ -3,17 +3,19 @@
 import re
 from collections import Counter
 from functools import cache
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from jinja2 import UndefinedError
 
+from tests.reports.dissection import Page, luminance
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
-from umpirical.protocols.datasheet import html
+from umpirical import reports
+from umpirical.protocols.datasheet import page as page_module
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.datasheet.record import parse_datasheet, render_json
+from umpirical.reports.pages import environment
 from umpirical.text.inert import inert
 
 from .samples import (
@@ -33,40 +35,9 @@ from .samples import (
     two_arms,
 )
 
-VOID = {"meta", "link", "br", "img", "input", "hr", "base"}
-TEMPLATES = sorted(path for path in (Path(html.__file__).parent / "templates").rglob("*") if path.is_file())
-
-
-class Page(HTMLParser):
-    """A page taken apart: its tags with their attributes' names, its attributes and its text."""
-
-    def __init__(self, source):
-        super().__init__(convert_charrefs=True)
-        self.skeleton, self.attributes, self.text, self.open = [], [], "", []
-        self.feed(source)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.skeleton.append((tag, tuple(name for name, _ in attrs)))
-        self.attributes += [(tag, name, value) for name, value in attrs]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-        self.skeleton.append((f"/{tag}", ()))
-
-    def handle_comment(self, data):
-        self.skeleton.append(("comment", (data,)))
-
-    def handle_data(self, data):
-        if "style" not in self.open:
-            self.text += f"{data} "
+PACKAGE = "umpirical.protocols.datasheet"
+FOLDERS = [Path(module.__file__).parent / "templates" for module in (page_module, reports)]
+TEMPLATES = sorted(path for folder in FOLDERS for path in folder.rglob("*") if path.is_file())
 
 
 def words(sheet):
@@ -80,7 +51,7 @@ def sheet(request):
 
 def test_the_same_record_gives_the_same_bytes(sheet):
     first = render_html(sheet).encode()
-    html.environment.cache_clear()
+    environment.cache_clear()
     assert render_html(parse_datasheet(render_json(sheet))).encode() == first
 
 
@@ -319,16 +290,16 @@ def harmless_skeleton(name, *, structure):
 
 def test_without_escaping_the_test_above_fails(monkeypatch):
     """The mutation that the test is there to catch."""
-    unescaped = html.environment().overlay(autoescape=False)
-    monkeypatch.setattr(html, "environment", lambda: unescaped)
+    unescaped = environment(PACKAGE).overlay(autoescape=False)
+    monkeypatch.setattr(page_module, "environment", lambda _: unescaped)
     for payload in ("<script>alert(1)</script>", "<svg onload=alert(1)>", "</style><script>alert(1)</script>"):
         with pytest.raises(AssertionError):
             assert_inert(payload, structure=False)
 
 
 def test_without_finalize_the_test_above_fails(monkeypatch):
-    unfiltered = html.environment().overlay(finalize=lambda value: value)
-    monkeypatch.setattr(html, "environment", lambda: unfiltered)
+    unfiltered = environment(PACKAGE).overlay(finalize=lambda value: value)
+    monkeypatch.setattr(page_module, "environment", lambda _: unfiltered)
     with pytest.raises(AssertionError):
         assert_inert("safe\u202etxt.exe", structure=False)
 
@@ -336,25 +307,18 @@ def test_without_finalize_the_test_above_fails(monkeypatch):
 @pytest.mark.parametrize("value", [0.5, None, True])
 def test_a_template_cannot_print_what_was_not_formatted(value):
     with pytest.raises(TypeError, match="numbers"):
-        html.environment().from_string("{{ value }}").render(value=value)
+        environment(PACKAGE).from_string("{{ value }}").render(value=value)
 
 
 def test_a_template_cannot_print_what_is_not_there():
     with pytest.raises(UndefinedError):
-        html.environment().from_string("{{ missing }}").render()
+        environment(PACKAGE).from_string("{{ missing }}").render()
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
 def test_no_template_goes_around_escaping(template):
     source = template.read_text(encoding="utf-8")
     assert not re.search(r"\|\s*(safe|e|escape|forceescape|join|tojson|xmlattr)\b|autoescape|Markup", source)
-
-
-def luminance(colour):
-    digits = colour[1:] if len(colour) == 7 else "".join(digit * 2 for digit in colour[1:])
-    shares = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
-    red, green, blue = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])

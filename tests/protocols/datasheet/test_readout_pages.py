@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.reports.dissection import Page, skeleton, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.protocols.datasheet.readouts.choice import recommend
 from umpirical.protocols.datasheet.readouts.pages import render_readouts_html, render_readouts_markdown
@@ -17,8 +18,6 @@ from umpirical.protocols.datasheet.readouts.record import (
 from umpirical.text.inert import inert
 
 from .samples import estimate, judge, measure, run, undefined
-from .test_html import Page
-from .test_markdown import skeleton, taken_apart
 
 
 def half(*, seen=(30, 40), false=2, dark=0, n=40, **more):

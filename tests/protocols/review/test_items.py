@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.protocols.review.written import CUE, commissions, small_study, write
+from tests.protocols.review.written import CUE, commissions, small_study, write, writing_of
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.review.items import ItemFeed, review_item
 from umpirical.review.database import open_database
@@ -29,7 +29,7 @@ def desk(tmp_path):
 
 def test_what_is_proved_needs_nobody(folder, desk):
     write(folder)
-    feed = ItemFeed(load_study(folder))
+    feed = ItemFeed(writing_of(folder))
     assert feed.wanted == 8
     assert feed.into(desk) == 8
     assert [item.test for item in desk.items()] == ["authority-cue"] * 4 + ["label-flip"] * 4
@@ -37,7 +37,7 @@ def test_what_is_proved_needs_nobody(folder, desk):
 
 def test_an_item_says_all_that_a_reviewer_may_need(folder, desk):
     attempts = write(folder)
-    ItemFeed(load_study(folder)).into(desk)
+    ItemFeed(writing_of(folder)).into(desk)
     items = list(desk.items())
     cue, flip = items[0], items[4]
     assert [item.id for item in items] == [attempt.stimulus.id for attempt in attempts]
@@ -56,7 +56,7 @@ def test_an_item_says_all_that_a_reviewer_may_need(folder, desk):
 
 
 def test_nothing_is_made_by_looking(folder, desk):
-    feed = ItemFeed(load_study(folder))
+    feed = ItemFeed(writing_of(folder))
     assert feed.into(desk) == 0
     assert not (folder / "generated").exists()
     write(folder)
@@ -65,7 +65,7 @@ def test_nothing_is_made_by_looking(folder, desk):
 
 
 def test_items_come_while_they_are_written(folder, desk):
-    feed = ItemFeed(load_study(folder))
+    feed = ItemFeed(writing_of(folder))
     planned = commissions(load_study(folder))
     for count, commission in enumerate(planned, 1):
         write(folder, [commission])
@@ -82,7 +82,7 @@ def test_another_process_may_write(folder, desk):
         "for place in range(0, len(planned), 2):\n"
         "    write(folder, planned[place : place + 2]); print('written', flush=True); sys.stdin.readline()\n"
     )
-    feed = ItemFeed(load_study(folder))
+    feed = ItemFeed(writing_of(folder))
     with subprocess.Popen(
         [sys.executable, "-c", code, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as writer:
@@ -100,7 +100,7 @@ def test_rejected_attempts_are_no_items(folder, desk):
     flips = [one for one in commissions(load_study(folder)) if one.perturbation.name == "label-flip"]
     rejected = write(folder, flips, opinions=0)
     assert all(attempt.stimulus is None for attempt in rejected)
-    feed = ItemFeed(load_study(folder))
+    feed = ItemFeed(writing_of(folder))
     assert feed.into(desk) == 0
     write(folder, flips, number=1)
     assert feed.into(desk) == 4
@@ -109,12 +109,12 @@ def test_rejected_attempts_are_no_items(folder, desk):
 def test_what_was_written_for_another_rubric_is_no_item(folder, desk):
     write(folder)
     (folder / "rubric.txt").write_text("3 is best.")
-    assert ItemFeed(load_study(folder)).into(desk) == 0
+    assert ItemFeed(writing_of(folder)).into(desk) == 0
 
 
 def test_what_did_not_reach_the_desk_is_brought_again(folder, desk, monkeypatch):
     write(folder)
-    feed = ItemFeed(load_study(folder))
+    feed = ItemFeed(writing_of(folder))
 
     def locked(_):
         raise OSError("the disk is full")
@@ -129,14 +129,14 @@ def test_what_did_not_reach_the_desk_is_brought_again(folder, desk, monkeypatch)
 def test_many_are_brought_in_batches(folder, desk, monkeypatch):
     monkeypatch.setattr("umpirical.protocols.review.items.BATCH", 3)
     write(folder)
-    assert ItemFeed(load_study(folder)).into(desk) == 8
+    assert ItemFeed(writing_of(folder)).into(desk) == 8
     assert len(list(desk.items())) == 8
 
 
 def test_texts_of_sensitive_tests_are_blurred(folder, desk):
     small_study(folder, review={"sensitive": ["label-flip"]})
     write(folder)
-    ItemFeed(load_study(folder)).into(desk)
+    ItemFeed(writing_of(folder)).into(desk)
     assert {item.test for item in desk.items() if item.sensitive} == {"label-flip"}
 
 
@@ -153,8 +153,8 @@ def test_a_text_from_nothing_has_nothing_before_it():
 
 def test_a_study_without_a_generator_has_nothing_to_review(tmp_path):
     folder = small_study(tmp_path / "proved", stress={"tests": ["vertical-spacing"]})
-    with pytest.raises(UsageError, match="nothing to review"):
-        ItemFeed(load_study(folder))
+    with pytest.raises(UsageError, match="nothing to generate or to review"):
+        ItemFeed(writing_of(folder))
 
 
 def test_every_generated_test_has_a_question():

@@ -21,9 +21,9 @@ def folder(tmp_path):
 def say(folder, person, choice, *, label=None):
     """Has a person decide on everything: cues by `choice`, flips as they were meant or by `label`."""
     study = load_study(folder)
-    opened = open_review(study, begin=True)
+    opened = open_review(study.protocol.review(study), begin=True)
     try:
-        ItemFeed(study).into(opened.desk)
+        ItemFeed(study.protocol.writing(study)).into(opened.desk)
         targets = {item.id: item.target for item in opened.desk.items()}
         while shown := opened.desk.next(person):
             item = shown.item

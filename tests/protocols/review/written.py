@@ -4,13 +4,15 @@ import json
 from pathlib import Path
 
 from tests.stimuli.generation.wanted import drive, grade
+from umpirical.protocols.review.spec import ReviewTerms
 from umpirical.protocols.stress.commissions import planned_commissions
 from umpirical.protocols.stress.originals import read_originals
 from umpirical.protocols.stress.stimuli import open_generation
 from umpirical.protocols.study import Study
+from umpirical.protocols.writing import Writing
 from umpirical.study.file import load_study
 
-__all__ = ["CUE", "FLIPPED", "commissions", "small_study", "write"]
+__all__ = ["CUE", "FLIPPED", "commissions", "small_study", "terms_of", "write", "writing_of"]
 
 ANSWERS = {
     "a1": (
@@ -53,6 +55,18 @@ def small_study(folder: Path, *, task: str = "Why is the sky blue?", **changes: 
     dataset = STUDY["dataset"] | {"task_text": task}
     (folder / "umpirical.yaml").write_text(json.dumps(STUDY | {"dataset": dataset} | changes))
     return folder
+
+
+def terms_of(folder: Path, **options: bool) -> ReviewTerms:
+    """How the study in a folder is reviewed."""
+    study = load_study(folder, **options)
+    return study.protocol.review(study)
+
+
+def writing_of(folder: Path, **options: bool) -> Writing:
+    """What a model writes for the study in a folder."""
+    study = load_study(folder, **options)
+    return study.protocol.writing(study)
 
 
 def commissions(study: Study):

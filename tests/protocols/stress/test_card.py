@@ -5,7 +5,7 @@ from hashlib import sha256
 
 import pytest
 
-from tests.protocols.datasheet.test_card import shape, shown, taken_apart
+from tests.reports.dissection import shape, shown, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS
 from umpirical.protocols.stress.card import render_stress_markdown
 from umpirical.protocols.stress.record import render_stress_json
@@ -35,7 +35,7 @@ def test_many_tests_and_troubles_do_not_lengthen_the_card():
     card = render_stress_markdown(one)
     assert len(card.splitlines()) <= MOST_LINES
     assert re.search(r"And \d+ more tests in the JSON record\.", card)
-    assert "- 455 of other kinds, in the JSON record." in card
+    assert "- 455 of 26 other kinds, in the JSON record." in card
 
 
 def test_the_findings_and_the_cells_are_on_the_card():
@@ -67,7 +67,7 @@ def test_what_is_missing_is_said():
     card = render_stress_markdown(incomplete())
     assert "**Incomplete run: not every planned trial has a response.**" in card
     assert "| Your own items | N/A | – | no item has a gold label | – |" in card
-    assert "Every response was read as a verdict or an abstention." in card
+    assert "None: every response was read as a verdict or an abstention." in card
     assert "survives" not in render_stress_markdown(nothing())
 
 

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from umpirical.domain.scales import GradeScale
-from umpirical.protocols.stress.counting import tally_stress, worst_rows
+from umpirical.protocols.stress.counting import stress_counts
+from umpirical.protocols.stress.report import FACTS
 from umpirical.store.parquet import write_rows
 from umpirical.store.schemas import judgment_schema
 
@@ -78,8 +79,18 @@ def rows_of(place, item, scale):
 
 def write(folder, design, scale=SCALE):
     rows = [row for place, item in enumerate(design) for row in rows_of(place, item, scale)]
-    write_rows(folder / "0.parquet", rows, judgment_schema())
+    write_rows(folder / "0.parquet", rows, judgment_schema(FACTS.columns))
     return folder
+
+
+def tally_stress(folder, scale, positive=()):
+    with stress_counts(folder) as counts:
+        return counts.tallies(scale, positive)
+
+
+def worst_rows(folder):
+    with stress_counts(folder) as counts:
+        return counts.worst()
 
 
 def verdicts(outcomes):
@@ -264,7 +275,7 @@ def valued(stimulus, family, values, *, gold, parent="the item", expectation="gi
 
 
 def on_an_interval(folder, *texts):
-    write_rows(folder / "0.parquet", [row for rows in texts for row in rows], judgment_schema())
+    write_rows(folder / "0.parquet", [row for rows in texts for row in rows], judgment_schema(FACTS.columns))
     return folder
 
 

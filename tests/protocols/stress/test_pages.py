@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.protocols.datasheet.test_page import Page, luminance
+from tests.reports.dissection import Page, luminance
 from tests.reports.payloads import HIDDEN, PAYLOADS
+from umpirical import reports as reports_package
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
+from umpirical.protocols import stress
+from umpirical.protocols.stress.pages import render as rendering
 from umpirical.protocols.stress.pages.render import render_stress_pages
 from umpirical.protocols.stress.record import parse_stress, render_stress_json
-from umpirical.reports import pages as rendering
+from umpirical.reports.pages import environment
 from umpirical.text.inert import inert
 
 from .infecting import infected
@@ -37,6 +40,7 @@ from .samples import (
     worst,
 )
 
+CSS = "templates/stress.css"
 LINKS = {"src", "srcset", "href", "xlink:href", "action", "data", "poster"}
 
 
@@ -60,7 +64,7 @@ def reports(request):
 
 def test_the_same_records_give_the_same_bytes(reports):
     first = render_stress_pages(reports)
-    rendering.environment.cache_clear()
+    environment.cache_clear()
     assert render_stress_pages([parse_stress(render_stress_json(one)) for one in reports]) == first
 
 
@@ -364,16 +368,16 @@ def test_a_diff_of_hostile_text_has_no_tags_but_its_own(payload):
 def test_without_escaping_the_tests_above_fail(monkeypatch):
     """The mutation that they are there to catch."""
     harmless_skeletons("brief", "harmless ", False)
-    unescaped = rendering.environment().overlay(autoescape=False)
-    monkeypatch.setattr(rendering, "environment", lambda: unescaped)
+    unescaped = environment("umpirical.protocols.stress").overlay(autoescape=False)
+    monkeypatch.setattr(rendering, "environment", lambda _: unescaped)
     for payload in ("<script>alert(1)</script>", "</style><script>alert(1)</script>"):
         with pytest.raises(AssertionError):
             assert_inert(payload, small(), structure=False)
 
 
 def test_without_finalize_the_tests_above_fail(monkeypatch):
-    unfiltered = rendering.environment().overlay(finalize=lambda value: value)
-    monkeypatch.setattr(rendering, "environment", lambda: unfiltered)
+    unfiltered = environment("umpirical.protocols.stress").overlay(finalize=lambda value: value)
+    monkeypatch.setattr(rendering, "environment", lambda _: unfiltered)
     with pytest.raises(AssertionError):
         assert_inert("\ue000 private", small(), structure=False)
 
@@ -382,8 +386,8 @@ def test_without_finalize_the_tests_above_fail(monkeypatch):
 @pytest.mark.parametrize("back", ["failed", "undecided", "stripe", "gone", "new"])
 def test_the_text_of_a_cell_and_of_a_diff_can_be_read(back, scheme):
     """The page's ink on each tint, at the contrast that is asked of small text."""
-    folder = Path(rendering.__file__).parent / "templates"
-    css = "".join((folder / name).read_text(encoding="utf-8") for name in ("page.css", "stress/stress.css"))
+    sheets = [Path(reports_package.__file__).parent / "templates" / "page.css", Path(stress.__file__).parent / CSS]
+    css = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
     pairs = {name: found for name, *found in re.findall(r"--(\w+): light-dark\((#\w+), (#\w+)\)", css)}
     assert dict(re.findall(r"--(\w+): (#\w+)", css)) == {name: light for name, (light, _) in pairs.items()}
     dark, light = sorted(luminance(pairs[name][scheme]) for name in ("ink", back))

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from tests.protocols.datasheet.test_page import Page
 from tests.protocols.stress.infecting import infected
 from tests.protocols.stress.samples import JUDGES, report, small, stress_test
+from tests.reports.dissection import Page
 from tests.reports.payloads import PAYLOADS
 from umpirical.protocols.review.record import ReviewedGenerator, ReviewedTest, ReviewRecord
 from umpirical.protocols.review.words import agreement_words, coefficient_words, rate_words, review_words

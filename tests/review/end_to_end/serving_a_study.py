@@ -9,8 +9,8 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.protocols.review.written import terms_of
 from umpirical.protocols.review.opening import open_review
-from umpirical.study.file import load_study
 
 __all__ = ["TESTS", "ReviewProcess", "generating", "made_study", "opened"]
 
@@ -117,7 +117,7 @@ class ReviewProcess:
 @contextmanager
 def opened(process: ReviewProcess):
     """The review, opened beside the server."""
-    found = open_review(load_study(process.folder), environment=process.environment)
+    found = open_review(terms_of(process.folder), environment=process.environment)
     try:
         yield found
     finally:

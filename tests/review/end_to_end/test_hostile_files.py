@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 
 from tests.hostile import HIDDEN, HOSTILE, NAMES
-from tests.protocols.review.written import small_study
+from tests.protocols.review.written import small_study, terms_of
 from umpirical.protocols.review.opening import open_review
 from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import open_database
@@ -15,7 +15,6 @@ from umpirical.review.desk import Desk
 from umpirical.review.exchange.label_studio import LABELLING_CONFIG
 from umpirical.review.exchange.transfer import export_review, import_review
 from umpirical.review.records import Settings
-from umpirical.study.file import load_study
 from umpirical.text.inert import inert
 
 from .hostile_review import ADJUDICATOR, EDITOR, REVIEWER, hostile_items, hostile_transcript
@@ -61,7 +60,7 @@ def desk_of(tmp_path):
 def folder(tmp_path):
     """A study whose review has hostile items, and people with hostile names."""
     folder = small_study(tmp_path / "study", review={"overlap": 2})
-    opened = open_review(load_study(folder), begin=True)
+    opened = open_review(terms_of(folder), begin=True)
     decided(opened.desk)
     for name in NAMES:
         opened.people.invite(name, "reviewer")

@@ -38,7 +38,7 @@ class StressWriting(Writing):
         stress = study.spec.stress
         if stress.generator is None or stress.validator is None or not stress.generated:
             raise UsageError(
-                "no test of the study is written by a model",
+                "no test of the study is written by a model, so there is nothing to generate or to review",
                 fix="name a test such as paraphrase under stress, with a generator and a validator; "
                 "umpirical run  measures with what a program makes",
             )

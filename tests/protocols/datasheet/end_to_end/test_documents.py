@@ -54,7 +54,7 @@ def test_page_and_card_follow_from_the_json_alone(finished):
 
 def test_reporting_again_gives_the_same_bytes(finished, tmp_path):
     run, result = finished
-    again = write_documents(DATASHEET.report(open_run(run.store.folder)), tmp_path)
+    again = DATASHEET.write(DATASHEET.report(open_run(run.folder)), tmp_path)
     for one, other in zip(
         (again.json, again.html, again.markdown),
         (result.documents.json, result.documents.html, result.documents.markdown),
@@ -64,7 +64,7 @@ def test_reporting_again_gives_the_same_bytes(finished, tmp_path):
 
 
 def test_every_estimate_has_numerator_denominator_interval_and_method(finished):
-    datasheet = finished[1].datasheet
+    datasheet = finished[1].record
     estimates = [m for m in datasheet.measures if m.result.kind == "estimate"]
     assert len(estimates) >= 20
     for measure in estimates:
@@ -82,7 +82,7 @@ def test_every_estimate_has_numerator_denominator_interval_and_method(finished):
 
 
 def test_the_decision_follows_from_the_limits_and_these_from_the_measures(finished):
-    datasheet = finished[1].datasheet
+    datasheet = finished[1].record
     policy = POLICIES["compare"]
     assert hold_limits(policy, datasheet.measures, datasheet.run.arms) == datasheet.limits
     gates = datasheet.stimuli.gates if datasheet.stimuli else ()
@@ -93,7 +93,7 @@ def test_the_decision_follows_from_the_limits_and_these_from_the_measures(finish
 
 def test_the_audit_columns_add_up(finished):
     outcomes = ("slot_1", "slot_2", "tie", "graded", "abstained", "unparsed", "failed", "unasked")
-    for row in finished[1].datasheet.audit:
+    for row in finished[1].record.audit:
         assert row.planned == sum(getattr(row, outcome) for outcome in outcomes)
 
 

@@ -11,6 +11,7 @@ from umpirical.domain.stimuli import GivenWinner, NoPreference, Stimulus
 from umpirical.domain.trials import Order, Presentation
 from umpirical.judges.factory import build_judge
 from umpirical.judges.prompt import fence
+from umpirical.models.adapters.catalogue import Calling
 from umpirical.runs.plan import Design, shown
 from umpirical.study.file import parse_study
 
@@ -19,7 +20,7 @@ STUDY = parse_study("study: s\njudges:\n  - {name: j, model: {adapter: simulated
 
 @pytest.fixture(scope="module")
 def judge():
-    return build_judge(STUDY.spec.judges[0], folder=Path(), answer_key=lambda _: 0.0, seed=1)
+    return build_judge(STUDY.spec.judges[0], folder=Path(), calling=Calling(answer_key=lambda: lambda _: 0.0, seed=1))
 
 
 @pytest.fixture(scope="module")

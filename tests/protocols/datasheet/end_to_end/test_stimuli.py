@@ -7,6 +7,7 @@ import pytest
 from tests.stimuli.own_tasks import FAMILY, SINGLE, write_own_study
 from umpirical.domain.errors import GateError, UsageError
 from umpirical.protocols.datasheet.stimuli import chosen_tasks, write_stimulus_set
+from umpirical.runs.plan import Design
 from umpirical.runs.run import open_run
 from umpirical.stimuli.controlled.tasks import builtin_tasks
 from umpirical.study.check import check_study
@@ -153,9 +154,9 @@ def test_a_planned_run_says_that_both_orders_are_in_its_plan(study):
     run = prepare_run(study, study.spec.judges[0])
     [gate] = run.store.manifest["gates"]
     assert (gate["name"], gate["passed"]) == ("both-orders", True)
-    store, judge, stimuli = open_run(run.store.folder)
-    assert (store.folder, judge.name) == (run.store.folder, "any")
-    assert stimuli.digest == write_stimulus_set(study).digest
+    opened = open_run(run.store.folder)
+    assert (opened.folder, opened.judge.name) == (run.store.folder, "any")
+    assert opened.stimuli.digest == write_stimulus_set(study).digest
 
 
 def test_a_judge_whose_order_is_fixed_is_not_held_to_both(tmp_path):
@@ -165,12 +166,12 @@ def test_a_judge_whose_order_is_fixed_is_not_held_to_both(tmp_path):
 
 
 def test_a_plan_that_lacks_an_order_is_refused(study, monkeypatch):
-    from umpirical.runs import design
+    every_order = Design.presentations
 
     def one_order(*arguments):
-        return list(design.presentations(*arguments))[:1]
+        return iter(list(every_order(*arguments))[:1])
 
-    monkeypatch.setattr("umpirical.study.prepare.presentations", one_order)
+    monkeypatch.setattr(Design, "presentations", one_order)
     with pytest.raises(GateError, match="gate both-orders"):
         prepare_run(study, study.spec.judges[0])
     assert not (study.folder / "runs").exists()

@@ -46,7 +46,7 @@ def test_judges_grade_on_the_scale_of_the_dataset(write):
     study = parse(write())
     assert study.spec.judges[0].kind == "grade"
     assert study.spec.judges[0].scale.labels == ("1", "2", "3")
-    assert study.stress.tests == ("vertical-spacing", "inline-spacing", "indentation", "stability")
+    assert study.spec.stress.tests == ("vertical-spacing", "inline-spacing", "indentation", "stability")
 
 
 def test_the_rubric_stands_in_the_built_in_prompt_and_in_one_s_own(write):
@@ -68,7 +68,7 @@ def test_the_rubric_stands_in_the_built_in_prompt_and_in_one_s_own(write):
         ("stress: {tests: [paraphrase]}", "", "generator and validator have to be named"),
         ("stress: {votes: 2, agree: 3}", "", "cannot agree"),
         ("stress: {temperatures: [-1]}", "", "temperature is negative"),
-        ("tasks: [mulling]", "", "a dataset, or tasks and carriers"),
+        ("tasks: [mulling]", "", "tasks: is for a study of protocol datasheet"),
         ("", "    kind: compare", "is for judges that grade"),
         ("", "    scale: {kind: binary, labels: ['1', '2']}", "its scale is not that of the dataset"),
         ("rubric: missing.txt", "", "no file missing.txt"),
@@ -110,7 +110,8 @@ def test_without_a_dataset_there_is_nothing_to_stress(tmp_path, umpirical):
     )
     code, _, err = umpirical("check", tmp_path)
     assert code == 2
-    assert "for a study with a dataset" in err
+    assert "stress: is for a study of protocol stress" in err
+    assert "such a study has the key dataset" in err
     (tmp_path / "umpirical.yaml").write_text(
         "study: s\njudges:\n  - name: a\n    model: {adapter: simulated, name: careful}\n"
     )

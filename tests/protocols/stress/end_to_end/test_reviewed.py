@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.protocols.review.written import terms_of, writing_of
 from tests.protocols.stress.end_to_end.loopback import answer
 from tests.protocols.stress.end_to_end.studies import persuade_study
 from umpirical.domain.stimuli import GivenLabel
@@ -14,7 +15,6 @@ from umpirical.protocols.review.opening import open_review
 from umpirical.protocols.stress.record import parse_stress
 from umpirical.review.choices import ReviewChoice
 from umpirical.store.stimulus_sets import StimulusSet
-from umpirical.study.file import load_study
 from umpirical.testing import ChatServer
 
 ESSAYS = 8
@@ -71,9 +71,9 @@ def configure(folder, **review):
 
 def reviewed(folder, said, people=("ana",), adjudicate=None):
     """Lets people go through everything at the desk; `said` is their choice by item, or None for a skip."""
-    opened = open_review(load_study(folder, outside=True), begin=True)
+    opened = open_review(terms_of(folder, outside=True), begin=True)
     try:
-        ItemFeed(load_study(folder, outside=True)).into(opened.desk)
+        ItemFeed(writing_of(folder, outside=True)).into(opened.desk)
         items = {item.id: item for item in opened.desk.items()}
         for person in people:
             while shown := opened.desk.next(person):

@@ -1,0 +1,201 @@
+"""The conformance kit for executors: one call in a test holds an executor to what every executor promises.
+
+- everything: each trial of the shards it is given has one response, and the shard is sealed;
+- receipts: one for each shard, with how many trials were answered and how many failed;
+- no difference: answers and measures are those that the local executor comes to;
+- told: the watcher hears of every trial once;
+- idempotent: what has an answer is not asked again, by it or by another executor;
+- part by part: shards can be given to it one after the other;
+- failures: what a judge raises is that trial's response, and stops nothing;
+- one at a time: a judge that remembers what it was asked is asked one question at a time, in the order of the plan;
+- in parallel: another judge is asked as many questions at a time as agreed, and no more;
+- the cap: nothing is sent that might not fit under it; what was answered by then is kept.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, NoReturn
+
+from umpirical.domain.judgments import Outcome
+from umpirical.domain.responses import Response
+from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.money import CapReached, Ledger, Meter
+from umpirical.models.prices import RatePricer, TokenPrices
+from umpirical.protocols.catalogue import protocol_of_run
+from umpirical.runs.executor import EXECUTORS, LOCAL, ExecutorFactory, Receipt
+from umpirical.runs.run import Run
+from umpirical.study.file import parse_study_data
+from umpirical.study.prepare import prepare_run
+from umpirical.testing.chat_server import ChatServer
+
+__all__ = ["Promise", "check_executor"]
+
+Promise = Literal[
+    "everything", "receipts", "no difference", "told", "idempotent", "part by part", "failures", "one at a time",
+    "in parallel", "the cap",
+]  # fmt: skip
+"""What the message of a failed check names."""
+
+IN_FLIGHT = 8
+
+JUDGE = """\
+def judge(task, first, second):
+    if len(first) % 3 == 0:
+        raise RuntimeError("not a multiple of three")
+    return "1"
+"""
+
+STUDY = {
+    "study": "kit",
+    "protocol": "datasheet",
+    "tasks": ["jam-batch.plums", "market-stall.toys", "tool-hire.mower", "library-loans.mill"],
+    "design": {"size": "screen"},
+}
+SHARD = 25
+"""Trials per shard: small, so that there are several."""
+
+CAP = Decimal("0.004")
+
+SIMULATED: dict[str, Any] = {"name": "kit", "model": {"adapter": "simulated", "name": "coin"}}
+RAISING: dict[str, Any] = {"name": "kit", "callable": "kit_judge:judge"}
+
+
+def check_executor(factory: ExecutorFactory) -> None:
+    """Raises AssertionError, naming the promise, for the first one that does not hold."""
+    with TemporaryDirectory() as folder:
+        checks = _Checks(factory, Path(folder))
+        checks.simulated()
+        checks.raising()
+        checks.served(stateful=True)
+        checks.served(stateful=False)
+        checks.capped()
+
+
+class _Heard:
+    """A watcher that counts."""
+
+    def __init__(self) -> None:
+        self.resumed_trials = 0
+        self.trials: list[str] = []
+
+    def resumed(self, trials: int) -> None:
+        self.resumed_trials += trials
+
+    def settled(self, outcome: Outcome, response: Response) -> None:  # noqa: ARG002  # as a watcher is told
+        self.trials.append(response.trial_id)
+
+
+class _Checks:
+    def __init__(self, factory: ExecutorFactory, folder: Path) -> None:
+        self._factory, self._folder = factory, folder
+
+    def simulated(self) -> None:
+        """More than a shard, asked part by part, then again, and held against the local executor."""
+        run, local = (self._run(name, SIMULATED) for name in ("here", "local"))
+        heard, receipts = _Heard(), []
+        for shard in range(run.shards):
+            before = run.calls_left()
+            receipts += self._ask(run, heard, [shard])
+            if before - run.calls_left() > len(list(run.store.plan_shard(shard))):
+                _broken("part by part", f"more was asked than shard {shard}")
+        self._sealed(run, receipts, heard)
+        again = _Heard()
+        self._ask(run, again)
+        if again.trials or again.resumed_trials != run.trials:
+            _broken(
+                "idempotent", f"asked again, {len(again.trials)} trials were asked and {again.resumed_trials} known"
+            )
+        EXECUTORS.get(LOCAL)(Calling(IN_FLIGHT)).run(range(local.shards), local.call, local.store, _Heard())
+        if _answers(run) != _answers(local) or _measures(run) != _measures(local):
+            _broken("no difference", "the local executor comes to other answers")
+
+    def raising(self) -> None:
+        """A judge of the user's that raises on some questions."""
+        (self._folder / "kit_judge.py").write_text(JUDGE, encoding="utf-8")
+        run, heard = self._run("raising", RAISING), _Heard()
+        try:
+            receipts = self._ask(run, heard)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the run has stopped
+            _broken("failures", f"what the judge raised stopped the run: {type(error).__name__}: {error}")
+        failed = sum(failure is not None for _, failure in _answers(run).values())
+        if failed != sum(receipt.failed for receipt in receipts) or not 0 < failed < run.trials:
+            _broken("failures", f"{failed} failures are recorded, and the receipts say otherwise")
+        if len(heard.trials) != run.trials:
+            _broken("told", f"the watcher heard of {len(heard.trials)} of {run.trials} trials")
+
+    def served(self, *, stateful: bool) -> None:
+        """A judge that remembers, and one that does not, on a server that sees how they are asked."""
+        promise: Promise = "one at a time" if stateful else "in parallel"
+        with ChatServer(lambda _: '{"verdict": "tie"}', latency=0.002) as server:
+            run = self._run(promise, _served(server, stateful=stateful))
+            heard = _Heard()
+            self._ask(run, heard)
+            most = 1 if stateful else IN_FLIGHT
+            if not most / 2 < server.most_in_flight <= most:
+                _broken(promise, f"{server.most_in_flight} questions at a time, where {most} were agreed")
+            planned = [trial.id for shard in range(run.shards) for trial, _ in run.store.plan_shard(shard)]
+            if stateful and heard.trials != planned:
+                _broken(promise, "the questions were not asked in the order of the plan")
+
+    def capped(self) -> None:
+        """A server that bills, and a cap that half of the questions fit under."""
+        with ChatServer(lambda _: '{"verdict": "tie"}') as server:
+            run, ledger = self._run("capped", _served(server)), Ledger(CAP)
+            meter = Meter(RatePricer(TokenPrices(Decimal("0.1"), Decimal("0.1")), "kit"), ledger)
+            try:
+                self._ask(run, _Heard(), calling=Calling(IN_FLIGHT, meter))
+            except CapReached:
+                pass
+            else:
+                _broken("the cap", "it was not reached, though all questions together cost more")
+            if not 0 < ledger.spent <= CAP or ledger.reserved:
+                _broken("the cap", f"{ledger.spent} dollars spent and {ledger.reserved} reserved under a cap of {CAP}")
+            kept = run.trials - run.calls_left()
+            if kept != server.answered.total() or not kept:
+                _broken("the cap", f"{server.answered.total()} answers were paid for, and {kept} are kept")
+
+    def _run(self, name: str, judge: dict[str, Any]) -> Run:
+        data = {**STUDY, "judges": [judge]}
+        study = parse_study_data(data, self._folder)
+        # Each in a place of its own, where no other run has answers to take over.
+        return prepare_run(study, study.spec.judges[0], folder=self._folder / name / "run", shard_size=SHARD)
+
+    def _ask(
+        self, run: Run, heard: _Heard, shards: Sequence[int] | None = None, *, calling: Calling | None = None
+    ) -> list[Receipt]:
+        executor = self._factory(calling or Calling(IN_FLIGHT))
+        return executor.run(range(run.shards) if shards is None else shards, run.call, run.store, heard)
+
+    @staticmethod
+    def _sealed(run: Run, receipts: list[Receipt], heard: _Heard) -> None:
+        answers = _answers(run)
+        if len(answers) != run.trials or any(run.store.state(shard)[0] == 0 for shard in range(run.shards)):
+            _broken("everything", f"{len(answers)} of {run.trials} trials have a response, or a shard is not sealed")
+        said = sorted((receipt.shard, receipt.answered + receipt.failed) for receipt in receipts)
+        if said != [(shard, len(list(run.store.plan_shard(shard)))) for shard in range(run.shards)]:
+            _broken("receipts", f"they say {said}")
+        if sorted(heard.trials) != sorted(answers):
+            _broken("told", f"the watcher heard of {len(set(heard.trials))} of {run.trials} trials")
+
+
+def _served(server: ChatServer, *, stateful: bool = False) -> dict[str, Any]:
+    model = {"adapter": "openai-compatible", "name": "kit", "base_url": server.base_url, "attempts": 1}
+    return {"name": "kit", "model": model, "capabilities": {"stateful": stateful}}
+
+
+def _answers(run: Run) -> dict[str, tuple[str | None, str | None]]:
+    return {
+        trial_id: (response.text, response.failure)
+        for _, responses in run.store.walk()
+        for trial_id, response in responses.items()
+    }
+
+
+def _measures(run: Run) -> list[object]:
+    return [measure.model_dump() for measure in protocol_of_run(run.store).report(run).measures]
+
+
+def _broken(promise: Promise, why: str) -> NoReturn:
+    raise AssertionError(f"{promise}: {why}")

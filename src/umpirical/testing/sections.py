@@ -1,0 +1,163 @@
+"""The conformance kit for report sections: one call in a test holds a section to what every section promises.
+
+- card: a name in kebab case, at least one protocol, and one template;
+- something: on the records given, it shows something;
+- the same again: the same records give the same text, and the records are left as they are;
+- inert: whatever stands in a record is shown as text, and adds no tag, no attribute and no address;
+- closed: no script, no style sheet from elsewhere, nothing that is fetched;
+- balanced: every tag that is opened is closed, so that the page around it stays whole;
+- short: what it adds to the card of a record is a few lines, each of them a line.
+"""
+
+import re
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from typing import Any, Literal, NoReturn, TypeVar
+
+from pydantic import BaseModel
+
+from umpirical.reports.pages import environment
+from umpirical.reports.record import Record
+from umpirical.reports.sections import Section, render_sections
+
+__all__ = ["Promise", "check_section"]
+
+Filled = TypeVar("Filled", bound=BaseModel)
+
+Promise = Literal["card", "something", "the same again", "inert", "closed", "balanced", "short"]
+"""What the message of a failed check names."""
+
+PAYLOADS = (
+    "<script>alert(1)</script>",
+    "</p></section><img src=x onerror=alert(1)>",
+    '" onmouseover="alert(1)" x="',
+    "<a href='https://evil.example/'>x</a>",
+    "{{7*7}} {% for x in [1] %}",
+    "safe\u202etxt.exe",
+    "\x1b[31m \x00",
+    "| a | b |\n\n# Heading",
+)
+"""Text that tries to be more than text."""
+
+HARMLESS = "harmless words"
+ACTIVE = frozenset({"script", "link", "iframe", "object", "embed", "base", "meta", "form", "style"})
+FETCHING = frozenset({"src", "srcset", "href", "xlink:href", "action", "poster", "data"})
+HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069]")
+VOID = frozenset({"br", "hr", "img", "input", "wbr", "col"})
+MOST_LINES = 10
+
+
+def check_section(section: Section, records: Sequence[Record], *, package: str = "umpirical.reports") -> None:
+    """Raises AssertionError, naming the promise, for the first one that does not hold.
+
+    `records` are some of a protocol that it is for: measured, say, by `umpirical.datasheet("simulated:coin")`.
+    `package` is where its template lies, for a section that has it in a file.
+    """
+    _card(section)
+    render = _Rendering(section, package)
+    text = render(records)
+    if not text.strip():
+        _broken("something", "it shows nothing of the records given")
+    before = [record.model_dump_json() for record in records]
+    if render(records) != text:
+        _broken("the same again", "rendered again, it reads differently")
+    if [record.model_dump_json() for record in records] != before:
+        _broken("the same again", "it changed the records")
+    _closed(text)
+    _shape(text)
+    harmless = _shape(render([_filled(record, HARMLESS) for record in records]))
+    for payload in PAYLOADS:
+        infected = render([_filled(record, payload) for record in records])
+        if _shape(infected) != harmless or HIDDEN.search(infected):
+            _broken("inert", f"{payload!r} in a record became part of the page")
+    for record in records:
+        _short(section.card(record))
+
+
+class _Rendering:
+    def __init__(self, section: Section, package: str) -> None:
+        self._section, self._templates = section, environment(package)
+
+    def __call__(self, records: Sequence[Any]) -> str:
+        return "".join(render_sections(self._templates, [self._section], records, {}))
+
+
+def _card(section: Section) -> None:
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", section.name):
+        _broken("card", f"{section.name!r} is not a name in kebab case")
+    if not section.protocols:
+        _broken("card", "it is for no protocol")
+    if bool(section.file) == bool(section.source):
+        _broken("card", "it needs one template: a file, or the source itself")
+
+
+class _Parsed(HTMLParser):
+    """Tags with the names of their attributes; what is left open at the end was never closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, tuple[str, ...]]] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, tuple(name for name, _ in attrs)))
+        self.attributes += [(name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, tuple(name for name, _ in attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            _broken("balanced", f"</{tag}> closes what is not open")
+
+
+def _shape(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    parsed = _Parsed(text)
+    if parsed.open:
+        _broken("balanced", f"<{parsed.open[-1]}> is never closed")
+    return parsed.tags
+
+
+def _closed(text: str) -> None:
+    parsed = _Parsed(text)
+    if active := [tag for tag, _ in parsed.tags if tag in ACTIVE]:
+        _broken("closed", f"a section has no <{active[0]}>")
+    for name, value in parsed.attributes:
+        # A place on the same page is all that a section may link to.
+        if name.startswith("on") or (name in FETCHING and not value.startswith("#")):
+            _broken("closed", f"{name}={value!r}")
+
+
+def _short(lines: Sequence[str]) -> None:
+    if len(lines) > MOST_LINES:
+        _broken("short", f"{len(lines)} lines on the card, where {MOST_LINES} are plenty")
+    if broken := [line for line in lines if "\n" in line or HIDDEN.search(line)]:
+        _broken("short", f"{broken[0]!r} is not a line")
+
+
+def _filled(record: Filled, text: str) -> Filled:
+    """The record with this text in place of every text that comes from outside: names, words, examples."""
+    return record.model_copy(update={name: _value(getattr(record, name), text) for name in type(record).model_fields})
+
+
+def _value(value: Any, text: str) -> Any:  # noqa: ANN401  # whatever a record holds
+    match value:
+        case BaseModel():
+            return _filled(value, text)
+        case str():
+            return text
+        case list() | tuple():
+            return type(value)(_value(each, text) for each in value)
+        case dict():
+            return {key: _value(each, text) for key, each in value.items()}
+        case _:
+            return value
+
+
+def _broken(promise: Promise, why: str) -> NoReturn:
+    raise AssertionError(f"{promise}: {why}")
