@@ -24,6 +24,7 @@ PERTURBATION = ProvedPerturbation(
     title="Line endings",
     about="Lines end with a carriage return and a line feed, as on Windows.",
     version=1,
+    alters="format",
     change=_change,
     normal=_normal,
 )

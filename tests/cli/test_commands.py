@@ -203,7 +203,7 @@ def test_foreign_text_cannot_drive_the_terminal(umpirical, tmp_path):
 def test_a_bug_is_called_a_bug_without_a_traceback(umpirical, monkeypatch):
     import umpirical.cli.commands.init as module
 
-    monkeypatch.setattr("umpirical.study.start.start_study", lambda _: 1 / 0)
+    monkeypatch.setattr("umpirical.protocols.catalogue.start_study", lambda _: 1 / 0)
     code, _, err = umpirical("init")
     assert module.command.name == "init"
     assert code == 1

@@ -7,9 +7,9 @@ import pytest
 
 from tests.datasets.described import PERSUADE
 from umpirical.datasets.items import read_items
+from umpirical.protocols.catalogue import start_study
 from umpirical.protocols.stress.start import RUBRIC_PLACEHOLDER, start_stress_study
 from umpirical.study.file import load_study
-from umpirical.study.start import start_study
 
 ANSWERS = [
     ("a1", "Why is the sky blue?", "Because air scatters blue light more than red.", "good"),

@@ -4,7 +4,7 @@ import pytest
 
 from umpirical.domain.errors import UsageError
 from umpirical.testing import LlamaServer, installed_model
-from umpirical.testing.llama_server.starting import need_server
+from umpirical.testing.llama_server.server import need_server
 
 
 @pytest.fixture(scope="session")

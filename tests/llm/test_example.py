@@ -16,7 +16,7 @@ from tests.docs.reading import blocks
 from tests.llm.bench_study import EXAMPLE, umpirical
 from umpirical.protocols.datasheet.record import parse_datasheet
 from umpirical.testing.bench_models import BENCH_MODELS
-from umpirical.testing.llama_server.starting import LISTENING, SERVER
+from umpirical.testing.llama_server.server import LISTENING, SERVER
 
 INSTALL, MEASURE, SERVE, COMMANDS, ANOTHER = blocks(EXAMPLE / "README.md", "sh")
 

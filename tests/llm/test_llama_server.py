@@ -102,13 +102,13 @@ def test_one_that_does_not_answer_in_time_is_stopped(smollm2):
 
 
 def test_a_model_that_is_not_there(monkeypatch):
-    monkeypatch.setattr("umpirical.testing.llama_server.starting.find_spec", lambda _name: object())
+    monkeypatch.setattr("umpirical.testing.llama_server.server.find_spec", lambda _name: object())
     with pytest.raises(UsageError, match=r"no model at nowhere\.gguf"), LlamaServer(Path("nowhere.gguf")):
         pass
 
 
 def test_a_server_that_is_not_installed(monkeypatch, capsys):
-    monkeypatch.setattr("umpirical.testing.llama_server.starting.find_spec", lambda _name: None)
+    monkeypatch.setattr("umpirical.testing.llama_server.server.find_spec", lambda _name: None)
     with pytest.raises(UsageError) as raised, LlamaServer(Path(__file__)):
         pass
     assert raised.value.fix.startswith("pip install xllamacpp==")
@@ -119,7 +119,7 @@ def test_a_server_that_is_not_installed(monkeypatch, capsys):
 def test_the_pins_are_those_that_are_installed():
     pins = (Path(__file__).parent / "requirements.txt").read_text()
     project = (Path(__file__).parents[2] / "pyproject.toml").read_text()
-    from umpirical.testing.llama_server.starting import SERVER
+    from umpirical.testing.llama_server.server import SERVER
 
     assert f"\n{SERVER} " in pins
     assert f'bench = ["{SERVER}"]' in project

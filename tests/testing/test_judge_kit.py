@@ -104,8 +104,13 @@ class Anonymous(Toy):
 
 
 class New(Toy):
-    def identity(self, judge):
-        return f"{id(object())} {id(self)} {judge}" + str(asyncio.Event())
+    """Takes a judge for another one each time."""
+
+    seen = 0
+
+    def identity(self, judge):  # noqa: ARG002
+        self.seen += 1
+        return self.seen
 
 
 class Unwritable(Toy):

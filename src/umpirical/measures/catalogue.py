@@ -35,6 +35,8 @@ class MeasureSpec:
     protocols: tuple[str, ...] = ("datasheet",)
     """Names of the protocols whose runs it measures: `datasheet` (controlled stimuli), `stress` (tests on the user's
     own data), or that of a plugin."""
+    between_arms: bool = False
+    """It compares an arm with the baseline, so the baseline itself has none."""
 
 
 MEASURES: Registry[MeasureSpec] = Registry(

@@ -1,14 +1,15 @@
 """Which protocols there are, and which one a study or a run belongs to."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from umpirical.domain.errors import UsageError
-from umpirical.protocols.protocol import Protocol
+from umpirical.protocols.protocol import Protocol, Started
 from umpirical.registry import Registry
 from umpirical.store.runs import RunStore
 
-__all__ = ["PROTOCOLS", "protocol_of_run", "protocol_of_study"]
+__all__ = ["PROTOCOLS", "protocol_of_run", "protocol_of_study", "start_study"]
 
 PROTOCOLS: Registry[Protocol[Any, Any]] = Registry(
     "protocols",
@@ -40,3 +41,16 @@ def protocol_of_run(store: RunStore) -> Protocol[Any, Any]:
             return protocol
     known = ", ".join(protocol.version for protocol in PROTOCOLS)
     raise UsageError(f"run {store.folder.name} is of protocol {version!r}", fix=f"known here: {known}")
+
+
+def start_study(folder: Path, *, data: Path | None = None, told: Mapping[str, str] | None = None) -> Started:
+    """Writes a study file that runs as it is, by the first protocol that can start so. Never overwrites one.
+
+    `told` are columns of the data that a person has named; what they leave open is guessed.
+    """
+    for protocol in PROTOCOLS:
+        started = protocol.start(folder) if data is None else protocol.start_from(folder, data, told or {})
+        if started is not None:
+            return started
+    what = "a study without data" if data is None else f"a study of {data}"
+    raise UsageError(f"no protocol here starts {what}", fix="write the study file by hand;  umpirical schema config")

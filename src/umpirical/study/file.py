@@ -1,7 +1,8 @@
-"""The study file."""
+"""The study file: read, and checked before anything is asked."""
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
@@ -10,12 +11,14 @@ from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import models_json_schema
 
 from umpirical.domain.errors import ConfigError
+from umpirical.domain.gates import GateResult
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_study
+from umpirical.protocols.protocol import Checked
 from umpirical.protocols.study import STUDY_FILE, Study
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 
-__all__ = ["load_study", "parse_study", "parse_study_data", "read_judge", "study_schema"]
+__all__ = ["CheckedStudy", "check_study", "load_study", "parse_study", "parse_study_data", "read_judge", "study_schema"]
 
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 """What pydantic calls a key that a model, or a dataclass, does not have."""
@@ -67,6 +70,26 @@ def study_schema() -> dict[str, Any]:
     specs: list[tuple[type[BaseModel], Literal["validation"]]] = [(each.spec, "validation") for each in PROTOCOLS]
     references, shared = models_json_schema(specs)
     return {"type": "object", "anyOf": [references[each] for each in specs], **shared}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedStudy:
+    """What was found in a study."""
+
+    problems: list[str]
+    gates: list[GateResult]
+    calls: dict[str, int]
+    """How many calls each judge takes."""
+    notes: list[str]
+    """What is worth knowing, and stops nothing."""
+
+
+def check_study(path: Path, environment: Mapping[str, str], *, outside: bool = False) -> CheckedStudy:
+    """Problems in words, gates, and the number of calls. What cannot even be read raises ConfigError."""
+    study = load_study(path, outside=outside)
+    checked: Checked = study.protocol.check(study)
+    problems = [*checked.problems, *_missing_keys(study, environment)]
+    return CheckedStudy(problems, checked.gates, _calls(study, checked), checked.notes)
 
 
 def _config_error(document: YamlDocument, error: ValidationError, model: type[BaseModel]) -> ConfigError:
@@ -134,3 +157,20 @@ def _texts(node: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str |
     elif isinstance(node, list):
         for place, value in enumerate(node):
             yield from _texts(value, (*path, place))
+
+
+def _calls(study: Study[Any], checked: Checked) -> dict[str, int]:
+    calls = {}
+    for judge in study.spec.judges:
+        design = study.protocol.design(study, judge)
+        ways = (design.presentations(stimulus, judge.capabilities, judge.kind) for stimulus in checked.stimuli)
+        calls[judge.name] = sum(1 for each in ways for _ in each)
+    return calls
+
+
+def _missing_keys(study: Study[Any], environment: Mapping[str, str]) -> Iterator[str]:
+    judges = [(f"judge {judge.name}", judge.model) for judge in study.spec.judges]
+    for name, model in (*judges, *study.protocol.models(study)):
+        variable = model.api_key_env if model else None
+        if variable and not environment.get(variable):
+            yield f"{name}: the environment variable {variable} is not set"

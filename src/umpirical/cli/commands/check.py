@@ -21,7 +21,7 @@ __all__ = ["command"]
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(study: Path, outside: bool, as_json: bool) -> int:  # noqa: FBT001
     """Check the study file STUDY (or the one in that folder), its prompts, tasks and keys. Asks nothing."""
-    from umpirical.study.check import check_study
+    from umpirical.study.file import check_study
 
     click.echo(MAKING_STIMULI, err=True)
     checked = check_study(study, os.environ, outside=outside)

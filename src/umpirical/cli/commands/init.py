@@ -22,7 +22,7 @@ __all__ = ["command"]
 @click.option("--task", metavar="COLUMN", help="With --from: what was asked. Default: guessed.")
 def command(folder: Path, data: Path | None, response: str | None, label: str | None, task: str | None) -> None:
     """Write a study file into FOLDER that runs as it is, with a simulated judge, and shows how to name your own."""
-    from umpirical.study.start import start_study
+    from umpirical.protocols.catalogue import start_study
 
     if data is None and (response or label or task):
         raise click.UsageError("--response, --label and --task name columns of a file: add --from FILE")

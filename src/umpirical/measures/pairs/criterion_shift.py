@@ -40,4 +40,5 @@ SPEC = MeasureSpec(
     worse="depends",
     compute=criterion_shift,
     scale="difference",
+    between_arms=True,
 )

@@ -41,4 +41,5 @@ SPEC = MeasureSpec(
     worse="depends",
     compute=criterion_shift_test,
     scale="p-value",
+    between_arms=True,
 )

@@ -39,4 +39,5 @@ SPEC = MeasureSpec(
     worse="lower",
     compute=sensitivity_shift,
     scale="difference",
+    between_arms=True,
 )

@@ -50,4 +50,5 @@ SPEC = MeasureSpec(
     worse="lower",
     compute=resolution_shift,
     scale="latent",
+    between_arms=True,
 )

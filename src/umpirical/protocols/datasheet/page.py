@@ -11,6 +11,7 @@ from math import inf
 from typing import Any
 
 from umpirical.domain.trials import BASELINE
+from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet import charts
 from umpirical.protocols.datasheet.charts.grades import LevelGrades, levels
 from umpirical.protocols.datasheet.decision import TITLES
@@ -209,7 +210,8 @@ def _arm(datasheet: Datasheet, name: str, measures: Sequence[MeasureRecord]) -> 
 
 
 def _is_shift(measure: MeasureRecord) -> bool:
-    return "shift" in measure.name
+    """Whether it compares an arm with the baseline. A record may hold a measure that is not installed here."""
+    return measure.name in MEASURES.names() and MEASURES.get(measure.name).between_arms
 
 
 def _is_fitted(measure: MeasureRecord) -> bool:

@@ -3,6 +3,6 @@
 `python -m umpirical.testing.llama_server MODEL` runs it by hand.
 """
 
-from umpirical.testing.llama_server.starting import LlamaServer
+from umpirical.testing.llama_server.server import LlamaServer
 
 __all__ = ["LlamaServer"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from umpirical.domain.errors import UsageError
 from umpirical.testing.bench_models import model_file
-from umpirical.testing.llama_server.starting import LISTENING, need_server
+from umpirical.testing.llama_server.server import LISTENING, need_server
 
 __all__ = ["main"]
 

@@ -9,9 +9,8 @@ from tests.protocols.datasheet.end_to_end.conftest import Silent
 from umpirical.domain.errors import ConfigError, GateError, UsageError
 from umpirical.domain.stimuli import TIER_2
 from umpirical.protocols.datasheet.stimuli import write_stimulus_set
-from umpirical.study.check import check_study
 from umpirical.study.estimate import estimate_run, pricers_of
-from umpirical.study.file import parse_study
+from umpirical.study.file import check_study, parse_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import complete_run
 

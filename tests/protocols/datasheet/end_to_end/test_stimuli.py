@@ -10,8 +10,7 @@ from umpirical.protocols.datasheet.stimuli import chosen_tasks, write_stimulus_s
 from umpirical.runs.plan import Design
 from umpirical.runs.run import open_run
 from umpirical.stimuli.controlled.tasks import builtin_tasks
-from umpirical.study.check import check_study
-from umpirical.study.file import load_study, parse_study
+from umpirical.study.file import check_study, load_study, parse_study
 from umpirical.study.prepare import prepare_run
 
 JUDGE = "judges: [{name: any, model: {adapter: simulated, name: careful}}]\n"
