@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.datasets.described import COLUMNS, described, read, refusal
+from tests.plugins.installed import install_plugin
 from umpirical.datasets.items import read_items
-from umpirical.datasets.readers import DatasetReader, ReaderOption, Row, Table
 from umpirical.datasets.summary import StratumCounts
 from umpirical.domain.errors import ConfigError, UsageError
 
@@ -264,21 +264,22 @@ def test_a_problem_outside_the_sample_is_a_problem_all_the_same(tmp_path):
     assert "data.csv:52" in str(refusal(write_csv(tmp_path, f"text,label\n{lines}x,ja\n"), sample={"size": 2}))
 
 
+ABACUS = """
+from umpirical.datasets.readers import DatasetReader, ReaderOption, Row, Table
+
+def beads(source):
+    text = source.path.read_text() * source.options.get("times", 1)
+    return Table(source.name, ("text",), iter([Row("bead 1", {"text": text})]))
+
+READER = DatasetReader("abacus", beads, {"times": ReaderOption("How often.", int)})
+"""
+
+
 def test_a_third_partys_reader_is_found_by_its_entry_point(tmp_path, monkeypatch):
-    class Point:
-        name = "abacus"
-
-        @staticmethod
-        def load():
-            def beads(source):
-                text = source.path.read_text() * source.options.get("times", 1)
-                return Table(source.name, ("text",), iter([Row("bead 1", {"text": text})]))
-
-            return DatasetReader("abacus", beads, {"times": ReaderOption("How often.", int)})
-
-    monkeypatch.setattr(
-        "umpirical.registry.entry_points", lambda group: [Point()] if group == "umpirical.datasets" else []
-    )
+    installed = tmp_path / "installed"
+    install_plugin(installed, "umpirical.datasets", "abacus = abacus_reader:READER")
+    (installed / "abacus_reader.py").write_text(ABACUS)
+    monkeypatch.syspath_prepend(installed)
     path = write_csv(tmp_path, "click", name="beads.txt")
     items, _ = read(path, format="abacus", columns={"response": "text"})
     assert [(item.name, item.response) for item in items] == [("bead 1", "click")]

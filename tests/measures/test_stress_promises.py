@@ -17,7 +17,7 @@ from umpirical.domain.tallies import CallTally, ChangeTally, GoldTally, RepeatTa
 from umpirical.measures.catalogue import MEASURES, measure_all
 
 CALLS = ("abstention-rate", "unparsed-rate", "failure-rate")
-SPECS = [spec for spec in MEASURES if "stress" in spec.protocols and spec.name not in CALLS]
+SPECS = [spec for spec in MEASURES if spec.is_for("grade", "stress") and spec.name not in CALLS]
 IDS = [spec.name for spec in SPECS]
 
 CHANGES = {"change-rate", "excess-change", "grade-shift", "shift-equivalence"}

@@ -1,6 +1,7 @@
 """Makes many calls through the Inspect adapter, in a process of its own: `inspect_memory.py FIRST MORE`.
 
-Prints by how many MB the process grew over the later calls, and how many of Inspect's records of calls are still there.
+Prints by how many MB the process and the Python objects in it grew over the later calls, and how many of Inspect's
+records of calls are still there.
 """
 
 import asyncio
@@ -8,6 +9,7 @@ import gc
 import json
 import os
 import sys
+import tracemalloc
 from pathlib import Path
 
 from umpirical.models.adapters.inspect.connection import InspectConnection, Provider
@@ -24,14 +26,17 @@ async def main(first, more):
         provider = Provider("openai-api/local/judge", base_url=server.base_url, api_key="k")
         model = Caller(InspectConnection(provider, concurrency=16), pace=Pace(16))
         await ask(model, first)
-        before = megabytes()
+        tracemalloc.start()
+        before, objects = megabytes(), megabytes_of_objects()
         await ask(model, more)
+        objects = megabytes_of_objects() - objects
+        tracemalloc.stop()
         grown = megabytes() - before
         await model.close()
     from inspect_ai.event import ModelEvent
 
     kept = sum(isinstance(each, ModelEvent) for each in gc.get_objects())
-    sys.stdout.write(json.dumps({"grown": grown, "kept": kept}))
+    sys.stdout.write(json.dumps({"grown": grown, "objects": objects, "kept": kept}))
 
 
 async def ask(model, calls):
@@ -49,6 +54,11 @@ async def ask(model, calls):
 def megabytes():
     gc.collect()
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def megabytes_of_objects():
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0] / 1e6
 
 
 if __name__ == "__main__":

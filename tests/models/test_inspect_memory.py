@@ -19,8 +19,9 @@ def measured(first, more):
 def test_eight_hundred_calls_take_no_more_memory_than_two_hundred():
     found = measured(200, 600)
     assert found["kept"] == 0
-    # Kept records would be 6.5 MB at 10.8 KB each.
-    assert found["grown"] < 5
+    # Kept records would be 6.5 MB at 10.8 KB each. Objects are counted rather than pages: how many pages the allocator
+    # holds depends on what else the machine does.
+    assert found["objects"] < 2
 
 
 @pytest.mark.slow

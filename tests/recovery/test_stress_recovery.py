@@ -39,7 +39,9 @@ ALWAYS = {"good", "severe", "swayed by format", "two labels", "clusters"}
 
 SIZES = [pytest.param(200, id="200"), pytest.param(2000, id="2000", marks=pytest.mark.slow)]
 
-SPECS = [spec for spec in MEASURES if "stress" in spec.protocols and spec.name not in ("unparsed-rate", "failure-rate")]
+SPECS = [
+    spec for spec in MEASURES if spec.is_for("grade", "stress") and spec.name not in ("unparsed-rate", "failure-rate")
+]
 
 PLAIN = {"rate", "difference", "bits"}
 """Scales of means over items, which have no bias; `modal-share` and entropy are held against their own means."""

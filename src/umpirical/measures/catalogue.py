@@ -9,7 +9,10 @@ from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
 from umpirical.registry import Registry
 
-__all__ = ["MEASURES", "MeasureSpec", "Scale", "measure_all"]
+__all__ = ["EVERY_PROTOCOL", "MEASURES", "MeasureSpec", "Scale", "measure_all"]
+
+EVERY_PROTOCOL = "*"
+"""In place of a protocol's name: for those that exist, and those that plugins bring."""
 
 Scale = Literal["rate", "difference", "requirements", "latent", "steps", "p-value", "ratio", "bits", "coefficient"]
 """A share from 0 to 1; a difference of shares; a number of requirements; a number of standard deviations of the
@@ -34,9 +37,13 @@ class MeasureSpec:
     """The kinds of judges it says something about; for others it is not computed."""
     protocols: tuple[str, ...] = ("datasheet",)
     """Names of the protocols whose runs it measures: `datasheet` (controlled stimuli), `stress` (tests on the user's
-    own data), or that of a plugin."""
+    own data), that of a plugin, or EVERY_PROTOCOL."""
     between_arms: bool = False
     """It compares an arm with the baseline, so the baseline itself has none."""
+
+    def is_for(self, kind: JudgeKind, protocol: str) -> bool:
+        """Whether it says something about judges of that kind under that protocol."""
+        return kind in self.kinds and (protocol in self.protocols or EVERY_PROTOCOL in self.protocols)
 
 
 MEASURES: Registry[MeasureSpec] = Registry(
@@ -120,5 +127,5 @@ MEASURES: Registry[MeasureSpec] = Registry(
 
 def measure_all(tallies: Tallies, *, kind: JudgeKind, protocol: str) -> list[tuple[MeasureSpec, Measure]]:
     """Every measure for this kind of judge under this protocol, arm by arm, in the order of the registry."""
-    specs = [spec for spec in MEASURES if kind in spec.kinds and protocol in spec.protocols]
+    specs = [spec for spec in MEASURES if spec.is_for(kind, protocol)]
     return [(spec, measure) for arm in tallies.arms() for spec in specs for measure in spec.compute(tallies, arm)]

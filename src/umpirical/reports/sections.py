@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, Template
 from markupsafe import Markup
 
+from umpirical.measures.catalogue import EVERY_PROTOCOL
 from umpirical.registry import Registry
 
 __all__ = ["SECTIONS", "Section", "card_lines", "render_sections", "sections_of"]
@@ -34,7 +35,7 @@ class Section:
     name: str
     """Tells it from the other sections of its page."""
     protocols: tuple[str, ...]
-    """The protocols whose pages it is part of."""
+    """The protocols whose pages it is part of, by name; or EVERY_PROTOCOL."""
     file: str = ""
     """Its template among those of the protocol's own package."""
     source: str = ""
@@ -48,6 +49,9 @@ class Section:
     card: Callable[[Any], Sequence[str]] = lambda _: ()
     """Lines for the Markdown card of one record."""
 
+    def is_for(self, protocol: str) -> bool:
+        return protocol in self.protocols or EVERY_PROTOCOL in self.protocols
+
     def template(self, templates: Environment) -> Template:
         return templates.get_template(self.file) if self.file else templates.from_string(self.source)
 
@@ -60,7 +64,7 @@ def sections_of(protocol: str, own: Sequence[Section]) -> list[Section]:
     """A protocol's own sections in their order, and every plugin's at its place."""
     sections = list(own)
     for section in SECTIONS:
-        if protocol in section.protocols:
+        if section.is_for(protocol):
             names = [each.name for each in sections]
             sections.insert(names.index(section.after) + 1 if section.after in names else len(names), section)
     return sections
@@ -80,4 +84,4 @@ def render_sections(
 
 def card_lines(protocol: str, record: Any) -> list[str]:  # noqa: ANN401  # of whichever protocol
     """What plugins' sections add to the card of a record."""
-    return [line for section in SECTIONS if protocol in section.protocols for line in section.card(record)]
+    return [line for section in SECTIONS if section.is_for(protocol) for line in section.card(record)]

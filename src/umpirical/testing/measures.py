@@ -116,7 +116,7 @@ def check_measure(spec: MeasureSpec, tallies: Iterable[Tallies] = ()) -> None:
     """
     _check_card(spec)
     samples = [sample._replace(tallies=copied(sample.tallies)) for sample in _samples()]
-    ours = [sample.tallies for sample in samples if sample.kind in spec.kinds and sample.protocol in spec.protocols]
+    ours = [sample.tallies for sample in samples if spec.is_for(sample.kind, sample.protocol)]
     cases = [_case(spec, run) for run in (*ours, *tallies)]
     for case in cases:
         _check_estimates(case)

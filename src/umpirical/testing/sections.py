@@ -6,7 +6,8 @@
 - inert: whatever stands in a record is shown as text, and adds no tag, no attribute and no address;
 - closed: no script, no style sheet from elsewhere, nothing that is fetched;
 - balanced: every tag that is opened is closed, so that the page around it stays whole;
-- short: what it adds to the card of a record is a few lines, each of them a line.
+- short: what it adds to the card of a record is a few lines, and text from a record stays within its line
+  (`umpirical.reports.card.plain` sees to that).
 """
 
 import re
@@ -55,10 +56,10 @@ def check_section(section: Section, records: Sequence[Record], *, package: str =
     """
     _card(section)
     render = _Rendering(section, package)
+    before = [record.model_dump_json() for record in records]
     text = render(records)
     if not text.strip():
         _broken("something", "it shows nothing of the records given")
-    before = [record.model_dump_json() for record in records]
     if render(records) != text:
         _broken("the same again", "rendered again, it reads differently")
     if [record.model_dump_json() for record in records] != before:
@@ -72,6 +73,8 @@ def check_section(section: Section, records: Sequence[Record], *, package: str =
             _broken("inert", f"{payload!r} in a record became part of the page")
     for record in records:
         _short(section.card(record))
+        for payload in PAYLOADS:
+            _short(section.card(_filled(record, payload)))
 
 
 class _Rendering:

@@ -2,7 +2,7 @@
 
 from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import Tallies
-from umpirical.measures.catalogue import MeasureSpec
+from umpirical.measures.catalogue import EVERY_PROTOCOL, MeasureSpec
 from umpirical.measures.estimates.rates import call_share
 
 __all__ = ["SPEC", "unparsed_rate"]
@@ -24,5 +24,5 @@ SPEC = MeasureSpec(
     worse="higher",
     compute=unparsed_rate,
     kinds=("compare", "grade"),
-    protocols=("datasheet", "stress"),
+    protocols=(EVERY_PROTOCOL,),
 )

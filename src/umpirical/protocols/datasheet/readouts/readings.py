@@ -203,7 +203,7 @@ def _measures(tallies: Tallies, readout: Readout) -> Iterator[tuple[MeasureSpec,
     if not readout.pairwise:
         yield from measure_all(tallies, kind="compare", protocol="datasheet")
         return
-    specs = [spec for spec in MEASURES if "compare" in spec.kinds and "datasheet" in spec.protocols]
+    specs = [spec for spec in MEASURES if spec.is_for("compare", "datasheet")]
     for arm in tallies.arms():
         for spec in specs:
             if spec.name in BY_CONSTRUCTION:
