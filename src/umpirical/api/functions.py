@@ -10,13 +10,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from umpirical.api.results import Measures, Report
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import SpendRefused, UsageError
-from umpirical.domain.judgments import Outcome
-from umpirical.domain.responses import Response
 from umpirical.domain.scales import GradeScale, JudgeKind
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import measure_all
@@ -26,7 +24,7 @@ from umpirical.progress import watch_run
 from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.protocols.study import Study
 from umpirical.reports.record import Record, measure_record
-from umpirical.runs.executor import LOCAL
+from umpirical.runs.executor import LOCAL, Unwatched
 from umpirical.runs.loop import STOPPER, Stopper
 from umpirical.store.files import write_text
 from umpirical.study.estimate import PlanEstimate
@@ -286,20 +284,7 @@ class _Terms:
         return {name: TokenPrices(*(Decimal(str(price)) for price in each)) for name, each in given}
 
     def watch(self, name: str, total: int, ledger: Ledger) -> Watch:
-        return watch_run(name, total, ledger) if self.progress else _Unwatched()
-
-
-class _Unwatched:
-    """Shows nothing."""
-
-    def resumed(self, trials: int) -> None: ...
-
-    def settled(self, outcome: Outcome, response: Response) -> None: ...
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
+        return watch_run(name, total, ledger) if self.progress else Unwatched()
 
 
 def _measured(study: Study[Any], judges: Sequence[str], terms: _Terms, *, fresh: bool = False) -> list[Report[Any]]:

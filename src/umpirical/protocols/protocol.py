@@ -8,13 +8,14 @@ they are presented, and makes a record of a judge's answers, with the documents 
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.gates import GateResult
+from umpirical.domain.scales import JudgeKind
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.domain.trials import Trial
@@ -84,9 +85,10 @@ class PlannedCounts(ABC):
 
 
 class _PlannedCalls(PlannedCounts):
-    """Nothing but the number of calls."""
+    """Nothing but the number of calls, each with an answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: JudgeKind) -> None:
+        self._kind = kind
         self._calls: dict[tuple[str, str, str], int] = {}
 
     def add(self, trial: Trial, stimulus: Stimulus) -> None:
@@ -94,8 +96,10 @@ class _PlannedCalls(PlannedCounts):
         self._calls[key] = self._calls.get(key, 0) + 1
 
     def tallies(self) -> Tallies:
-        calls = (CallTally(*key, "", None, planned=count, graded=count) for key, count in self._calls.items())
-        return Tallies(calls=tuple(calls))
+        calls = [CallTally(*key, "", None, planned=count) for key, count in self._calls.items()]
+        if self._kind == "compare":
+            return Tallies(calls=tuple(replace(call, tie=call.planned) for call in calls))
+        return Tallies(calls=tuple(replace(call, graded=call.planned) for call in calls))
 
 
 class Protocol(ABC, Generic[StudyT, RecordT]):
@@ -168,9 +172,9 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
         """What the manifest of a run says besides; nothing of it decides what is asked."""
         return {}
 
-    def planned(self, judge: JudgeSpec) -> PlannedCounts:  # noqa: ARG002
+    def planned(self, judge: JudgeSpec) -> PlannedCounts:
         """Counts a plan, for the precision that is to be expected of it."""
-        return _PlannedCalls()
+        return _PlannedCalls(judge.kind)
 
     # The record
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
@@ -11,7 +11,7 @@ from umpirical.registry import Registry
 from umpirical.runs.call import CallSpec
 from umpirical.store.runs import RunStore
 
-__all__ = ["EXECUTORS", "LOCAL", "Executor", "ExecutorFactory", "Receipt", "Watcher"]
+__all__ = ["EXECUTORS", "LOCAL", "Executor", "ExecutorFactory", "Receipt", "Unwatched", "Watcher"]
 
 LOCAL = "local"
 """The executor where nobody names another."""
@@ -38,6 +38,19 @@ class Watcher(Protocol):
     def settled(self, outcome: Outcome, response: Response) -> None:
         """One more trial has its outcome, read from this response."""
         ...
+
+
+class Unwatched:
+    """A watcher where nobody looks."""
+
+    def resumed(self, trials: int) -> None: ...
+
+    def settled(self, outcome: Outcome, response: Response) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 class Executor(Protocol):

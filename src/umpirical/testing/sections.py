@@ -12,7 +12,6 @@
 
 import re
 from collections.abc import Sequence
-from html.parser import HTMLParser
 from typing import Any, Literal, NoReturn, TypeVar
 
 from pydantic import BaseModel
@@ -20,6 +19,7 @@ from pydantic import BaseModel
 from umpirical.reports.pages import environment
 from umpirical.reports.record import Record
 from umpirical.reports.sections import Section, render_sections
+from umpirical.testing.markup import HARMLESS, HIDDEN, PAYLOADS, Tag, active, shape
 
 __all__ = ["Promise", "check_section"]
 
@@ -28,23 +28,6 @@ Filled = TypeVar("Filled", bound=BaseModel)
 Promise = Literal["card", "something", "the same again", "inert", "closed", "balanced", "short"]
 """What the message of a failed check names."""
 
-PAYLOADS = (
-    "<script>alert(1)</script>",
-    "</p></section><img src=x onerror=alert(1)>",
-    '" onmouseover="alert(1)" x="',
-    "<a href='https://evil.example/'>x</a>",
-    "{{7*7}} {% for x in [1] %}",
-    "safe\u202etxt.exe",
-    "\x1b[31m \x00",
-    "| a | b |\n\n# Heading",
-)
-"""Text that tries to be more than text."""
-
-HARMLESS = "harmless words"
-ACTIVE = frozenset({"script", "link", "iframe", "object", "embed", "base", "meta", "form", "style"})
-FETCHING = frozenset({"src", "srcset", "href", "xlink:href", "action", "poster", "data"})
-HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069]")
-VOID = frozenset({"br", "hr", "img", "input", "wbr", "col"})
 MOST_LINES = 10
 
 
@@ -64,7 +47,8 @@ def check_section(section: Section, records: Sequence[Record], *, package: str =
         _broken("the same again", "rendered again, it reads differently")
     if [record.model_dump_json() for record in records] != before:
         _broken("the same again", "it changed the records")
-    _closed(text)
+    if found := active(text, part=True):
+        _broken("closed", f"a section has no {found}")
     _shape(text)
     harmless = _shape(render([_filled(record, HARMLESS) for record in records]))
     for payload in PAYLOADS:
@@ -94,46 +78,11 @@ def _card(section: Section) -> None:
         _broken("card", "it needs one template: a file, or the source itself")
 
 
-class _Parsed(HTMLParser):
-    """Tags with the names of their attributes; what is left open at the end was never closed."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, tuple[str, ...]]] = []
-        self.attributes: list[tuple[str, str]] = []
-        self.open: list[str] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, tuple(name for name, _ in attrs)))
-        self.attributes += [(name, value or "") for name, value in attrs]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, tuple(name for name, _ in attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        if not self.open or self.open.pop() != tag:
-            _broken("balanced", f"</{tag}> closes what is not open")
-
-
-def _shape(text: str) -> list[tuple[str, tuple[str, ...]]]:
-    parsed = _Parsed(text)
-    if parsed.open:
-        _broken("balanced", f"<{parsed.open[-1]}> is never closed")
-    return parsed.tags
-
-
-def _closed(text: str) -> None:
-    parsed = _Parsed(text)
-    if active := [tag for tag, _ in parsed.tags if tag in ACTIVE]:
-        _broken("closed", f"a section has no <{active[0]}>")
-    for name, value in parsed.attributes:
-        # A place on the same page is all that a section may link to.
-        if name.startswith("on") or (name in FETCHING and not value.startswith("#")):
-            _broken("closed", f"{name}={value!r}")
+def _shape(text: str) -> list[Tag]:
+    try:
+        return shape(text)
+    except ValueError as error:
+        _broken("balanced", str(error))
 
 
 def _short(lines: Sequence[str]) -> None:

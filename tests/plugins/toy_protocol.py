@@ -1,0 +1,164 @@
+"""A protocol in one file: every answer is shown beside itself, and a judge that prefers one of the two is found out.
+
+It brings a key of its own to the study file (`mirror`), stimuli, a measure, a record and a page.
+"""
+
+from collections import Counter
+from typing import Literal
+
+from pydantic import Field
+
+from umpirical.domain.digests import digest
+from umpirical.domain.measures import Measure
+from umpirical.domain.stimuli import NoPreference, Stimulus
+from umpirical.domain.tallies import Tallies
+from umpirical.judges.prompt import resolve_prompts
+from umpirical.measures.catalogue import MeasureSpec, measure_all
+from umpirical.measures.estimates.rates import Counted, clustered_rate
+from umpirical.protocols.protocol import Protocol
+from umpirical.protocols.study import Study, StudySpec
+from umpirical.reports.audit import audit_rows
+from umpirical.reports.card import Card, plain, render_card
+from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
+from umpirical.reports.pages import environment
+from umpirical.reports.record import (
+    AuditRow,
+    JudgeRecord,
+    MeasureRecord,
+    Record,
+    RunRecord,
+    SpendRecord,
+    TroubleRecord,
+    measure_record,
+)
+from umpirical.reports.sections import Section, render_sections, sections_of
+from umpirical.runs.judgments import Facts, read_judgments
+from umpirical.store.counting import counting
+from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
+
+
+class MirrorSpec(StudySpec):
+    mirror: dict[str, str] = Field(min_length=1, description="Questions, each with its answer.")
+
+
+class MirrorRecord(Record):
+    format: Literal["mirror/1"] = "mirror/1"
+    judge: JudgeRecord
+    run: RunRecord
+    complete: bool
+    measures: list[MeasureRecord]
+    audit: list[AuditRow]
+    trouble: list[TroubleRecord]
+    spend: SpendRecord | None
+    non_claims: list[str]
+
+
+def mirror_preference(tallies: Tallies, arm: str) -> list[Measure]:
+    """P(a slot is preferred | a verdict on an answer and itself)."""
+    calls = [call for call in tallies.calls if call.arm == arm]
+    left_out = Counter({"unparsed": 0, "failed": 0, "not asked yet": 0})
+    for call in calls:
+        left_out.update({"unparsed": call.unparsed, "failed": call.failed, "not asked yet": call.unasked})
+    rate = clustered_rate(
+        [Counted(c.task_id, c.slot_1 + c.slot_2, c.slot_1 + c.slot_2 + c.tie + c.abstained) for c in calls],
+        unit="call",
+        empty="no call has an answer that could be read",
+        left_out=left_out,
+    )
+    return [Measure("mirror-preference", rate, arm)]
+
+
+PREFERENCE = MeasureSpec(
+    name="mirror-preference",
+    title="Preference over itself",
+    about="How often it prefers an answer to the same answer.",
+    worse="higher",
+    compute=mirror_preference,
+    protocols=("mirror",),
+)
+
+MEASURES = Section(
+    "mirror-measures",
+    ("mirror",),
+    source="""<section><h2>Measures</h2><ul>
+{% for measure in records[0].measures %}
+<li>{{ measure.title }}:
+{% if measure.result.kind == "estimate" %}
+{{ numbers.measured_value(measure, measure.result) }}, {{ numbers.measured_counts(measure, measure.result) }}
+{% else %}
+undefined: {{ measure.result.reason }}
+{% endif %}
+</li>
+{% endfor %}
+</ul></section>
+""",
+)
+
+PAGE = """<!doctype html>
+<html lang="en"><head>
+{% include "head.html" %}
+</head><body><main><h1>{{ title }}</h1>
+{% for section in sections %}{{ section }}{% endfor %}
+</main></body></html>
+"""
+
+
+class Mirror(Protocol[Study[MirrorSpec], MirrorRecord]):
+    """Judges on answers beside themselves."""
+
+    name = "mirror"
+    version = "toy-mirror/1"
+    mark = "mirror"
+    spec = MirrorSpec
+    record = MirrorRecord
+
+    def open(self, spec, folder, *, outside):  # noqa: ARG002  # it names no file
+        judges = [resolve_prompts(judge, folder, spec.design.arms) for judge in spec.judges]
+        return Study(folder, spec.model_copy(update={"judges": judges}), self)
+
+    def stimuli(self, study):
+        folder = study.folder / "stimuli" / digest("mirror", study.spec.mirror)[:12]
+        if (folder / "manifest.json").exists():
+            return StimulusSet(folder)
+        pairs = study.spec.mirror.items()
+        made = (Stimulus(task, task, (text, text), NoPreference(), "mirror/1", "mirror") for task, text in pairs)
+        return write_stimuli(folder, made)
+
+    def report(self, run):
+        reading = read_judgments(run, Facts({}, lambda *_: {}))
+        with counting(reading.folder, run.judge.kind) as judgments:
+            tallies = Tallies(calls=judgments.calls())
+        return MirrorRecord(
+            judge=judge_record(run, reading),
+            run=run_record(run, reading, tallies),
+            complete=reading.unasked == 0,
+            measures=[
+                measure_record(spec, measure)
+                for spec, measure in measure_all(tallies, kind=run.judge.kind, protocol=self.name)
+            ],
+            audit=audit_rows(tallies.calls),
+            trouble=trouble_records(reading),
+            spend=spend_record(reading.spent),
+            non_claims=["Nothing here is about answers that differ."],
+        )
+
+    def page(self, record):
+        templates = environment("umpirical.reports")
+        sections = render_sections(templates, sections_of(self.name, [MEASURES]), [record], {})
+        return templates.from_string(PAGE).render(title=f"Mirror: {record.judge.name}", sections=sections)
+
+    def card(self, record):
+        return render_card(
+            Card(
+                protocol=self.name,
+                title=f"Mirror: {plain(record.judge.name)}",
+                lead=[],
+                table=lambda _: [f"- {measure.title}: {measure.result.kind}" for measure in record.measures] + [""],
+                fields={"format": record.format, "judge": record.judge.name},
+            ),
+            record,
+            lambda: self.render(record),
+        )
+
+
+MIRROR = Mirror()
