@@ -3,7 +3,6 @@
 It brings a key of its own to the study file (`mirror`), stimuli, a measure, a record and a page.
 """
 
-from collections import Counter
 from typing import Literal
 
 from pydantic import Field
@@ -54,16 +53,19 @@ class MirrorRecord(Record):
 
 
 def mirror_preference(tallies: Tallies, arm: str) -> list[Measure]:
-    """P(a slot is preferred | a verdict on an answer and itself)."""
+    """P(one of the two is preferred | a verdict), over calls that show an answer beside itself.
+
+    Formula: (slot_1 + slot_2) / (slot_1 + slot_2 + tie). Level: call with a verdict. Bounds: 0 to 1, higher is worse.
+    Undefined if no call has a verdict, and with one task alone. Interval: cluster-Wilson over tasks; the bounds count
+    calls without a verdict as ties, and as preferences.
+    """
     calls = [call for call in tallies.calls if call.arm == arm]
-    left_out = Counter({"unparsed": 0, "failed": 0, "not asked yet": 0})
-    for call in calls:
-        left_out.update({"unparsed": call.unparsed, "failed": call.failed, "not asked yet": call.unasked})
+    without = {"abstained": "abstained", "unparsed": "unparsed", "failed": "failed", "unasked": "not asked yet"}
     rate = clustered_rate(
-        [Counted(c.task_id, c.slot_1 + c.slot_2, c.slot_1 + c.slot_2 + c.tie + c.abstained) for c in calls],
+        [Counted(call.task_id, call.slot_1 + call.slot_2, call.slot_1 + call.slot_2 + call.tie) for call in calls],
         unit="call",
-        empty="no call has an answer that could be read",
-        left_out=left_out,
+        empty="no call has a verdict",
+        left_out={words: sum(getattr(call, name) for call in calls) for name, words in without.items()},
     )
     return [Measure("mirror-preference", rate, arm)]
 

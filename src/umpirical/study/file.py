@@ -94,7 +94,8 @@ def check_study(path: Path, environment: Mapping[str, str], *, outside: bool = F
 
 def _config_error(document: YamlDocument, error: ValidationError, model: type[BaseModel]) -> ConfigError:
     """The first problem, with its line, and the name that was probably meant."""
-    problem = error.errors()[0]
+    # A key that is misspelt is also one that is missing: the former says where to look.
+    problem = min(error.errors(), key=lambda each: each["type"] not in UNKNOWN)
     path = tuple(problem["loc"])
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
     message, fix = problem["msg"].removeprefix("Value error, "), ""
