@@ -40,13 +40,6 @@ Promise = Literal[
 
 IN_FLIGHT = 8
 
-JUDGE = """\
-def judge(task, first, second):
-    if len(first) % 3 == 0:
-        raise RuntimeError("not a multiple of three")
-    return "1"
-"""
-
 STUDY = {
     "study": "kit",
     "protocol": "datasheet",
@@ -59,7 +52,14 @@ SHARD = 25
 CAP = Decimal("0.004")
 
 SIMULATED: dict[str, Any] = {"name": "kit", "model": {"adapter": "simulated", "name": "coin"}}
-RAISING: dict[str, Any] = {"name": "kit", "callable": "kit_judge:judge"}
+RAISING: dict[str, Any] = {"name": "kit", "callable": f"{__name__}:choosy"}
+
+
+def choosy(task: str, first: str, second: str) -> str:  # noqa: ARG001  # as a judge is called
+    """A judge that raises on some questions."""
+    if len(first) % 3 == 0:
+        raise RuntimeError("not a multiple of three")
+    return "1"
 
 
 def check_executor(factory: ExecutorFactory) -> None:
@@ -113,7 +113,6 @@ class _Checks:
 
     def raising(self) -> None:
         """A judge of the user's that raises on some questions."""
-        (self._folder / "kit_judge.py").write_text(JUDGE, encoding="utf-8")
         run, heard = self._run("raising", RAISING), _Heard()
         try:
             receipts = self._ask(run, heard)

@@ -46,10 +46,10 @@ Promise = Literal[
 OF_CALLS = frozenset({"failure-rate", "unparsed-rate"})
 """Measures that a judge without a single answer has a value of."""
 
-JUDGE = """\
-def judge(*shown):
-    raise RuntimeError("it never answers")
-"""
+
+def silent(*shown: str) -> NoReturn:
+    """A judge that never answers."""
+    raise RuntimeError(f"no answer to {len(shown)} texts")
 
 
 def check_protocol(
@@ -62,7 +62,7 @@ def check_protocol(
     """
     _card(protocol, study)
     with TemporaryDirectory() as folder:
-        checks = _Checks(protocol, study, {**files, "kit_judge.py": JUDGE}, Path(folder))
+        checks = _Checks(protocol, study, files, Path(folder))
         checks.made()
         checks.measured()
         checks.missing()
@@ -137,8 +137,8 @@ class _Checks:
 
     def missing(self) -> None:
         """A judge that raises whatever it is asked, and one that nobody asks."""
-        silent = {key: value for key, value in self._data["judges"][0].items() if key not in ("model", "prompts")}
-        study = self._study("silent", {**silent, "name": "silent", "callable": "kit_judge:judge"})
+        entry = {key: value for key, value in self._data["judges"][0].items() if key not in ("model", "prompts")}
+        study = self._study("silent", {**entry, "name": "silent", "callable": f"{__name__}:silent"})
         run = self._run(study)
         unasked = self._protocol.report(run)
         _whole(run, unasked, complete=False)
