@@ -86,7 +86,7 @@ def test_a_draft_is_never_overwritten_and_nothing_is_sent(umpirical, tmp_path):
     (tmp_path / "my-task.yaml").write_text("mine")
     with ChatServer(Replies()) as server:
         for more, words in (
-            ((), "exists already"),
+            ((), "already exists"),
             (("--out", "x/y.yaml"), "no folder"),
             (("--out", "y.txt"), "no YAML file"),
         ):
