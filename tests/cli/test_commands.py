@@ -58,7 +58,7 @@ def test_init_never_overwrites(umpirical, tmp_path):
     umpirical("init", tmp_path)
     code, _, err = umpirical("init", tmp_path)
     assert code == 2
-    assert "exists already" in err
+    assert "already exists" in err
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,7 @@ def test_invited_let_in_and_revoked(folder, umpirical):
     session = opened.people.redeem(token)
     assert opened.people.person(session).role == "adjudicator"
     code, out, _ = umpirical("review", "revoke", "ana", folder)
-    assert (code, out) == (0, "ana is out\n")
+    assert (code, out) == (0, "ana is removed\n")
     assert opened.people.person(session) is None
     opened.close()
     code, _, err = umpirical("review", "revoke", "nobody", folder)
