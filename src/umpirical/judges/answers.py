@@ -137,7 +137,7 @@ class AnswerReader:
                 return Verdict(float(answer), confidence)
             return Unparsed(text, f"{answer} is outside the scale")
         if self._scale is not None and _is_number(answer) and str(answer)[-1].isdigit():
-            # Labels are text, but models write a label made of digits as a number. 3.0 is not "3", nor infinity a label.
+            # Labels are text, but models write a label of digits as a number. 3.0 is not "3", and infinity is no label.
             answer = str(answer)
         label = self._labels.get(answer) if isinstance(answer, str) else None
         if label is None:

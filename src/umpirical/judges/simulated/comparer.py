@@ -37,7 +37,7 @@ class Comparer:
         return json.dumps({"verdict": self._verdict(prompt, trial_id)})
 
     def probabilities(self, prompt: str) -> dict[str, float]:
-        """Returns how likely each answer is over all noise, like the log-probabilities that come with a model's text."""
+        """Returns how likely each answer is over all noise, like the log-probabilities of a model's text."""
         latent, x, criterion = self._weighed(prompt)
         first, second = (float(rate) for rate in slot_rates(latent, x, criterion=criterion))
         return dict(zip(CHOICES, (first, second, max(0.0, 1 - first - second)), strict=True))

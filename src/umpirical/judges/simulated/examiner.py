@@ -139,7 +139,7 @@ _RANGE = re.compile(r"a number from (?P<low>\S+) to (?P<high>\S+)")
 
 @lru_cache(maxsize=64)
 def _described(text: str) -> GradeScale:
-    """Parses a scale from a prompt's description. That does not say whether labels have an order; none is needed here."""
+    """Parses a scale from a prompt's description. It does not say whether labels have an order; none is needed here."""
     if (found := _RANGE.fullmatch(text)) is not None:
         return GradeScale("interval", low=float(found["low"]), high=float(found["high"]))
     return GradeScale("ordinal", tuple(text.removeprefix('"').removesuffix('"').split('", "')))
