@@ -38,8 +38,8 @@ __all__ = [
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever the front door has of that name
-    """Imports the front door when something of it is first used: the command line starts without it."""
+def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever the API has of that name
+    """Imports the Python API when something in it is first used, so that the command line starts without it."""
     if name in __all__:
         return getattr(import_module("umpirical.api"), name)
     raise AttributeError(f"module 'umpirical' has no attribute {name!r}")

@@ -1,6 +1,6 @@
-"""Progress a person can trust: a bar on a terminal and in a notebook, a plain line now and then elsewhere.
+"""Progress a person can trust: a bar on a terminal and in a notebook, an occasional plain line elsewhere.
 
-On a terminal, standard error only: standard output belongs to results.
+A terminal shows it on standard error only: standard output is for results.
 """
 
 import sys
@@ -23,7 +23,7 @@ SECONDS_BETWEEN_PICTURES = 0.2
 
 
 class Progress:
-    """Counts what settles, and says so now and then."""
+    """Counts settled trials, and prints a line from time to time."""
 
     def __init__(self, name: str, total: int, ledger: "Ledger | None" = None) -> None:
         self.name, self.total = name, total
@@ -52,7 +52,7 @@ class Progress:
             print(self.line(), file=sys.stderr, flush=True)  # noqa: T201  # progress is printed
 
     def line(self) -> str:
-        """All of it in one line."""
+        """Returns everything in one line."""
         share = self.done / self.total if self.total else 1.0
         parts = [
             self.name,
@@ -71,7 +71,7 @@ class Progress:
         return f"{(self.total - self.done) * elapsed / asked:.0f} s left" if asked else "starting"
 
     def money(self) -> str:
-        """What is spent, of how much, and what it will come to at this rate. Empty where nothing costs anything."""
+        """Returns the amount spent, the cap, and the projected total. Empty if nothing costs anything."""
         if self._ledger is None or not (self._ledger.spent or self._ledger.cap):
             return ""
         spent, asked = self._ledger.spent, self.done - self.before
@@ -79,7 +79,7 @@ class Progress:
         whole = (
             self._spent_before + (spent - self._spent_before) * (self.total - self.before) / asked if asked else spent
         )
-        return f"${spent:.4f}{cap} (on the way to ${whole:.4f})"
+        return f"${spent:.4f}{cap} (projected: ${whole:.4f})"
 
     def trouble(self) -> str:
         return f"429s {self.rate_limited}  failed {self.failed}  unparsed {self.unparsed}"
@@ -89,7 +89,7 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         if self.done > self.before:
-            print(self.line(), file=sys.stderr, flush=True)  # noqa: T201  # the last word
+            print(self.line(), file=sys.stderr, flush=True)  # noqa: T201  # the final state
 
 
 class _LiveProgress(Progress):
@@ -123,7 +123,7 @@ class _LiveProgress(Progress):
 
 
 class _NotebookProgress(Progress):
-    """A bar in the output of a notebook's cell. It needs no widget, so that it shows in every notebook."""
+    """A bar in the output of a notebook cell. It needs no widgets, so it works in every notebook."""
 
     def __init__(self, name: str, total: int, ledger: "Ledger | None" = None) -> None:
         super().__init__(name, total, ledger)
@@ -144,7 +144,7 @@ class _NotebookProgress(Progress):
 
 
 class _Bar:
-    """What a notebook shows of a progress."""
+    """How a notebook displays a progress."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -159,7 +159,7 @@ class _Bar:
 
 
 def watch_run(name: str, total: int, ledger: "Ledger | None" = None) -> Progress:
-    """The progress that fits where a person looks."""
+    """Returns the kind of progress that suits a notebook, a terminal or a log."""
     if _in_notebook():
         return _NotebookProgress(name, total, ledger)
     return (_LiveProgress if sys.stderr.isatty() else Progress)(name, total, ledger)
@@ -192,9 +192,9 @@ class _Generating(Progress):
 
 
 class _LiveGenerating(_Generating, _LiveProgress):
-    """The same as a bar."""
+    """The same, shown as a bar."""
 
 
 def watch_generation(name: str, total: int, ledger: "Ledger | None" = None) -> _Generating:
-    """The progress of a generator that fits where standard error goes."""
+    """Returns the progress of a generator that suits a terminal or a log."""
     return (_LiveGenerating if sys.stderr.isatty() else _Generating)(name, total, ledger)

@@ -1,4 +1,4 @@
-"""Name to object: built-ins and third parties' plugins come in by the same door."""
+"""Registries map names to objects; built-ins and third-party plugins are found in the same way."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ class Registry(Generic[T]):
         return [*self._builtins, *(name for name in plugins if name not in self._builtins)]
 
     def get(self, name: str) -> T:
-        """The object of that name. Raises UsageError, with the name that was probably meant, where there is none."""
+        """Returns the object of that name. If there is none, UsageError suggests the name that was probably meant."""
         if name in self._builtins:
             found: T = load_object(self._builtins[name])
             return found
@@ -51,8 +51,8 @@ class Registry(Generic[T]):
 
 
 @cache
-def _plugins(group: str, path: tuple[str, ...]) -> EntryPoints:  # noqa: ARG001  # what is found depends on it
-    """What installed packages bring under an entry point. Looking through them all takes a while."""
+def _plugins(group: str, path: tuple[str, ...]) -> EntryPoints:  # noqa: ARG001  # the result depends on it
+    """Returns the entry points of installed packages in a group; cached, since finding them is slow."""
     return entry_points(group=group)
 
 

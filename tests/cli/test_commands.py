@@ -58,7 +58,7 @@ def test_init_never_overwrites(umpirical, tmp_path):
     umpirical("init", tmp_path)
     code, _, err = umpirical("init", tmp_path)
     assert code == 2
-    assert "exists already" in err
+    assert "already exists" in err
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tmp_path):
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130
         assert "Traceback" not in err
-        assert f"run the same command again to go on:  umpirical run {study} --yes" in err
+        assert f"run the same command again to resume:  umpirical run {study} --yes" in err
         before = server.asked.total()
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         assert json.loads(done.stdout)[0]["complete"]

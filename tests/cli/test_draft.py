@@ -86,9 +86,9 @@ def test_a_draft_is_never_overwritten_and_nothing_is_sent(umpirical, tmp_path):
     (tmp_path / "my-task.yaml").write_text("mine")
     with ChatServer(Replies()) as server:
         for more, words in (
-            ((), "exists already"),
+            ((), "already exists"),
             (("--out", "x/y.yaml"), "no folder"),
-            (("--out", "y.txt"), "no YAML file"),
+            (("--out", "y.txt"), "not a YAML file"),
         ):
             code, _, err = draft(umpirical, server, *OWN, *more)
             assert code == 2

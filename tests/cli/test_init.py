@@ -208,7 +208,7 @@ def test_nothing_is_ever_written_over(umpirical, tmp_path):
     before = (tmp_path / "umpirical.yaml").read_text()
     code, _, err = umpirical("init", tmp_path, "--from", data)
     assert code == 2
-    assert "exists already" in err
+    assert "already exists" in err
     assert (tmp_path / "umpirical.yaml").read_text() == before
 
 

@@ -68,7 +68,7 @@ def billed(server: ChatServer, *, per_input=1000, per_output=1000) -> Decimal:
 def test_the_table_has_a_row_for_each_judge_and_its_totals_add_up(umpirical, several):
     code, out, _ = umpirical("plan", several)
     assert code == 0
-    assert f"{4 * CALLS:,} calls, 0 answered already" in out
+    assert f"{4 * CALLS:,} calls, 0 already answered" in out
     found = rows(out)
     assert found["judge"] == ["judge", "calls", "in tok", "out/call", "expected", "at most", "time"]
     gpt, sonnet, own, total = (found[name] for name in ("gpt", "sonnet", "own", "total"))
@@ -108,7 +108,7 @@ def test_the_plan_says_what_it_assumes(umpirical, several):
         "gpt, sonnet, own: 15 output tokens per call are expected: assumed",
         "1 s per call is assumed, 16 at a time",
         "95 % intervals to expect",
-        "correlated by .05",
+        "correlate at .05",
     ):
         assert words in out
 
@@ -211,7 +211,7 @@ def test_an_unknown_price_can_be_allowed_but_not_without_a_word(umpirical, tmp_p
         assert "add --yes\n" in err
         code, _, err = umpirical("run", study, "--allow-unpriced", "--yes")
     assert (code, server.asked.total()) == (0, CALLS)
-    assert "no cap holds it" in err
+    assert "no cap limits it" in err
 
 
 def test_a_price_can_be_given_where_none_is_known(umpirical, tmp_path):
@@ -246,7 +246,7 @@ def test_a_function_of_the_users_is_not_called_without_a_word(umpirical, tmp_pat
     assert "add --yes\n" in err
     code, _, err = umpirical("run", tmp_path, "--yes")
     assert (code, (tmp_path / "called").stat().st_size) == (0, CALLS)
-    assert "not seen here" in err
+    assert "not visible here" in err
 
 
 def test_simulated_judges_are_run_without_a_question_and_without_a_table(umpirical, tmp_path):
@@ -278,7 +278,7 @@ def test_the_cap_holds_and_a_higher_one_goes_on_without_asking_again(umpirical, 
         study = write_study(tmp_path, server.base_url, price=price, concurrency=concurrency)
         code, _, err = umpirical("run", study, "--yes", "--max-cost", caps[0])
         assert code == 6
-        assert "is below that: it may stop there" in err
+        assert "is below that: the run may stop there" in err
         assert "higher --max-cost to go on" in err
         first, calls = spent(), server.asked.total()
         assert 0 < calls < CALLS
@@ -286,7 +286,7 @@ def test_the_cap_holds_and_a_higher_one_goes_on_without_asking_again(umpirical, 
 
         code, _, err = umpirical("run", study, "--yes", "--max-cost", caps[1])
         assert code == 6
-        assert f"{calls:,} answered already" in err
+        assert f"{calls:,} already answered" in err
         assert 0 < spent() - first <= Decimal(caps[1])
 
         code, out, err = umpirical("run", study, "--yes", "--max-cost", caps[2], "--json")

@@ -80,7 +80,7 @@ def served(folder, *options):
 def test_a_review_before_anything_is_written_says_what_to_do(tmp_path):
     folder = small_study(tmp_path / "study")
     with served(folder) as review:
-        assert "0 new texts, 8 in all" in review.said
+        assert "0 new texts, 8 in total" in review.said
         assert f"umpirical generate {folder}" in review.said
 
 
@@ -123,7 +123,7 @@ def test_a_person_comes_in_by_the_link_and_decides_and_the_run_goes_by_it(tmp_pa
     texts = {attempt.stimulus.id: attempt.text for attempt in write(folder)}
     with served(folder) as review:
         said = review.said
-        assert "8 new texts, 8 in all when everything is written" in said
+        assert "8 new texts, 8 in total when everything is written" in said
         url, token = LINK.search(said).groups()
         browser = Browser(url)
         assert browser.ask("/")[0] in (401, 403)
@@ -155,7 +155,7 @@ def test_texts_arrive_while_the_review_is_served(tmp_path, umpirical):
     folder = small_study(tmp_path / "study")
     with served(folder, "--as", "Ana") as review:
         said = review.said
-        assert "0 new texts, 8 in all" in said
+        assert "0 new texts, 8 in total" in said
         assert "lets Ana in, once" in said
         url, token = LINK.search(said).groups()
         browser = Browser(url)
@@ -228,13 +228,13 @@ def test_invited_let_in_and_revoked(folder, umpirical):
     )
     assert code == 0
     assert re.fullmatch(r"https://r\.example/join/[\w-]{43,}\n", out)
-    assert "for Ana, adjudicator; good once, for a day" in err
+    assert "for Ana, adjudicator; valid once, for a day" in err
     token = out.strip().rpartition("/")[2]
     opened = open_review(terms_of(folder))
     session = opened.people.redeem(token)
     assert opened.people.person(session).role == "adjudicator"
     code, out, _ = umpirical("review", "revoke", "ana", folder)
-    assert (code, out) == (0, "ana is out\n")
+    assert (code, out) == (0, "ana is removed\n")
     assert opened.people.person(session) is None
     opened.close()
     code, _, err = umpirical("review", "revoke", "nobody", folder)
@@ -305,11 +305,11 @@ def test_exported_and_imported(folder, tmp_path, umpirical):
     other = small_study(tmp_path / "other", review={"overlap": 2})
     write(other)
     code, said, _ = umpirical("review", "import", out, other)
-    assert (code, said) == (0, "16 new decisions from review.jsonl, 0 known already\n")
+    assert (code, said) == (0, "16 new decisions from review.jsonl, 0 already known\n")
     again = tmp_path / "again.jsonl"
     umpirical("review", "export", other, "--out", again)
     assert again.read_bytes() == out.read_bytes()
-    assert umpirical("review", "import", out, other)[1] == "0 new decisions from review.jsonl, 16 known already\n"
+    assert umpirical("review", "import", out, other)[1] == "0 new decisions from review.jsonl, 16 already known\n"
 
 
 @pytest.mark.parametrize("form", ["argilla", "label-studio"])
@@ -334,7 +334,7 @@ def test_exported_to_another_tool_before_anyone_looked(form, folder, tmp_path, u
             record["annotations"] = [{"completed_by": 7, "result": results}]
     out.write_text(json.dumps(ours) if form == "label-studio" else "\n".join(map(json.dumps, ours)))
     code, said, _ = umpirical("review", "import", out, folder, "--format", form, "--as", "u-7=ana", "--as", "7=ana")
-    assert (code, said) == (0, "8 new decisions from out, 0 known already\n")
+    assert (code, said) == (0, "8 new decisions from out, 0 already known\n")
     [person] = json.loads(umpirical("review", "status", folder, "--json")[1])["people"]
     assert (person["name"], person["role"], person["decided"]) == ("ana", None, 8)
 

@@ -126,7 +126,7 @@ def test_a_price_on_the_command_line_is_used(plan):
 
 
 def test_a_price_for_a_model_nobody_has_is_a_slip(plan):
-    with pytest.raises(UsageError, match="no judge here has that model") as error:
+    with pytest.raises(UsageError, match="no judge here uses that model") as error:
         plan(LOCAL, prices={"mien": TokenPrices(Decimal(1), Decimal(0))})
     assert "mine" in error.value.fix
 

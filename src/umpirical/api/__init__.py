@@ -1,7 +1,7 @@
-"""The front door: measure a judge from a script or a notebook.
+"""The Python API: measure a judge from a script or a notebook.
 
 Every function has an asynchronous twin that ends in `_async`. Both work inside a running event loop, as in a notebook.
-What was answered is kept in `folder`: interrupted or killed, the same call goes on where it stopped.
+Answers are kept in `folder`: after an interruption or a crash, the same call resumes the run.
 """
 
 from umpirical.api.functions import (

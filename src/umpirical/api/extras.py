@@ -1,4 +1,4 @@
-"""What belongs to the datasheet alone and has a command of its own: comparisons, readouts and drafts."""
+"""Features that only the datasheet protocol has, each with its own command: comparisons, readouts and drafts."""
 
 from umpirical.protocols.datasheet.comparison.runs import compare_runs
 from umpirical.protocols.datasheet.draft import (

@@ -1,4 +1,4 @@
-"""The functions of the front door."""
+"""The functions of the Python API."""
 
 import asyncio
 import json
@@ -57,7 +57,7 @@ FOLDER = "umpirical-runs"
 """Where runs are kept, unless a folder is named."""
 
 Scale = GradeScale | Sequence[str] | tuple[float, float]
-"""What a judge may answer: labels from the least to the greatest, the ends of an interval, or a scale of any kind."""
+"""What a judge may answer: labels from lowest to highest, the two ends of an interval, or any `GradeScale`."""
 
 
 def datasheet(  # noqa: PLR0913  # each by its name
@@ -83,10 +83,10 @@ def datasheet(  # noqa: PLR0913  # each by its name
     `judge` is a function or any judge object, the name of a judge in the study file of `folder`, a file with a judge in
     it (judge.yaml), a path (module:function), a model (provider/model), or simulated:NAME. A function is called with
     the task and the two candidates, and answers "1", "2", "tie" or "abstain"; with `scale`, it is called with the task
-    and one response, and answers with a grade. What it raises is the outcome of that call, and is counted.
+    and one response, and answers with a grade. An exception that it raises is counted as the outcome of that call.
 
-    `size` is screen, paper, standard or full; `arms` are further instructions about ties: strict, forced-choice.
-    Calls that may be billed need `max_cost`, in US dollars: without it, the price is raised and nothing is sent.
+    `size` is screen, paper, standard or full; `arms` are further tie instructions: strict, forced-choice.
+    Calls that may be billed need `max_cost`, in US dollars: without it, an error states the price and nothing is sent.
     `prices` are dollars per million tokens in and out, by model.
     """
     study = datasheet_study(
@@ -129,8 +129,8 @@ def stress(  # noqa: PLR0913  # each by its name
     """Measures a judge that grades on changed versions of your own responses, which should get the same verdict.
 
     `data` is a CSV, JSON Lines or Parquet file, or rows as mappings. `response`, `label` and `task` name its columns;
-    what is left out is guessed, and so is the scale. `tests` are perturbations that a program makes, and stability or
-    seeds; those that a model writes need a study file. `judge`, the spending and the rest are as for `datasheet`.
+    columns that you leave out are guessed, and so is the scale. `tests` are perturbations that a program makes, plus
+    stability or seeds; those that a model writes need a study file. The other parameters are those of `datasheet`.
     """
     place = Path(folder)
     dataset = _dataset(data, place, {"response": response, "label": label, "task": task}, scale, sample)
@@ -141,7 +141,7 @@ def stress(  # noqa: PLR0913  # each by its name
     stressed = {"repeats": repeats, **({} if tests is None else {"tests": list(tests)})}
     entry = {key: value for key, value in chosen.items() if key not in ("kind", "scale")}
     keys = {"study": "stress", "seed": seed, "concurrency": concurrency, "stress": stressed, "judges": [entry]}
-    # Whoever names a file to this function wants it read, wherever it lies.
+    # A caller who names a file wants it read, wherever it is.
     study = parse_study_data({**keys, **texts, "dataset": dataset}, place, outside=True)
     study = replace(study, found={entry["name"]: found} if found is not None else {})
     [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress))
@@ -160,16 +160,16 @@ def run(  # noqa: PLR0913  # each by its name
     executor: str = LOCAL,
     progress: bool = True,
 ) -> list[Report[Record]]:
-    """Measures the judges of a study file, or of the one in a folder, as `umpirical run` does; one report for each.
+    """Measures the judges of a study file (or of the one in a folder) as `umpirical run` does; one report for each.
 
-    `outside` lets the study's dataset lie outside its folder; `fresh` takes over no answer from an earlier run.
+    `outside` allows the study's dataset to be outside its folder; `fresh` reuses no answers from earlier runs.
     """
     loaded = load_study(Path(study), outside=outside)
     return _measured(loaded, judges, _Terms(max_cost, prices, allow_unpriced, executor, progress), fresh=fresh)
 
 
 def load(path: str | Path) -> Report[Record]:
-    """Reads a record that was stored: a JSON file, or the folder of a run that was measured. Asks nothing."""
+    """Reads a stored record: a JSON file, or the folder of a measured run. Makes no calls."""
     place = Path(path)
     names = [f"{protocol.name}.json" for protocol in PROTOCOLS]
     file = next((place / name for name in names if (place / name).is_file()), place)
@@ -189,7 +189,7 @@ def load(path: str | Path) -> Report[Record]:
 def measure(
     counts: Tallies | Mapping[str, Any], *, kind: JudgeKind = "compare", protocol: str = "datasheet"
 ) -> Measures:
-    """Measures from counts, such as a paper publishes. Asks nothing, and needs no run.
+    """Computes measures from counts, such as those published in a paper. Makes no calls, and needs no run.
 
     `counts` are tallies, or a mapping such as {"pairs": [{"task_id": "t1", "arm": "baseline", ...}]}: the fields of
     `umpirical.domain.tallies.Tallies` and of the tallies in it.
@@ -201,7 +201,7 @@ def measure(
 
 
 def _twin(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
-    """The same in a thread, for whoever must not be kept waiting. Cancelled, it keeps what was answered by then."""
+    """The same function in a thread, so that the event loop is not blocked. If cancelled, answers so far are kept."""
 
     @wraps(function)
     async def twin(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -221,7 +221,7 @@ def _twin(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
             raise
 
     twin.__name__ = twin.__qualname__ = f"{function.__name__}_async"
-    twin.__doc__ = f"`{function.__name__}`, awaited. Cancelled, it keeps what was answered by then."
+    twin.__doc__ = f"The awaitable form of `{function.__name__}`. If cancelled, the answers received so far are kept."
     return twin
 
 
@@ -234,14 +234,14 @@ measure_async = _twin(measure)
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What is said of a judge besides what it is."""
+    """What the caller says about a judge, besides the judge itself."""
 
     name: str | None = None
     kind: JudgeKind | None = None
     scale: Scale | None = None
 
     def of(self, judge: object, folder: Path) -> tuple[dict[str, Any], object]:
-        """The judge as it would stand in a study file, and the object itself if it is found nowhere else."""
+        """Returns the judge's entry as in a study file, and the object itself if it cannot be found any other way."""
         found: object = None
         if isinstance(judge, Mapping):
             entry = {"name": "judge", **judge}
@@ -274,8 +274,8 @@ class _Terms:
         cap = None if self.max_cost is None else Decimal(str(self.max_cost))
         if estimate.bound and cap is None:
             raise SpendRefused(
-                f"{estimate.calls:,} calls may cost up to ${estimate.bound}, and nobody has agreed to that",
-                fix=f"pass max_cost={estimate.bound}, or less: nothing is sent that might not fit under it",
+                f"{estimate.calls:,} calls may cost up to ${estimate.bound}, and no cap has been agreed to",
+                fix=f"pass max_cost={estimate.bound}, or less: no call is sent that might exceed it",
             )
         return cap
 
@@ -312,7 +312,7 @@ def datasheet_study(  # noqa: PLR0913  # each by its name
     concurrency: int = 16,
     entry: _Entry | None = None,
 ) -> Study[Any]:
-    """A study of judges on controlled stimuli, in a folder, as it would stand in a study file."""
+    """Returns a study of judges on controlled stimuli, in a folder, as a study file would describe it."""
     design = {"size": size, "arms": ("baseline", *(arm for arm in dict.fromkeys(arms) if arm != "baseline"))}
     targets = [str(judge) for judge in judges if isinstance(judge, str | Path)]
     written = []
@@ -340,7 +340,7 @@ def datasheet_study(  # noqa: PLR0913  # each by its name
 
 
 def _word(text: str) -> str:
-    """Letters, figures, dots and a colon, as a path to an object has them."""
+    """Keeps letters, digits, dots and colons, which a path to an object may have; replaces the rest."""
     return re.sub(r"[^\w.:]", "_", text)
 
 
@@ -361,7 +361,7 @@ def _dataset(
     scale: Scale | None,
     sample: int | None,
 ) -> dict[str, Any]:
-    """The part of a study file about the data: what was said of it, and for the rest what is guessed."""
+    """Returns the `dataset` part of a study file: what the caller said, and guesses for the rest."""
     from umpirical.datasets.guess import guess_dataset
 
     path = Path(data) if isinstance(data, str | Path) else _rows_file(data, folder)
@@ -376,7 +376,7 @@ def _dataset(
 
 
 def _rows_file(rows: Iterable[Mapping[str, Any]], folder: Path) -> Path:
-    """Rows as a file that a run can be read again from; the same rows are the same file."""
+    """Writes the rows to a file, so that the run can be reread; the same rows always give the same file."""
     text = "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"data-{digest('rows', text)[:12]}.jsonl"

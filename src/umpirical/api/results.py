@@ -1,4 +1,4 @@
-"""What the front door hands out: measures by name, and a judge that was measured."""
+"""What the Python API returns: measures by name, and the report on a measured judge."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
@@ -21,11 +21,11 @@ __all__ = ["Measures", "Report"]
 RecordT_co = TypeVar("RecordT_co", bound=Record, covariant=True)
 
 FRAME_HEIGHT = 640
-"""Pixels of a page in a notebook; the page scrolls."""
+"""Height in pixels of a page in a notebook; the page scrolls."""
 
 
 class Measures(Sequence[MeasureRecord]):
-    """Measures of a judge, in the order of its record. Shows itself as a table in a notebook."""
+    """Measures of a judge, in the order of its record. A notebook shows them as a table."""
 
     def __init__(self, measures: Iterable[MeasureRecord]) -> None:
         self._measures = tuple(measures)
@@ -43,10 +43,10 @@ class Measures(Sequence[MeasureRecord]):
         return len(self._measures)
 
     def get(self, name: str, *, stratum: str = "", arm: str = BASELINE, group: str = "") -> MeasureRecord:
-        """One measure: `get("target-sensitivity", stratum="1")`. Raises UsageError with what there is.
+        """Returns one measure: `get("target-sensitivity", stratum="1")`. If there is none, the error lists what exists.
 
-        `stratum` is the part of the design that it is about, `arm` the judge's prompt, and `group` a stratum of your
-        own data; each is empty, or the judge's own prompt, for the whole.
+        `stratum` is a part of the design, `arm` one of the judge's prompts, and `group` a stratum of your own data. The
+        defaults select the whole design, the baseline prompt and all of the data.
         """
         wanted = (name, stratum, arm, group)
         for measure in self._measures:
@@ -61,13 +61,13 @@ class Measures(Sequence[MeasureRecord]):
         raise UsageError(f"no measure named {name!r}", fix=f"known: {known or 'none'}")
 
     def to_pandas(self) -> "pd.DataFrame":
-        """A row for each measure; needs pandas. A measure without a value has none, and the reason why."""
+        """Returns a row for each measure; needs pandas. A measure without a value states the reason instead."""
         import pandas as pd
 
         return pd.DataFrame(list(self._rows()))
 
     def to_polars(self) -> "pl.DataFrame":
-        """The same, for Polars."""
+        """Like `to_pandas`, for Polars."""
         import polars as pl
 
         return pl.DataFrame(list(self._rows()))
@@ -106,12 +106,12 @@ class Measures(Sequence[MeasureRecord]):
 
 
 class Report(Generic[RecordT_co]):
-    """A judge, measured: its record, and the documents that follow from it. Shows its page in a notebook."""
+    """A measured judge: its record, and the documents made from it. A notebook shows the page."""
 
     def __init__(self, protocol: Protocol[Any, Any], record: RecordT_co, folder: Path | None = None) -> None:
         self._protocol = protocol
         self.record: RecordT_co = record
-        """All there is, as the JSON file has it."""
+        """Everything that was found, as in the JSON file."""
         self.folder = folder
         """Where the run is kept; None for a record that was read from a file."""
 
@@ -125,17 +125,17 @@ class Report(Generic[RecordT_co]):
 
     @property
     def findings(self) -> list[str]:
-        """What the record says, in plain sentences."""
+        """The record's findings, in plain sentences."""
         return self._protocol.findings(self.record)
 
     @property
     def decision(self) -> str | None:
-        """What to do with the judge, such as `use-with-limits`; None where the protocol does not decide."""
+        """What to do with the judge, such as `use-with-limits`; None if the protocol makes no decision."""
         found = getattr(self.record, "decision", None)
         return None if found is None else str(found.verdict)
 
     def measure(self, name: str, *, stratum: str = "", arm: str = BASELINE, group: str = "") -> MeasureRecord:
-        """One measure by its name; see `Measures.get`."""
+        """Returns one measure by name; see `Measures.get`."""
         return self.measures.get(name, stratum=stratum, arm=arm, group=group)
 
     def to_pandas(self) -> "pd.DataFrame":
@@ -155,11 +155,11 @@ class Report(Generic[RecordT_co]):
         return self._protocol.card(self.record)
 
     def json(self) -> str:
-        """The record as its file has it."""
+        """The record, as in its JSON file."""
         return self._protocol.render(self.record)
 
     def save(self, folder: str | Path) -> Documents:
-        """Writes record, page and card into a folder, and returns where they are."""
+        """Writes the record, page and card to a folder, and returns their paths."""
         return self._protocol.write(self.record, Path(folder))
 
     def __repr__(self) -> str:
@@ -167,7 +167,7 @@ class Report(Generic[RecordT_co]):
         return f"<{self._protocol.name} of {self.judge}{decision}: {len(self.record.measures)} measures>"
 
     def _repr_html_(self) -> str:
-        # In a frame of its own, so that neither changes the other; without scripts, of which the page has none.
+        # In its own frame, so that page and notebook cannot restyle each other; scripts are off, as the page has none.
         page = escape(self.html(), quote=True)
         style = f"width:100%;height:{FRAME_HEIGHT}px;border:1px solid #8884"
         return f'<iframe sandbox srcdoc="{page}" style="{style}" title="{escape(repr(self), quote=True)}"></iframe>'

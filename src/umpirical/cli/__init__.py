@@ -1,4 +1,4 @@
-"""The command line. Sub-commands are imported when they are called, so that help is instant."""
+"""The command line. A subcommand is imported only when it is called, so that help appears at once."""
 
 import sys
 from importlib import import_module
@@ -12,17 +12,17 @@ __all__ = ["main"]
 COMMANDS = {
     "demo": "An offline tour: simulated judges with planted defects, measured. No key.",
     "init": "Write a study file to start from.",
-    "draft": "Draft a task from a rubric of yours with a model, for a person to review.",
-    "check": "Check a study: config, prompts, tasks, keys. Asks nothing.",
+    "draft": "Have a model draft a task from your rubric, for a person to review.",
+    "check": "Check a study: config, prompts, tasks, keys. Makes no calls.",
     "datasheet": "Measure one judge, in one command, and write its datasheet.",
-    "plan": "Show what a run would take: calls, tokens, price, time, precision. Asks nothing.",
-    "generate": "Have a model write the stimuli that a program cannot make, checked and validated.",
+    "plan": "Show what a run would take: calls, tokens, price, time, precision. Makes no calls.",
+    "generate": "Have a model write the stimuli that a program cannot make; check and validate them.",
     "review": "Have people review what was generated: accept, edit, reject, relabel.",
-    "run": "Measure the judges of a study, or go on where it stopped.",
-    "report": "Read a run again, or all runs of a study, and write the report. Needs no key.",
-    "readouts": "Read a run in other ways: log-probabilities, both orders. Asks nothing, recommends one.",
+    "run": "Measure the judges of a study, or resume a run that stopped.",
+    "report": "Reread a run, or all runs of a study, and write the report. Needs no key.",
+    "readouts": "Read a run in other ways: log-probabilities, both orders. Makes no calls, recommends one.",
     "runs": "List the runs of a study.",
-    "prices": "Show what is known of a model's price, and where from.",
+    "prices": "Show what is known about a model's price, and the source.",
     "schema": "Print the JSON Schema of a study file or a datasheet.",
     "doctor": "Show versions, and which keys are set.",
 }
@@ -82,7 +82,7 @@ def _run(arguments: list[str] | None) -> int:
         import shlex
 
         command = shlex.join(["umpirical", *(sys.argv[1:] if arguments is None else arguments)])
-        complain("interrupted; everything answered so far is kept", f"run the same command again to go on:  {command}")
+        complain("interrupted; all answers so far are kept", f"run the same command again to resume:  {command}")
         return 130
     except Exception as error:  # noqa: BLE001  # the last line before a traceback reaches a person
         import os

@@ -1,4 +1,4 @@
-"""Consent: nothing is sent that may cost money before a person has seen the price and agreed to it."""
+"""Consent: nothing that may cost money is sent before a person has seen the price and agreed to it."""
 
 import sys
 from collections.abc import Callable
@@ -16,7 +16,7 @@ __all__ = ["Terms", "agree", "price_option", "spending_options", "tell_spent"]
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What was agreed to beforehand, on the command line."""
+    """What the user agreed to in advance, on the command line."""
 
     yes: bool
     max_cost: Decimal | None
@@ -24,7 +24,7 @@ class Terms:
     allow_unpriced: bool
 
     def price_overrides(self) -> "dict[str, TokenPrices]":
-        """Prices that were given with --price, by model."""
+        """The prices given with --price, by model."""
         from umpirical.models.prices import parse_price
 
         return dict(map(parse_price, self.prices))
@@ -40,7 +40,7 @@ price_option = click.option(
 
 
 def _dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
-    """An amount of money, exact."""
+    """Parses an exact amount of money."""
     if value is None:
         return None
     try:
@@ -53,13 +53,13 @@ def _dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> D
 
 
 def spending_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every command that may spend: `yes`, `max_cost`, `prices`, `allow_unpriced`."""
+    """Adds the options of every command that may spend: `yes`, `max_cost`, `prices`, `allow_unpriced`."""
     options = [
-        click.option("--yes", is_flag=True, help="Do not ask before calls are sent."),
+        click.option("--yes", is_flag=True, help="Send calls without asking first."),
         click.option("--max-cost", metavar="USD", callback=_dollars, help="Never spend more than this, in US dollars."),
         price_option,
         click.option(
-            "--allow-unpriced", is_flag=True, help="Also ask models whose price is not known. No cap holds them."
+            "--allow-unpriced", is_flag=True, help="Also ask models whose price is unknown. No cap limits them."
         ),
     ]
     for option in reversed(options):
@@ -68,9 +68,9 @@ def spending_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def agree(terms: Terms, *, most: Decimal, unseen: str = "") -> Decimal | None:
-    """Asks where somebody may send a bill, after what would be sent was shown. Returns the cap; None for none.
+    """Asks for consent if calls may be billed, after showing what would be sent. Returns the cap, or None.
 
-    `most` is the most that calls can cost whose price is known; `unseen` says what else would be sent, if anything.
+    `most` is the most that calls with a known price can cost; `unseen` says what else would be sent, if anything.
     """
     from umpirical.domain.errors import SpendRefused
 
@@ -78,7 +78,7 @@ def agree(terms: Terms, *, most: Decimal, unseen: str = "") -> Decimal | None:
         return terms.max_cost
     cap = terms.max_cost if terms.max_cost is not None else most or None
     if most and cap is not None and cap < most:
-        click.echo(f"The cap of ${cap} is below that: it may stop there, and can be resumed.", file=sys.stderr)
+        click.echo(f"The cap of ${cap} is below that: the run may stop there, and can be resumed.", file=sys.stderr)
     if not sys.stdin.isatty():
         _need_flags(terms, most)
     elif not terms.yes and not click.confirm(_question(cap, most, unseen), err=True):
@@ -87,15 +87,15 @@ def agree(terms: Terms, *, most: Decimal, unseen: str = "") -> Decimal | None:
 
 
 def _need_flags(terms: Terms, most: Decimal) -> None:
-    """Without a terminal, what a person would be asked has to be said beforehand."""
+    """Without a terminal nobody can be asked, so the answers must be given as flags."""
     from umpirical.domain.errors import SpendRefused
 
     missing = [] if terms.yes else ["--yes"]
     if most and terms.max_cost is None:
         missing.append(f"--max-cost {most}")
     if missing:
-        amount = f"up to ${most} would be spent" if most else "calls would be sent whose price is not seen here"
-        raise SpendRefused(f"{amount}, and nobody is there to agree", fix=f"add {' '.join(missing)}")
+        amount = f"up to ${most} would be spent" if most else "calls whose price is unknown here would be sent"
+        raise SpendRefused(f"{amount}, and nobody is present to agree", fix=f"add {' '.join(missing)}")
 
 
 def _question(cap: Decimal | None, most: Decimal, unseen: str) -> str:
@@ -105,6 +105,6 @@ def _question(cap: Decimal | None, most: Decimal, unseen: str) -> str:
 
 
 def tell_spent(spent: Decimal, cap: Decimal | None) -> None:
-    """What was spent, where anything was."""
+    """Prints what was spent, if anything was."""
     if spent:
         click.echo(f"spent: ${spent:.4f} of at most ${cap}", file=sys.stderr)

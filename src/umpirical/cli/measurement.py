@@ -1,4 +1,4 @@
-"""Measuring judges from the command line: show what it takes, ask whether that is wanted, ask the judges."""
+"""Measuring judges from the command line: show what a run takes, get consent, then ask the judges."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ def measure(  # noqa: PLR0913  # each by its name
     executor: str | None = None,
     quiet: bool = False,
 ) -> "list[FinishedRun]":
-    """Measures the judges named, or all, once the price was shown and agreed to."""
+    """Measures the named judges, or all, once the price has been shown and agreed to."""
     from umpirical.progress import watch_run
     from umpirical.runs.executor import LOCAL
     from umpirical.study.run import measure_judges
@@ -65,7 +65,10 @@ def measure(  # noqa: PLR0913  # each by its name
 
 
 def _next(measured: "Iterator[FinishedRun]") -> "FinishedRun | None":
-    """A judge of the user's own may print, and so does Inspect about batches; standard output is for results."""
+    """Measures the next judge with prints redirected: a user's judge may print, but standard output is for results.
+
+    Inspect, too, prints about batches.
+    """
     with redirect_stdout(sys.stderr):
         return next(measured, None)
 
@@ -80,13 +83,13 @@ def _show(result: "FinishedRun") -> None:
         say(f"  {inert(finding)}")
     say(f"  {result.documents.html}")
     if not result.enough:
-        say("  too many calls failed; run the same command again to ask them anew")
+        say("  too many calls failed; run the same command again to retry them")
 
 
 def _consent(estimate: "PlanEstimate", terms: Terms) -> Decimal | None:
-    """Shows what would be sent, and asks where somebody may send a bill for it. Returns the cap."""
+    """Shows what would be sent, and asks for consent if it may be billed. Returns the cap."""
     if not estimate.calls:
         return terms.max_cost
     show_plan(estimate, sys.stderr)
     unseen = estimate.unseen_calls
-    return agree(terms, most=estimate.bound, unseen=f"{unseen:,} calls whose price is not seen here" if unseen else "")
+    return agree(terms, most=estimate.bound, unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "")

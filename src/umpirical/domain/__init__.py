@@ -1,1 +1,1 @@
-"""What exists: the records on the one path from items to measures. Standard library only."""
+"""The domain: the records on the single path from items to measures. Uses only the standard library."""

@@ -1,4 +1,4 @@
-"""Attempts: what came of asking a generator for a stimulus, the rejected ones included."""
+"""Attempts: the results of asking a generator for a stimulus, including rejected ones."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt that has been settled."""
+    """A settled attempt."""
 
     commission: str
     """Id of the stimulus that was wanted."""
@@ -28,14 +28,14 @@ class Attempt:
     """Counted from 0 in its commission."""
     temperature: float
     text: str
-    """What the generator wrote; empty where it refused."""
+    """What the generator wrote; empty if it refused."""
     checks: tuple[CheckResult, ...]
     opinions: tuple[str, ...]
-    """What each validator said that was asked: a grade, `same`, `different`, or why it could not be read."""
+    """What each validator said: a grade, `same`, `different`, or why its answer could not be read."""
     rejected: str
-    """Why it is no stimulus; empty if it is one."""
+    """Why it did not become a stimulus; empty if it did."""
     stimulus: Stimulus | None
-    """Set if and only if it was not rejected."""
+    """Set exactly if it was not rejected."""
 
     def __post_init__(self) -> None:
         if (self.stimulus is None) != bool(self.rejected):

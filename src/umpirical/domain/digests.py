@@ -10,15 +10,15 @@ Json = Mapping[str, "Json"] | Sequence["Json"] | str | int | float | bool | None
 
 
 def canonical_json(payload: Json) -> str:
-    """One spelling for one value: sorted keys, no spaces, no NaN."""
+    """Returns the only spelling of a value: sorted keys, no spaces, no NaN."""
     return json.dumps(payload, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def digest(kind: str, payload: Json) -> str:
-    """128 bits of SHA-256, in hex, over the kind of record and its canonical JSON.
+    """Returns 128 bits of SHA-256, in hex, over the kind of record and its canonical JSON.
 
     The kind is part of the digest, so records of different kinds never share an id.
     """
     text = f"{kind}\n{canonical_json(payload)}"
-    # surrogatepass: text from a model may hold lone surrogates, and an id must exist for it all the same.
+    # surrogatepass: text from a model may contain lone surrogates, and it needs an id all the same.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

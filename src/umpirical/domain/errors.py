@@ -4,18 +4,18 @@
     ├── UsageError        what the person asked for cannot be done as written      exit code 2
     │   ├── ConfigError   a study file or judge spec is wrong, with file and line  exit code 2
     │   └── GateError     the stimuli are not fit to measure with                  exit code 2
-    ├── SpendRefused      a call would have been paid for and nobody agreed        exit code 6
+    ├── SpendRefused      a call would have cost money and nobody agreed           exit code 6
     └── StoreError        the record on disk contradicts itself                    exit code 1
 
 What goes wrong while asking a judge is not here: it is an outcome (`Failed`), recorded and counted.
-A message says what was got, what was expected, and what to do.
+A message says what was found, what was expected, and what to do.
 """
 
 __all__ = ["ConfigError", "GateError", "SpendRefused", "StoreError", "UmpiricalError", "UsageError"]
 
 
 class UmpiricalError(Exception):
-    """Base of every error that Umpirical raises on purpose."""
+    """Base class of every error that Umpirical raises on purpose."""
 
     exit_code = 1
 
@@ -26,7 +26,7 @@ class UmpiricalError(Exception):
 
 
 class UsageError(UmpiricalError):
-    """What was asked for cannot be done as written."""
+    """What the user asked for cannot be done as written."""
 
     exit_code = 2
 
@@ -37,18 +37,18 @@ class ConfigError(UsageError):
     def __init__(self, message: str, *, where: str, fix: str = "") -> None:
         super().__init__(message, fix=fix)
         self.where = where
-        """File, and line where known: `umpirical.yaml:14`."""
+        """File, and line if known: `umpirical.yaml:14`."""
 
     def __str__(self) -> str:
         return f"{self.where}: {super().__str__()}"
 
 
 class GateError(UsageError):
-    """A validity gate has not passed: nothing is asked with these stimuli."""
+    """A validity gate has failed: no judge is asked about these stimuli."""
 
 
 class SpendRefused(UmpiricalError):
-    """Calls would have been sent that nobody agreed to."""
+    """Calls that nobody agreed to would have been sent."""
 
     exit_code = 6
 

@@ -1,4 +1,4 @@
-"""Gates: what a stimulus set has to show before it may measure anything."""
+"""Gates: what a stimulus set must satisfy before it may measure anything."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ __all__ = ["GateResult"]
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """One gate, tried."""
+    """The result of one gate."""
 
     name: str
-    """`lengths-match`, `trivial-judges`."""
+    """For example `lengths-match` or `trivial-judges`."""
     passed: bool
     found: str
     """What was found, in words, with counts."""
     allowed: str
     """What would pass."""
     blocks: bool = True
-    """False: it is printed, and stops nothing."""
+    """If False, the result is only reported, and prevents nothing."""

@@ -13,7 +13,7 @@ Grade = str | float
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The judge answered within its scale. Only this ever enters a rate as a verdict."""
+    """The judge answered on its scale. Only this ever counts as a verdict in a rate."""
 
     value: Choice | Grade
     confidence: float | None = None
@@ -21,12 +21,12 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Abstained:
-    """The judge used the way out its instruction offers. No preference, but not a tie."""
+    """The judge used the way out that its instruction offers. It is no preference, but not a tie either."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unparsed:
-    """The judge answered, and the answer is not on its scale."""
+    """The judge answered, but the answer is not on its scale."""
 
     raw: str
     why: str

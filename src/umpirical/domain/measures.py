@@ -12,12 +12,12 @@ Censoring = Literal["none", "left", "right"]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where the true value is, at a stated level, by a stated method."""
+    """The interval for the true value, at a stated level, by a stated method."""
 
     low: float | None
-    """None: open below, as for a threshold under the smallest step."""
+    """None if open below, as for a threshold under the smallest step."""
     high: float | None
-    """None: open above."""
+    """None if open above."""
     method: str
     level: float = 0.95
 
@@ -32,24 +32,24 @@ class Estimate:
     unit: Unit
     """What the denominator counts."""
     interval: Interval | None
-    """None only for a censored value that the data bound on neither side, and for a p-value, which is a test."""
+    """None only for a censored value that the data bounds on neither side, and for a p-value, which is a test."""
     clusters: int
     """Number of tasks behind it."""
     design_effect: float | None = None
-    """Variance against that of independent units. None where it cannot be seen: at 0, at 1, for a threshold."""
+    """Variance relative to that of independent units. None if it cannot be estimated: at 0, at 1, for a threshold."""
     planning_interval: Interval | None = None
-    """At 0 or 1, where the design effect cannot be seen: the interval under an assumed intra-task correlation."""
+    """At 0 or 1, where the design effect cannot be estimated: the interval under an assumed intra-task correlation."""
     censoring: Censoring = "none"
     """`left`: the true value is at most `value`; `right`: it is more than `value`."""
     left_out: dict[str, int] = field(default_factory=dict)
     """Units that are not in the denominator, by reason."""
     bounds: tuple[float, float] | None = None
-    """The value with every left-out unit counted the one way and the other; None if nothing was left out."""
+    """The value with every left-out unit counted one way and the other; None if nothing was left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Undefined:
-    """There is no value, and why."""
+    """There is no value, for a stated reason."""
 
     reason: str
     left_out: dict[str, int] = field(default_factory=dict)
@@ -60,13 +60,13 @@ Result = Estimate | Undefined
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One named property of a judge, measured."""
+    """One named property of a judge, as measured."""
 
     name: str
-    """`dark-current`, `target-sensitivity`."""
+    """For example `dark-current` or `target-sensitivity`."""
     result: Result
     arm: str = "baseline"
     stratum: str = ""
-    """The part of the design it is about: a vacuum class, a ladder step, a stress test; empty for the whole."""
+    """The part of the design that it is about: a vacuum class, a ladder step, a stress test; empty for the whole."""
     group: str = ""
-    """A stratum of the user's own, `grade_level=8`; empty for all items."""
+    """A stratum of the user's data, such as `grade_level=8`; empty for all items."""

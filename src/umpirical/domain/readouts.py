@@ -1,7 +1,7 @@
-"""Readouts: ways to read a verdict from the responses a `compare` judge has given.
+"""Readouts: ways to read a verdict from the responses of a `compare` judge.
 
-Each is a judge configuration of its own, made of the same answers. What is known of a log-probability is a `Span`: a
-label outside the listed tokens has an upper bound and no value.
+Each is a judge configuration of its own, made from the same answers. What is known about a log-probability is a `Span`:
+a label outside the listed tokens has an upper bound but no value.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 TARGET = 0.10
-"""False preference that is acceptable, where nothing else is said."""
+"""The default rate of false preferences that is acceptable."""
 
 ReadoutName = Literal["text", "logprob", "both-orders", "order-averaged"]
 
@@ -43,7 +43,7 @@ class Readout:
     about: str
     """What is read, in one sentence."""
     pairwise: bool
-    """One verdict is read from both orders of a pair together, so no slot can be preferred."""
+    """Whether one verdict is read from both orders of a pair together, so that no slot can be preferred."""
     needs_logprobs: bool
 
 
@@ -68,15 +68,15 @@ READOUTS = (
         needs_logprobs=True,
     ),
 )
-"""From the simplest on."""
+"""All readouts, simplest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """What is known of a number: the ends between which it lies, both included."""
+    """What is known about a number: the ends between which it lies, inclusive."""
 
     low: float
-    """-inf where only an upper bound is known."""
+    """-inf if only an upper bound is known."""
     high: float
 
     def minus(self, other: "Span") -> "Span":
@@ -84,12 +84,12 @@ class Span:
 
     @property
     def largest(self) -> float:
-        """The most that its size can be."""
+        """The largest absolute value that it can have."""
         return max(abs(self.low), abs(self.high))
 
 
 def most_likely(labels: Mapping[str, Span]) -> str | None:
-    """The label that is more likely than every other, whatever the unknown ones are; None if that cannot be known."""
+    """Returns the label that is certainly more likely than every other; None if that cannot be known."""
     best = max(labels, key=lambda label: labels[label].low)
     least = labels[best].low
     rivals = [span for label, span in labels.items() if label != best and (span.high > least or span.low == least)]
@@ -97,17 +97,17 @@ def most_likely(labels: Mapping[str, Span]) -> str | None:
 
 
 def slot_odds(labels: Mapping[str, Span]) -> Span:
-    """Log-odds of slot 1 against slot 2."""
+    """Returns the log-odds of slot 1 against slot 2."""
     return labels[Choice.SLOT_1].minus(labels[Choice.SLOT_2])
 
 
 def content_odds(uv: Span, vu: Span) -> Span:
-    """Log-odds of content u against v: the mean over both orders, each given as the log-odds of slot 1."""
+    """Returns the log-odds of content u against v: the mean over both orders, each given as the log-odds of slot 1."""
     return Span((uv.low - vu.high) / 2, (uv.high - vu.low) / 2)
 
 
 def preferred(odds: Span, *, band: float) -> Content | None:
-    """The content whose log-odds lie beyond the band, or a tie; None if what is known does not settle it."""
+    """Returns the content whose log-odds lie beyond the band, or a tie; None if what is known does not settle it."""
     if odds.low > band:
         return "u"
     if odds.high < -band:
@@ -116,7 +116,7 @@ def preferred(odds: Span, *, band: float) -> Content | None:
 
 
 def tie_band(sizes: Sequence[float], *, target: float) -> float:
-    """The least band that leaves at most the share `target` of these log-odds outside, by their sizes.
+    """Returns the narrowest band that leaves at most the share `target` of these log-odds outside, by their sizes.
 
     It is one of the sizes: nothing is interpolated, so the share on these very pairs meets the target. Infinite if too
     many sizes are.
@@ -128,9 +128,9 @@ def tie_band(sizes: Sequence[float], *, target: float) -> float:
 
 
 def calibration_tasks(tasks: Iterable[str]) -> frozenset[str]:
-    """The half of the tasks on which bands are set and a readout is chosen; the other half is for reporting.
+    """Returns the half of the tasks on which bands are set and a readout is chosen; the other half is for reporting.
 
-    The first half in the order of their digests, so that neither names nor results decide it.
+    It is the first half in the order of their digests, so that neither names nor results decide it.
     """
     known = sorted(set(tasks), key=lambda task: digest("half", task))
     return frozenset(known[: len(known) // 2])

@@ -1,4 +1,4 @@
-"""Responses: what came back, raw, kept for good."""
+"""Responses: what came back, raw and kept permanently."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -17,20 +17,20 @@ FailureKind = Literal[
     "judge-error",
 ]
 """Why there is no answer. `rejected`: the server refused the request as sent. `refused`: the model declined.
-`malformed`: the server's reply was not of its protocol. `judge-error`: the user's own judge raised."""
+`malformed`: the server's reply did not follow its protocol. `judge-error`: the user's own judge raised."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the provider counted them, over all attempts; None where it said nothing."""
+    """Tokens as the provider counted them, over all attempts; None if it did not say."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
-    """Of the input: read from the provider's cache."""
+    """Input tokens that were read from the provider's cache."""
 
     def plus(self, other: "Usage") -> "Usage":
-        """Both together; what neither counted stays unknown."""
+        """Adds two usages; what neither counted stays unknown."""
         return Usage(
             _sum(self.input_tokens, other.input_tokens),
             _sum(self.output_tokens, other.output_tokens),
@@ -50,20 +50,20 @@ class Response:
     finish_reason: str = ""
     usage: Usage = Usage()
     logprobs: str = ""
-    """Token log-probabilities as the provider sent them, as JSON; empty where there are none."""
+    """Token log-probabilities as the provider sent them, as JSON; empty if there are none."""
     sent: str = ""
     """Decoding parameters as sent, as JSON."""
     served_by: str = ""
-    """What the server said of itself: model and system fingerprint."""
+    """What the server said about itself: model and system fingerprint."""
     latency_ms: float = 0.0
     attempts: int = 1
-    """Requests made for this trial, retries included."""
+    """Requests made for this trial, including retries."""
     rate_limited: int = 0
-    """How many of them the server answered with "too many"."""
+    """How many of them the server answered with "too many requests"."""
     cost: Decimal | None = None
-    """US dollars billed for all attempts; None where the provider did not count."""
+    """US dollars billed for all attempts; None if the provider did not count the tokens."""
     price_table: str = ""
-    """Where the price is from, with version."""
+    """Where the price comes from, with version."""
     asked_at: str = ""
     """UTC, ISO 8601."""
 

@@ -1,4 +1,4 @@
-"""What people say of generated stimuli. Decisions are only ever added: an undone one stays, and says so."""
+"""What people say about generated stimuli. Decisions are only ever added: an undone one stays, marked as undone."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 DecisionKind = Literal["accept", "edit", "reject", "skip"]
-"""An edit accepts a text of the reviewer's own; a skip leaves the item to someone else."""
+"""An edit accepts the reviewer's own text; a skip leaves the item to someone else."""
 
 ReviewRole = Literal["reviewer", "adjudicator", "owner"]
 """An adjudicator also settles what reviewers disagree on; an owner also invites and revokes."""
@@ -42,36 +42,36 @@ REASONS: dict[Reason, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
-    """One generated stimulus as a reviewer meets it. It never changes."""
+    """One generated stimulus as a reviewer sees it. It never changes."""
 
     id: str
-    """Id of the stimulus as the generator left it."""
+    """Id of the stimulus as the generator wrote it."""
     test: str
     question: str
     """What the reviewer answers by accepting: "Is the meaning unchanged?"."""
     task: str
     before: str
-    """The text it was made from; empty for one written from nothing."""
+    """The text it was made from; empty for one written from scratch."""
     after: str
     """What the generator wrote."""
     generator: str
     """Name of the model that wrote it."""
     rubric: str = ""
     labels: tuple[str, ...] = ()
-    """What the reviewer chooses a label from; empty where the test needs none."""
+    """The labels that the reviewer chooses from; empty if the test needs none."""
     target: str = ""
     """The label it was meant to deserve; hidden from a blind reviewer until a decision is made."""
     checks: tuple[CheckResult, ...] = ()
-    """What a program checked, and found in order."""
+    """The checks that a program made and the text passed."""
     opinions: tuple[str, ...] = ()
-    """What the validators said; hidden as the target is."""
+    """What the validators said; hidden like the target."""
     sensitive: bool = False
     """Shown blurred until the reviewer asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewDecision:
-    """What one person said of one item, at one moment."""
+    """What one person said about one item, at one moment."""
 
     number: int
     """Counted over the whole review, in the order they were made."""
@@ -79,7 +79,7 @@ class ReviewDecision:
     reviewer: str
     kind: DecisionKind
     revision: int
-    """The text it is about: 0 is the generator's, another is an edit's. For an edit the one that it made."""
+    """The text it is about: 0 is the generator's, others are edits. For an edit, the revision that it made."""
     at: str
     """UTC, ISO 8601."""
     milliseconds: int | None
@@ -88,17 +88,17 @@ class ReviewDecision:
     guideline: int
     """Version of the guidelines that were in force; 0 for none."""
     label: str = ""
-    """The label the reviewer gave; empty where the item has none to give."""
+    """The label that the reviewer gave; empty if the item takes none."""
     reason: Reason | None = None
-    """Of a rejection."""
+    """The reason for a rejection."""
     comment: str = ""
     adjudicates: bool = False
-    """It settles a disagreement, and stands above all other decisions on the item."""
+    """Whether it settles a disagreement, and overrides all other decisions on the item."""
     undone: bool = False
 
     @property
     def says(self) -> tuple[str, int, str]:
-        """What it comes down to. Two decisions agree if they say the same: a reason may differ."""
+        """What the decision amounts to. Two decisions agree if they say the same: their reasons may differ."""
         if self.kind == "reject":
             return ("reject", 0, "")
         return ("keep" if self.kind in ("accept", "edit") else "skip", self.revision, self.label)
@@ -109,15 +109,15 @@ OutcomeState = Literal["undecided", "disputed", "accepted", "rejected"]
 
 @dataclass(frozen=True, slots=True)
 class ReviewOutcome:
-    """What all decisions on an item come to."""
+    """The combined result of all decisions on an item."""
 
     item: str
     state: OutcomeState
     text: str = ""
-    """Of an accepted item: the text that counts, the generator's or a person's."""
+    """The text that counts for an accepted item, the generator's or a person's."""
     edited: bool = False
     label: str = ""
-    """Of an accepted item, where people gave one."""
+    """The label of an accepted item, if people gave one."""
     reviewers: tuple[str, ...] = ()
     """Who decided, in the order of their decisions; skips do not count."""
     adjudicator: str = ""

@@ -12,7 +12,7 @@ ScaleKind = Literal["binary", "nominal", "ordinal", "interval"]
 
 
 class Choice(StrEnum):
-    """The answers of a `compare` judge, by slot. Which content sat in the slot is the trial's to know."""
+    """The answers of a `compare` judge, by slot. The trial knows which content was in the slot."""
 
     SLOT_1 = "1"
     SLOT_2 = "2"
@@ -23,7 +23,7 @@ class Choice(StrEnum):
 class GradeScale:
     """The scale of a `grade` judge, and of the labels that its grades are held against."""
 
-    # Read by pydantic where a scale stands in a file, without an import here.
+    # Pydantic reads this when a scale is in a file, without an import here.
     __pydantic_config__: ClassVar[dict[str, object]] = {"extra": "forbid", "use_attribute_docstrings": True}
 
     kind: ScaleKind
@@ -31,9 +31,9 @@ class GradeScale:
     labels: tuple[str, ...] = ()
     """Every label, lowest first on an ordinal scale; none on an interval scale. A label is text: `yes` stays `yes`."""
     low: float | None = None
-    """Least value of an interval scale."""
+    """Lowest value of an interval scale."""
     high: float | None = None
-    """Greatest value of an interval scale."""
+    """Highest value of an interval scale."""
 
     def __post_init__(self) -> None:
         if self.kind == "interval":
@@ -45,7 +45,7 @@ class GradeScale:
             raise ValueError(f"a binary scale has two labels, got {len(self.labels)}")
 
     def score(self, value: str | float) -> float | None:
-        """How far above the least grade a grade lies, in steps of the scale; None on a scale without order."""
+        """Returns how far a grade lies above the lowest one, in steps of the scale; None on a scale without order."""
         if self.kind == "nominal":
             return None
         if self.kind == "interval":

@@ -29,8 +29,8 @@ __all__ = [
 class Family(StrEnum):
     """The families of stimuli that measures know by name.
 
-    A member is its text: it compares, hashes, sorts and is written as that text. A stimulus made by a stress test has
-    the name of its perturbation for a family.
+    A member is its text: it compares, hashes, sorts and is written as that text. The family of a stimulus made by a
+    stress test is the name of its perturbation.
     """
 
     VACUUM = "vacuum"
@@ -38,23 +38,23 @@ class Family(StrEnum):
     DELTA0 = "delta0"
     """Two answers of equal quality that differ in form."""
     LADDER = "ladder"
-    """Two answers of which one meets more requirements."""
+    """Two answers, one of which meets more requirements."""
     SUBSET = "delta0-subset"
-    """Two answers that each meet a requirement which the other lacks."""
+    """Two answers, each of which meets a requirement that the other does not."""
     LENGTH = "length"
     """Two answers of equal content, one of them longer."""
     CONFLICT = "conflict"
-    """Two answers of which the longer one meets one requirement less."""
+    """Two answers, the longer of which meets one requirement fewer."""
     CARRIER_LADDER = "carrier-ladder"
-    """A real answer of the user's, and the same with claims deleted or corrupted."""
+    """A real answer from the user, and the same with claims deleted or corrupted."""
     CARRIER_DELTA0 = "carrier-delta0"
-    """A real answer of the user's in two layouts."""
+    """A real answer from the user in two layouts."""
     ORIGINAL = "original"
     """The user's own responses, unchanged: every changed version is compared with its original."""
 
 
 TIER_2 = frozenset({Family.CARRIER_LADDER, Family.CARRIER_DELTA0})
-"""Families made of the user's own answers. No measure pools them with those made from templates."""
+"""Families made from the user's own answers. No measure pools them with those made from templates."""
 
 
 ORIGINAL = Family.ORIGINAL
@@ -62,7 +62,7 @@ ORIGINAL = Family.ORIGINAL
 
 @dataclass(frozen=True)
 class Item:
-    """One seed example of the user's: a task, a response to it, and what is known about it."""
+    """One of the user's examples: a task, a response to it, and what is known about it."""
 
     task: str
     """The request that was answered."""
@@ -70,11 +70,11 @@ class Item:
     labels: tuple[str, ...] = ()
     """Reference label(s), as text."""
     strata: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Whatever the user wants results split by."""
+    """The values by which the user wants results to be split."""
     name: str = ""
-    """What the user calls it: an id column, else the file and the row."""
+    """The user's name for it: an id column, or else the file and the row."""
     cluster: str = ""
-    """Items of one cluster are not independent of each other; empty for an item that stands alone."""
+    """Items of one cluster are not independent of each other; empty for an independent item."""
 
     @cached_property
     def id(self) -> str:
@@ -130,8 +130,8 @@ class FlippedVerdict:
 
 
 GoldSource = Literal["label", "construction", "review"]
-"""Whose word a gold label is: the user's own label, how the stimulus was made, or a reviewer's decision. A validator's
-opinion is evidence, and never gold."""
+"""Where a gold label comes from: the user's own label, how the stimulus was made, or a reviewer's decision. A
+validator's opinion is evidence, and never gold."""
 
 Expectation = NoPreference | GivenWinner | GivenLabel | SameVerdict | FlippedVerdict
 
@@ -178,20 +178,20 @@ class Stimulus:
     family: str
     """What it measures: a `Family`, or the stress test that made it."""
     stratum: str = ""
-    """The part of its family it belongs to: a vacuum class, a surface transform."""
+    """The part of its family that it belongs to: a vacuum class, a surface transform."""
     delta: float | None = None
-    """Quality difference between the candidates, in requirements. None where the design plants none."""
+    """Quality difference between the candidates, in requirements. None if the design plants none."""
     base: float | None = None
     """Quality level of the lesser candidate, in requirements."""
     parent: str = ""
     """Id of the item or stimulus it was made from; empty for a controlled stimulus."""
     gold: str = ""
-    """The right label, where one is known."""
+    """The correct label, if one is known."""
     gold_from: GoldSource | None = None
     evidence: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """What speaks for it, by kind: a proof by program, checks that it passed, what validators said."""
+    """The evidence for it, by kind: a proof by a program, checks that it passed, what validators said."""
     strata: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Those of the item it was made from."""
+    """The strata of the item it was made from."""
 
     @cached_property
     def id(self) -> str:
@@ -225,7 +225,7 @@ class Stimulus:
         return tuple(base + delta if place == winner else base for place in range(len(self.candidates)))
 
     def _own_data(self) -> dict[str, Json]:
-        """What only stimuli of the user's own data have, so that controlled ones keep their ids."""
+        """Returns the fields that only stimuli of the user's own data have, so that controlled ones keep their ids."""
         if not (self.gold or self.gold_from or self.evidence or self.strata):
             return {}
         return {

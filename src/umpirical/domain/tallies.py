@@ -1,7 +1,7 @@
-"""Tallies: what was counted in each task, the only thing a measure is computed from.
+"""Tallies: what was counted in each task, the only thing that a measure is computed from.
 
-A tally is exact and small, whatever the number of judgments behind it, and it is what a paper publishes:
-feeding published counts and feeding a run's counts into a measure is the same thing.
+A tally is exact and small, whatever the number of judgments behind it, and it is what a paper publishes: a measure
+treats published counts and the counts of a run alike.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class VacuumTally:
     prompts: int
     """Distinct prompts with at least one verdict or abstention."""
     false_preferences: float
-    """Sum over prompts of the share of its repeats that named a winner; that gave a blank more than the least grade."""
+    """Sum over prompts of the share of repeats that named a winner, or that graded a blank above the lowest grade."""
     unanswered: int
     """Distinct prompts with neither verdict nor abstention."""
 
@@ -58,11 +58,11 @@ class PairTally:
     no_preference: int = 0
     """A tie or an abstention in both orders."""
     one_sided_slot_1: int = 0
-    """Of the one-sided: the winner sat in slot 1."""
+    """One-sided pairs whose winner was in slot 1."""
     one_sided_u: int = 0
-    """Of the one-sided: the winner was content u."""
+    """One-sided pairs whose winner was content u."""
     correct_calls: int = 0
-    """Calls, of two per pair, that named the better content; 0 where no content is better."""
+    """Calls, of two per pair, that named the better content; 0 if neither content is better."""
     wrong_calls: int = 0
     """Calls that named the lesser content."""
     tie_calls: int = 0
@@ -75,7 +75,7 @@ class PairTally:
     """Calls, of two per pair, that named slot 1."""
     slot_2_calls: int = 0
     one_sided_u_slot_1: int = 0
-    """Of the one-sided: content u won, in slot 1. With the two splits, all four kinds are known."""
+    """One-sided pairs whose winner was content u in slot 1. With the two splits above, all four kinds are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +87,11 @@ class OutcomeTally:
     family: str
     stratum: str
     delta: float
-    """Quality of content u over v, in requirements: negative where v is better."""
+    """Quality of content u minus that of v, in requirements: negative if v is better."""
     base: float
     """Quality of the lesser content."""
     log_length: float
-    """Logarithm of the length of u over that of v, to two decimals."""
+    """Logarithm of the length of u divided by that of v, to two decimals."""
     counts: tuple[int, int, int, int, int, int]
     """Answers of one pair, repeats together: slot 1, slot 2, tie in order uv, then in order vu."""
     pairs: int
@@ -100,7 +100,7 @@ class OutcomeTally:
 
 @dataclass(frozen=True, slots=True)
 class GradePairTally:
-    """Pairs of answers of one step in one task, each answer graded apart by a `grade` judge."""
+    """Pairs of answers of one step in one task, each answer graded separately by a `grade` judge."""
 
     task_id: str
     arm: str
@@ -110,12 +110,12 @@ class GradePairTally:
     pairs: int
     """Pairs with a grade for both answers."""
     better_higher: int = 0
-    """The better answer has the higher grade; where none is better, u has."""
+    """The better answer has the higher grade; if neither is better, u has it."""
     lesser_higher: int = 0
     equal: int = 0
     """Both have the same grade."""
     difference: float = 0.0
-    """Sum of grade differences, better less lesser, in steps of the scale; where none is better, u less v."""
+    """Sum of grade differences, better minus lesser, in steps of the scale; if neither is better, u minus v."""
     distance: float = 0.0
     """Sum of absolute grade differences."""
     incomplete: int = 0
@@ -132,7 +132,7 @@ class GradeTally:
     level: float
     """Requirements met, by construction."""
     score: float
-    """Steps above the least grade of the scale."""
+    """Steps above the lowest grade of the scale."""
     answers: int
 
 
@@ -140,14 +140,14 @@ class GradeTally:
 class ChangeTally:
     """Items of one cluster, each graded as it is and as one stress test changed it.
 
-    Where either was asked several times, a pair counts the share of all (original, changed) combinations of answers.
+    If either was asked several times, a pair counts the share of all (original, changed) combinations of answers.
     """
 
     task_id: str
     arm: str
     test: str
     group: str
-    """A stratum of the user's, `grade_level=8`; empty for all items, which are counted apart from their strata."""
+    """A stratum of the user's data, such as `grade_level=8`; empty for all items, which are counted separately."""
     expectation: Literal["same-verdict", "flipped-verdict"]
     pairs: int
     """Items with a verdict both on the original and on the changed text."""
@@ -158,23 +158,23 @@ class ChangeTally:
     right_on_both: float = 0.0
     """Verdicts that are the gold label on both."""
     golden: int = 0
-    """Pairs of which both gold labels are known: what `moved` and `right_on_both` are out of."""
+    """Pairs for which both gold labels are known: the denominator of `moved` and `right_on_both`."""
     shift: float = 0.0
-    """Sum of score differences, changed less original, in steps of the scale; 0 on a scale without order."""
+    """Sum of score differences, changed minus original, in steps of the scale; 0 on a scale without order."""
     distance: float = 0.0
     """Sum of absolute score differences."""
     retested: int = 0
     """Pairs whose original was answered at least twice in the same words."""
     retest_changed: float = 0.0
-    """Of those: the chance that two answers to the original differ, without bias."""
+    """For those, the unbiased chance that two answers to the original differ."""
     changed_retested: float = 0.0
-    """`changed`, of those alone."""
+    """`changed`, for the retested pairs only."""
     incomplete: int = 0
     """Items without a verdict on one of the two, or on both."""
     changed_missing: int = 0
-    """Of those: items with a verdict on the original alone."""
+    """Incomplete items with a verdict on the original only."""
     original_missing: int = 0
-    """Of those: items with a verdict on the changed text alone."""
+    """Incomplete items with a verdict on the changed text only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ class GoldTally:
     """In steps of the scale; None on a scale without order."""
     given_score: float | None
     items: float
-    """An item asked several times counts the share of its answers."""
+    """Number of items; one that was asked several times counts the share of its answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,11 +250,11 @@ class Tallies:
     repeats: tuple[RepeatTally, ...] = ()
     golds: tuple[GoldTally, ...] = ()
     scale: GradeScale | None = None
-    """Of a judge that is stressed on the user's own data."""
+    """The scale of a judge under stress tests on the user's own data."""
     positive: tuple[str, ...] = ()
-    """The labels that count as positive for error rates, where the user has said so."""
+    """The labels that count as positive for error rates, if the user named any."""
 
     def arms(self) -> tuple[str, ...]:
-        """The arms anything was counted in, in alphabetical order."""
+        """The arms in which anything was counted, in alphabetical order."""
         seen = {t.arm for t in self.vacuum} | {t.arm for t in self.pairs} | {t.arm for t in self.calls}
         return tuple(sorted(seen))

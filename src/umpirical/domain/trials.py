@@ -11,7 +11,7 @@ BASELINE = "baseline"
 
 
 class Order(StrEnum):
-    """Which content sits in slot 1. A factor of the design, recorded and never drawn at random."""
+    """Which content is in slot 1. A factor of the design, recorded and never drawn at random."""
 
     UV = "uv"
     VU = "vu"
@@ -21,7 +21,7 @@ class Order(StrEnum):
 class Presentation:
     """How a stimulus is shown: a set of factors, each a field. A factor is a column wherever trials are stored.
 
-    A new factor is a field here, a value for it in a protocol's design, and whatever a judge makes of it.
+    A new factor needs a field here, a value for it in a protocol's design, and a judge that uses it.
     """
 
     order: Order = Order.UV
@@ -29,7 +29,7 @@ class Presentation:
     """The criterion arm: which instruction about ties the judge was given."""
     repeat: int = 0
     seed: int | None = None
-    """Sent in place of the judge's own decoding seed; None leaves that as it is."""
+    """Sent instead of the judge's own decoding seed; None leaves that unchanged."""
 
     @property
     def question(self) -> "Presentation":
@@ -46,12 +46,12 @@ FACTORS: tuple[str, ...] = tuple(factor.name for factor in fields(Presentation))
 """Every factor, in the order of the fields."""
 
 PAIR_FACTORS: tuple[str, ...] = tuple(name for name in FACTORS if name != "order")
-"""What tells the pairs of one stimulus apart: every factor but the order. The only place that says so."""
+"""What distinguishes the pairs of one stimulus: every factor except the order. The only place that says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """All that a judge may see of a trial. It has no room for a winner, a level, a label or a pair's metadata."""
+    """Everything that a judge may see of a trial. It has no field for a winner, a level, a label or metadata."""
 
     task: str
     first: str
@@ -65,7 +65,7 @@ class Trial:
     """One question to one judge."""
 
     id: str
-    """Digest of what will be sent, and of the repeat index. The parser is not in it."""
+    """Digest of what will be sent, and of the repeat index. It does not depend on the parser."""
     prompt_id: str
     """Digest of what will be sent, without the repeat index: equal for repeats of one prompt."""
     stimulus_id: str

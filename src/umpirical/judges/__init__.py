@@ -1,1 +1,1 @@
-"""Whatever the user has, made askable: prompt rendering, answer parsing, and the ways in."""
+"""Makes any judge of the user's askable: prompt rendering, answer parsing, and adapters."""

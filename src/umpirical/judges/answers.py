@@ -1,4 +1,4 @@
-"""Answer reading: by schema, then by a strict pattern. What fits neither is Unparsed, with the raw text kept."""
+"""Reads answers: by schema, then by a strict pattern. An answer that fits neither is Unparsed, with its raw text."""
 
 import json
 import re
@@ -24,7 +24,7 @@ class AnswerReader:
     """Reads answers onto one scale. Pure: the same text gives the same outcome."""
 
     version = 3
-    """Raised with every change that could read an answer differently."""
+    """Incremented with every change that could read an answer differently."""
 
     def __init__(
         self,
@@ -49,11 +49,11 @@ class AnswerReader:
         self._schema = self._make_schema()
 
     def schema(self) -> str:
-        """JSON Schema of an answer, to constrain the model with and to check its answer against."""
+        """The JSON Schema of an answer, which constrains the model and validates its answer."""
         return self._schema
 
     def _make_schema(self) -> str:
-        # Servers that hold a model strictly to a schema refuse one without a type.
+        # Servers that enforce a schema strictly refuse one without a type.
         answer: dict[str, Any] = {"type": "string", "enum": list(self._labels)}
         if self._scale is not None and self._scale.kind == "interval":
             number = {"type": "number", "minimum": self._scale.low, "maximum": self._scale.high}
@@ -66,9 +66,9 @@ class AnswerReader:
         )
 
     def read(self, text: str, *, cut: bool = False) -> Outcome:
-        """What a text says. Answers come in few spellings, so a text read before is not read again.
+        """Returns what a text says. Answers come in few spellings, so results are cached by text.
 
-        One that was `cut` at its last token is no verdict if more of it could have been another: 9 may begin 95.
+        A text that was `cut` off is no verdict if its continuation could have been a different one: 9 may begin 95.
         """
         outcome = self._read(text)
         if cut and isinstance(outcome, Verdict) and self._may_go_on(text):
@@ -76,7 +76,7 @@ class AnswerReader:
         return outcome
 
     def _may_go_on(self, text: str) -> bool:
-        """Whether the text ends in the beginning of another label, or in a number that has no end yet."""
+        """Whether the text ends in the beginning of another label, or in a number that may continue."""
         if text.endswith(("}", "```")):
             return False
         if self._scale is not None and self._scale.kind == "interval":
@@ -113,7 +113,7 @@ class AnswerReader:
         return self._outcome(text, found[self.field], None if confidence is None else float(confidence))
 
     def _read_bare(self, text: str, stripped: str) -> Outcome:
-        """The whole answer is a label or a number, perhaps in quotes or with a full stop."""
+        """Reads an answer that is only a label or a number, perhaps in quotes or with a full stop."""
         bare = stripped.removesuffix(".").strip("\"'")
         if self._scale is not None and self._scale.kind == "interval" and re.fullmatch(_NUMBER, bare):
             return self._outcome(text, float(bare), None)
@@ -137,7 +137,7 @@ class AnswerReader:
                 return Verdict(float(answer), confidence)
             return Unparsed(text, f"{answer} is outside the scale")
         if self._scale is not None and _is_number(answer) and str(answer)[-1].isdigit():
-            # Labels are text, and models write a label of figures as a number. 3.0 is not "3", and infinity no figure.
+            # Labels are text, but models write a label of digits as a number. 3.0 is not "3", and infinity is no label.
             answer = str(answer)
         label = self._labels.get(answer) if isinstance(answer, str) else None
         if label is None:
@@ -148,14 +148,14 @@ class AnswerReader:
 
 
 def read_response(reader: AnswerReader, response: Response) -> Outcome:
-    """What a response says. One without a text has failed, whatever the reader would make of nothing."""
+    """Returns what a response says. A response without a text has failed, however the reader reads an empty one."""
     if response.failure is not None:
         return Failed(response.failure, response.failure_detail)
     return reader.read(response.text or "", cut=response.finish_reason == "length")
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; one that says a thing twice may say two things, and is no answer."""
+    """Returns a JSON object; refuses one with a repeated field, which may contradict itself."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a field is there twice")
@@ -163,5 +163,5 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _is_number(value: Any) -> bool:  # noqa: ANN401  # foreign JSON
-    """A JSON number; true and false are not, though Python would take them for 1 and 0."""
+    """Whether a value is a JSON number; true and false are not, although Python treats them as 1 and 0."""
     return isinstance(value, int | float) and not isinstance(value, bool) and value == value  # noqa: PLR0124  # not NaN

@@ -1,4 +1,4 @@
-"""From a judge spec to a judge that can be asked."""
+"""Builds a judge that can be asked from a judge spec."""
 
 import sys
 from dataclasses import replace
@@ -20,13 +20,13 @@ from umpirical.models.adapters.catalogue import ADAPTERS, Calling
 __all__ = ["build_judge", "build_reader"]
 
 APART: dict[str, bool | set[str]] = {"name": True, "deadline": True, "model": {"price", "timeout", "attempts"}}
-"""What a call costs and how long it is waited for changes no answer."""
+"""Left out of the fingerprint: what a call costs and how long it may take changes no answer."""
 
 
 def build_judge(spec: JudgeSpec, *, folder: Path, calling: Calling, found: object = None) -> Judge:
-    """A judge from a spec whose prompts are resolved.
+    """Builds a judge from a spec whose prompts are resolved.
 
-    `folder` is where a judge of the user's own is looked for, unless it was `found` before.
+    `folder` is where the user's own judge is looked up, unless it is given as `found`.
     """
     reader = build_reader(spec)
     whole = {**spec.model_dump(mode="json", exclude=APART), "reader": reader.version}
@@ -36,7 +36,7 @@ def build_judge(spec: JudgeSpec, *, folder: Path, calling: Calling, found: objec
 
 
 def build_reader(spec: JudgeSpec) -> AnswerReader:
-    """The parser alone: enough to read a run again, with no key, no server and no function of the user's."""
+    """Builds only the parser: enough to reread a run, without a key, a server or the user's function."""
     return AnswerReader(
         spec.scale,
         labels=spec.answer.labels,
@@ -64,7 +64,7 @@ def _model_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], c
     assert spec.model is not None  # noqa: S101  # the spec checked it
     adapter = ADAPTERS.get(spec.model.adapter)
     if not all(adapter.reads(prompt, spec.kind) for prompt in spec.prompts.values()):
-        raise UsageError(f"judge {spec.name}: a simulated judge reads the built-in {spec.kind} prompt only")
+        raise UsageError(f"judge {spec.name}: a simulated judge reads only the built-in {spec.kind} prompt")
     return ModelJudge(
         name=spec.name,
         kind=spec.kind,
@@ -84,7 +84,7 @@ def _model_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], c
 
 
 def _load(path: str, folder: Path) -> object:
-    """The object at `module:name`. A judge usually lies beside the study file."""
+    """Returns the object at `module:name`. A judge is usually beside the study file."""
     module, _, name = path.partition(":")
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))

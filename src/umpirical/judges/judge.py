@@ -1,4 +1,4 @@
-"""What Umpirical asks of a judge, whatever it is made of."""
+"""The interface of a judge, whatever it is made of."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
@@ -16,16 +16,16 @@ __all__ = ["Capabilities", "Judge", "Request", "prompt_id", "trial_id"]
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What can be asked of a judge. The design leaves out what cannot, and the measures say so."""
+    """What can be asked of a judge. The design leaves out the rest, and the measures say so."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     accepts_empty: bool = True
-    """Empty and blank candidates can be shown."""
+    """Whether empty and blank candidates can be shown."""
     order_controllable: bool = True
-    """Both orders can be shown; else nothing that compares orders is measured."""
+    """Whether both orders can be shown; if not, nothing that compares orders is measured."""
     stateful: bool = False
-    """Earlier calls may change later answers; such a judge is asked one call at a time."""
+    """Whether earlier calls may change later answers; such a judge is asked one call at a time."""
     gives_confidence: bool = False
 
     def as_dict(self) -> dict[str, bool]:
@@ -36,7 +36,7 @@ class Request(Protocol):
     """What will be sent for one trial."""
 
     def payload(self) -> Json:
-        """Everything that decides the answer, so that equal payloads are the same question."""
+        """Returns everything that decides the answer, so that equal payloads are the same question."""
         ...
 
 
@@ -54,7 +54,7 @@ class Judge(Protocol):
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The criterion arms it has an instruction for."""
+        """The criterion arms that it has an instruction for."""
         ...
 
     @property
@@ -72,23 +72,23 @@ class Judge(Protocol):
         ...
 
     async def ask(self, request: Any, *, trial_id: str) -> Response:  # noqa: ANN401  # its own kind of request
-        """Asks, and never raises for a call: what went wrong is in the response."""
+        """Asks, and never raises because of a call: the response says what went wrong."""
         ...
 
     def read(self, response: Response, presentation: Presentation) -> Outcome:
-        """Reads the response to a trial that was presented so. Pure, so a better reader re-reads and never re-asks."""
+        """Reads the response, given how the trial was presented. Pure, so a better reader need not ask again."""
         ...
 
     async def close(self) -> None:
-        """Releases what asking needed."""
+        """Releases the resources used for asking."""
         ...
 
 
 def prompt_id(request: Request) -> str:
-    """Equal for equal questions."""
+    """Returns an id that is equal for equal questions."""
     return digest("prompt", request.payload())
 
 
 def trial_id(prompt: str, *, repeat: int) -> str:
-    """Equal for equal questions asked for the same time."""
+    """Returns an id that is equal for the same repeat of equal questions."""
     return digest("trial", [prompt, repeat])

@@ -19,7 +19,7 @@ __all__ = ["ModelJudge", "describe_order", "describe_scale"]
 
 @dataclass(frozen=True)
 class ModelJudge:
-    """Renders, asks and reads; the model is only ever asked."""
+    """Renders, asks and reads; the model itself is only asked."""
 
     name: str
     kind: JudgeKind
@@ -34,7 +34,7 @@ class ModelJudge:
     scale: GradeScale | None
     capabilities: Capabilities
     constrained: bool
-    """The answer schema is sent along."""
+    """Whether the answer schema is sent along."""
     fingerprint: str
 
     @property
@@ -70,7 +70,7 @@ class ModelJudge:
     async def ask(self, request: ChatRequest, *, trial_id: str) -> Response:
         return await self.model.generate(request, trial_id=trial_id)
 
-    def read(self, response: Response, presentation: Presentation) -> Outcome:  # noqa: ARG002  # read alike, however shown
+    def read(self, response: Response, presentation: Presentation) -> Outcome:  # noqa: ARG002  # read the same way, however it was shown
         return read_response(self.reader, response)
 
     async def close(self) -> None:
@@ -78,7 +78,7 @@ class ModelJudge:
 
 
 def describe_scale(scale: GradeScale | None) -> str:
-    """The scale in words, for a prompt."""
+    """Describes the scale in words, for a prompt."""
     if scale is None:
         return ""
     if scale.kind == "interval":
@@ -87,5 +87,5 @@ def describe_scale(scale: GradeScale | None) -> str:
 
 
 def describe_order(scale: GradeScale | None) -> str:
-    """In which order `describe_scale` names the labels, for a prompt."""
+    """Says in which order `describe_scale` names the labels, for a prompt."""
     return "in no order" if scale is not None and scale.kind == "nominal" else "lowest first"

@@ -1,4 +1,4 @@
-"""A judge that is a Python object of the user's: a function, or what a judge adapter has made askable."""
+"""A judge that is the user's Python object: a function, or an object that a judge adapter has made askable."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ __all__ = ["ObjectJudge", "ObjectRequest"]
 
 @dataclass(frozen=True, slots=True)
 class ObjectRequest:
-    """What one judgment is about, and whose it is."""
+    """What one judgment is about, and which judge gives it."""
 
     path: str
     identity: Json
@@ -32,7 +32,7 @@ class ObjectRequest:
 
 @dataclass(frozen=True)
 class ObjectJudge:
-    """Asks the object, each judgment within its deadline; whatever it raises is that judgment's outcome."""
+    """Asks the object, with a deadline for each judgment; an exception becomes that judgment's outcome."""
 
     name: str
     kind: JudgeKind
@@ -51,7 +51,7 @@ class ObjectJudge:
         return digest("questions", {"function": self.path, "source": self.adapted.identity})
 
     def request(self, shown: Presented, presentation: Presentation) -> ObjectRequest:  # noqa: ARG002
-        # An object renders its own prompt: it has one arm, and no seed that we could set.
+        # An object renders its own prompt: it has one arm, and no seed that could be set.
         return ObjectRequest(self.path, self.adapted.identity, shown)
 
     async def ask(self, request: ObjectRequest, *, trial_id: str) -> Response:
@@ -62,14 +62,14 @@ class ObjectJudge:
                 answer = Response(trial_id, await self.adapted.judge(request.shown))
         except Exception as error:  # noqa: BLE001  # the user's own code: whatever it raises is this call's outcome
             answer = Response(trial_id, None, "judge-error", f"{type(error).__name__}: {error}"[:300])
-            # The judge may raise a TimeoutError of its own, which is another matter.
+            # The judge may raise its own TimeoutError, which is a different failure.
             if deadline.expired():
                 answer = Response(trial_id, None, "timeout", f"no answer within {self.deadline:g} s")
         elapsed = (time.perf_counter() - start) * 1000
         return replace(answer, served_by=self.path, latency_ms=elapsed, asked_at=asked_at)
 
-    def read(self, response: Response, presentation: Presentation) -> Outcome:  # noqa: ARG002  # read alike, however shown
+    def read(self, response: Response, presentation: Presentation) -> Outcome:  # noqa: ARG002  # read the same way, however it was shown
         return read_response(self.reader, response)
 
     async def close(self) -> None:
-        """Nothing to release: the object is the user's, and outlives the run."""
+        """Releases nothing: the object belongs to the user, and outlives the run."""

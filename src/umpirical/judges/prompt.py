@@ -1,4 +1,4 @@
-"""A judge's prompts: those that ship, those in the study's folder, and the marks around what is judged."""
+"""A judge's prompts: the built-in ones, those in the study's folder, and the marks around what is judged."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,14 @@ def resolve_prompts(
     arms: Sequence[str] = ("baseline",),
     shared: Mapping[str, str] | None = None,
 ) -> JudgeSpec:
-    """The spec with each prompt's text in place of its name, so that it says all there is to say.
+    """Returns the spec with each prompt's text in place of its name, so that it is self-contained.
 
-    A judge that names no prompt is asked in `arms` with the prompts that ship, one file for each arm. `shared` are the
-    study's instruction and rubric, put in where a prompt names them.
+    A judge that names no prompt is asked in `arms` with the built-in prompts, one file for each arm. `shared` are the
+    study's instruction and rubric, inserted where a prompt names them.
     """
     if spec.callable:
         return spec
-    # An arm is about ties, of which grades know nothing.
+    # An arm is about ties, which do not apply to grades.
     asked = arms if spec.kind == "compare" else ("baseline",)
     named = spec.prompts or {arm: f"builtin:{builtin_name(spec.kind, arm)}" for arm in asked}
     if shared and not spec.prompts:
@@ -44,16 +44,16 @@ def resolve_prompts(
 
 
 def fence(shown: Presented) -> str:
-    """A mark that no candidate could have written beforehand, as it depends on all of the text it fences.
+    """Returns a mark that no candidate can contain, since it depends on the whole text that it fences.
 
-    It is the same in both orders, so it tells nothing that the texts do not.
+    It is the same in both orders, so it reveals nothing that the texts do not.
     """
     texts = sorted([shown.first, shown.second or ""])
     return digest("fence", [shown.task, *texts])[:8]
 
 
 def builtin_prompt(name: str) -> str:
-    """The text of a prompt that ships with Umpirical: `compare`, or for another arm than baseline `compare-strict`."""
+    """Returns the text of a built-in prompt: `compare`, or for an arm other than baseline, `compare-strict`."""
     folder = files("umpirical.judges") / "prompts"
     found = folder / f"{name}.md"
     if not re.fullmatch(r"[a-z0-9-]+", name) or not found.is_file():
@@ -63,7 +63,7 @@ def builtin_prompt(name: str) -> str:
 
 
 def builtin_name(kind: JudgeKind, arm: str) -> str:
-    """The built-in prompt of an arm."""
+    """Returns the name of an arm's built-in prompt."""
     return kind if arm == "baseline" else f"{kind}-{arm}"
 
 
@@ -73,17 +73,17 @@ def _prompt_text(name: str, spec: JudgeSpec, folder: Path, shared: Mapping[str, 
     needed = {"task", "first", "second"} if spec.kind == "compare" else {"task", "first"}
     if missing := needed - placeholders(text):
         names = ", ".join(f"{{{{{name}}}}}" for name in sorted(missing))
-        raise UsageError(f"judge {spec.name}: prompt {name} lacks {names}", fix="put the placeholders in")
+        raise UsageError(f"judge {spec.name}: prompt {name} lacks {names}", fix="add the placeholders")
     if unknown := placeholders(text) - ALLOWED - shared.keys():
         raise UsageError(f"judge {spec.name}: prompt {name} has unknown placeholders: {', '.join(sorted(unknown))}")
     return _with_shared(text, shared) if shared else text
 
 
 def _with_shared(text: str, shared: Mapping[str, str]) -> str:
-    """The prompt with what is the same for every trial; the other placeholders stay."""
+    """Fills in what is the same for every trial; the other placeholders stay."""
     for name, value in shared.items():
         if held := placeholders(value):
-            raise UsageError(f"the {name} holds {{{{{min(held)}}}}}", fix="write it in other words")
+            raise UsageError(f"the {name} holds {{{{{min(held)}}}}}", fix="rephrase it")
     return fill(text, {known: f"{{{{{known}}}}}" for known in ALLOWED} | dict(shared))
 
 

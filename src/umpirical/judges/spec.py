@@ -1,4 +1,4 @@
-"""The judge spec: what the user writes about a judge, and nothing that does work."""
+"""The judge spec: what the user writes about a judge. Data only; nothing here does any work."""
 
 import re
 

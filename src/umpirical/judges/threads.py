@@ -1,7 +1,7 @@
-"""Threads for judges that are not asynchronous: as many as are asked at a time, and none that holds up the exit.
+"""Threads for judges that are not asynchronous: one per call in flight, and none that delays the exit.
 
-The event loop's own pool has a few threads more than there are cores, and the interpreter waits for all of them when
-it ends. A judge that hangs in one would hang the process, and the others would wait their turn.
+The event loop's own pool has only a few threads more than there are cores, and the interpreter waits for all of them
+when it exits. A judge that hangs in one would hang the process, and the others would have to queue.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _idle: "queue.LifoQueue[queue.SimpleQueue[Work]]" = queue.LifoQueue()
 
 
 async def in_thread(function: Callable[..., T], *arguments: object) -> T:
-    """Calls a function in a thread of its own. Cancelled, it leaves the thread to end by itself."""
+    """Calls a function in a thread of its own. If cancelled, leaves the thread to end by itself."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -38,11 +38,11 @@ async def in_thread(function: Callable[..., T], *arguments: object) -> T:
         try:
             answer = function(*arguments)
         except StopIteration as error:
-            # A future cannot carry one: whoever awaits it would wait for ever.
+            # A future cannot carry a StopIteration: its awaiter would wait forever.
             failed = RuntimeError(f"StopIteration: {error}")
         except BaseException as error:  # noqa: BLE001  # it is raised again where it is awaited
             failed = error
-        # The loop may be gone by the time a judge that was given up answers.
+        # The loop may be closed by the time an abandoned judge answers.
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, answer, failed)
 
@@ -51,7 +51,7 @@ async def in_thread(function: Callable[..., T], *arguments: object) -> T:
 
 
 def _inbox() -> "queue.SimpleQueue[Work]":
-    """That of a thread with nothing to do, or of a new one."""
+    """Returns the inbox of an idle thread, or of a new one."""
     try:
         return _idle.get_nowait()
     except queue.Empty:

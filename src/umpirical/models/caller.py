@@ -1,8 +1,8 @@
-"""The caller: everything around a request that is the same whoever serves the model.
+"""The caller: everything around a request that does not depend on who serves the model.
 
     in its turn (pace)  >  under the cap (money)  >  sent by an adapter  >  booked  >  tried again where that helps
 
-An adapter makes one attempt at a time. It returns a reply or raises CallFailed, and says what it knows of the bill.
+An adapter makes one attempt at a time. It returns a reply or raises CallFailed, and says what it knows about the bill.
 """
 
 import logging
@@ -25,30 +25,30 @@ __all__ = ["RETRIED", "CallFailed", "Caller", "Connection", "Reply", "Retrying",
 logging.getLogger("stamina").setLevel(logging.ERROR)
 
 RETRIED: frozenset[FailureKind] = frozenset({"rate-limited", "server-error", "timeout", "connection", "malformed"})
-"""Worth asking again. A request the server rejects and a refusal by the model would come out the same."""
+"""Failures worth retrying. A request that the server rejects, or the model refuses, would end the same way again."""
 
 MAX_RETRY_AFTER = 60.0
-"""Seconds. A server that asks for more gets a failure, and the run can be resumed later."""
+"""Seconds. If a server asks for more, the call fails, and the run can be resumed later."""
 
 DETAIL_LENGTH = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer, as one attempt brought it back."""
+    """The answer to one attempt."""
 
     text: str
     finish_reason: str = ""
     usage: Usage | None = field(default_factory=Usage)
-    """None where the server said that it did not do the work: nobody bills for that."""
+    """None if the server said that it did not do the work, which is not billed."""
     logprobs: str = ""
     served_by: str = ""
     sent: str = ""
-    """Parameters as they went out, as JSON, where they are not those that the connection announces."""
+    """Parameters as sent, as JSON, if they differ from those that the connection announces."""
 
 
 class CallFailed(Exception):
-    """One attempt brought no answer."""
+    """One attempt gave no answer."""
 
     def __init__(  # noqa: PLR0913  # each by its name
         self,
@@ -66,22 +66,22 @@ class CallFailed(Exception):
         self.detail = detail[:DETAIL_LENGTH]
         self.retry_after = retry_after
         self.busy = busy
-        """The server asked for fewer calls at a time."""
+        """Whether the server asked for fewer calls at a time."""
         self.turned_down = turned_down
-        """The server said that it did not do the work, or the request never left: nobody bills for that."""
+        """Whether the server said that it did not do the work, or the request was never sent: neither is billed."""
         self.usage = usage
-        """Set where a reply came back that is no answer: it was worked for, and is booked."""
+        """Set if there was a reply that is not an answer: the server did work, which is charged."""
         self.sent = sent
         """As in Reply."""
 
     def slow_down(self, pace: Pace, mark: int) -> None:
-        """Passes on a server's wish for fewer calls, for no longer than it would be waited for."""
+        """Passes on a server's request for fewer calls, for at most as long as a retry would wait."""
         wait = self.retry_after if (self.retry_after or 0) <= MAX_RETRY_AFTER else None
         pace.push_back(mark, retry_after=wait)
 
 
 def backoff(failed: CallFailed) -> bool | float:
-    """Whether to try again, and after how long if the server said."""
+    """Returns whether to try again, or after how many seconds if the server said so."""
     if failed.kind not in RETRIED:
         return False
     if failed.retry_after is None:
@@ -99,36 +99,36 @@ class Retrying:
 
 
 class Connection(ABC):
-    """A model that an adapter has reached. It only sends: pace, retries and money are the caller's."""
+    """A model that an adapter has reached. It only sends: pace, retries and money are up to the caller."""
 
     client: str = ""
-    """What sends the requests, with its version; recorded beside what the server says of itself."""
+    """What sends the requests, with its version; recorded beside what the server says about itself."""
     gathers: bool = False
-    """Requests wait for each other and go out as a batch, so there is no pace to find."""
+    """Whether requests wait for each other and are sent as a batch, so that there is no pace to find."""
 
     @property
     def requests_per_attempt(self) -> int:
-        """How often the client underneath may send what it is asked to send once."""
+        """How often the underlying client may send a single request."""
         return 1
 
     @abstractmethod
     async def send(self, request: ChatRequest, *, trial_id: str) -> Reply:
-        """Makes one attempt. Raises CallFailed, and nothing else, where it brings no answer."""
+        """Makes one attempt. Raises CallFailed, and nothing else, if it gives no answer."""
 
     @abstractmethod
     def parameters(self, request: ChatRequest) -> str:
-        """The decoding parameters that go out with a request, as JSON."""
+        """Returns the decoding parameters that are sent with a request, as JSON."""
 
     def try_again(self, failed: CallFailed) -> bool | float:
-        """Whether another attempt makes sense, and after how many seconds if that is known."""
+        """Returns whether another attempt makes sense, or after how many seconds if that is known."""
         return backoff(failed)
 
     async def close(self) -> None:  # noqa: B027  # many have nothing to release
-        """Releases what sending needed. May be called more than once."""
+        """Releases the resources used for sending. May be called more than once."""
 
 
 class Caller:
-    """A model that can be asked: one connection, used at its pace, under its cap, as often as it takes."""
+    """A model that can be asked: one connection, used at its pace, under its cap, with as many retries as it takes."""
 
     def __init__(
         self,
@@ -172,7 +172,7 @@ class Caller:
             return await self._attempt(request, trial_id, call)
         except CallFailed as failed:
             first = failed
-        # Most calls need no retry and do not pay for its machinery; those that do enter it with their first failure.
+        # Most calls need no retry, so they bypass its machinery; the others enter it with their first failure.
         async for turn in stamina.retry_context(
             on=self._again,
             attempts=self._retrying.attempts,
@@ -191,7 +191,7 @@ class Caller:
         return self._connection.try_again(error) if isinstance(error, CallFailed) else False
 
     async def _attempt(self, request: ChatRequest, trial_id: str, call: "_Call") -> Reply:
-        """One attempt: in its turn, under the cap, and booked whatever becomes of it."""
+        """Makes one attempt: in its turn, under the cap, and charged however it ends."""
         call.attempts += 1
         mark = await self.pace.enter()
         reservation, usage, start = None, None, time.perf_counter()
@@ -220,13 +220,13 @@ class Caller:
 
 @dataclass(slots=True)
 class _Call:
-    """What the attempts at one question add up to."""
+    """Totals over the attempts at one question."""
 
     attempts: int = 0
     rate_limited: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: Decimal | None = Decimal(0)
-    """None once an attempt's price is not known."""
+    """None once the price of an attempt is unknown."""
     sent: str = ""
     asked_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat())
     start: float = field(default_factory=time.perf_counter)
@@ -238,19 +238,19 @@ class _Call:
             reservation.not_billed()
 
     def book(self, reservation: Reservation, usage: Usage) -> None:
-        """A reply came back, and was worked for."""
+        """Charges a reply, for which the server did work."""
         cost = reservation.billed(usage)
         self.usage = self.usage.plus(usage)
         self.cost = None if cost is None or self.cost is None else self.cost + cost
 
     def let_go(self, reservation: Reservation | None) -> None:
-        """The attempt is over: what is still reserved for it may have been billed."""
+        """Ends the attempt: what is still reserved for it may have been billed."""
         if reservation is not None and reservation.open:
             reservation.perhaps_billed()
             self.cost = None
 
     def complete(self, answer: Response, meter: Meter) -> Response:
-        """The response with all that was counted on the way to it."""
+        """Returns the response with the totals over all attempts."""
         return replace(
             answer,
             usage=self.usage,

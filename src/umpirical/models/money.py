@@ -2,8 +2,8 @@
 
     spent + what calls in flight may cost + what this call may cost  <=  cap
 
-Every attempt is reserved at its worst case before it is sent, and settled when it is known what was billed. Where that
-is not known (no reply, or a reply without usage) the worst case counts as spent.
+Every attempt is reserved at its worst case before it is sent, and settled when it is known what was billed. If that is
+not known (no reply, or a reply without usage), the worst case counts as spent.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ __all__ = ["FREE", "CapReached", "FreePricer", "Ledger", "Meter", "Pricer", "Res
 
 
 class CapReached(UmpiricalError):
-    """The next call might not fit under the cap. All that was answered is kept, and the run can be resumed."""
+    """The next call might exceed the cap. All answers are kept, and the run can be resumed."""
 
     exit_code = 6
 
@@ -29,21 +29,21 @@ class Pricer(Protocol):
 
     @property
     def table(self) -> str:
-        """Where the prices are from, with version: goes into the record of every call."""
+        """Where the prices come from, with a version; recorded with every call."""
         ...
 
     def cost(self, usage: Usage) -> Decimal | None:
-        """What was billed for one attempt; None if the provider did not count the tokens."""
+        """Returns what was billed for one attempt; None if the provider did not count the tokens."""
         ...
 
     def worst(self, request: ChatRequest) -> Decimal:
-        """The most one attempt at `request` can cost."""
+        """Returns the most that one attempt at `request` can cost."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FreePricer:
-    """Nobody sends a bill: simulated judges, and servers the user has declared to be free."""
+    """For calls that are not billed: simulated judges, and servers that the user has declared to be free."""
 
     table: str = "free"
 
@@ -58,12 +58,12 @@ FREE = FreePricer()
 
 
 class Ledger:
-    """What was spent, and what is at stake. One for everything that shares a cap; one event loop at a time."""
+    """What was spent, and what is reserved. One for everything that shares a cap; one event loop at a time."""
 
     def __init__(self, cap: Decimal | None = None) -> None:
         self.cap = cap
         self.spent = Decimal(0)
-        """Billed, or not known not to have been."""
+        """What was billed, or may have been."""
         self.reserved = Decimal(0)
         """The worst case of everything in flight."""
         self._in_flight = 0
@@ -71,17 +71,17 @@ class Ledger:
         self._waiting: set[asyncio.Future[None]] = set()
 
     async def reserve(self, worst: Decimal) -> None:
-        """Waits until `worst` fits under the cap. Raises CapReached once nothing in flight could make room.
+        """Waits until `worst` fits under the cap. Raises CapReached if nothing in flight could make room.
 
         From then on it raises for every call: the run is being stopped, and a cheaper call that still fits would be
-        cancelled in flight and paid for nothing.
+        cancelled in flight and paid for in vain.
         """
         while self._reached or (self.cap is not None and self.spent + self.reserved + worst > self.cap):
             if self._reached or not self._in_flight:
                 self._reached = True
                 raise CapReached(
                     f"the next call may cost up to ${worst:.6f}, ${self.spent:.6f} of ${self.cap} is spent",
-                    fix="run the same command with a higher --max-cost to go on",
+                    fix="run the same command with a higher --max-cost to resume",
                 )
             waiter = asyncio.get_running_loop().create_future()
             self._waiting.add(waiter)
@@ -93,7 +93,7 @@ class Ledger:
         self._in_flight += 1
 
     def settle(self, worst: Decimal, billed: Decimal) -> None:
-        """Replaces a reservation by what was billed."""
+        """Replaces a reservation with what was billed."""
         self.reserved -= worst
         self._in_flight -= 1
         self.spent += billed
@@ -112,17 +112,17 @@ class Reservation:
     open: bool = True
 
     def billed(self, usage: Usage) -> Decimal | None:
-        """There was a reply. Returns what it cost, or None if the provider did not say."""
+        """Settles an attempt that got a reply. Returns what it cost, or None if the provider did not say."""
         cost = self.pricer.cost(usage)
         self._settle(self.worst if cost is None else cost)
         return cost
 
     def not_billed(self) -> None:
-        """The server turned the attempt down: no provider bills for that."""
+        """Settles an attempt that the server refused, which no provider bills."""
         self._settle(Decimal(0))
 
     def perhaps_billed(self) -> None:
-        """No usable reply came back, or nobody waited for it: the provider may have done the work."""
+        """Settles an attempt without a usable reply, or that was abandoned: the provider may have done the work."""
         self._settle(self.worst)
 
     def _settle(self, amount: Decimal) -> None:
@@ -133,13 +133,13 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """A model's prices and the ledger its calls are booked in."""
+    """A model's prices, and the ledger that its calls are charged to."""
 
     pricer: Pricer
     ledger: Ledger
 
     async def reserve(self, request: ChatRequest, *, attempts: int = 1) -> Reservation:
-        """A place under the cap for `attempts` attempts made as one; an adapter that retries itself asks for all."""
+        """Reserves room under the cap for `attempts` attempts made as one, for an adapter that retries itself."""
         worst = self.pricer.worst(request) * attempts
         await self.ledger.reserve(worst)
         return Reservation(self.ledger, self.pricer, worst)

@@ -1,4 +1,4 @@
-"""Pace: how many calls are in flight. Starts low, grows while the server keeps up, shrinks when it says so."""
+"""Pace: how many calls are in flight. Starts low, grows while the server keeps up, shrinks when it pushes back."""
 
 import asyncio
 import time
@@ -7,13 +7,13 @@ from collections import deque
 __all__ = ["Pace"]
 
 SHRINK = 0.7
-"""What is left of the limit after the server pushed back."""
+"""Share of the limit that remains after the server pushed back."""
 
 SLOW = 4.0
 """Latency may rise to this multiple of the best before growth stops: more in flight would only wait in a queue."""
 
 NEVER_SLOW = 0.25
-"""Seconds; a server this quick is not asked to be quicker."""
+"""Seconds; a server this quick never counts as slow."""
 
 SMOOTHING = 0.1
 
@@ -36,7 +36,7 @@ class Pace:
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def enter(self) -> int:
-        """Waits for a place; returns a mark of the limit it was given under."""
+        """Waits for a place; returns a mark of the limit that was in force."""
         while self.in_flight >= int(self.limit) or time.monotonic() < self._resume_at:
             waiter = asyncio.get_running_loop().create_future()
             self._waiting.append(waiter)
@@ -49,14 +49,14 @@ class Pace:
         return self._changes
 
     def leave(self, *, latency: float | None = None) -> None:
-        """Gives a place back. `latency` is that of an answer; None where none came."""
+        """Gives a place back. `latency` is that of an answer; None if there was none."""
         self.in_flight -= 1
         if latency is not None:
             self._answered(latency)
         self._wake()
 
     def push_back(self, mark: int, *, retry_after: float | None) -> None:
-        """The server asked for less. Of the calls that were sent at the same limit, one is enough to lower it."""
+        """Lowers the limit because the server asked for less; only once for calls sent under the same limit."""
         self.pushed_back += 1
         if retry_after:
             self._pause(retry_after)
@@ -78,7 +78,7 @@ class Pace:
         self._changes += 1
 
     def _pause(self, seconds: float) -> None:
-        """Nobody starts before the time the server named."""
+        """Lets no call start before the time that the server named."""
         until = time.monotonic() + seconds
         if until > self._resume_at:
             self._resume_at = until

@@ -1,13 +1,13 @@
-"""What a model's tokens cost, and where the price is from.
+"""What a model's tokens cost, and where the price comes from.
 
-The first of these that applies:
+The first of these that applies counts:
 
     --price NAME=IN,OUT
     the price in the study file
     nothing, for a simulated judge
     genai-prices, if the model's provider is known: by its prefix (openai/gpt-4o), or by the host that serves it
 
-A price that is not known is None and never a guess: the same model costs something else on another server.
+An unknown price is None and never a guess: the same model has a different price on another server.
 """
 
 import re
@@ -50,10 +50,10 @@ __all__ = [
 MILLION = Decimal(1_000_000)
 
 MESSAGE_OVERHEAD = 32
-"""Tokens a chat template may put around one message, a default system prompt included."""
+"""Tokens that a chat template may put around one message, including a default system prompt."""
 
 SCHEMA_OVERHEAD = 512
-"""Tokens a provider may put around an answer schema: Anthropic's instructions for tools are 346."""
+"""Tokens that a provider may put around an answer schema: Anthropic's instructions for tools take 346."""
 
 PROVIDERS = {
     "anthropic": "anthropic",
@@ -71,7 +71,7 @@ PROVIDERS = {
     "perplexity": "perplexity",
     "together": "together",
 }
-"""A provider's name as Inspect spells it, to its name in genai-prices."""
+"""Maps a provider's name in Inspect to its name in genai-prices."""
 
 RESOLD = {
     ("anthropic", "bedrock"): "aws",
@@ -87,7 +87,7 @@ MOCK = "mockllm"
 
 INPUT = ("input_mtok", "cache_read_mtok")
 OUTPUT = ("output_mtok", "output_reasoning_mtok", "output_citation_mtok")
-"""Prices in genai-prices that a token of text can be billed at."""
+"""Prices in genai-prices at which a token of text can be billed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,26 +102,26 @@ class TokenPrices:
 
 @dataclass(frozen=True, slots=True)
 class PricedModel:
-    """What of a model decides its price."""
+    """The parts of a model that decide its price."""
 
     name: str
     base_url: str | None = None
     declared: Literal["free"] | TokenPrices | None = None
-    """What the study file says."""
+    """The price in the study file."""
     named_by_provider: bool = True
-    """The name begins with the provider's, as in openai/gpt-4o; else it is the model's own on its server."""
+    """Whether the name begins with the provider's, as in openai/gpt-4o; if not, it is the name on its server."""
     simulated: bool = False
 
     @classmethod
     def of(cls, spec: ModelSpec) -> "PricedModel":
-        """A model as a study file names it."""
+        """Returns a model as a study file names it."""
         price, adapter = spec.price, ADAPTERS.get(spec.adapter)
         declared = TokenPrices(price.input, price.output) if isinstance(price, PriceSpec) else price
         return cls(spec.name, spec.base_url, declared, adapter.names_provider, adapter.simulated)
 
 
 def pricer_for(model: PricedModel, overrides: Mapping[str, TokenPrices]) -> Pricer | None:
-    """The price of a model; None if it is not known. `overrides` are by model name."""
+    """Returns the pricer of a model; None if its price is unknown. `overrides` are by model name."""
     if model.name in overrides:
         return RatePricer(overrides[model.name], "--price")
     if isinstance(model.declared, TokenPrices):
@@ -133,19 +133,19 @@ def pricer_for(model: PricedModel, overrides: Mapping[str, TokenPrices]) -> Pric
 
 
 def pricer_of(spec: ModelSpec, overrides: Mapping[str, TokenPrices], *, allow_unpriced: bool) -> Pricer:
-    """The prices of a model that is no judge. Raises if they are not known, unless that is allowed."""
+    """Returns the pricer of a model that is not a judge. Raises if its price is unknown, unless that is allowed."""
     model = PricedModel.of(spec)
     found = pricer_for(model, overrides) or (UNPRICED if allow_unpriced else None)
     if found is not None:
         return found
     known = [f"use a known id: {', '.join(near)}"] if (near := near_names(model)) else []
-    own = f"--price {spec.name}=IN,OUT in dollars per million tokens, 0,0 for a server of your own"
-    raise SpendRefused(str(no_price(model)), fix=", or ".join([*known, own, "--allow-unpriced to go on without a cap"]))
+    own = f"--price {spec.name}=IN,OUT in dollars per million tokens, 0,0 for your own server"
+    raise SpendRefused(str(no_price(model)), fix=", or ".join([*known, own, "--allow-unpriced to have no cap"]))
 
 
 @dataclass(frozen=True, slots=True)
 class RatePricer:
-    """One price for input and one for output, as somebody said."""
+    """One price for input and one for output, as the user gave them."""
 
     prices: TokenPrices
     said_by: str
@@ -165,13 +165,13 @@ class RatePricer:
 
 @dataclass(frozen=True, slots=True)
 class TablePricer:
-    """A model in genai-prices. Every call is priced by itself: long inputs may be dearer by the token."""
+    """A model in genai-prices. Every call is priced separately: long inputs may cost more per token."""
 
     provider: str
     model: str
     table: str
     dearest: tuple[tuple[int, TokenPrices], ...]
-    """(input tokens above which it holds, the most a token costs up to there at any hour), in rising order from -1."""
+    """(input tokens above which it holds, the most that a token costs then at any hour), in rising order from -1."""
 
     def cost(self, usage: Usage) -> Decimal | None:
         from genai_prices import Usage as Counted
@@ -179,7 +179,7 @@ class TablePricer:
 
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
-        # A server that counts more cached than read is taken to have cached all it read.
+        # A server that reports more cached than input tokens is assumed to have cached all of the input.
         cached = min(usage.cached_tokens or 0, usage.input_tokens)
         counted = Counted(
             input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cache_read_tokens=cached or None
@@ -193,7 +193,7 @@ class TablePricer:
 
 @dataclass(frozen=True, slots=True)
 class UnpricedPricer:
-    """The price is not known, and somebody agreed to that. No cap can hold."""
+    """For an unknown price that the user agreed to. No cap can limit it."""
 
     table: str = "unpriced"
 
@@ -208,14 +208,14 @@ UNPRICED = UnpricedPricer()
 
 
 def most_input_tokens(request: ChatRequest) -> int:
-    """More tokens than a request can have: a tokenizer that knows every byte never makes more tokens than bytes."""
+    """Returns an upper bound on a request's tokens: a byte-level tokenizer never makes more tokens than bytes."""
     texts = [*(message.content for message in request.messages), request.answer_schema]
     overhead = MESSAGE_OVERHEAD * len(request.messages) + (SCHEMA_OVERHEAD if request.answer_schema else 0)
     return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) + overhead
 
 
 def parse_price(text: str) -> tuple[str, TokenPrices]:
-    """`NAME=IN,OUT`, in dollars per million tokens."""
+    """Parses `NAME=IN,OUT`, in dollars per million tokens."""
     name, _, numbers = text.rpartition("=")
     try:
         prices = [Decimal(number) for number in numbers.split(",")]
@@ -229,21 +229,21 @@ def parse_price(text: str) -> tuple[str, TokenPrices]:
 
 
 def no_price(model: PricedModel) -> SpendRefused:
-    """What to tell a person whose model has no known price."""
+    """Returns the error for a model without a known price."""
     place = _place(model)
     host = urlsplit(model.base_url).hostname if model.base_url else None
     where = f" at {host}" if host else ""
     ways = [f"--price {model.name}=IN,OUT in dollars per million tokens"]
     if place is None:
-        ways.append("price: free in the study file for a server of your own")
+        ways.append("price: free in the study file for your own server")
     elif near := near_names(model):
         ways.insert(0, f"use a known id: {', '.join(near)}")
-    ways.append("--allow-unpriced to go on without a cap")
+    ways.append("--allow-unpriced to continue without a cap")
     return SpendRefused(f"no price is known for {model.name}{where}", fix=", or ".join(ways))
 
 
 def near_names(model: PricedModel) -> list[str]:
-    """Ids of the same provider that look like the model's, as the study file would spell them; at most three."""
+    """Returns up to three similar ids of the same provider, spelled as in a study file."""
     place = _place(model)
     provider = _providers().get(place[0]) if place else None
     if place is None or provider is None:
@@ -257,18 +257,18 @@ def near_names(model: PricedModel) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The price of one kind of thing."""
+    """The price of one kind of token or call."""
 
     key: str
     """As in genai-prices: input_mtok, output_mtok, cache_read_mtok, requests_kcount."""
     base: Decimal
     tiers: tuple[tuple[int, Decimal], ...] = ()
-    """(input tokens above which it holds, price), for models that are dearer when a call's input is long."""
+    """(input tokens above which it holds, price), for models that cost more if a call's input is long."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPrice:
-    """What genai-prices says of a model, at this hour."""
+    """What genai-prices currently says about a model."""
 
     provider: str
     model: str
@@ -280,7 +280,7 @@ class KnownPrice:
 
 
 def known_prices(name: str) -> list[KnownPrice]:
-    """The price of PROVIDER/NAME, or of a bare NAME wherever it is known."""
+    """Returns the price of PROVIDER/NAME, or of a bare NAME with every provider that has it."""
     place = _place(PricedModel(name))
     if place is not None:
         provider = _providers().get(place[0])
@@ -310,7 +310,7 @@ def _rate(key: str, price: "Decimal | TieredPrices") -> Rate:
 
 
 def _place(model: PricedModel) -> tuple[str, str] | None:
-    """(provider, model) as genai-prices names them; None for a provider or a server it does not know."""
+    """Returns (provider, model) as genai-prices names them; None for a provider or a server that it does not know."""
     prefix, _, rest = model.name.partition("/")
     if model.base_url:
         provider = _provider_at(model.base_url)
@@ -327,7 +327,7 @@ def _prefix(model: PricedModel) -> str:
 
 
 def _provider_at(base_url: str) -> str | None:
-    """Whose server this is. The pattern must cover the whole host: api.openai.com.example.org is not OpenAI's."""
+    """Returns a server's provider. A pattern must match the whole host: api.openai.com.example.org is not OpenAI."""
     parts = urlsplit(base_url)
     host = f"{parts.scheme}://{parts.hostname}"
     url = f"{host}{parts.path}"
@@ -335,7 +335,7 @@ def _provider_at(base_url: str) -> str | None:
         match = re.match(provider.api_pattern, url)
         if match is None or match.end() < len(host):
             continue
-        # A pattern that begins with anything at all may have found its host further on, in the path.
+        # A pattern that begins with a wildcard may have matched a host in the path.
         if "." not in url[len(host) : match.end()]:
             return provider.id
     return None
@@ -347,7 +347,7 @@ def _look_up(provider: str, name: str) -> TablePricer | None:
     if found is None:
         return None
     possible = list(_possible(found))
-    # Without a price for its output a model is not one that chats, and genai-prices would count its output as free.
+    # A model without an output price is not a chat model, and genai-prices would count its output as free.
     if any(price.input_mtok is None or price.output_mtok is None for price in possible):
         return None
     starts = {start for price in possible for key in (*INPUT, *OUTPUT) for start, _ in _tiers(price, key)}
@@ -363,14 +363,14 @@ def _look_up(provider: str, name: str) -> TablePricer | None:
 
 
 def _possible(model: "ModelInfo") -> "Iterator[ModelPrice]":
-    """Every price that holds now, or at another hour, or from a day that is still to come."""
+    """Yields every price that holds now, at another hour, or from a future day."""
     from genai_prices.types import ModelPrice, StartDateConstraint
 
     if isinstance(model.prices, ModelPrice):
         yield model.prices
         return
     now = datetime.now(UTC)
-    # Later entries go first; one that holds from now on for good hides all before it.
+    # Later entries come first; one that holds permanently from now on hides all earlier ones.
     for entry in reversed(model.prices):
         yield entry.prices
         begun = isinstance(entry.constraint, StartDateConstraint) and entry.constraint.active(now)
@@ -379,7 +379,7 @@ def _possible(model: "ModelInfo") -> "Iterator[ModelPrice]":
 
 
 def _tiers(prices: "ModelPrice", key: str) -> list[tuple[int, Decimal]]:
-    """(input tokens above which it holds, price); none if there is no such price."""
+    """Returns (input tokens above which it holds, price) for each tier; empty if there is no such price."""
     price = getattr(prices, key)
     if price is None:
         return []
@@ -388,7 +388,7 @@ def _tiers(prices: "ModelPrice", key: str) -> list[tuple[int, Decimal]]:
 
 
 def _dearest(possible: "list[ModelPrice]", keys: tuple[str, ...], reached: int) -> Decimal:
-    """The highest price of any tier that starts at `reached` or before."""
+    """Returns the highest price of any tier that starts at `reached` or before."""
     tiers = [tier for prices in possible for key in keys for tier in _tiers(prices, key)]
     return max((price for start, price in tiers if start <= reached), default=Decimal(0))
 
@@ -396,7 +396,7 @@ def _dearest(possible: "list[ModelPrice]", keys: tuple[str, ...], reached: int) 
 def _most(prices: TokenPrices, request: ChatRequest) -> Decimal:
     if request.decoding.max_tokens is None and prices.output:
         raise SpendRefused(
-            f"no max_tokens is set for {request.model}, so there is no telling what a call may cost",
+            f"no max_tokens is set for {request.model}, so the cost of a call has no bound",
             fix="set decoding: {max_tokens: 256} in the study file",
         )
     return _total(prices, most_input_tokens(request), request.decoding.max_tokens or 0)

@@ -1,4 +1,4 @@
-"""What Umpirical asks of a language model, whoever serves it."""
+"""The interface to language models, independent of who serves them."""
 
 import json
 from dataclasses import dataclass
@@ -31,17 +31,17 @@ class Decoding:
     max_tokens: Annotated[int | None, Field(ge=1)] = 256
     seed: int | None = None
     top_logprobs: Annotated[int | None, Field(ge=0, le=20)] = None
-    """How many alternatives per token to ask log-probabilities for; null asks for none."""
+    """How many alternatives per token to request log-probabilities for; null requests none."""
 
     def sent(self) -> dict[str, float | int]:
-        """The parameters that go out."""
+        """Returns the parameters that are sent."""
         values = {name: getattr(self, name) for name in self.__slots__}
         return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One question to a model. Its payload is what a trial's id is made of."""
+    """One question to a model. A trial's id is made from its payload."""
 
     model: str
     messages: tuple[Message, ...]
@@ -59,10 +59,10 @@ class ChatRequest:
 
 
 class Model(Protocol):
-    """A language model that can be asked. It never raises for a call: what went wrong is in the response."""
+    """A language model that can be asked. A call never raises: the response says what went wrong."""
 
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
-        """Asks once, retries included."""
+        """Asks once, including retries."""
         ...
 
     async def close(self) -> None:

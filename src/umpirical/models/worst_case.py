@@ -1,4 +1,4 @@
-"""The worst case: the most that calls which are still to be made can cost together."""
+"""The worst case: the most that the remaining calls can cost in total."""
 
 from decimal import Decimal
 
@@ -15,19 +15,19 @@ __all__ = ["WorstCase"]
 class WorstCase:
     """Adds up calls, each at the worst case of one attempt.
 
-    A client that sends again by itself needs room for that under a cap, also for the last call. So the bound is larger
-    by what the dearest call may cost once more for each of its client's retries.
+    A client that retries by itself needs room for that under a cap, even for the last call. So the bound is larger by
+    the cost of the most expensive call for each of its client's retries.
     """
 
     def __init__(self) -> None:
         self.total: Decimal | None = Decimal(0)
-        """Every call once, in US dollars; None if a call's worst case is not known."""
+        """Every call once, in US dollars; None if the worst case of a call is unknown."""
         self._room = Decimal(0)
         self.refusal: SpendRefused | None = None
-        """Why a call has no worst case that anybody would agree to."""
+        """Why a call has no bounded worst case."""
 
     def of(self, request: ChatRequest, pricer: Pricer | None) -> Decimal | None:
-        """What one attempt at a request can cost; None if that is not known."""
+        """Returns the most that one attempt at a request can cost; None if that is unknown."""
         try:
             return None if pricer is None or pricer is UNPRICED else pricer.worst(request)
         except SpendRefused as refused:
@@ -35,7 +35,7 @@ class WorstCase:
             return None
 
     def add(self, cost: Decimal | None, model: ModelSpec, *, times: int = 1) -> None:
-        """Adds so many calls to a model, each at that worst case; None makes the whole unknown."""
+        """Adds `times` calls to a model, each at this worst case; None makes the total unknown."""
         if cost is None or self.total is None:
             self.total = None
             return
@@ -45,5 +45,5 @@ class WorstCase:
 
     @property
     def at_most(self) -> Decimal | None:
-        """The total with the room that it takes under a cap."""
+        """The total, including the room for retries under a cap."""
         return None if self.total is None else self.total + self._room

@@ -1,1 +1,1 @@
-"""Protocols: what a judge is asked about and what is made of its answers. One folder each; none knows another."""
+"""Protocols: what a judge is asked, and what its answers are turned into. One folder each; none depends on another."""

@@ -1,4 +1,4 @@
-"""Which protocols there are, and which one a study or a run belongs to."""
+"""The available protocols, and which one a study or a run belongs to."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,35 +22,37 @@ PROTOCOLS: Registry[Protocol[Any, Any]] = Registry(
 
 
 def protocol_of_study(data: Mapping[str, Any]) -> Protocol[Any, Any]:
-    """The protocol that a study file names, or the one whose mark it has, or the one for files without a mark."""
+    """Returns the protocol that a study file names, or whose mark it has, or the one for unmarked files."""
     if isinstance(name := data.get("protocol"), str):
         return PROTOCOLS.get(name)
     protocols = list(PROTOCOLS)
     marked = [protocol for protocol in protocols if protocol.mark and protocol.mark in data]
     if len(marked) > 1:
         marks = " and ".join(protocol.mark for protocol in marked)
-        raise UsageError(f"the study has {marks}, each for a protocol of its own", fix="one study file for each")
+        raise UsageError(
+            f"the study has {marks}, which belong to different protocols", fix="write a study file for each"
+        )
     return marked[0] if marked else next(protocol for protocol in protocols if not protocol.mark)
 
 
 def protocol_of_run(store: RunStore) -> Protocol[Any, Any]:
-    """The protocol that a run was made by."""
+    """Returns the protocol that made a run."""
     version = store.manifest["protocol"]
     for protocol in PROTOCOLS:
         if protocol.version == version:
             return protocol
     known = ", ".join(protocol.version for protocol in PROTOCOLS)
-    raise UsageError(f"run {store.folder.name} is of protocol {version!r}", fix=f"known here: {known}")
+    raise UsageError(f"run {store.folder.name} was made by protocol {version!r}", fix=f"known here: {known}")
 
 
 def start_study(folder: Path, *, data: Path | None = None, told: Mapping[str, str] | None = None) -> Started:
-    """Writes a study file that runs as it is, by the first protocol that can start so. Never overwrites one.
+    """Writes a study file that runs as is, by the first protocol that can start one. Never overwrites a file.
 
-    `told` are columns of the data that a person has named; what they leave open is guessed.
+    `told` are columns of the data that a person has named; the others are guessed.
     """
     for protocol in PROTOCOLS:
         started = protocol.start(folder) if data is None else protocol.start_from(folder, data, told or {})
         if started is not None:
             return started
     what = "a study without data" if data is None else f"a study of {data}"
-    raise UsageError(f"no protocol here starts {what}", fix="write the study file by hand;  umpirical schema config")
+    raise UsageError(f"no protocol here starts {what}", fix="write the file by hand;  umpirical schema config")

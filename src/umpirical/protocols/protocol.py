@@ -1,7 +1,7 @@
-"""What a protocol is: the one interface by which studies, runs and faces know one.
+"""The interface of a protocol, the only one that studies, runs, the command line and the API use.
 
 A protocol is an object of a class in a folder of its own. It adds keys to the study file, makes the stimuli, says how
-they are presented, and makes a record of a judge's answers, with the documents that follow from it. Everything else
+they are presented, and makes a record from a judge's answers, with the documents that follow from it. Everything else
 (planning, asking, spending, resuming, the command line) is the same for all protocols and knows none by name.
 """
 
@@ -41,15 +41,15 @@ RecordT = TypeVar("RecordT", bound=Record)
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was found in a study, without asking anybody anything."""
+    """What was found in a study, without making any calls."""
 
     problems: list[str] = field(default_factory=list)
-    """What has to be put right before a run."""
+    """What must be fixed before a run."""
     notes: list[str] = field(default_factory=list)
-    """What is worth knowing, and stops nothing."""
+    """Remarks that prevent nothing."""
     gates: list[GateResult] = field(default_factory=list)
     stimuli: Sequence[Stimulus] = ()
-    """What judges would be asked about."""
+    """The stimuli that judges would be asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A study file that was written for somebody to start from."""
+    """A study file that was written as a starting point."""
 
     file: Path
     written: tuple[Path, ...]
@@ -71,11 +71,11 @@ class Started:
     notes: tuple[str, ...] = ()
     """What was guessed, and from what."""
     options: str = ""
-    """What every command on this study has to be told besides its folder."""
+    """Options that every command on this study needs besides its folder."""
 
 
 class PlannedCounts(ABC):
-    """The trials of a plan, counted as if each had been answered, so that precision is known beforehand."""
+    """The trials of a plan, counted as if each had been answered, so that precision is known in advance."""
 
     @abstractmethod
     def add(self, trial: Trial, stimulus: Stimulus) -> None: ...
@@ -85,7 +85,7 @@ class PlannedCounts(ABC):
 
 
 class _PlannedCalls(PlannedCounts):
-    """Nothing but the number of calls, each with an answer."""
+    """Counts the calls and nothing else, each as answered."""
 
     def __init__(self, kind: JudgeKind) -> None:
         self._kind = kind
@@ -110,46 +110,46 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
     version: str
     """As in a run's manifest: `umpirical-datasheet/1`. A run is read by the protocol that has its version."""
     mark: str = ""
-    """The key that tells its study files; empty for the one protocol of files that no other one marks."""
+    """The key that identifies its study files; empty for the one protocol whose files have no such key."""
     spec: type[StudySpec]
-    """What the user writes."""
+    """The model of its study file."""
     record: type[RecordT]
-    """What comes out."""
+    """The model of its record."""
     shows_side_by_side: bool = False
     """Whether all judges of a study are also reported in one document."""
     answer_key: str = ""
-    """Path, as `module:function`, of what makes an answer key for simulated judges: (judge, stimuli) to the key."""
+    """Path, as `module:function`, of the function that makes simulated judges' answer key from (judge, stimuli)."""
 
     # The study
 
     @abstractmethod
     def open(self, spec: Any, folder: Path, *, outside: bool) -> StudyT:  # noqa: ANN401  # of the type `spec`
-        """A study from its validated spec: reads the files that it names, and resolves the judges' prompts."""
+        """Returns a study from its validated spec: reads the files that it names, and resolves the judges' prompts."""
 
     def check(self, study: StudyT) -> Checked:
-        """Whether a study is fit to run. Reads files only."""
+        """Checks whether a study is fit to run. Only reads files."""
         return Checked(stimuli=list(self.stimuli(study)))
 
-    def models(self, study: StudyT) -> Iterable[tuple[str, ModelSpec]]:  # noqa: ARG002  # most ask judges alone
-        """Models that are asked besides the judges, each with what it is called in a message."""
+    def models(self, study: StudyT) -> Iterable[tuple[str, ModelSpec]]:  # noqa: ARG002  # most ask only judges
+        """Returns the models that are asked besides the judges, each with its name in messages."""
         return ()
 
     @abstractmethod
     def stimuli(self, study: StudyT) -> StimulusSet:
-        """What the judges of a study are asked about, made and written once."""
+        """Returns what the judges of a study are asked about, made and written once."""
 
     def stimuli_line(self, stimuli: StimulusSet) -> str:  # noqa: ARG002  # most have nothing to say
-        """What is said of the stimuli before a run is planned; empty where nothing is."""
+        """Returns a remark on the stimuli to print before a run is planned; empty if there is none."""
         return ""
 
-    def writing(self, study: StudyT) -> "Writing":  # noqa: ARG002  # most have programs alone
-        """What a language model is to write for a study. Raises UsageError for a study without such stimuli."""
+    def writing(self, study: StudyT) -> "Writing":  # noqa: ARG002  # most use only programs
+        """Returns what a language model is to write for a study. Raises UsageError for a study without such stimuli."""
         raise UsageError(
             "no stimuli of the study are written by a model", fix="umpirical init --from FILE  starts a study that can"
         )
 
     def review(self, study: StudyT) -> "ReviewTerms":  # noqa: ARG002  # likewise
-        """How people review what a language model wrote for a study. Raises UsageError where nothing is."""
+        """Returns how people review what a language model wrote for a study. Raises UsageError if it writes nothing."""
         raise UsageError(
             "no stimuli of the study are written by a model, so there is nothing to review",
             fix="umpirical run  measures with what a program makes",
@@ -158,37 +158,37 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
     # The run
 
     def design(self, study: StudyT, judge: JudgeSpec) -> Design:
-        """What a judge of a study is asked about each stimulus."""
+        """Returns what a judge of a study is asked about each stimulus."""
         return Design(repeats=study.spec.design.repeats, arms=tuple(judge.prompts) or ("baseline",))
 
     def admit(self, judge: JudgeSpec) -> None:
-        """Raises UsageError where a judge cannot be measured by this protocol."""
+        """Raises UsageError if this protocol cannot measure a judge."""
 
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:  # noqa: ARG002
-        """Gates on the plan. Raises GateError where one that blocks is not passed."""
+        """Checks the gates on the plan. Raises GateError if a blocking gate fails."""
         return []
 
-    def about(self, study: StudyT, design: Design) -> dict[str, Json]:  # noqa: ARG002  # most say all in the spec
-        """What the manifest of a run says besides; nothing of it decides what is asked."""
+    def about(self, study: StudyT, design: Design) -> dict[str, Json]:  # noqa: ARG002  # most say everything in the spec
+        """Returns further entries of a run's manifest; none of them decides what is asked."""
         return {}
 
     def planned(self, judge: JudgeSpec) -> PlannedCounts:
-        """Counts a plan, for the precision that is to be expected of it."""
+        """Returns the counter of a plan, from which its expected precision follows."""
         return _PlannedCalls(judge.kind)
 
     # The record
 
     @abstractmethod
     def report(self, run: Run) -> RecordT:
-        """Reads every response of a run again, and measures. Asks nothing, and needs no key."""
+        """Rereads every response of a run, and measures. Makes no calls, and needs no key."""
 
     @abstractmethod
     def page(self, record: RecordT) -> str:
-        """The record as one HTML page."""
+        """Renders the record as one HTML page."""
 
     @abstractmethod
     def card(self, record: RecordT) -> str:
-        """The record as one screen of Markdown."""
+        """Renders the record as one screen of Markdown."""
 
     def write(self, record: RecordT, folder: Path) -> Documents:
         """Writes the record, and the documents that are pure functions of it."""
@@ -200,35 +200,35 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
         return documents
 
     def render(self, record: RecordT) -> str:
-        """The record as it stands in its JSON file: the same record gives the same bytes."""
+        """Renders the record as in its JSON file: the same record gives the same bytes."""
         return record.model_dump_json(indent=1) + "\n"
 
     def parse(self, text: str) -> RecordT:
         return self.record.model_validate_json(text)
 
     def schema(self) -> str:
-        """The JSON Schema of the record."""
+        """Returns the JSON Schema of the record."""
         schema = self.record.model_json_schema(mode="serialization")
         return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=1) + "\n"
 
     def findings(self, record: RecordT) -> list[str]:  # noqa: ARG002
-        """What the record says, in a few plain sentences."""
+        """Returns what the record says, in a few plain sentences."""
         return []
 
     def summary(self, record: RecordT) -> Mapping[str, Any]:  # noqa: ARG002
-        """What a program that started a run is told of it besides."""
+        """Returns further entries of the summary for a program that started a run."""
         return {}
 
     def side_by_side(self, records: Sequence[RecordT], folder: Path) -> Path:
-        """Writes one document of all judges of a study, and returns it."""
-        raise NotImplementedError(f"protocol {self.name} shows no judges side by side")
+        """Writes one document on all judges of a study, and returns its path."""
+        raise NotImplementedError(f"protocol {self.name} does not show judges side by side")
 
-    # Where a person starts
+    # Starting a study
 
     def start(self, folder: Path) -> Started | None:  # noqa: ARG002
-        """Writes a study file that runs as it is; None if there is no such study without data of the user's."""
+        """Writes a study file that runs as is; returns None if a study needs the user's data."""
         return None
 
     def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> Started | None:  # noqa: ARG002
-        """Writes a study of the data; None if this protocol makes nothing of such data."""
+        """Writes a study of the data; returns None if this protocol cannot use such data."""
         return None

@@ -1,4 +1,4 @@
-"""What protocols share when they write a study file for somebody to start from."""
+"""Functions that protocols share for writing a new study file."""
 
 import re
 from collections.abc import Iterable
@@ -14,15 +14,15 @@ _NO_TEXT = frozenset({"true", "false", "null"})
 
 
 def new_study_file(folder: Path) -> Path:
-    """Where the study file of a folder goes. Raises where there is one already: none is ever overwritten."""
+    """Returns the path for a folder's study file. Raises if there already is one: none is ever overwritten."""
     file = folder / STUDY_FILE
     if file.exists():
-        raise UsageError(f"{file} exists already", fix="choose another folder, or edit that file")
+        raise UsageError(f"{file} already exists", fix="choose another folder, or edit that file")
     return file
 
 
 def study_name(folder: Path) -> str:
-    """A name for a study, from that of its folder."""
+    """Makes a study's name from that of its folder."""
     name = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in folder.resolve().name)
     return name or "my-study"
 
@@ -32,12 +32,12 @@ def quoted_list(texts: Iterable[str]) -> str:
 
 
 def scalar(text: str) -> str:
-    """As it is where YAML reads it as that text and nothing else, or else in quotes."""
+    """Returns the text as is if YAML reads it as exactly that text, otherwise in quotes."""
     return text if _PLAIN.fullmatch(text) and text.lower() not in _NO_TEXT else quoted(text)
 
 
 def quoted(text: str) -> str:
-    """In double quotes on one line, whatever is in it: what cannot be printed is escaped as YAML does it."""
+    """Returns any text in double quotes on one line; characters that cannot be printed are escaped as in YAML."""
     escaped = (
         f"\\{letter}" if letter in '"\\' else letter if letter.isprintable() else f"\\U{ord(letter):08x}"
         for letter in text

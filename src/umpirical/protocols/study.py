@@ -1,4 +1,4 @@
-"""A study: what every study file holds, whatever its protocol, and a study file that has been read."""
+"""A study: what every study file holds, whatever its protocol, and a study file after reading."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -58,15 +58,15 @@ SpecT_co = TypeVar("SpecT_co", bound=StudySpec, covariant=True)
 
 @dataclass(frozen=True)
 class Study(Generic[SpecT_co]):
-    """A study file that has been read, and where it lies. Prompts are resolved, so every file it names exists."""
+    """A study file after reading, and its folder. Prompts are resolved, so every file that it names exists."""
 
     folder: Path
     spec: SpecT_co
     protocol: "Protocol[Any, Any]"
     commands: Mapping[str, str] = field(default_factory=dict)
-    """Judge to the command that measures it, where that is not `umpirical run`."""
+    """Maps a judge to the command that measures it, if that is not `umpirical run`."""
     found: Mapping[str, object] = field(default_factory=dict, repr=False)
-    """Judge to the object itself, for judges that were handed over in this process."""
+    """Maps a judge to the object itself, for judges that were passed in this process."""
 
     def command(self, judge: str) -> str:
         return self.commands.get(judge, f"umpirical run --judge {judge}")

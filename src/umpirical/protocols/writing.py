@@ -1,4 +1,4 @@
-"""Stimuli that a language model writes for a study: what that will take, doing it, and what people review of it."""
+"""Stimuli that a language model writes for a study: the estimate, the writing, and what people review."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -23,33 +23,33 @@ class WatchGeneration(GenerationWatcher, AbstractContextManager["WatchGeneration
 
 @dataclass(slots=True)
 class MadeCounts:
-    """How the stimuli of one test came to be."""
+    """How the stimuli of one test came about."""
 
     wanted: int = 0
-    """Those that are skipped included."""
+    """Includes those that are skipped."""
     proved: int = 0
-    """Made by program, with a proof."""
+    """Made by a program, with a proof."""
     unchanged: int = 0
     """Texts in which there was nothing to change."""
     generated: int = 0
-    """Written by the generator, passed by every check and by the validators."""
+    """Written by the generator, and accepted by every check and by the validators."""
     attempts: int = 0
     rejected: dict[str, int] = field(default_factory=dict)
-    """Attempts that are no stimulus, by reason."""
+    """Attempts that did not become stimuli, by reason."""
     given_up: int = 0
-    """Wanted, and none of the attempts was accepted."""
+    """Wanted, but no attempt was accepted."""
     open: int = 0
     """Not settled yet."""
     skipped: dict[str, int] = field(default_factory=dict)
-    """Not asked for, by reason."""
+    """Not requested, by reason."""
     gold_from: dict[str, int] = field(default_factory=dict)
-    """Whose word the gold label is."""
+    """Stimuli by the source of their gold label."""
     validators: str = ""
     """Who validated, and how many had to agree."""
     levels: dict[str, str] = field(default_factory=dict)
-    """Of a test that writes new texts for each level: how many were written, and why not more."""
+    """For a test that writes new texts for each level: how many were written, and why not more."""
     reviewed: int = 0
-    """Of those generated: texts that at least one person decided on."""
+    """Generated texts that at least one person decided on."""
     edited: int = 0
     """In the set with a person's text."""
     relabelled: int = 0
@@ -59,10 +59,10 @@ class MadeCounts:
     undecided: int = 0
     """Nobody has decided on them, not enough people have, or they disagree."""
     left_out: int = 0
-    """Of those undecided: not in the set, by the study's policy."""
+    """Undecided texts that the study's policy keeps out of the set."""
 
     def as_json(self) -> dict[str, Json]:
-        """Without what people said where nobody was asked: such a set is what it was before there were reviews."""
+        """Leaves out the review counts if there was no review, so that such a set keeps its old digest."""
         counts: dict[str, Json] = asdict(self)
         if not any(counts[name] for name in BY_PEOPLE):
             return {name: count for name, count in counts.items() if name not in BY_PEOPLE}
@@ -79,26 +79,26 @@ class WritingEstimate:
 
     commissions: int
     settled: int
-    """Written or given up before."""
+    """Commissions that are already written or given up."""
     fewest_calls: int
-    """If every first attempt is taken by the first validators asked."""
+    """Calls if every first attempt is accepted by the first validators asked."""
     most_calls: int
-    """If every commission is given up."""
+    """Calls if every commission is given up."""
     expected: Decimal | None
     """US dollars for the fewest calls at their worst; None if no price is known."""
     at_most: Decimal | None
     """US dollars for the most calls at their worst."""
     tables: tuple[str, ...]
-    """Where the prices are from."""
+    """The tables that the prices come from."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What came of writing, by test."""
+    """The result of writing, by test."""
 
     made: Mapping[str, MadeCounts]
     failures: Mapping[tuple[str, str], int]
-    """Kind and detail of the calls that failed for what is still open."""
+    """How many calls failed for commissions that are still open, by kind and detail."""
 
     @property
     def open(self) -> int:
@@ -106,31 +106,31 @@ class Written:
 
 
 class Writing(ABC):
-    """What a model is to write for one study. A protocol whose stimuli a model writes makes one."""
+    """What a model is to write for one study. Provided by a protocol whose stimuli a model writes."""
 
     models: Mapping[str, ModelSpec]
-    """The models that are asked, by their part: generator, validator."""
+    """The models that are asked, by role: generator, validator."""
     review: ReviewTerms
     """How people review what was written."""
 
     @abstractmethod
     def estimate(self, pricers: Mapping[str, Pricer]) -> WritingEstimate:
-        """Counts what is left to write, and prices it. Reads the record; asks nothing."""
+        """Counts what is left to write, and prices it. Reads the record; makes no calls."""
 
     @abstractmethod
     def write(
         self, pricers: Mapping[str, Pricer], ledger: Ledger, watch: Callable[[str, int], WatchGeneration]
     ) -> Written:
-        """Writes what is left, or goes on where it stopped. Calls are booked in `ledger`, and stop at its cap."""
+        """Writes what is left, so it also resumes. Calls are charged to `ledger`, and stop at its cap."""
 
     @property
     @abstractmethod
     def wanted(self) -> int:
-        """Texts there will be if everything that is asked for is written."""
+        """How many texts there will be if everything that is requested is written."""
 
     @abstractmethod
     def items_after(self, serial: int, *, most: int) -> list[tuple[int, ReviewItem | None]]:
-        """Texts that were written after the one of that number, each with its own number, at most so many.
+        """Returns at most `most` texts that were written after number `serial`, each with its own number.
 
-        None stands for a text that the study as it is now does not ask for. Writing may go on in another process.
+        None marks a text that the current study no longer requests. Another process may still be writing.
         """

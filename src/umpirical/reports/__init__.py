@@ -1,1 +1,1 @@
-"""Measures to documents. The only place that formats numbers."""
+"""Turns measures into documents. The only place that formats numbers."""

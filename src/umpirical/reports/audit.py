@@ -1,4 +1,4 @@
-"""The audit: every planned trial by outcome, so that what was left out is seen."""
+"""The audit: every planned trial by outcome, so that what was left out is visible."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,14 +8,14 @@ from umpirical.reports.record import AuditRow
 __all__ = ["OUTCOMES", "audit_rows", "unbalanced"]
 
 OUTCOMES = ("slot_1", "slot_2", "tie", "graded", "abstained", "unparsed", "failed", "unasked")
-"""What a trial can come to. In every row they add up to what was planned."""
+"""The possible outcomes of a trial. In every row they add up to what was planned."""
 
 PARTS = ("arm", "family", "stratum", "delta")
 """Parts of a design, from the largest to the smallest."""
 
 
 def audit_rows(calls: Iterable[CallTally], *, by: Sequence[str] = PARTS) -> list[AuditRow]:
-    """The tallies of all tasks together, one row for each part of the design, in the order they first come up."""
+    """Adds up the tallies of all tasks, one row for each part of the design, in the order of first occurrence."""
     rows: dict[tuple[object, ...], dict[str, int]] = {}
     for tally in calls:
         sums = rows.setdefault(tuple(getattr(tally, name) for name in by), dict.fromkeys(("planned", *OUTCOMES), 0))
@@ -26,5 +26,5 @@ def audit_rows(calls: Iterable[CallTally], *, by: Sequence[str] = PARTS) -> list
 
 
 def unbalanced(rows: Iterable[AuditRow]) -> tuple[AuditRow, ...]:
-    """Rows whose outcomes do not add up to what was planned: a record that contradicts itself."""
+    """Returns rows whose outcomes do not add up to what was planned: a record that contradicts itself."""
     return tuple(row for row in rows if row.planned != sum(getattr(row, outcome) for outcome in OUTCOMES))

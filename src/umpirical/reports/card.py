@@ -1,4 +1,4 @@
-"""The card: a record as one screen of Markdown, for a repository or a model page. The JSON record is the whole."""
+"""The card: a record as one screen of Markdown, for a repository or a model page. The JSON record is complete."""
 
 import json
 import re
@@ -24,20 +24,20 @@ _FRONT_MATTER = re.compile(rf"[<>&\[\]`|]|{_AUTOLINK.pattern}", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a protocol puts on a card; the rest is the same for all."""
+    """What a protocol puts on a card; the rest is the same for all protocols."""
 
     protocol: str
     title: str
     lead: Sequence[str]
     """Lines above the table: what was decided and found."""
     table: Callable[[int], Iterable[str]]
-    """The lines of the table, given how many lines there is room for."""
+    """Returns the lines of the table, given how many lines fit."""
     fields: Mapping[str, str]
     """Front matter."""
 
 
 def render_card(card: Card, record: Record, text: Callable[[], str]) -> str:
-    """The card of a record whose JSON is `text`. The same record gives the same text, and it can always be encoded."""
+    """Renders the card of a record whose JSON is `text`. The same record gives the same encodable text."""
     added = card_lines(card.protocol, record)
     before = [*_front_matter(card.fields), *_heading(card.title, complete=record.complete), *card.lead]
     after = [*added, *([""] if added else []), *_trouble(record.trouble)]
@@ -80,7 +80,7 @@ def _digest(text: Callable[[], str]) -> str:
 
 
 def plain(text: str) -> str:
-    """Foreign text as one line of Markdown that shows what it says: no markup, no cell or line break, no link."""
+    """Returns foreign text as one line of Markdown, shown literally: no markup, no cell or line break, no link."""
     line = " ".join(inert(text).split())
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = _PUNCTUATION.sub(r"\\\g<0>", line)
@@ -89,5 +89,5 @@ def plain(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Foreign text as a YAML scalar, which is harmless too where front matter is taken for Markdown."""
+    """Returns foreign text as a YAML scalar, which is harmless even where front matter is rendered as Markdown."""
     return _FRONT_MATTER.sub(lambda found: f"\\u{ord(found[0]):04X}", json.dumps(inert(text), ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""The facts of a run, as every record holds them."""
+"""The facts of a run that every record holds."""
 
 import platform
 from decimal import ROUND_HALF_UP, Decimal
@@ -58,7 +58,7 @@ def run_record(run: Run, reading: Reading, tallies: Tallies) -> RunRecord:
 
 
 def trouble_records(reading: Reading) -> list[TroubleRecord]:
-    """What was no verdict, the most frequent first."""
+    """Returns the answers that are no verdict, the most frequent kind first."""
     return [
         TroubleRecord.model_validate({"outcome": outcome, "why": why, "count": count, "example": example})
         for (outcome, why), count in sorted(reading.trouble.items(), key=lambda entry: (-entry[1], entry[0]))
@@ -67,7 +67,7 @@ def trouble_records(reading: Reading) -> list[TroubleRecord]:
 
 
 def spend_record(spent: Spent) -> SpendRecord:
-    """What the calls took. A cost is given only if that of every call is known."""
+    """Returns what the calls took. A cost is given only if the cost of every call is known."""
     known = spent.calls > 0 and spent.priced == spent.calls
     latencies = sorted(spent.latencies)
     per_1000 = (spent.cost * 1000 / spent.calls).quantize(Decimal("0.0001"), ROUND_HALF_UP) if known else None
@@ -92,5 +92,5 @@ def _scale(spec: JudgeSpec) -> str:
 
 
 def _quantile(ordered: list[float], share: float) -> float | None:
-    """The nearest rank: a time that a call did take."""
+    """Returns the quantile by nearest rank, so that it is a time that a call really took."""
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None

@@ -1,4 +1,4 @@
-"""How many units would settle a limit, if the rate stayed what it is."""
+"""Forecasts how many units would settle a limit if the rate stayed the same."""
 
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from umpirical.stats.clusters import student
 __all__ = ["items_to_settle", "units_to_settle"]
 
 MOST_ITEMS = 10**9
-"""Beyond that, no number is enough."""
+"""If more than this would be needed, no number is enough."""
 
 
 def units_to_settle(value: float, limit: float, *, bound: float, units: int, is_rate: bool) -> int | None:
-    """Units at which the interval of `value` no longer holds `limit`; None if no number of them is enough.
+    """Returns the units at which the interval of `value` no longer contains `limit`; None if no number is enough.
 
     `bound` is the interval's present end on the side of the limit, over `units` units. A Wilson bound B of a rate p
-    satisfies (p - B)² / (B (1 - B)) = z² · design effect / n. So the present bound tells z² times the design effect,
-    whatever they are, and the limit tells how small that over n has to be. The further units are taken to come as new
-    tasks of the present size, which leaves the design effect as it is; Student's t would shrink a little too, so with
-    few tasks this asks for somewhat more than needed. What is no rate has a bound at a distance of 1/sqrt(n).
+    satisfies (p - B)² / (B (1 - B)) = z² · design effect / n. So the present bound gives z² times the design effect,
+    whatever they are, and the limit says how small that divided by n has to be. Further units are assumed to come as
+    new tasks of the present size, which leaves the design effect unchanged; Student's t would shrink a little too, so
+    with few tasks this asks for somewhat more than needed. Anything but a rate has a bound at a distance of 1/sqrt(n).
 
     >>> units_to_settle(5 / 60, 0.10, bound=0.180689, units=60, is_rate=True)
     1245
@@ -35,13 +35,13 @@ def units_to_settle(value: float, limit: float, *, bound: float, units: int, is_
 
 
 def items_to_settle(estimate: EstimateRecord, limit: float) -> int | None:
-    """Items at which the interval of what rose less what fell no longer holds `limit`; None if no number is enough.
+    """Returns the items at which the interval of rises minus falls no longer contains `limit`; None if none is enough.
 
-    The interval is that of `umpirical.stats.shifts.signed_mean`. Where much moves its limits close in with the root of
-    the number of items, where nothing does with the number itself. How much moves is read off its limits, and it is
-    computed again for more items in as many more clusters, with Student's t for those. That is exact where moves go one
-    way or there are none, each item being its own cluster. Where they go both ways they are taken to be of size 1, and
-    few larger ones ask for up to twice what is needed.
+    The interval is that of `umpirical.stats.shifts.signed_mean`. If much moves, its limits narrow with the root of the
+    number of items; if nothing moves, with the number itself. How much moves is read off the limits, and the interval
+    is recomputed for more items in proportionally more clusters, with Student's t for those. This is exact if moves go
+    one way or there are none, and each item is its own cluster. If they go both ways they are assumed to be of size 1,
+    and a few larger ones make this ask for up to twice what is needed.
     """
     ends = estimate.interval
     if ends is None or ends.low is None or ends.high is None:
@@ -53,7 +53,7 @@ def items_to_settle(estimate: EstimateRecord, limit: float) -> int | None:
         return None
 
     def reach_of(number: int) -> float:
-        """How far a limit is from 0 where nothing moved."""
+        """Returns how far a limit is from 0 if nothing moved."""
         return student(max(2, round(estimate.clusters * number / items)), ends.level) ** 2 / number
 
     now = reach_of(items)
@@ -77,7 +77,7 @@ class _Moves:
     size_away: float = 1.0
 
     def distance(self, reach: float) -> float:
-        """From the value to its limit: the upper limit of what moves towards it, joined with the lower of the rest."""
+        """Returns the distance from the value to its limit, from the limits of moves towards it and away from it."""
         rise, fall = reach * self.size_towards, reach * self.size_away
         return hypot(
             rise / 2 + sqrt(rise * self.towards + rise**2 / 4), sqrt(fall * self.away + fall**2 / 4) - fall / 2
@@ -85,10 +85,10 @@ class _Moves:
 
 
 def _moves(value: float, *, towards: float, away: float, reach: float) -> _Moves:
-    """What the present limits, `towards` and `away` from the value, show; `value` is positive if it lies towards."""
+    """Infers the moves from the present limits, `towards` and `away`; `value` is positive if it lies towards."""
     far, near = (towards, away) if value > 0 else (away, towards)
     if value:
-        # Moves of one way have limits of their own, and none of the other way is known to have those of 0.
+        # Moves in one direction have their own limits; no known moves in the other direction have the limits of 0.
         size = far**2 / (abs(value) + far) / reach
         against = _Moves(0.0, abs(value), size_away=size)
         if isclose(against.distance(reach), near, rel_tol=1e-6):

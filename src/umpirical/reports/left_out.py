@@ -1,6 +1,6 @@
-"""What a limit would meet if every item that was left out were counted the worst way.
+"""Intervals with every left-out item counted in the worst way.
 
-A judge may give no verdict where its verdict would have changed. So what was left out may not help it to pass.
+A judge may give no verdict where its verdict would have changed, so left-out items must not help it to pass.
 """
 
 from math import inf, sqrt
@@ -13,7 +13,7 @@ __all__ = ["left_out_words", "worst_ends"]
 
 
 def worst_ends(estimate: EstimateRecord) -> tuple[float, float]:
-    """The interval's ends, each with all that was left out counted to its side; open where that has no bounds.
+    """Returns the interval's ends, each with all left-out units counted towards it; open if they have no bounds.
 
     The k units left out all count alike, and the n others vary as they do. The variance of all is that of the two
     parts and of their difference: with h the distance from the value to its limit, d the distance from the value to
@@ -38,7 +38,7 @@ def worst_ends(estimate: EstimateRecord) -> tuple[float, float]:
 
 
 def left_out_words(estimate: EstimateRecord) -> str:
-    """How many, by reason: `60 items without a verdict on the changed text and 2 items without one on the original`."""
+    """Says how many, by reason: `60 items without a verdict on the changed text and 2 items without one ...`."""
     return " and ".join(
         f"{numbers.count(count)} {numbers.units(estimate.unit, count)} {reason}"
         for reason, count in estimate.left_out.items()

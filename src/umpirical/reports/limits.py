@@ -1,4 +1,4 @@
-"""Limits held against what was measured: the one place where a number becomes PASS, FAIL or INCONCLUSIVE.
+"""Holds measures against limits: the only place where a number becomes PASS, FAIL or INCONCLUSIVE.
 
 A limit passes only if the whole interval lies inside it, and fails only if the whole interval lies outside.
 """
@@ -35,7 +35,7 @@ FALSE_PREFERENCES = 0.10
 """Share of cases without a difference in which a judge may find one."""
 
 RARE = 0.02
-"""Share of calls that may bring no verdict."""
+"""Share of calls that may give no verdict."""
 
 APART = "Ask again where no verdict can be read, and report what stays unread apart: never as a tie, a loss or a zero."
 
@@ -51,15 +51,15 @@ class Limit:
     kind: Literal["at_most", "at_least"]
     value: float
     essential: bool = True
-    """The judge is not used unless this is met, or made up for."""
+    """Whether the judge must not be used unless this is met or made up for."""
     cure: str = ""
     """A way of use that makes up for missing it; empty if there is none."""
     cure_needs: tuple[str, str] | None = None
-    """(measure, stratum) of a limit that has to pass for the cure to hold."""
+    """(measure, stratum) of a limit that must pass for the cure to work."""
     good_for: str = ""
-    """Said of a judge that meets it."""
+    """Said about a judge that meets it."""
     not_for: str = ""
-    """Said of a judge that does not, or is not shown to."""
+    """Said about a judge that does not meet it, or is not shown to."""
 
     @property
     def least(self) -> float | None:
@@ -79,23 +79,23 @@ ANSWERED = (
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What came of holding a limit against an estimate."""
+    """The result of holding an estimate against a limit."""
 
     verdict: LimitVerdict
     leaning: Leaning
     """Which side of the limit the value itself lies on."""
     needed: int | None = None
-    """Units in all that would settle an INCONCLUSIVE one at the same value; None if no number of them is enough."""
+    """Total units that would settle an INCONCLUSIVE verdict at the same value; None if no number is enough."""
     unanswered: int = 0
-    """Units left out that forbid a PASS: counted the worst way, they would take it away, or out of reach."""
+    """Left-out units that prevent a PASS: counted in the worst way, they would undo it or put it out of reach."""
 
 
 Forecast = Callable[[EstimateRecord, float, float], int | None]
-"""From an estimate, a limit and the interval's end on its side to the units in all that would settle it."""
+"""Returns the total units that would settle a limit, from an estimate, the limit and the interval's end on its side."""
 
 
 def units_needed(measure: MeasureRecord) -> Forecast:
-    """The usual forecast."""
+    """The default forecast."""
     return lambda estimate, wanted, end: units_to_settle(
         estimate.value, wanted, bound=end, units=estimate.denominator, is_rate=measure.scale == "rate"
     )
@@ -104,7 +104,7 @@ def units_needed(measure: MeasureRecord) -> Forecast:
 def hold(
     estimate: EstimateRecord, least: float | None, most: float | None, *, forecast: Forecast, count_missing: bool
 ) -> Held:
-    """Holds an estimate against what is allowed.
+    """Compares an estimate with what is allowed.
 
     With `count_missing`, what was left out of the estimate may not help to pass: a limit passes only if it still
     would with all of it counted the worst way.
@@ -118,7 +118,7 @@ def hold(
 
 
 def verdict_of(ends: tuple[float, float], least: float | None, most: float | None) -> LimitVerdict:
-    """PASS with both ends inside, FAIL with both outside on one side."""
+    """Returns PASS if both ends are inside, FAIL if both are outside on one side."""
     low, high = ends
     least, most = -inf if least is None else least, inf if most is None else most
     if least <= low and high <= most:
@@ -127,7 +127,7 @@ def verdict_of(ends: tuple[float, float], least: float | None, most: float | Non
 
 
 def hold_limits(policy: Iterable[Limit], measures: Sequence[MeasureRecord], arms: Iterable[str]) -> list[LimitRecord]:
-    """Every limit of a policy on every arm, in the order of the policy. What was not measured is N/A."""
+    """Returns every limit of a policy for every arm, in the order of the policy. What was not measured is N/A."""
     found = {(measure.arm, measure.name, measure.stratum): measure for measure in measures}
     titles = {measure.name: measure.title for measure in measures}
     limits = list(policy)
@@ -177,7 +177,7 @@ def _why(one: Limit, measure: MeasureRecord, estimate: EstimateRecord, held: Hel
 
 
 def _ends(estimate: EstimateRecord) -> tuple[float, float]:
-    """The interval's; an open end holds everything, and so does no interval."""
+    """Returns the interval's ends; an open end, or a missing interval, contains everything."""
     low, high = (estimate.interval.low, estimate.interval.high) if estimate.interval else (None, None)
     return -inf if low is None else low, inf if high is None else high
 
@@ -196,7 +196,7 @@ def _unanswered(
 
 
 def _needed(estimate: EstimateRecord, least: float | None, most: float | None, forecast: Forecast) -> int | None:
-    """Units in all that settle it if the value stays what it is: past one limit, or within both."""
+    """Returns the total units that settle it if the value stays the same: beyond one limit, or within both."""
     low, high = _ends(estimate)
 
     def settle(wanted: float, end: float) -> int | None:

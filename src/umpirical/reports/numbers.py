@@ -40,7 +40,7 @@ _WIDE = Context(prec=400)
 
 
 def rate(value: float) -> str:
-    """A rate, to three decimals.
+    """Formats a rate to three decimals.
 
     >>> rate(0.8125), rate(-0.0001)
     ('0.813', '0.000')
@@ -54,7 +54,7 @@ def ratio(value: float) -> str:
 
 
 def count(value: float) -> str:
-    """A count, which may hold halves.
+    """Formats a count, which may include halves.
 
     >>> count(12345), count(30.5), count(31.0)
     ('12,345', '30.5', '31')
@@ -81,7 +81,7 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def step(value: float) -> str:
-    """A number of requirements: whole where it is whole, else two decimals.
+    """Formats a number of requirements: without decimals if it is whole, otherwise with two.
 
     >>> step(4.0), step(2.714286)
     ('4', '2.71')
@@ -99,7 +99,7 @@ def level(value: float) -> str:
 
 
 def setting(value: float | str | None) -> str:
-    """A setting as it was sent: no rounding and no separators, since it is an identity and not a quantity.
+    """Formats a setting as it was sent: no rounding and no separators, since it identifies rather than measures.
 
     >>> setting(None), setting(True), setting(0.7), setting(20260101)
     ('not set', 'true', '0.7', '20260101')
@@ -112,7 +112,7 @@ def setting(value: float | str | None) -> str:
 
 
 def part(stratum: str) -> str:
-    """The part of the design a measure is about: a step of the ladder as Δ1, any other by its name.
+    """Names the part of the design that a measure is about: a step of the ladder as Δ1, any other part by its name.
 
     >>> part("3"), part("0.25"), part("empty"), part("")
     ('Δ3', 'Δ0.25', 'empty', 'all')
@@ -153,7 +153,7 @@ def p_value(value: float) -> str:
 
 
 def about(value: int) -> str:
-    """A number that is a forecast: three leading digits, rounded up.
+    """Formats a forecast: three leading digits, rounded up.
 
     >>> about(1245), about(53), about(31601)
     ('1,250', '53', '31,700')
@@ -163,7 +163,7 @@ def about(value: int) -> str:
 
 
 def units(unit: str, number: float) -> str:
-    """The name of so many units.
+    """Returns the name of a unit, in the plural unless there is one.
 
     >>> units("pair", 1), units("pair", 73)
     ('pair', 'pairs')
@@ -181,7 +181,7 @@ def limit(kind: Literal["at_most", "at_least"], value: float) -> str:
 
 
 def dollars(value: Decimal) -> str:
-    """US dollars: cents, or as many decimals as a small amount needs for two digits.
+    """Formats US dollars: cents, or as many decimals as a small amount needs for two digits.
 
     >>> dollars(Decimal("12.3456")), dollars(Decimal("0.000123")), dollars(Decimal(0))
     ('$12.35', '$0.00012', '$0')
@@ -195,7 +195,7 @@ def dollars(value: Decimal) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """How long a call took.
+    """Formats the duration of a call.
 
     >>> milliseconds(312.4), milliseconds(12345.0)
     ('312 ms', '12.3 s')
@@ -204,7 +204,7 @@ def milliseconds(value: float) -> str:
 
 
 def checked(value: float | str) -> str:
-    """What a gate found or allows: words as they are, a number without needless digits.
+    """Formats what a gate found or allows: words unchanged, a number without needless digits.
 
     >>> checked("100 %"), checked(0.48123), checked(2.0)
     ('100 %', '0.481', '2')
@@ -244,7 +244,7 @@ def scaled_interval(low: float | None, high: float | None, scale: Scale) -> str:
 
 
 def unit_of_scale(scale: Scale) -> str:
-    """What a value counts, where that is not plain from the measure's name."""
+    """Says what a value counts, if the measure's name does not make it clear."""
     names: dict[Scale, str] = {
         "requirements": "requirements",
         "latent": "SD of noise",
@@ -255,7 +255,7 @@ def unit_of_scale(scale: Scale) -> str:
 
 
 def measured_value(measure: MeasureRecord, estimate: EstimateRecord) -> str:
-    """The value; a censored one says on which side the truth lies."""
+    """Formats the value; a censored one says on which side the truth lies."""
     if estimate.censoring != "none":
         sign = {"left": "≤", "right": ">"}[estimate.censoring]
         return f"{sign} {scaled(estimate.value, measure.scale)} ({estimate.censoring}-censored)"
@@ -267,7 +267,7 @@ def measured_interval(measure: MeasureRecord, limits: IntervalRecord | None) -> 
 
 
 def measured_counts(measure: MeasureRecord, estimate: EstimateRecord) -> str:
-    """k/n of a rate; of anything else, which has no numerator, the number of units it was fitted to."""
+    """Formats k/n for a rate; anything else has no numerator, so the number of units it was fitted to."""
     if is_rate(measure):
         return fraction(estimate.numerator, estimate.denominator)
     return f"n = {count(estimate.denominator)}"
@@ -276,13 +276,13 @@ def measured_counts(measure: MeasureRecord, estimate: EstimateRecord) -> str:
 def _fixed(value: float, *, places: int) -> str:
     if not isfinite(value):
         return "not finite"
-    # From the shortest text of the float and not its binary value, so that 0.5005 is a half and goes up.
+    # Rounds the shortest text of the float and not its binary value, so that 0.5005 is a half and rounds up.
     rounded = Decimal(repr(value)).quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP, context=_WIDE)
     return f"{rounded or abs(rounded):,}"
 
 
 def _signed(written: str) -> str:
-    """With a plus before what is more than nothing as it is written."""
+    """Puts a plus before a number that is positive as printed."""
     return f"+{written}" if any(digit in written for digit in "123456789") and written[0] != "-" else written
 
 

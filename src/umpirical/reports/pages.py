@@ -1,4 +1,4 @@
-"""Pages: the templates' environment, in which text from outside is inert whatever a template does."""
+"""The environment of the page templates, in which text from outside is inert whatever a template does."""
 
 from functools import cache
 
@@ -13,9 +13,9 @@ __all__ = ["environment"]
 
 @cache
 def environment(package: str) -> Environment:
-    """The templates of a package, and those that every page is made of.
+    """Returns the templates of a package, and those that every page uses.
 
-    Escaping is on whatever a template is called, and `_output` sees every value.
+    Escaping is on whatever the template's name, and `_output` sees every value.
     """
     templates = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("umpirical.reports")]),
@@ -31,11 +31,11 @@ def environment(package: str) -> Environment:
 
 
 def _output(value: object) -> object:
-    """What a template may print: text, made inert, and whole numbers.
+    """Returns what a template may print: text, made inert, and whole numbers.
 
-    A float has to come through `numbers`, and None is a value that someone forgot to think of.
+    A float must be formatted by `numbers`, and None is a case that the template failed to handle.
     """
     if isinstance(value, float | bool) or value is None:
         raise TypeError(f"a template printed {value!r}; format it with umpirical.reports.numbers")
-    # Markup is the output of a macro, whose parts have been here before.
+    # Markup is the output of a macro, whose parts have already passed through here.
     return inert(value) if isinstance(value, str) and not isinstance(value, Markup) else value

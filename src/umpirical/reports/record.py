@@ -1,6 +1,6 @@
-"""What the records of all protocols are made of: measures with their numbers, the judge, the run, and its costs.
+"""The parts of every protocol's record: measures with their numbers, the judge, the run, and its costs.
 
-A record is the one document that every other rendering is a pure function of.
+Every other rendering is a pure function of the record.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 Planted = Mapping[tuple[str, str, str], float]
-"""(arm, measure, stratum) to true value; known for simulated judges only."""
+"""Maps (arm, measure, stratum) to the true value, which is known for simulated judges only."""
 
 
 class Strict(BaseModel):
@@ -105,7 +105,7 @@ class MeasureRecord(Strict):
     @model_validator(mode="before")
     @classmethod
     def _threshold_counts_requirements(cls, values: Any) -> Any:  # noqa: ANN401  # whatever was given
-        """Records older than `scale` hold one measure that is no rate."""
+        """Fills in `scale` for older records, in which one measure is not a rate."""
         if isinstance(values, dict) and values.get("name") == "detection-threshold":
             return {"scale": "requirements"} | values
         return values
@@ -245,7 +245,7 @@ class Record(Strict):
 
 
 def result_record(result: Result) -> EstimateRecord | UndefinedRecord:
-    """A measured result as it stands in a record."""
+    """Returns a measured result as a part of a record."""
     if not isinstance(result, Estimate):
         return UndefinedRecord(**asdict(result))
     values = {name: getattr(result, name) for name in EstimateRecord.model_fields if name != "kind"}
@@ -254,7 +254,7 @@ def result_record(result: Result) -> EstimateRecord | UndefinedRecord:
 
 
 def measure_record(spec: MeasureSpec, measure: Measure, planted: Planted = MappingProxyType({})) -> MeasureRecord:
-    """A measure as it stands in a record, with its true value where that was planted."""
+    """Returns a measure as a part of a record, with its true value if that was planted."""
     return MeasureRecord(
         name=spec.name,
         title=spec.title,

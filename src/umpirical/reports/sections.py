@@ -1,7 +1,7 @@
-"""Sections of a page: what a protocol's page shows, in order, and where a plugin's section comes in.
+"""Sections of a page: what a protocol's page shows, in order, and where a plugin's section goes.
 
-A section is a view of the record and adds nothing to it. Its template is rendered like all others: escaped, inert, and
-refusing numbers that were not formatted.
+A section is a view of the record and adds nothing to it. Its template is rendered like all others: text is escaped and
+inert, and unformatted numbers are refused.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from umpirical.registry import Registry
 __all__ = ["SECTIONS", "Section", "card_lines", "render_sections", "sections_of"]
 
 Records = Sequence[Any]
-"""The records of a page: one for a datasheet, one for each judge where several stand side by side."""
+"""The records of a page: one for a datasheet, one for each judge if several are shown side by side."""
 
 
 def _always(_: Records) -> bool:
@@ -33,19 +33,19 @@ class Section:
     """One section of a page. A plugin's is registered under the entry point `umpirical.sections`."""
 
     name: str
-    """Tells it from the other sections of its page."""
+    """Distinguishes it from the other sections of its page."""
     protocols: tuple[str, ...]
     """The protocols whose pages it is part of, by name; or EVERY_PROTOCOL."""
     file: str = ""
-    """Its template among those of the protocol's own package."""
+    """File name of its template in the protocol's own package."""
     source: str = ""
     """The template itself, for a section that comes from elsewhere."""
     shown: Callable[[Records], bool] = _always
     """Whether these records have anything for it to show."""
     view: Callable[[Records], Mapping[str, object]] = _nothing
-    """What its template is given as `view`, besides what all sections are given."""
+    """Returns what its template receives as `view`, besides what all sections receive."""
     after: str = ""
-    """The section that it follows; empty for the last place."""
+    """The section that it follows; empty to come last."""
     card: Callable[[Any], Sequence[str]] = lambda _: ()
     """Lines for the Markdown card of one record."""
 
@@ -57,11 +57,11 @@ class Section:
 
 
 SECTIONS: Registry[Section] = Registry("sections", {}, noun="report section")
-"""Sections that plugins add. What a protocol's page shows by itself is listed by the protocol."""
+"""Sections that plugins add. A protocol lists its own sections itself."""
 
 
 def sections_of(protocol: str, own: Sequence[Section]) -> list[Section]:
-    """A protocol's own sections in their order, and every plugin's at its place."""
+    """Returns a protocol's own sections in order, with every plugin's section in its place."""
     sections = list(own)
     for section in SECTIONS:
         if section.is_for(protocol):
@@ -73,8 +73,8 @@ def sections_of(protocol: str, own: Sequence[Section]) -> list[Section]:
 def render_sections(
     templates: Environment, sections: Sequence[Section], records: Records, values: Mapping[str, object]
 ) -> list[Markup]:
-    """The sections that have anything to show, rendered; `values` is what every one of them is given."""
-    # Each is escaped where it is rendered, so that the page around it may take it as it is.
+    """Renders the sections that have anything to show; each of them receives `values`."""
+    # Each section is escaped when it is rendered, so the page around it can insert it unchanged.
     return [
         Markup(section.template(templates).render(**values, records=records, view=section.view(records)))  # noqa: S704
         for section in sections
@@ -83,5 +83,5 @@ def render_sections(
 
 
 def card_lines(protocol: str, record: Any) -> list[str]:  # noqa: ANN401  # of whichever protocol
-    """What plugins' sections add to the card of a record."""
+    """Returns the lines that plugins' sections add to the card of a record."""
     return [line for section in SECTIONS if section.is_for(protocol) for line in section.card(record)]

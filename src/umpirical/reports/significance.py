@@ -1,6 +1,6 @@
-"""How surprising a miss is: p-values from the intervals, and which of many misses survive a correction.
+"""How surprising a miss is: p-values from the intervals, and which misses survive a correction for their number.
 
-An interval and its test are one thing: the limit is rejected at the level at which the interval's end touches it.
+An interval and its test are equivalent: the limit is rejected at the level at which the interval's end touches it.
 So no second statistic is needed, and a verdict and its p-value never contradict each other.
 """
 
@@ -19,10 +19,10 @@ _NORMAL = NormalDist()
 
 
 def p_value(estimate: EstimateRecord, *, least: float | None, most: float | None, is_rate: bool) -> float | None:
-    """One-sided, of the true value lying inside the limit; 1 where the estimate does, None without an interval.
+    """Returns the one-sided p-value of being inside the limit; 1 if the estimate is inside, None without an interval.
 
     A Wilson bound B of a rate p satisfies (p - B)² / (B (1 - B)) = z² · design effect / n, and the bound of anything
-    else (p - B)² = z² · variance. The present bound tells what n is worth, and the limit how many z it is away.
+    else (p - B)² = z² · variance. The present bound gives the unit, and the limit is so many z away.
 
     Reference: the duality of tests and intervals, as in G. Casella and R. L. Berger, Statistical Inference, 9.2.
     """
@@ -40,14 +40,14 @@ def p_value(estimate: EstimateRecord, *, least: float | None, most: float | None
     now = _distance(estimate.value, bound, is_rate=is_rate)
     away = _distance(estimate.value, limit, is_rate=is_rate)
     if now is None or away is None:
-        # A rate is never surprising against a limit of 0 or 1 in this way, nor does its own bound lie there.
+        # A rate is never surprising against a limit of 0 or 1 by this formula, nor does its own bound lie there.
         return None
     z = _NORMAL.inv_cdf(0.5 + limits.level / 2)
     return _NORMAL.cdf(-z * sqrt(away / now))
 
 
 def survivors(p_values: Sequence[float | None]) -> list[bool]:
-    """Which hypotheses are still rejected at `LEVEL` when all that were tested are looked at together.
+    """Returns which hypotheses are still rejected at `LEVEL` when all tested ones are considered together.
 
     Reference: Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, JRSS B 57 (1995).
 

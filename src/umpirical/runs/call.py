@@ -1,4 +1,4 @@
-"""All that a worker needs to ask: paths and a spec, nothing that is open. Any process can be given it."""
+"""Everything a worker needs to ask: paths and a spec, nothing open, so that it can be sent to any process."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,20 +21,20 @@ class CallSpec:
     judge: JudgeSpec
     """With its prompts resolved."""
     folder: Path
-    """Of the study, where a judge of the user's own is found."""
+    """Folder of the study, in which the user's own judge is looked up."""
     stimuli: Path
     seed: int
     answer_key: str = ""
-    """Path, as `module:function`, of what makes the answer key for a simulated judge; empty if there is none."""
+    """Path, as `module:function`, of the function that makes simulated judges' answer key; empty if there is none."""
     found: object = field(default=None, compare=False, repr=False)
-    """The judge object itself, where it was handed over in this process and is found nowhere else."""
+    """The judge object itself, if it was passed in this process and cannot be found any other way."""
 
     @cached_property
     def stimulus_set(self) -> StimulusSet:
         return StimulusSet(self.stimuli)
 
     def open_judge(self, calling: Calling | None = None) -> Judge:
-        """The judge, ready to render and read; with `calling`, also to be asked."""
+        """Opens the judge for rendering and reading; with `calling`, also for asking."""
         calling = replace(calling or Calling(), answer_key=lambda: self._key, seed=self.seed)
         return build_judge(self.judge, folder=self.folder, calling=calling, found=self.found)
 

@@ -1,4 +1,4 @@
-"""The seam between what is asked and how: any executor takes shards of a plan and leaves sealed responses."""
+"""The interface between what is asked and how: an executor takes shards of a plan and leaves sealed responses."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from umpirical.store.runs import RunStore
 __all__ = ["EXECUTORS", "LOCAL", "Executor", "ExecutorFactory", "Receipt", "Unwatched", "Watcher"]
 
 LOCAL = "local"
-"""The executor where nobody names another."""
+"""The default executor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What an executor says of a shard it has sealed."""
+    """What an executor returns for a shard that it has sealed."""
 
     shard: int
     generation: int
@@ -29,14 +29,14 @@ class Receipt:
 
 
 class Watcher(Protocol):
-    """Told of everything that settles, so that a person can see it."""
+    """Is told about everything that settles, so that a person can see it."""
 
     def resumed(self, trials: int) -> None:
-        """That many trials had been answered before."""
+        """Reports that this many trials had already been answered."""
         ...
 
     def settled(self, outcome: Outcome, response: Response) -> None:
-        """One more trial has its outcome, read from this response."""
+        """Reports the outcome of one more trial, read from this response."""
         ...
 
 
@@ -54,16 +54,16 @@ class Unwatched:
 
 
 class Executor(Protocol):
-    """Asks the trials of some shards. Idempotent: what has an answer is not asked again.
+    """Asks the trials of some shards. Idempotent: a trial that has an answer is not asked again.
 
-    A trial never raises: what goes wrong with it is recorded as its response.
+    A trial never raises: whatever goes wrong is recorded as its response.
     """
 
     def run(self, shards: Sequence[int], call: CallSpec, store: RunStore, watcher: Watcher) -> list[Receipt]: ...
 
 
 ExecutorFactory = Callable[[Calling], Executor]
-"""From how many calls to make at a time, and what they are booked in, to an executor."""
+"""Makes an executor, given how many calls to make at a time and the meter that they are charged to."""
 
 EXECUTORS: Registry[ExecutorFactory] = Registry(
     "executors", {LOCAL: "umpirical.runs.local:LocalExecutor"}, noun="executor"

@@ -1,4 +1,4 @@
-"""Generating stimuli: many commissions at a time, every call durable before anything is made of it."""
+"""Generates stimuli: many commissions at a time, and every response durable before it is used."""
 
 import asyncio
 from collections import defaultdict
@@ -19,35 +19,35 @@ __all__ = ["GenerationWatcher", "Writers", "commissions_left", "generate"]
 
 
 UNFIT = ("HTTP 400", "HTTP 413", "HTTP 422")
-"""How a server's word begins that it will not take this very request, now or ever: too long, or against its policy."""
+"""How a server's permanent refusal of a request begins: it is too long, or against the server's policy."""
 
 
 def is_answer(response: Response) -> bool:
-    """Whether asking again would be of no use: a text, a refusal, or a request that the server will not take."""
+    """Whether asking again would be useless: there is a text or a refusal, or the server will not take the request."""
     if response.failure == "rejected":
         return response.failure_detail.startswith(UNFIT)
     return response.failure in (None, "refused")
 
 
 class GenerationWatcher(Protocol):
-    """Told of everything that settles, so that a person can see it."""
+    """Is told about everything that settles, so that a person can see it."""
 
     def resumed(self, commissions: int) -> None:
-        """That many commissions were settled before."""
+        """Reports that this many commissions were already settled."""
         ...
 
     def asked(self, response: Response) -> None:
-        """A model was asked."""
+        """Reports that a model was asked."""
         ...
 
     def commission_settled(self, last: Attempt | None) -> None:
-        """A commission is settled by its last attempt; None if it stays open because a call failed."""
+        """Reports the last attempt at a commission; None if it stays open because a call failed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Writers:
-    """The models, opened."""
+    """The models, open for calls."""
 
     generator: Model
     validator: Model
@@ -57,7 +57,7 @@ class Writers:
 
 
 def commissions_left(commissions: Sequence[Commission], store: GenerationStore) -> list[tuple[Commission, int]]:
-    """Commissions that are neither filled nor given up, each with the attempts made at it so far."""
+    """Returns commissions that are neither filled nor given up, each with the number of attempts so far."""
     settled = store.settled()
     left = []
     for commission in commissions:
@@ -77,7 +77,7 @@ async def generate(  # noqa: PLR0913  # each by its name
     concurrency: int = 16,
     give_up_after: int = 50,
 ) -> None:
-    """Fills every open commission, as far as its attempts go. Killed at any moment, it has lost the calls in flight.
+    """Fills every open commission, as far as its attempts allow. If killed, it loses only the calls in flight.
 
     `originals` are the user's own texts by label, which a text written for that label must not repeat.
     `give_up_after` failures in a row stop it: a server that is down is not asked ten thousand times.
@@ -89,13 +89,13 @@ async def generate(  # noqa: PLR0913  # each by its name
     workers = Workers(
         min(concurrency, len(left)),
         give_up_after=give_up_after,
-        fix="see that the models answer, then run the same command again",
+        fix="make sure that the models answer, then run the same command again",
     )
     filling = _Filling(store, writers, saving, texts, watcher, asked_before, workers)
     try:
         await workers.work_through(left, filling.fill)
     finally:
-        # Also on Ctrl-C: what was answered is paid for, and is kept.
+        # Also on Ctrl-C: answers are paid for, so they are kept.
         saving.flush()
 
 
@@ -107,7 +107,7 @@ def _accepted(commissions: Sequence[Commission], store: GenerationStore) -> Iter
 
 
 class _Texts:
-    """What a text written from nothing must not repeat: originals and earlier ones of the same label."""
+    """What a text written from scratch must not repeat: originals and earlier texts of the same label."""
 
     def __init__(self, originals: Mapping[str, Sequence[str]], accepted: Iterable[tuple[Commission, str]]) -> None:
         self._texts: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -128,7 +128,7 @@ class _Texts:
 
 @dataclass
 class _Saving:
-    """Group commit: all that came in during one turn of the event loop is made durable together."""
+    """Group commit: everything that arrives during one turn of the event loop is made durable together."""
 
     store: GenerationStore
     _calls: list[Called] = field(default_factory=list)
@@ -165,7 +165,7 @@ class _Saving:
 
 @dataclass
 class _Filling:
-    """What the workers share."""
+    """The state that the workers share."""
 
     store: GenerationStore
     writers: Writers
@@ -176,11 +176,11 @@ class _Filling:
     workers: Workers
 
     async def fill(self, open_commission: tuple[Commission, int]) -> None:
-        """Fills one commission, as far as its attempts go."""
+        """Fills one commission, as far as its attempts allow."""
         self.watcher.commission_settled(await self._fill(*open_commission))
 
     async def _fill(self, commission: Commission, tried: int) -> Attempt | None:
-        """The last attempt: a stimulus, or the one after which the commission is given up; None if a call failed."""
+        """Returns the last attempt: a stimulus, or the one before the commission is given up; None if a call failed."""
         known = self.store.calls(commission.id) if commission.id in self.asked_before else {}
         last = None
         for number in range(tried, commission.terms.attempts):
@@ -206,7 +206,7 @@ class _Filling:
 
     async def _settle(self, commission: Commission, settled: Attempt) -> Attempt:
         if settled.stimulus is not None:
-            # Another worker may have had the same idea while validators were asked about this one.
+            # Another worker may have written the same text while validators were asked about this one.
             settled = check_again(commission, settled, others=self.texts.others(commission))
         if settled.stimulus is not None:
             self.texts.add(commission, settled.text)
@@ -215,7 +215,7 @@ class _Filling:
 
     async def _ask(self, commission: Commission, ask: Ask) -> Response:
         answer = await self.writers.of(ask).generate(ask.request, trial_id=ask.id)
-        # As it will be read back, so that going on after a crash comes to the same text.
+        # In the form in which it is read back, so that resuming after a crash gives the same text.
         answer = replace(answer, text=None if answer.text is None else storable(answer.text))
         await self.saving.save(calls=[(commission.id, ask.role, answer)])
         self.watcher.asked(answer)

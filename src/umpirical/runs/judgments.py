@@ -1,4 +1,4 @@
-"""Responses to judgments: every planned trial is read again by the judge's parser, and gets exactly one outcome."""
+"""Turns responses into judgments: the judge's parser reads every planned trial again, and gives it one outcome."""
 
 import hashlib
 import shutil
@@ -28,18 +28,18 @@ __all__ = ["Facts", "Reader", "Reading", "Spent", "outcome_columns", "read_judgm
 EXAMPLE_LENGTH = 400
 
 Reader = Callable[[Response, Presentation], Outcome]
-"""A judge's way to read a response to a trial that was presented so."""
+"""How a judge reads a response, given how the trial was presented."""
 
 Seen = Callable[[Trial, Stimulus, Outcome | None, Response | None], None]
-"""Told of every trial in the order of the plan, in which the presentations of a stimulus stand together."""
+"""Is called for every trial in the order of the plan, in which the presentations of a stimulus are adjacent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a protocol knows of a trial and counts by: columns of its judgments, beside those that all have."""
+    """What a protocol knows about a trial and counts by: columns of its judgments, besides those that all have."""
 
     columns: Mapping[str, str]
-    """Name to type, as in `judgment_schema`."""
+    """Maps a name to its type, as in `judgment_schema`."""
     row: Callable[[Trial, Stimulus, GradeScale | None], dict[str, Any]]
 
 
@@ -53,10 +53,10 @@ class Spent:
     """Calls whose cost is known."""
     price_tables: set[str] = field(default_factory=set)
     input_tokens: int | None = 0
-    """None as soon as one call did not say."""
+    """None if any call did not report it."""
     output_tokens: int | None = 0
     latencies: "array[float]" = field(default_factory=lambda: array("d"))
-    """Milliseconds, of the calls that took any."""
+    """In milliseconds, for the calls that took any time."""
 
     def add(self, response: Response) -> None:
         self.calls += 1
@@ -76,7 +76,7 @@ def _known_sum(total: int | None, more: int | None) -> int | None:
 
 @dataclass(slots=True)
 class Reading:
-    """What came up while reading a run."""
+    """What was found while reading a run."""
 
     folder: Path
     """Where the judgments are."""
@@ -86,12 +86,12 @@ class Reading:
     first_asked: str = ""
     served_by: set[str] = field(default_factory=set)
     trouble: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Answers that are no verdict, by (outcome, why)."""
+    """Answers that are no verdict, by (outcome, reason)."""
     examples: dict[tuple[str, str], str] = field(default_factory=dict)
     spent: Spent = field(default_factory=Spent)
 
     def add(self, outcome: Outcome | None) -> None:
-        """Counts a planned trial, by what it came to."""
+        """Counts a planned trial by its outcome."""
         self.planned += 1
         self.unasked += outcome is None
         if found := trouble_of(outcome):
@@ -101,7 +101,7 @@ class Reading:
 
 
 def reader_of(judge: JudgeSpec) -> Reader:
-    """How a judge's responses are read: no key, no server and no function of the user's is needed."""
+    """Returns how a judge's responses are read: this needs no key, no server and none of the user's functions."""
     reader = build_reader(judge)
     return lambda response, _: read_response(reader, response)
 
@@ -129,7 +129,7 @@ def read_judgments(run: Run, facts: Facts, *, seen: Seen = lambda *_: None) -> R
 
 
 def trouble_of(outcome: Outcome | None) -> tuple[tuple[str, str], str] | None:
-    """Of an answer that is no verdict: what it is and why, and its own words."""
+    """Returns the kind, reason and words of an answer that is no verdict."""
     match outcome:
         case Unparsed(raw=raw, why=why):
             return ("unparsed", why), raw
@@ -140,7 +140,7 @@ def trouble_of(outcome: Outcome | None) -> tuple[tuple[str, str], str] | None:
 
 
 def outcome_columns(outcome: Outcome | None, scale: GradeScale | None) -> dict[str, Any]:
-    """All columns that say what a trial came to: each is there, so that nothing of another reading stays."""
+    """Returns all columns about a trial's outcome: every one is set, so that nothing of an earlier reading stays."""
     said: dict[str, Any] = dict.fromkeys(("choice", "label", "value", "score", "confidence", "why"))
     match outcome:
         case Verdict(value=value, confidence=confidence):

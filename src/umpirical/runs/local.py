@@ -1,4 +1,4 @@
-"""The local executor: one process, one event loop, as many calls in flight as asked for."""
+"""The local executor: one process, one event loop, and as many calls in flight as requested."""
 
 from collections.abc import Generator, Sequence
 
@@ -22,10 +22,10 @@ __all__ = ["LocalExecutor"]
 
 
 class LocalExecutor:
-    """Asks in this process. Killed at any moment, it has lost at most the calls in flight and the commit under way."""
+    """Asks in this process. If killed, it loses at most the calls in flight and the commit in progress."""
 
     def __init__(self, calling: Calling, *, give_up_after: int = 50) -> None:
-        """`give_up_after` is as in `Workers`."""
+        """`give_up_after` has the same meaning as in `Workers`."""
         self._calling = calling
         self._give_up_after = give_up_after
 
@@ -38,7 +38,7 @@ class LocalExecutor:
         workers = Workers(
             1 if judge.capabilities.stateful else self._calling.concurrency,
             give_up_after=self._give_up_after,
-            fix="see that the judge answers, then run the same command again",
+            fix="make sure that the judge answers, then run the same command again",
         )
         recorder = Recorder(store)
         questions = _questions(shards, call, store, recorder, watcher)
@@ -47,7 +47,7 @@ class LocalExecutor:
             await workers.work_through(questions, _Asking(judge, recorder, watcher, workers).ask)
         finally:
             questions.close()
-            # Also on Ctrl-C: what was answered is paid for, and is kept.
+            # Also on Ctrl-C: answers are paid for, so they are kept.
             receipts = recorder.close()
             await judge.close()
         return receipts
@@ -59,7 +59,7 @@ _Question = tuple[OpenShard, Trial, Stimulus]
 def _questions(
     shards: Sequence[int], call: CallSpec, store: RunStore, recorder: Recorder, watcher: Watcher
 ) -> Generator[_Question, None, None]:
-    """Every trial that has no answer, in the order of the plan. All workers draw from this one generator."""
+    """Yields every trial without an answer, in the order of the plan. All workers draw from this one generator."""
     stimuli, journal = call.stimulus_set, store.open_journal()
     try:
         for number in shards:
@@ -77,18 +77,18 @@ def _questions(
 def _open_shard(
     number: int, store: RunStore, journal: Journal, watcher: Watcher
 ) -> tuple[OpenShard | None, list[tuple[Trial, int]]]:
-    """A shard and what is left to ask of it; (None, []) if it is complete."""
+    """Returns a shard and what is left to ask in it; (None, []) if it is complete."""
     plan = list(store.plan_shard(number))
     generation, failed = store.state(number)
     if generation and not failed:
         watcher.resumed(len(plan))
         return None, []
     if generation == 0 and (reused := reused_answers(store, number)):
-        # Into the journal, where they are sealed with the rest; what is there already stays as it is.
+        # They go into the journal, where they are sealed with the rest; existing entries stay as they are.
         journal.commit((number, 0, response) for response in reused)
     answers = store.responses(number, journal)
     answered = {trial_id for trial_id, response in answers.items() if response.failure is None}
-    # One question may stand for several stimuli; it is asked once.
+    # Several stimuli may share one question; it is asked once.
     pending = list({trial.id: (trial, part) for trial, part in reversed(plan) if trial.id not in answered}.values())
     pending.reverse()
     watcher.resumed(len(plan) - len(pending))
@@ -96,7 +96,7 @@ def _open_shard(
 
 
 class _Asking:
-    """What the workers share."""
+    """The state that the workers share."""
 
     def __init__(self, judge: Judge, recorder: Recorder, watcher: Watcher, workers: Workers) -> None:
         self._judge, self._recorder, self._watcher, self._workers = judge, recorder, watcher, workers
@@ -114,9 +114,9 @@ class _Asking:
         self._workers.settled(f"{outcome.kind}: {outcome.detail}" if isinstance(outcome, Failed) else None)
 
     def _check_plan(self, shard: OpenShard, trial: Trial, request: Request) -> None:
-        """What is sent is what was planned: checked once a shard, since all that decides it is in the run's id."""
+        """Checks that what is sent is what was planned; once per shard, since the run's id covers what decides it."""
         if shard.number in self._checked:
             return
         self._checked.add(shard.number)
         if prompt_id(request) != trial.prompt_id:
-            raise StoreError("the judge or its stimuli have changed since the run was planned", fix="run it anew")
+            raise StoreError("the judge or its stimuli have changed since the run was planned", fix="start a fresh run")

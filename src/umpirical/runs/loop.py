@@ -1,8 +1,8 @@
-"""The event loop of this process: one, in a thread of its own, for all that is asked.
+"""The event loop of this process: a single one, in its own thread, for everything that is asked.
 
-A judge object may belong to the loop it was first used in, and fails in a second one. So every run of a process, and
-every cell of a notebook, uses the same loop. A notebook has a running loop already; in a thread of its own, this one
-is not in its way.
+A judge object may be bound to the loop it was first used in, and fail in a second one. So every run of a process, and
+every cell of a notebook, uses the same loop. A notebook already has a running loop; in its own thread, this one does
+not interfere with it.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Stopper:
-    """Stops, from another thread, what is run on the loop. What was answered by then is kept."""
+    """Stops, from another thread, what runs on the loop. Answers received by then are kept."""
 
     def __init__(self) -> None:
         self._stopped = False
@@ -31,21 +31,21 @@ class Stopper:
             self._cancel()
 
     def watch(self, cancel: Callable[[], object] | None) -> None:
-        """Told how to cancel what runs now; None when nothing does."""
+        """Receives the function that cancels the current work; None when nothing is running."""
         self._cancel = cancel
         if self._stopped and cancel is not None:
             cancel()
 
 
 STOPPER: ContextVar[Stopper | None] = ContextVar("umpirical_stopper", default=None)
-"""Set by whoever works in a thread and may want to stop there."""
+"""Set by a caller that works in a thread and may want to stop the work."""
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 
 
 def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine on the loop and waits for it. Interrupted, it is cancelled, and its clean-up is waited for."""
+    """Runs a coroutine on the loop and waits for it. On an interrupt, cancels it and waits for its clean-up."""
     loop, done, tasks = _running_loop(), Future[T](), list[asyncio.Task[None]]()
 
     async def settle() -> None:
@@ -55,7 +55,7 @@ def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
             done.set_exception(error)
 
     def cancel() -> None:
-        # By then the task is there: it is started on the loop before this is heard.
+        # The task exists by then: it is started on the loop before this callback runs.
         loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
 
     loop.call_soon_threadsafe(lambda: tasks.append(loop.create_task(settle())))
@@ -65,7 +65,7 @@ def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
         return done.result()
     except KeyboardInterrupt:
         cancel()
-        # What was answered is paid for, and is put away before anybody leaves.
+        # Answers are paid for, so they are stored before the process may exit.
         done.exception()
         raise
     finally:
@@ -82,7 +82,7 @@ def _running_loop() -> asyncio.AbstractEventLoop:
 
 
 def _forget() -> None:
-    """A forked process has none of its parent's threads, and needs a loop of its own."""
+    """Drops the loop after a fork: the child has none of its parent's threads, and needs its own loop."""
     global _loop  # noqa: PLW0603  # likewise
     _loop = None
 

@@ -15,24 +15,24 @@ from umpirical.store.stimulus_sets import StimulusSet
 __all__ = ["SHARD_SIZE", "Design", "request_for", "shown", "write_plan"]
 
 SHARD_SIZE = 2000
-"""Trials per shard: what is sealed at a time, and what one worker takes at a time."""
+"""Trials per shard, the unit that is sealed at once and given to one worker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What is asked about each stimulus: every arm, every repeat, in both orders. A protocol may ask otherwise."""
+    """What is asked about each stimulus: every arm, every repeat, in both orders. A protocol may ask differently."""
 
     repeats: int = 1
     arms: tuple[str, ...] = ("baseline",)
 
     def as_json(self) -> Json:
-        """What of the design decides the questions: part of the run's id."""
+        """Returns the part of the design that decides the questions; it is part of the run's id."""
         return {"repeats": self.repeats, "arms": self.arms}
 
     def presentations(
         self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"
     ) -> Iterator[Presentation]:
-        """Every way a stimulus is shown, both orders next to each other so that drift between them is small."""
+        """Yields every way a stimulus is shown, with both orders adjacent so that drift between them is small."""
         for arm in self.arms:
             for repeat in range(self.repeats):
                 for order in self.orders(stimulus, capabilities, kind):
@@ -40,7 +40,7 @@ class Design:
 
     @staticmethod
     def orders(stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind) -> tuple[Order, ...]:
-        """The orders that the candidates can be shown in; none where the judge cannot be shown them at all.
+        """Returns the orders in which the candidates can be shown; none if the judge cannot be shown them at all.
 
         Two equal candidates have one order: the other would be the same prompt. A `grade` judge is shown one candidate
         at a time, so its order `uv` is content u and `vu` content v.
@@ -53,21 +53,21 @@ class Design:
 
 
 def shown(stimulus: Stimulus, order: Order, kind: JudgeKind = "compare") -> Presented:
-    """What the judge sees: the candidates in their slots, or the one to grade, and nothing of where they come from."""
+    """Returns what the judge sees: the candidates in their slots, or the one to grade, without their origin."""
     u, v = stimulus.candidates[0], stimulus.candidates[-1]
     first, second = (u, v) if order is Order.UV else (v, u)
     return Presented(stimulus.task, first, second if kind == "compare" else None)
 
 
 def request_for(judge: Judge, stimulus: Stimulus, presentation: Presentation) -> Request:
-    """What a judge is sent for one trial. Whoever plans, prices or asks renders it here, so that all three agree."""
+    """Returns what a judge is sent for one trial. Planning, pricing and asking all render it here, so they agree."""
     return judge.request(shown(stimulus, presentation.order, judge.kind), presentation)
 
 
 def write_plan(
     store: RunStore, judge: Judge, stimuli: StimulusSet, design: Design, *, shard_size: int = SHARD_SIZE
 ) -> int:
-    """Writes the plan of a run and returns its number of trials. No prompt is in it: prompts are rendered again."""
+    """Writes the plan of a run and returns its number of trials. It holds no prompts: they are rendered again."""
     trials, count, shard = _trials(judge, stimuli, design), 0, 0
     while chunk := list(islice(trials, shard_size)):
         store.write_plan_shard(shard, chunk)
@@ -77,12 +77,12 @@ def write_plan(
 
 
 def _trials(judge: Judge, stimuli: StimulusSet, design: Design) -> Iterator[tuple[Trial, int]]:
-    """Trials, each with the part of the stimulus set it is in."""
+    """Yields trials, each with the part of the stimulus set that its stimulus is in."""
     for part in stimuli.parts():
         for stimulus in stimuli.part(part).values():
             prompts: dict[Presentation, str] = {}
             for way in design.presentations(stimulus, judge.capabilities, judge.kind):
-                # Repeats are the same question: it is rendered once.
+                # Repeats are the same question, so it is rendered once.
                 if way.question not in prompts:
                     prompts[way.question] = prompt_id(request_for(judge, stimulus, way))
                 prompt = prompts[way.question]

@@ -1,4 +1,4 @@
-"""The recorder: one thread that alone writes responses, so that asking never waits for a disk."""
+"""The recorder: the only thread that writes responses, so that asking never waits for the disk."""
 
 import asyncio
 import queue
@@ -12,21 +12,21 @@ from umpirical.store.runs import RunStore
 __all__ = ["OpenShard", "Recorder"]
 
 BATCH = 1000
-"""Responses per commit, at most."""
+"""Most responses per commit."""
 
 
 @dataclass(slots=True)
 class OpenShard:
-    """A shard being asked."""
+    """A shard that is being asked."""
 
     number: int
     generation: int
     waiting: int
-    """Trials whose response is not committed yet."""
+    """Number of trials whose response is not committed yet."""
 
 
 class Recorder:
-    """Commits responses in batches and seals a shard when its last response is in. For one event loop."""
+    """Commits responses in batches and seals a shard when its last response has arrived. For one event loop."""
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
@@ -41,20 +41,20 @@ class Recorder:
         self._thread.start()
 
     def record(self, shard: OpenShard, response: Response | None) -> None:
-        """Takes a response, or None for a shard that only needs sealing. Raises what went wrong with earlier ones."""
+        """Takes a response, or None for a shard that only needs sealing. Raises the error of an earlier one."""
         if self._error is not None:
             raise self._error
         self._taken += 1
         self._inbox.put((shard, response))
 
     async def keep_up(self, most: int) -> None:
-        """Waits until at most `most` responses are taken and not yet durable: a killed process loses them."""
+        """Waits until at most `most` responses are accepted but not durable: a killed process loses those."""
         while self._taken - self._committed > most and self._error is None:
             self._saved.clear()
             await self._saved.wait()
 
     def close(self) -> list[Receipt]:
-        """Commits what is left and waits for it. Safe on any way out of a run."""
+        """Commits what is left and waits for it. Safe on every exit from a run."""
         self._inbox.put(None)
         self._thread.join()
         if self._error is not None:
@@ -83,9 +83,9 @@ class Recorder:
                 self._journal.forget(shard.number, shard.generation)
 
     def _next_batch(self) -> list[tuple[OpenShard, Response | None]]:
-        """What has come in while the last batch was committed; waits for the first. Empty when closed.
+        """Returns what arrived while the last batch was committed; waits for the first response. Empty when closed.
 
-        Nothing waits for a batch to fill: a response is durable one commit after it came in.
+        Nothing waits for a batch to fill: a response is durable one commit after it arrived.
         """
         entry, batch = self._inbox.get(), []
         while entry is not None:

@@ -1,4 +1,4 @@
-"""A run on disk: planned, under way or finished."""
+"""A run on disk: planned, in progress or finished."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ __all__ = ["Run", "open_run"]
 
 @dataclass(frozen=True)
 class Run:
-    """One judge asked about one stimulus set in one design: its record, and what it takes to ask on."""
+    """One judge asked about one stimulus set in one design: its store, and what is needed to keep asking."""
 
     store: RunStore
     call: CallSpec
@@ -53,11 +53,11 @@ class Run:
 
     @property
     def simulated(self) -> bool:
-        """Asking costs nothing and reaches nobody."""
+        """Whether asking costs nothing and contacts no server."""
         return self.judge.model is not None and ADAPTERS.get(self.judge.model.adapter).simulated
 
     def calls_left(self) -> int:
-        """Trials that have no answer yet, here or taken over from another run."""
+        """Number of trials that have no answer yet, neither here nor reused from another run."""
         return self.trials - sum(len(answered) for _, answered in answered_trials(self.store))
 
     @property
@@ -66,7 +66,7 @@ class Run:
 
 
 def open_run(folder: Path) -> Run:
-    """A run that is there already. The study's stimuli are found from its folder upwards, so a study can be moved."""
+    """Opens an existing run. The study's stimuli are searched from its folder upwards, so a study can be moved."""
     store = RunStore(folder)
     if not (folder / "run.json").is_file():
         raise UsageError(f"{folder} is not a run", fix="umpirical runs  lists the runs of a study")
@@ -75,4 +75,4 @@ def open_run(folder: Path) -> Run:
     for study in folder.resolve().parents:
         if (study / "stimuli" / name / "manifest.json").is_file():
             return Run(store, CallSpec(judge, study, study / "stimuli" / name, manifest["seed"]))
-    raise UsageError(f"the stimuli {name} of run {folder.name} are not there", fix="keep stimuli/ beside runs/")
+    raise UsageError(f"the stimuli {name} of run {folder.name} are missing", fix="keep stimuli/ beside runs/")

@@ -1,6 +1,6 @@
-"""Workers: as many tasks as calls may be in flight, drawing from one source until it is empty, or there is no sense.
+"""Workers: one task per call in flight, all drawing from one source until it is empty or the work must stop.
 
-Three ways to stop before the end: the spending cap, a row of failures with no answer between them, an interruption.
+There are three ways to stop early: the spending cap, a row of failures without an answer between them, an interrupt.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class RunStopped(UmpiricalError):
-    """The run was given up before its end. All that was answered is kept, and it can be resumed."""
+    """The run was abandoned before its end. All answers are kept, and it can be resumed."""
 
     exit_code = 5
 
@@ -27,17 +27,17 @@ class Workers:
     def __init__(self, count: int, *, give_up_after: int, fix: str) -> None:
         """`give_up_after` failures in a row stop the work: a server that is down is not asked ten thousand times.
 
-        `fix` is what a person is told to do then.
+        `fix` tells a person what to do then.
         """
         self.count = count
-        # Failures settle later than answers, so sound work may end with every call in flight failing in a row.
+        # Failures settle later than answers, so a healthy run may end with every call in flight failing in a row.
         self._give_up_after = give_up_after + 2 * count
         self._fix = fix
         self._failed_in_a_row = 0
         self._cap_reached: CapReached | None = None
 
     async def work_through(self, source: Iterable[T], work: Callable[[T], Awaitable[None]]) -> None:
-        """Has `work` done on everything in the source. Raises what stopped it, once."""
+        """Calls `work` on everything in the source. Raises whatever stopped it, once."""
         items = iter(source)
 
         async def worker() -> None:
@@ -45,7 +45,7 @@ class Workers:
                 for item in items:
                     await work(item)
             except CapReached as error:
-                # Nobody is cancelled at the cap: an answer that has just come in is paid for, and still to be recorded.
+                # No worker is cancelled at the cap: an answer that has just arrived is paid for and must be recorded.
                 self._cap_reached = error
 
         try:
@@ -59,7 +59,7 @@ class Workers:
             raise self._cap_reached
 
     def settled(self, failure: str | None) -> None:
-        """Told how each call ended: None for an answer, else what went wrong. Raises when it has become hopeless."""
+        """Records how each call ended: None for an answer, else what went wrong. Raises when going on is hopeless."""
         if failure is None:
             self._failed_in_a_row = 0
             return

@@ -1,1 +1,1 @@
-"""Domain to disk and back. The only place that knows file formats."""
+"""Stores domain records on disk and reads them back. The only place that knows file formats."""

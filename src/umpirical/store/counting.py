@@ -1,7 +1,7 @@
-"""Counting judgments, by DuckDB over Parquet: what the counts of every protocol have in common.
+"""Counts judgments with DuckDB over Parquet: the part that all protocols share.
 
-A protocol writes the queries. Their columns are named like the fields of the tally they make, so that a column more
-or in another place cannot become another number.
+A protocol writes the queries. Their columns are named like the fields of the tally they make, so that an extra or moved
+column cannot end up as another number.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ __all__ = ["Counting", "counting"]
 
 T = TypeVar("T")
 
-# One row per trial. An abstention is an answer; unparsed, failed and unasked trials are none, and neither is a grade
+# One row per trial. An abstention is an answer; unparsed, failed and unasked trials are not, and neither is a grade
 # on a scale without order, which has no score.
 _JUDGMENTS = """
 create temp view judgment as
@@ -47,37 +47,37 @@ class Counting:
         self._db = db
 
     def execute(self, *statements: str) -> None:
-        """Statements that return nothing: views, tables and macros for the queries to come."""
+        """Executes statements that return nothing: views, tables and macros for later queries."""
         for statement in statements:
             self._db.execute(statement)
 
     def rows(self, query: str, parameters: object = None) -> list[dict[str, Any]]:
-        """The rows of a query, each by the names of its columns."""
+        """Returns the rows of a query, each as a mapping from column names."""
         found = self._db.execute(query, parameters)
         names = [column[0] for column in found.description or ()]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
     def tallies(self, kind: type[T], query: str) -> tuple[T, ...]:
-        """A tally for every row, its fields given by the columns of the same names."""
+        """Returns a tally for every row; its fields are the columns of the same names."""
         return tuple(kind(**row) for row in self.rows(query))
 
     def calls(self) -> tuple[CallTally, ...]:
-        """Every trial by outcome: the same for every protocol."""
+        """Counts every trial by outcome, in the same way for every protocol."""
         return self.tallies(CallTally, _CALL_TALLIES)
 
 
 @contextmanager
 def counting(folder: Path, kind: JudgeKind) -> Iterator[Counting]:
-    """Opens the judgments in a folder for counting. Refuses if a trial is there twice."""
+    """Opens the judgments in a folder for counting. Raises if a trial occurs twice."""
     with open_duckdb(spill=folder / "spill") as db:
-        # A view takes no parameters, so the path is put into its text.
+        # A view takes no parameters, so the path is part of its text.
         db.execute(_JUDGMENTS.format(files=quoted_glob(folder, "*.parquet")))
         _refuse_doubles(db, kind)
         yield Counting(db)
 
 
 def _refuse_doubles(db: "duckdb.DuckDBPyConnection", kind: JudgeKind) -> None:
-    """A trial is a question; a `grade` judge is asked the same of an answer that came up in two pairs."""
+    """Raises if a trial is counted twice; a `grade` judge shares one trial for an answer that occurs in two pairs."""
     trial = "trial_id" if kind == "compare" else '(trial_id, stimulus_id, "order")'
     [(doubled,)] = db.execute(f"select count(*) - count(distinct {trial}) from judgment").fetchall()  # noqa: S608  # ours
     if doubled:

@@ -1,7 +1,7 @@
-"""What a generator and its validators said, and what came of it: one SQLite database in WAL mode in the study.
+"""What a generator and its validators said, and the resulting attempts: one SQLite database in WAL mode per study.
 
-A call is durable before anything is made of it, so a killed run pays for no call twice; an attempt is durable with its
-stimulus, so a reviewer can start while the generator still writes.
+A call is durable before it is used, so a killed run pays for no call twice; an attempt is durable together with its
+stimulus, so a reviewer can start while the generator is still writing.
 """
 
 import json
@@ -37,7 +37,7 @@ create unique index if not exists one_stimulus_a_commission on attempt (commissi
 create index if not exists attempt_by_test on attempt (test);
 """
 
-# An answer is final. Only a failure gives way to a later response.
+# An answer is final. Only a failure is replaced by a later response.
 _CALL = f"""
 insert into call (commission, role, {", ".join(COLUMNS)}) values (?, ?, {", ".join("?" * len(COLUMNS))})
 on conflict (trial_id) do update set {", ".join(f"{column} = excluded.{column}" for column in COLUMNS[1:])}
@@ -54,7 +54,7 @@ _FILE = "attempts.sqlite"
 _values = itemgetter(*COLUMNS)
 
 Called = tuple[str, str, Response]
-"""Commission, role, and what came back."""
+"""Commission, role and response."""
 
 
 class GenerationStore:
@@ -63,7 +63,7 @@ class GenerationStore:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        # Commits come from a worker thread; there are never two at once.
+        # Commits come from worker threads, but never two at once.
         self._db = sqlite3.connect(folder / _FILE, isolation_level=None, check_same_thread=False)
         self._db.row_factory = sqlite3.Row
         self._db.execute("pragma journal_mode = wal")
@@ -73,7 +73,7 @@ class GenerationStore:
 
     @staticmethod
     def exists(folder: Path) -> bool:
-        """Whether there is a record. Opening one makes it, and looking is not to change anything."""
+        """Whether there is a record. Opening one would create it, and reading must not change anything."""
         return (folder / _FILE).is_file()
 
     def locked(self) -> AbstractContextManager[None]:
@@ -94,42 +94,42 @@ class GenerationStore:
         self._db.execute("commit")
 
     def calls(self, commission: str) -> dict[str, Response]:
-        """The last response to every call for a commission, failures included."""
+        """Returns the last response to every call for a commission, including failures."""
         found = self._db.execute("select * from call where commission = ?", (commission,))
         return {row["trial_id"]: response_from_row(dict(row)) for row in found}
 
     def commissions_called(self) -> set[str]:
-        """Commissions that anything was asked for."""
+        """Returns the commissions for which at least one call was made."""
         return {row[0] for row in self._db.execute("select distinct commission from call")}
 
     def failures(self, commissions: Collection[str]) -> Counter[tuple[str, str]]:
-        """Kind and detail of the calls for these commissions that have failed, and how often."""
+        """Counts the failed calls for these commissions, by kind and detail."""
         query = "select commission, failure, failure_detail from call where failure is not null"
         return Counter((row[1], row[2]) for row in self._db.execute(query) if row[0] in commissions)
 
     def settled(self) -> dict[str, tuple[int, bool]]:
-        """For every commission that was tried: the attempts settled, and whether one of them is a stimulus."""
+        """Returns, for every commission tried, the number of settled attempts and whether one is a stimulus."""
         query = "select commission, count(*), count(stimulus) from attempt group by commission"
         return {commission: (tried, bool(taken)) for commission, tried, taken in self._db.execute(query)}
 
     def attempts(self, commissions: Sequence[str] | None = None) -> Iterator[Attempt]:
-        """Every settled attempt in the order they were settled, of the commissions named or of all."""
+        """Yields the settled attempts in the order they were settled, of the named commissions or of all."""
         wanted = None if commissions is None else set(commissions)
         for row in self._db.execute("select * from attempt order by serial"):
             if wanted is None or row["commission"] in wanted:
                 yield _attempt(row)
 
     def accepted_after(self, serial: int) -> Iterator[tuple[int, Attempt]]:
-        """Attempts that are stimuli and were settled after the one of that serial number, each with its own.
+        """Yields accepted attempts that were settled after this serial number, each with its own number.
 
-        One process writes, so what is committed later has a greater number: nobody who reads on misses any.
+        Only one process writes, so a later commit has a greater number and no reader misses any.
         """
         query = "select * from attempt where serial > ? and stimulus is not null order by serial"
         for row in self._db.execute(query, (serial,)):
             yield row["serial"], _attempt(row)
 
     def spent(self) -> Iterator[tuple[str, Response]]:
-        """Role and response of every call."""
+        """Yields the role and response of every call."""
         for row in self._db.execute("select * from call order by trial_id"):
             yield row["role"], response_from_row(dict(row))
 

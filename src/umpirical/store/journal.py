@@ -1,4 +1,4 @@
-"""The journal: responses of the shards in progress, safe the moment a batch is committed."""
+"""The journal: responses of the shards in progress, durable as soon as a batch is committed."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -48,7 +48,7 @@ create table if not exists response (
 create index if not exists response_by_shard on response (shard);
 """
 
-# A trial is answered once. Only a failure may give way to a later response.
+# A trial is answered once. Only a failure may be replaced by a later response.
 _INSERT = f"""
 insert into response (shard, generation, {", ".join(COLUMNS)})
 values {{rows}}
@@ -70,7 +70,7 @@ class Journal:
     """A SQLite database in WAL mode, written by one process at a time."""
 
     def __init__(self, path: Path) -> None:
-        # The executor commits from a worker thread; it never has two at once.
+        # The executor commits from worker threads, but never from two at once.
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._db.row_factory = sqlite3.Row
         self._db.execute("pragma journal_mode = wal")
@@ -83,7 +83,7 @@ class Journal:
         rows = [(s, g, *_values(response_row(response))) for s, g, response in shard_of]
         self._db.execute("begin immediate")
         try:
-            # One statement for many rows: each statement gives up Python's lock, and waits to have it back.
+            # One statement for many rows: each statement releases Python's lock and waits to get it back.
             for start in range(0, len(rows), ROWS_PER_STATEMENT):
                 some = rows[start : start + ROWS_PER_STATEMENT]
                 self._db.execute(_INSERT.format(rows=", ".join([_ROW] * len(some))), [v for row in some for v in row])
@@ -93,12 +93,12 @@ class Journal:
         self._db.execute("commit")
 
     def responses(self, shard: int) -> list[Response]:
-        """What the journal holds of one shard, in order of trial id."""
+        """Returns the journal's responses of one shard, in order of trial id."""
         found = self._db.execute("select * from response where shard = ? order by trial_id", (shard,))
         return [response_from_row(row) for row in found]
 
     def rows(self, shard: int) -> list[dict[str, Any]]:
-        """What the journal holds of one shard, as rows to be sealed."""
+        """Returns the journal's responses of one shard, as rows to be sealed."""
         columns = ", ".join(COLUMNS)
         found = self._db.execute(f"select {columns} from response where shard = ? order by trial_id", (shard,))  # noqa: S608
         return [dict(row) for row in found]

@@ -1,4 +1,4 @@
-"""One process at a time: two that ask the same would pay twice."""
+"""Locks for one process at a time: two that ask the same questions would pay twice."""
 
 import fcntl
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ __all__ = ["locked"]
 
 @contextmanager
 def locked(folder: Path, *, held: str) -> Iterator[None]:
-    """Holds the lock of a folder; raises at once with `held`, which says who has it, where another process does."""
+    """Holds the lock of a folder. If another process has it, raises at once with the message `held`."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as handle:
         try:

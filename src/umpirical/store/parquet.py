@@ -1,4 +1,4 @@
-"""Parquet files of records: written whole, read in order."""
+"""Parquet files of records: written atomically, read in order."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -31,7 +31,7 @@ def write_rows(
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a file in order, a batch at a time."""
+    """Yields the rows of a file in order, reading a batch at a time."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:

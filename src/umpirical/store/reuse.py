@@ -1,7 +1,7 @@
-"""Answers from other runs: the same question is never paid twice.
+"""Reuses answers from other runs: the same question is never paid for twice.
 
-A trial's id is the digest of what is sent, so an answer that another run was given to the same trial is an answer to
-this one. Failures are not answers. What is taken over costs nothing here, and says where it is from.
+A trial's id is the digest of what is sent, so an answer to the same trial in another run is also an answer here.
+Failures are not answers. A reused answer costs nothing, and says where it comes from.
 """
 
 import shutil
@@ -16,7 +16,7 @@ from umpirical.store.sql import open_duckdb, quoted_glob
 
 __all__ = ["answered_trials", "find_answers", "reused_answers"]
 
-# The plan is read by file name, which is the shard; of several answers to a trial the first is as good as any.
+# The file name of a plan file is its shard; if a trial has several answers, any of them will do.
 _FIND = """
 copy (
   select cast(parse_filename(p.filename, true) as integer) as shard, r.* exclude (filename),
@@ -30,9 +30,9 @@ copy (
 
 
 def find_answers(store: RunStore, others: Sequence[RunStore]) -> None:
-    """Looks up every planned trial of a run among the sealed answers of `others`, and keeps what is found beside it.
+    """Looks up every planned trial of a run among the sealed answers of `others`, and stores what it finds in the run.
 
-    Done once: what is found appears whole, or, if this is killed, is looked for again.
+    Done once: the result appears completely or, if this is killed, is looked up again.
     """
     sealed = [other.folder / "responses" for other in others if any((other.folder / "responses").glob("*.parquet"))]
     if not sealed or (store.folder / "reused").exists():
@@ -51,7 +51,7 @@ def find_answers(store: RunStore, others: Sequence[RunStore]) -> None:
 
 
 def reused_answers(store: RunStore, shard: int) -> list[Response]:
-    """What was found for one shard, in order of trial id."""
+    """Returns the answers found for one shard, in order of trial id."""
     found = []
     for path in sorted(_folder(store, shard).glob("*.parquet")):
         for row in read_rows(path):
@@ -61,7 +61,7 @@ def reused_answers(store: RunStore, shard: int) -> list[Response]:
 
 
 def answered_trials(store: RunStore) -> Iterator[tuple[int, set[str]]]:
-    """Every shard of the plan, with the trials that have their answer, here or taken over from another run."""
+    """Yields every shard of the plan, with the trials that have an answer, from here or reused from another run."""
     for shard, responses in store.walk():
         answered = {trial_id for trial_id, response in responses.items() if response.failure is None}
         answered.update(response.trial_id for response in reused_answers(store, shard))

@@ -1,4 +1,4 @@
-"""One run on disk: its manifest, its plan, and every response it was given.
+"""One run on disk: its manifest, its plan, and all its responses.
 
     run.json                     what is measured, and with what
     plan/00003.parquet           the trials of shard 3
@@ -6,8 +6,8 @@
     responses/00003-0.parquet    the sealed responses of shard 3; -1, -2 hold answers to trials that had failed before
     judgments/00003.parquet      read from the responses by the judge's parser; can be deleted at any time
 
-A sealed shard is immutable and named by the plan, so many workers can seal different shards of one run, and what is
-done is a listing. SIGKILL at any moment costs at most the calls in flight and the commit under way.
+A sealed shard is immutable and named by the plan, so many workers can seal different shards of one run, and a folder
+listing shows what is done. SIGKILL at any moment costs at most the calls in flight and the commit in progress.
 """
 
 import hashlib
@@ -50,7 +50,7 @@ class RunStore:
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """What is measured, and with what; read once."""
+        """What is measured, and with what; cached."""
         if self._manifest is None:
             self._manifest = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
         return self._manifest
@@ -67,7 +67,7 @@ class RunStore:
     # The plan
 
     def write_plan_shard(self, shard: int, trials: Sequence[tuple[Trial, int]]) -> None:
-        """Writes trials, each with the part of the stimulus set it is in."""
+        """Writes trials, each with the part of the stimulus set that its stimulus is in."""
         (self.folder / "plan").mkdir(parents=True, exist_ok=True)
         rows = [trial_row(trial, part) for trial, part in trials]
         write_rows(self._plan(shard), rows, plan_schema())
@@ -77,7 +77,7 @@ class RunStore:
         write_text(self.folder / "plan" / "plan.json", json.dumps({"trials": trials, "shards": shards}) + "\n")
 
     def plan_size(self) -> tuple[int, int] | None:
-        """(trials, shards), or None while there is no complete plan."""
+        """Returns (trials, shards), or None while there is no complete plan."""
         path = self.folder / "plan" / "plan.json"
         if not path.exists():
             return None
@@ -85,14 +85,14 @@ class RunStore:
         return size["trials"], size["shards"]
 
     def plan_shard(self, shard: int) -> Iterator[tuple[Trial, int]]:
-        """The trials of a shard, each with the part of the stimulus set it is in."""
+        """Yields the trials of a shard, each with the part of the stimulus set that its stimulus is in."""
         for row in read_rows(self._plan(shard)):
             yield trial_from_row(row), row["stimulus_part"]
 
     # Responses
 
     def open_journal(self) -> Journal:
-        """The journal, after dropping what a killed run had sealed but not yet forgotten."""
+        """Opens the journal, dropping what a killed run had sealed but not yet removed from it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         journal = Journal(self.folder / "journal.sqlite")
         for shard, generation in self.sealed():
@@ -112,14 +112,14 @@ class RunStore:
             journal.close()
 
     def sealed(self) -> list[tuple[int, int]]:
-        """(shard, generation) of every sealed file."""
+        """Returns (shard, generation) of every sealed file."""
         found = (_SEALED.fullmatch(path.name) for path in (self.folder / "responses").glob("*.parquet"))
         return sorted((int(match[1]), int(match[2])) for match in found if match)
 
     def state(self, shard: int) -> tuple[int, int]:
-        """(next generation, failures to ask again) of a shard; (0, 0) if nothing of it is sealed.
+        """Returns (next generation, failures to ask again) of a shard; (0, 0) if none of it is sealed.
 
-        Each generation asks again all that failed in the one before, so the last one says what is still failed.
+        Each generation retries everything that failed in the one before, so the last one shows what still fails.
         """
         generations = [generation for part, generation in self.sealed() if part == shard]
         if not generations:
@@ -128,11 +128,11 @@ class RunStore:
         return last + 1, int(read_metadata(self._responses(shard, last))["failed"])
 
     def seal(self, shard: int, generation: int, responses: Sequence[Response]) -> str:
-        """Writes the responses of a shard for good and returns their digest."""
+        """Writes the responses of a shard permanently and returns their digest."""
         return self.seal_rows(shard, generation, [response_row(response) for response in responses])
 
     def seal_rows(self, shard: int, generation: int, rows: Sequence[Mapping[str, Any]]) -> str:
-        """The same for responses that are rows already, as the journal has them."""
+        """Like `seal`, for responses that are already rows, as in the journal."""
         (self.folder / "responses").mkdir(exist_ok=True)
         digest = responses_digest((row["trial_id"], row["text"], row["failure"]) for row in rows)
         failed = sum(row["failure"] is not None for row in rows)
@@ -141,7 +141,7 @@ class RunStore:
         return digest
 
     def sealed_responses(self, shard: int) -> dict[str, Response]:
-        """The latest sealed response to each trial of a shard. An answer is final: two of them is an error."""
+        """Returns the latest sealed response to each trial of a shard. An answer is final: two of them are an error."""
         found: dict[str, Response] = {}
         for part, generation in self.sealed():
             if part != shard:
@@ -151,8 +151,8 @@ class RunStore:
         return found
 
     def responses(self, shard: int, journal: Journal | None = None) -> dict[str, Response]:
-        """Every response to a trial of this shard, sealed or still in the journal."""
-        # The journal first: what is sealed meanwhile by another process is then seen twice, and not missed.
+        """Returns every response to a trial of this shard, sealed or still in the journal."""
+        # The journal is read first: what another process seals meanwhile is then seen twice rather than missed.
         unsealed = journal.responses(shard) if journal else []
         found = self.sealed_responses(shard)
         for response in unsealed:
@@ -161,7 +161,7 @@ class RunStore:
         return found
 
     def walk(self) -> Iterator[tuple[int, dict[str, Response]]]:
-        """Every shard of the plan, with all responses to it so far; nothing while there is no complete plan."""
+        """Yields every shard of the plan, with all its responses so far; nothing while there is no complete plan."""
         size = self.plan_size()
         if size is None:
             return
@@ -180,7 +180,7 @@ class RunStore:
 
 
 def responses_digest(answers: Iterable[tuple[str, str | None, str | None]]) -> str:
-    """SHA-256 over (trial id, text, failure) of every response, in order of trial id."""
+    """Returns the SHA-256 over (trial id, text, failure) of every response, in order of trial id."""
     state = hashlib.sha256()
     for trial_id, text, failure in sorted(answers, key=itemgetter(0)):
         answer = text if failure is None else f"\0{failure}"
@@ -191,5 +191,5 @@ def responses_digest(answers: Iterable[tuple[str, str | None, str | None]]) -> s
 def _take(found: dict[str, Response], response: Response) -> None:
     earlier = found.get(response.trial_id)
     if earlier is not None and earlier.failure is None:
-        raise StoreError(f"trial {response.trial_id} has two answers", fix="keep one of the two files that hold it")
+        raise StoreError(f"trial {response.trial_id} has two answers", fix="keep one of the two files with it")
     found[response.trial_id] = response

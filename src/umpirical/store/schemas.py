@@ -70,7 +70,7 @@ def stimulus_row(stimulus: Stimulus) -> dict[str, Any]:
         "parent": stimulus.parent,
         "gold": stimulus.gold,
         "gold_from": stimulus.gold_from,
-        # As JSON: their keys are the user's columns and the perturbation's checks, different in every set.
+        # As JSON: their keys are the user's columns and the perturbation's checks, which differ between sets.
         "evidence": canonical_json(dict(stimulus.evidence)),
         "strata": canonical_json(dict(stimulus.strata)),
     }
@@ -99,7 +99,7 @@ _FACTOR_TYPES = get_type_hints(Presentation)
 
 
 def _factor_columns() -> "list[tuple[str, pa.DataType]]":
-    """A column for each factor of a presentation: whole numbers that may be missing are wide, as seeds are."""
+    """Returns a column for each factor of a presentation; optional integers are wide, because seeds are."""
     import pyarrow as pa
 
     kinds = {int: pa.int32(), int | None: pa.int64()}
@@ -107,13 +107,13 @@ def _factor_columns() -> "list[tuple[str, pa.DataType]]":
 
 
 def factor_row(presentation: Presentation) -> dict[str, Any]:
-    """The factors by name, as plain values."""
+    """Returns the factors by name, as plain values."""
     values = {name: getattr(presentation, name) for name in FACTORS}
     return {name: value.value if isinstance(value, Enum) else value for name, value in values.items()}
 
 
 def presentation_from_row(row: Mapping[str, Any]) -> Presentation:
-    """A row that was written before a factor existed has that factor's default."""
+    """Returns the presentation of a row; a row older than a factor gets that factor's default."""
     known = {name: row[name] for name in FACTORS if name in row}
     return Presentation(**{**known, "order": Order(known["order"])})
 
@@ -218,16 +218,16 @@ def response_from_row(row: Mapping[str, Any]) -> Response:
 
 
 def storable(text: str) -> str:
-    """Text without lone surrogates, each written as its escape: neither Parquet nor SQLite can keep them."""
+    """Returns text with lone surrogates escaped, since neither Parquet nor SQLite can store them."""
     if text.isascii():
         return text
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def judgment_schema(facts: Mapping[str, str]) -> "pa.Schema":
-    """One row per planned trial, with all that counting needs; rebuilt from responses whenever they are read.
+    """Returns the schema of judgments: one row per planned trial, rebuilt from the responses whenever they are read.
 
-    `facts` are the columns of a protocol's own, by the name of their type: double, int32, string or list<string>.
+    `facts` maps a protocol's own columns to the name of their type: double, int32, string or list<string>.
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""DuckDB, opened so that it stays within its memory and touches nothing but the files it is given."""
+"""Opens DuckDB so that it stays within its memory limit and touches only the files it is given."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ MEMORY = "512MB"
 
 @contextmanager
 def open_duckdb(*, spill: Path) -> "Iterator[duckdb.DuckDBPyConnection]":
-    """A connection that spills to `spill` what does not fit in memory, and downloads no extension."""
+    """Opens a connection that spills to `spill` what does not fit in memory, and downloads no extensions."""
     import duckdb
 
     db = duckdb.connect(
@@ -33,6 +33,6 @@ def open_duckdb(*, spill: Path) -> "Iterator[duckdb.DuckDBPyConnection]":
 
 
 def quoted_glob(folder: Path, pattern: str) -> str:
-    """A path pattern as an SQL text: a folder's name may hold a quote, or a sign that means something in a pattern."""
+    """Returns a path pattern as an SQL string: a folder's name may contain a quote or a wildcard character."""
     text = f"{escape(str(folder))}/{pattern}" if pattern else str(folder)
     return "'" + text.replace("'", "''") + "'"

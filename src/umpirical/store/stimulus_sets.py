@@ -1,4 +1,4 @@
-"""A stimulus set on disk: parts of a thousand, so that any number of stimuli can be read with little memory."""
+"""A stimulus set on disk, in parts of a thousand, so that any number of stimuli can be read with little memory."""
 
 import hashlib
 import json
@@ -20,21 +20,21 @@ PART_SIZE = 1000
 
 
 class StimulusSet:
-    """Stimuli that have been written down."""
+    """Stimuli that have been written to disk."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        # Plans walk through the stimuli in order: a few parts are all that is ever in use.
+        # Plans use the stimuli in order, so only a few parts are ever in use.
         self._load = lru_cache(maxsize=4)(self._read_part)
 
     @property
     def digest(self) -> str:
-        """Over the ids of all stimuli in order: the same set has the same digest."""
+        """Digest over the ids of all stimuli in order: the same set has the same digest."""
         return str(self.manifest["digest"])
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What the set is made of, and what the gates said of it."""
+        """What the set is made from, and what the gates found."""
         found: dict[str, Any] = json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
         return found
 
@@ -42,7 +42,7 @@ class StimulusSet:
         return sorted(int(path.stem) for path in self.folder.glob("*.parquet"))
 
     def part(self, number: int) -> dict[str, Stimulus]:
-        """Stimuli of one part, by id, in order."""
+        """Returns the stimuli of one part, by id, in order."""
         return self._load(number)
 
     def __iter__(self) -> Iterator[Stimulus]:
@@ -55,7 +55,7 @@ class StimulusSet:
 
 
 def write_stimuli(folder: Path, stimuli: Iterable[Stimulus], about: Mapping[str, Json] | None = None) -> StimulusSet:
-    """Writes a set; the manifest comes last, so a set with a manifest is complete. `about` goes into the manifest."""
+    """Writes a set, with its manifest last, so a set with a manifest is complete. `about` goes into the manifest."""
     folder.mkdir(parents=True, exist_ok=True)
     source, state, count, number = iter(stimuli), hashlib.sha256(), 0, 0
     while part := list(islice(source, PART_SIZE)):

@@ -1,4 +1,4 @@
-"""YAML 1.2, safely: `yes` stays text, a key given twice is an error, and nothing expands."""
+"""Reads YAML 1.2 safely: `yes` stays text, a repeated key is an error, and nothing expands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ MAX_BYTES = 1_000_000
 
 @dataclass(frozen=True)
 class YamlDocument:
-    """A parsed document that still knows where each part of it stood."""
+    """A parsed document that can say where each part of it was."""
 
     data: Mapping[str, Any]
     name: str
     text: str
 
     def where(self, path: tuple[str | int, ...]) -> str:
-        """`file:line` of the entry at `path`, or of the nearest entry around it that has a line."""
+        """Returns `file:line` of the entry at `path`, or of the nearest entry around it that has a line."""
         from ruamel.yaml import YAML
 
-        # Parsed a second time, by the slower loader that keeps lines, only once something is wrong.
+        # Parsed a second time, by the slower loader that keeps lines, only if something is wrong.
         node: Any = YAML(typ="rt", pure=True).load(self.text)
         line = 1
         for key in path:
@@ -50,20 +50,20 @@ def load_yaml(path: Path) -> YamlDocument:
 
 
 def parse_yaml(text: str, *, name: str) -> YamlDocument:
-    """A mapping at the top, without anchors or aliases (a few hundred bytes of them can stand for gigabytes)."""
+    """Parses a mapping, without anchors or aliases (a few hundred bytes of them can expand to gigabytes)."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
     from ruamel.yaml.tokens import AliasToken, AnchorToken, DirectiveToken
 
     try:
-        # Only a document with such a sign can have an anchor or a directive; most need no second pass.
+        # Only a document with such a character can have an anchor or a directive; most need no second pass.
         for token in YAML(typ="safe", pure=True).scan(text) if any(sign in text for sign in "&*%") else ():
             where = f"{name}:{token.start_mark.line + 1}"
             if isinstance(token, AliasToken | AnchorToken):
-                raise ConfigError("anchors and aliases are not read", where=where, fix="write the value out")
+                raise ConfigError("anchors and aliases are not supported", where=where, fix="write the value out")
             if isinstance(token, DirectiveToken):
-                # `%YAML 1.1` would make booleans of labels.
-                raise ConfigError("directives are not read", where=where, fix="delete the line that starts with %")
+                # `%YAML 1.1` would turn some labels into booleans.
+                raise ConfigError("directives are not supported", where=where, fix="delete the line that starts with %")
         data = YAML(typ="safe", pure=True).load(text)
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
@@ -71,7 +71,7 @@ def parse_yaml(text: str, *, name: str) -> YamlDocument:
     except YAMLError as error:
         raise ConfigError(str(error).splitlines()[0], where=name) from None
     except (ValueError, LookupError) as error:
-        raise ConfigError(f"a value is not what it is written as: {error}", where=name) from None
+        raise ConfigError(f"a value does not have the type it is written as: {error}", where=name) from None
     except RecursionError:
         raise ConfigError("nested too deeply", where=name) from None
     if not isinstance(data, Mapping):
@@ -80,7 +80,7 @@ def parse_yaml(text: str, *, name: str) -> YamlDocument:
 
 
 def dump_yaml(data: Mapping[str, Any]) -> str:
-    """Plain data as YAML that a person can edit, its keys in their order."""
+    """Writes plain data as YAML that a person can edit, with its keys in order."""
     from io import StringIO
 
     from ruamel.yaml import YAML

@@ -1,1 +1,1 @@
-"""Use cases: plain functions over a study folder, the same for every face."""
+"""Use cases: plain functions over a study folder, shared by the command line and the Python API."""

@@ -1,4 +1,4 @@
-"""The demo: every simulated judge measured end to end, and what was planted held against what was found."""
+"""The demo: measures every simulated judge end to end, and compares what was planted with what was found."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ SEED = 7
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A planted defect, held against its measure."""
+    """A planted defect and what its measure found."""
 
     measure: str
     stratum: str
@@ -29,7 +29,7 @@ class Found:
 
     @property
     def inside(self) -> bool:
-        """The planted value lies in the printed interval."""
+        """Whether the planted value lies in the printed interval."""
         limits = self.estimate.interval
         return limits is not None and (
             (limits.low is None or limits.low <= self.planted) and (limits.high is None or self.planted <= limits.high)
@@ -48,14 +48,14 @@ class DemoResult:
 
 
 def demo_study(folder: Path) -> Study[Any]:
-    """All simulated judges on all built-in tasks."""
+    """Returns a study of all simulated judges on all built-in tasks."""
     judges = "".join(f"  - name: {name}\n    model: {{adapter: simulated, name: {name}}}\n" for name in PROFILES)
     study = parse_study(f"study: demo\nseed: {SEED}\njudges:\n{judges}", folder)
     return replace(study, commands=dict.fromkeys(PROFILES, "umpirical demo"))
 
 
 def run_demo(folder: Path, watch: Callable[[str, int], Watch]) -> Iterator[DemoResult]:
-    """Measures every simulated judge into a folder of its own. `watch` is told the judge and its number of trials."""
+    """Measures every simulated judge in a folder of its own. `watch` is given the judge's name and number of trials."""
     study = demo_study(folder)
     for judge in study.spec.judges:
         run = prepare_run(study, judge, folder=folder / judge.name)

@@ -1,7 +1,7 @@
-"""What a run will take before anything is sent: calls, tokens, money, time, and how precise it will be.
+"""Estimates what a run will take, before anything is sent: calls, tokens, money, time and precision.
 
-`at most` is a bound: every call at the worst case of one attempt. A retry may be billed too; it is booked under the
-same cap as all else.
+`at most` is a bound: the worst case of one attempt at every call. A retry may be billed too; it counts towards the
+same cap as everything else.
 """
 
 from collections import Counter
@@ -41,22 +41,22 @@ from umpirical.study.precision import Precision, expected_precision
 __all__ = ["PlanEstimate", "Pricing", "RunEstimate", "Tokens", "estimate_run", "pricers_of"]
 
 BYTES_PER_TOKEN = 4
-"""Of English prose, about, with any tokenizer in use."""
+"""Roughly true of English prose with any common tokenizer."""
 
 CONSTRAINED_TOKENS = 15
-"""Output of a judge that may only fill in the answer schema."""
+"""Output tokens of a judge that can only fill in the answer schema."""
 
 ASSUMED_SECONDS = 1.0
-"""For one call, where none was recorded."""
+"""Assumed for one call if none has been recorded."""
 
 ENOUGH_RECORDED = 10_000
-"""Recorded answers beyond which more of them change no mean."""
+"""How many recorded answers are read: more of them would hardly change a mean."""
 
 Pricing = Literal["free", "priced", "unpriced", "unknown", "own-function"]
-"""`unpriced`: not known, and somebody agreed. `own-function`: Umpirical sends nothing and sees no bill."""
+"""`unpriced`: the price is unknown, and the user agreed. `own-function`: Umpirical sends nothing and sees no bill."""
 
 OutputBasis = Literal["recorded", "constrained", "max-tokens", "none"]
-"""Where the expected output is from: earlier answers of this model, the answer schema, or the limit."""
+"""What the expected output is based on: earlier answers of this model, the answer schema, or the limit."""
 
 SecondsBasis = Literal["recorded", "assumed", "none"]
 """`none`: a simulated judge answers at once."""
@@ -67,7 +67,7 @@ class Tokens:
     """A number of tokens."""
 
     expected: int | None
-    """None if nothing is known to expect it from."""
+    """None if there is nothing to base it on."""
     at_most: int | None
     """None if nothing bounds it."""
 
@@ -81,12 +81,12 @@ class RunEstimate:
     model: str
     trials: int
     answered: int
-    """Trials that have their answer already and are not asked again."""
+    """Trials that already have an answer and are not asked again."""
     calls: int
     input_tokens: Tokens | None
-    """Of all calls together; None for a judge whose prompts are its own affair."""
+    """For all calls together; None for a judge that writes its own prompts."""
     output_tokens: Tokens | None
-    """Of one call."""
+    """For one call."""
     output_basis: OutputBasis
     pricing: Pricing
     price_table: str
@@ -95,9 +95,9 @@ class RunEstimate:
     at_most: Decimal | None
     """US dollars; None if not known, or if nothing bounds it."""
     refusal: str
-    """Why it cannot be run as it is; empty if it can."""
+    """Why the run cannot start as it is; empty if it can."""
     fix: str
-    """What to do about that."""
+    """How to remove the refusal."""
     seconds: float
     seconds_basis: SecondsBasis
     concurrency: int
@@ -125,44 +125,44 @@ class PlanEstimate:
 
     @property
     def unit(self) -> Decimal:
-        """What amounts are rounded to: cents, or hundredths of them where a dollar is not at stake."""
+        """What amounts are rounded to: cents, or hundredths of a cent if the total is below a dollar."""
         known = sum((run.at_most for run in self.runs if run.at_most is not None), Decimal(0))
         return Decimal("0.01") if known >= 1 else Decimal("0.0001")
 
     @property
     def bound(self) -> Decimal:
-        """The total of `at most` as it is shown: each judge's that is known, rounded up."""
+        """The total of `at most` as shown: the known bound of each judge, rounded up."""
         rows = (run.at_most.quantize(self.unit, ROUND_CEILING) for run in self.runs if run.at_most is not None)
         return sum(rows, Decimal(0))
 
     @property
     def unseen_calls(self) -> int:
-        """Calls whose price is not seen here, and which no cap holds."""
+        """Calls whose price is unknown here, and which no cap limits."""
         return sum(run.calls for run in self.runs if run.pricing in ("unpriced", "own-function"))
 
     @property
     def seconds(self) -> float:
-        """Runs go one after the other."""
+        """The sum over the runs, since they run one after another."""
         return sum(run.seconds for run in self.runs)
 
 
 def pricers_of(
     runs: Sequence[Run], overrides: Mapping[str, TokenPrices], *, allow_unpriced: bool = False
 ) -> list[Pricer | None]:
-    """The prices of every run's judge, in order; None where they are not known, unless that is allowed."""
+    """Returns the pricer of every run's judge, in order; None if a price is unknown and that is not allowed."""
     models = {run.judge.model.name for run in runs if run.judge.model}
     if stray := [name for name in overrides if name not in models]:
         raise UsageError(
-            f"--price {stray[0]}: no judge here has that model", fix=f"models: {', '.join(sorted(models)) or 'none'}"
+            f"--price {stray[0]}: no judge here uses that model", fix=f"models: {', '.join(sorted(models)) or 'none'}"
         )
     found = [_pricer(run.judge, overrides) for run in runs]
     return [UNPRICED if allow_unpriced and pricer is None else pricer for pricer in found]
 
 
 def estimate_run(run: Run, pricer: Pricer | None, *, concurrency: int) -> RunEstimate:
-    """Counts what is left to ask of a run, and prices it. Reads the plan and the record; asks nothing."""
+    """Counts what is left to ask of a run, and prices it. Reads the plan and the responses; makes no calls."""
     spec, protocol = run.judge, protocol_of_run(run.store)
-    # A simulated judge has no tokens to count and takes no time; a function's prompts are its own affair.
+    # A simulated judge has no tokens to count and takes no time; a function writes its own prompts.
     model = None if run.simulated else spec.model
     recorded = _recorded(run, model) if model else _Recorded()
     load = _load(run, pricer, protocol.planned(spec))
@@ -216,12 +216,12 @@ class _Weight(NamedTuple):
 
 @dataclass(slots=True)
 class _Load:
-    """What the trials of a run that are still to be asked add up to."""
+    """Totals over the trials of a run that are still to be asked."""
 
     planned: PlannedCounts
     calls: int = 0
     sizes: Counter[int] = field(default_factory=Counter)
-    """Calls by the bytes of their prompt."""
+    """How many calls have a prompt of this many bytes."""
     most_input: int = 0
     worst: WorstCase = field(default_factory=WorstCase)
     constrained: bool = False
@@ -263,7 +263,7 @@ def _load(run: Run, pricer: Pricer | None, planned: PlannedCounts) -> _Load:
 
 
 def _walk(run: Run) -> Iterator[tuple[Trial, Stimulus, bool]]:
-    """Every trial of the plan with its stimulus, and whether it has its answer, here or from another run."""
+    """Yields every planned trial with its stimulus, and whether it has an answer, from here or from another run."""
     for shard, answered in answered_trials(run.store):
         for trial, part in run.store.plan_shard(shard):
             yield trial, run.stimuli.part(part)[trial.stimulus_id], trial.id in answered
@@ -271,7 +271,7 @@ def _walk(run: Run) -> Iterator[tuple[Trial, Stimulus, bool]]:
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """Means over answers of the same model in this study; None if there are none."""
+    """Means over the answers of the same model in this study; None if there are no answers."""
 
     output_tokens: float | None = None
     seconds: float | None = None
@@ -285,28 +285,28 @@ def _recorded(run: Run, model: ModelSpec) -> _Recorded:
 
 
 def _seconds(run: Run, recorded: _Recorded) -> tuple[float, SecondsBasis]:
-    """Of one call."""
+    """Returns the seconds of one call, and what they are based on."""
     if run.simulated:
         return 0.0, "none"
     return (ASSUMED_SECONDS, "assumed") if recorded.seconds is None else (recorded.seconds, "recorded")
 
 
 def _answers(run: Run, model: ModelSpec) -> Iterator[Response]:
-    """Answers of this model, on this server, in any run of the study."""
+    """Yields the answers of this model, on this server, in any run of the study."""
     for path in sorted(run.store.folder.parent.glob("*/run.json")):
         store = RunStore(path.parent)
         known = store.manifest["judge"].get("model") or {}
         if any(known.get(key) != getattr(model, key) for key in ("adapter", "name", "base_url")):
             continue
         for _, responses in store.walk():
-            # What was taken over from another run is in that run.
+            # An answer reused from another run is counted in that run.
             yield from (answer for answer in responses.values() if answer.failure is None and answer.attempts)
 
 
 def _output(
     spec: JudgeSpec, model: ModelSpec | None, load: _Load, recorded: _Recorded
 ) -> tuple[Tokens | None, OutputBasis]:
-    """Tokens of one answer."""
+    """Returns the tokens of one answer, and what they are based on."""
     if model is None:
         return None, "none"
     limit = spec.decoding.max_tokens
@@ -318,7 +318,7 @@ def _output(
 
 
 def _expected(load: _Load, output: Tokens | None, pricer: Pricer | None) -> Decimal | None:
-    """Call by call, as it is billed: a price may depend on the length of the call."""
+    """Adds up the cost call by call, as it is billed: the price may depend on a call's length."""
     if pricer is None or pricer is UNPRICED:
         return None
     if pricer is FREE:

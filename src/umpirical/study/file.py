@@ -1,4 +1,4 @@
-"""The study file: read, and checked before anything is asked."""
+"""The study file: reads it, and checks it before anything is sent."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -21,23 +21,23 @@ from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 __all__ = ["CheckedStudy", "check_study", "load_study", "parse_study", "parse_study_data", "read_judge", "study_schema"]
 
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
-"""What pydantic calls a key that a model, or a dataclass, does not have."""
+"""Pydantic's error types for a key that a model, or a dataclass, does not have."""
 
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|xai|gsk|hf|AIza|ghp)[-_][A-Za-z0-9_-]{16,}|\bAIza[A-Za-z0-9_-]{30,}")
 
 
 def load_study(path: Path, *, outside: bool = False) -> Study[Any]:
-    """Reads a study file, or the study file in a folder. Prompts are resolved, so every file it names exists.
+    """Reads a study file, or the study file in a folder. Resolves its prompts, so every file that it names exists.
 
-    `outside`: files that it names, such as a dataset, may lie outside its folder. Somebody else's study file must not
-    send any file of this machine to a model, so that takes a person's word.
+    `outside` allows files that it names, such as a dataset, to be outside its folder. A stranger's study file must not
+    be able to send any file on this machine to a model, so a person has to allow it.
     """
     file = path / STUDY_FILE if path.is_dir() else path
     return parse_study(load_yaml(file), file.parent, outside=outside)
 
 
 def parse_study(document: YamlDocument | str, folder: Path, *, outside: bool = False) -> Study[Any]:
-    """A study from the text of its file."""
+    """Returns a study from the text of its file."""
     if isinstance(document, str):
         document = parse_yaml(document, name=STUDY_FILE)
     _refuse_keys(document)
@@ -48,14 +48,14 @@ def parse_study(document: YamlDocument | str, folder: Path, *, outside: bool = F
 
 
 def parse_study_data(data: Mapping[str, Any], folder: Path, *, outside: bool = False) -> Study[Any]:
-    """A study from what its file would hold."""
+    """Returns a study from the data that its file would hold."""
     protocol = protocol_of_study(data)
     study: Study[Any] = protocol.open(protocol.spec.model_validate(data), folder, outside=outside)
     return study
 
 
 def read_judge(document: YamlDocument, name: str) -> dict[str, Any]:
-    """What a file with one judge in it says, as it would stand in a study file; `name` is its name if it has none."""
+    """Returns a judge file's contents as an entry of a study file; `name` is used if the file gives no name."""
     _refuse_keys(document)
     data = {"name": name, **document.data}
     try:
@@ -66,7 +66,7 @@ def read_judge(document: YamlDocument, name: str) -> dict[str, Any]:
 
 
 def study_schema() -> dict[str, Any]:
-    """The JSON Schema of a study file: that of any protocol."""
+    """Returns the JSON Schema of a study file of any protocol."""
     specs: list[tuple[type[BaseModel], Literal["validation"]]] = [(each.spec, "validation") for each in PROTOCOLS]
     references, shared = models_json_schema(specs)
     return {"type": "object", "anyOf": [references[each] for each in specs], **shared}
@@ -81,11 +81,11 @@ class CheckedStudy:
     calls: dict[str, int]
     """How many calls each judge takes."""
     notes: list[str]
-    """What is worth knowing, and stops nothing."""
+    """Remarks that prevent nothing."""
 
 
 def check_study(path: Path, environment: Mapping[str, str], *, outside: bool = False) -> CheckedStudy:
-    """Problems in words, gates, and the number of calls. What cannot even be read raises ConfigError."""
+    """Returns problems in words, gates, and the number of calls. A file that cannot be read raises ConfigError."""
     study = load_study(path, outside=outside)
     checked: Checked = study.protocol.check(study)
     problems = [*checked.problems, *_missing_keys(study, environment)]
@@ -93,8 +93,8 @@ def check_study(path: Path, environment: Mapping[str, str], *, outside: bool = F
 
 
 def _config_error(document: YamlDocument, error: ValidationError, model: type[BaseModel]) -> ConfigError:
-    """The first problem, with its line, and the name that was probably meant."""
-    # A key that is misspelt is also one that is missing: the former says where to look.
+    """Returns an error about the first problem, with its line and the name that was probably meant."""
+    # A misspelt key is also a missing one: the misspelling says where to look.
     problem = min(error.errors(), key=lambda each: each["type"] not in UNKNOWN)
     path = tuple(problem["loc"])
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
@@ -102,7 +102,7 @@ def _config_error(document: YamlDocument, error: ValidationError, model: type[Ba
     if problem["type"] in UNKNOWN:
         message = "is not known here"
         near = get_close_matches(str(path[-1]), _names(model, path[:-1]), n=1)
-        fix = f"did you mean {near[0]!r}?" if near else "umpirical schema config  lists what there is"
+        fix = f"did you mean {near[0]!r}?" if near else "umpirical schema config  lists the keys"
         if len(path) == 1 and (owner := _owner(str(path[0]), model)):
             message = f"is for a study of protocol {owner.name}"
             fix = f"such a study has the key {owner.mark}" if owner.mark else f"this one has the key {_mark(model)}"
@@ -110,7 +110,7 @@ def _config_error(document: YamlDocument, error: ValidationError, model: type[Ba
 
 
 def _owner(key: str, model: type[BaseModel]) -> Any:  # noqa: ANN401  # a protocol, or None
-    """The protocol whose study files have this key, where that is another one."""
+    """Returns the other protocol whose study files have this key, if there is one."""
     others = [protocol for protocol in PROTOCOLS if protocol.spec is not model]
     return next((protocol for protocol in others if key in protocol.spec.model_fields), None)
 
@@ -120,7 +120,7 @@ def _mark(model: type[BaseModel]) -> str:
 
 
 def _names(model: type[BaseModel], path: tuple[str | int, ...]) -> set[str]:
-    """Every key that may stand at a place of a study file; wherever that cannot be told, every key there is."""
+    """Returns every key allowed at a place in a study file; if that cannot be determined, every key of the schema."""
     schema: dict[str, Any] = model.model_json_schema()
     definitions: dict[str, Any] = schema.get("$defs", {})
     parts = [schema]
@@ -132,7 +132,7 @@ def _names(model: type[BaseModel], path: tuple[str | int, ...]) -> set[str]:
 
 
 def _meant(part: dict[str, Any], definitions: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A part of a schema without references, and each of the alternatives it may have."""
+    """Returns a part of a schema with its reference resolved, and each of its alternatives."""
     if "$ref" in part:
         return _meant(definitions[part["$ref"].rpartition("/")[2]], definitions)
     options = [option for name in ("anyOf", "oneOf", "allOf") for option in part.get(name, ())]

@@ -1,4 +1,4 @@
-"""How precise every measure of a plan will be, before anything is asked."""
+"""Estimates how precise every measure of a plan will be, before anything is asked."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from umpirical.stats.precision import half_width
 __all__ = ["RATES", "Precision", "expected_precision"]
 
 RATES = (0.1, 0.5)
-"""A judge that is rarely wrong, and the widest an interval gets."""
+"""The rate of a judge that is rarely wrong, and the rate at which an interval is widest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class Precision:
     units: int
     tasks: int
     half_widths: tuple[float, ...]
-    """Of the 95 % interval at each of `RATES`."""
+    """Half-widths of the 95 % interval, one for each of `RATES`."""
 
 
 def expected_precision(tallies: Tallies, *, kind: JudgeKind, protocol: str) -> Iterator[Precision]:
-    """The precision of every rate; denominators are those that the measures themselves count."""
+    """Yields the precision of every rate; the denominators are those that the measures themselves count."""
     for spec, measure in measure_all(tallies, kind=kind, protocol=protocol):
         result = measure.result
         if spec.scale != "rate" or not isinstance(result, Estimate) or result.censoring != "none":

@@ -31,11 +31,11 @@ def prepare_run(  # noqa: PLR0913  # each by its name
     stimuli: StimulusSet | None = None,
     shard_size: int = SHARD_SIZE,
 ) -> Run:
-    """Plans the run of one judge. The same judge, stimuli and design always lead to the same run, so this resumes.
+    """Plans the run of one judge. The same judge, stimuli and design always give the same run, so this also resumes.
 
-    Trials that another run of the study has an answer to are not asked again, unless `fresh`: then a new run is
+    Trials that another run of the study has already answered are not asked again, unless `fresh`: then a new run is
     planned, everything in it is asked, and it is the one that is resumed from then on. `folder` is where the run goes;
-    by default `runs/NAME-ID` in the study. `stimuli` are the study's, where they have been made before.
+    by default `runs/NAME-ID` in the study. `stimuli` are the study's, if they have already been made.
     `shard_size` is how many trials are sealed at a time.
     """
     protocol = study.protocol
@@ -83,7 +83,7 @@ def prepare_run(  # noqa: PLR0913  # each by its name
 
 
 def _describe(store: RunStore, judge: JudgeSpec, fingerprint: str, design: dict[str, Json]) -> None:
-    """Writes the manifest. When a run is resumed only its judge may have changed, by another way to read answers."""
+    """Writes the manifest. When a run is resumed, only its judge may have changed: it may read answers differently."""
     begun = {
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "umpirical": version("umpirical"),
@@ -97,8 +97,8 @@ def _describe(store: RunStore, judge: JudgeSpec, fingerprint: str, design: dict[
 def _run_folder(runs: Path, name: str, *, fresh: bool) -> Path:
     """`NAME-ID`, or the newest of its fresh successors, `NAME-ID.2`, `NAME-ID.3`; if `fresh`, the next of them.
 
-    A successor that nothing was asked of, because somebody thought better of it, is not resumed: it would ask anew
-    what its predecessor knows.
+    A successor that was never started, because the user changed their mind, is not resumed: it would ask again what
+    its predecessor has already answered.
     """
     newest, number = runs / name, 2
     while RunStore(after := runs / f"{name}.{number}").started():
@@ -107,7 +107,7 @@ def _run_folder(runs: Path, name: str, *, fresh: bool) -> Path:
 
 
 def _comparable_runs(store: RunStore, judge: JudgeSpec, seed: int) -> list[RunStore]:
-    """Other runs whose answers would be answers here: given by the same server, or by the same simulation."""
+    """Returns other runs whose answers are valid here: given by the same server, or by the same simulation."""
     mine, found = _origin(judge.model_dump(mode="json"), seed), []
     for manifest in sorted(store.folder.parent.glob("*/run.json")):
         other = RunStore(manifest.parent)
@@ -117,11 +117,11 @@ def _comparable_runs(store: RunStore, judge: JudgeSpec, seed: int) -> list[RunSt
 
 
 def _origin(judge: Mapping[str, Any], seed: int) -> tuple[object, ...]:
-    """Who answers. A function is known by its source, which is in the trial's id; a simulation answers by its seed."""
+    """Identifies who answers: a function by its source, which is in the trial's id; a simulation by its seed."""
     model = judge["model"]
     if model is None:
         return ("function",)
-    # What a provider's client is opened with may change its answers, and is in no trial's id.
+    # The arguments of a provider's client may change its answers, and are not part of a trial's id.
     client, adapter = canonical_json(model.get("model_args") or {}), model["adapter"]
     simulated = adapter in ADAPTERS.names() and ADAPTERS.get(adapter).simulated
     return adapter, model["base_url"], client, seed if simulated else None

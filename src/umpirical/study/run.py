@@ -1,4 +1,4 @@
-"""Running the judges of a study, and what runs it has."""
+"""Runs the judges of a study, and lists its runs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -41,12 +41,12 @@ FAILED_SHARE = 0.10
 
 
 class Watch(Watcher, AbstractContextManager["Watch"], Interface):
-    """A watcher that is shown while a run goes on."""
+    """A watcher that is shown while a run is in progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """A run, measured by its protocol."""
+    """A run that its protocol has measured."""
 
     folder: Path
     protocol: Protocol[Any, Any]
@@ -55,7 +55,7 @@ class FinishedRun:
 
     @property
     def enough(self) -> bool:
-        """Everything was asked, and not too much of it failed."""
+        """Whether everything was asked and not too many calls failed."""
         return self.record.complete and self._failed <= FAILED_SHARE * self.record.run.trials
 
     @property
@@ -63,11 +63,11 @@ class FinishedRun:
         return self.protocol.findings(self.record)
 
     def text(self) -> str:
-        """The record as it stands in its JSON file."""
+        """Returns the record as in its JSON file."""
         return self.protocol.render(self.record)
 
     def summary(self) -> dict[str, Any]:
-        """For a program that started the run."""
+        """Returns a summary for the program that started the run."""
         return {
             "run": self.folder.name,
             "judge": self.record.judge.name,
@@ -87,7 +87,7 @@ class FinishedRun:
 
 
 def plan_runs(study: Study[Any], judges: Sequence[str], *, fresh: bool = False) -> list[Run]:
-    """The runs of the judges named, or of all; if `fresh`, new ones that take over no answer from earlier runs."""
+    """Plans the runs of the named judges, or of all; if `fresh`, new runs that reuse no answers from earlier ones."""
     chosen = [study.judge(name) for name in judges] if judges else study.spec.judges
     stimuli = study.protocol.stimuli(study)
     return [prepare_run(study, judge, fresh=fresh, stimuli=stimuli) for judge in chosen]
@@ -101,7 +101,7 @@ def complete_run(
     meter: Meter | None = None,
     executor: str = LOCAL,
 ) -> FinishedRun:
-    """Asks what is left, then measures and writes the documents. Calls are booked in `meter`, and stop at its cap."""
+    """Asks what is left, then measures and writes the documents. Calls are charged to `meter`, and stop at its cap."""
     chosen = EXECUTORS.get(executor)(Calling(concurrency, meter or Meter(FREE, Ledger())))
     with watch(run.judge.name, run.trials) as watcher:
         chosen.run(range(run.shards), run.call, run.store, watcher)
@@ -109,7 +109,7 @@ def complete_run(
 
 
 def finished_run(folder: Path, *, out: Path | None = None) -> FinishedRun:
-    """Reads a run again, measures, and writes what its protocol makes of it, into the run's folder or `out`."""
+    """Rereads a run, measures it, and writes its protocol's documents to the run's folder or to `out`."""
     run = open_run(folder)
     protocol = protocol_of_run(run.store)
     record = protocol.report(run)
@@ -117,7 +117,7 @@ def finished_run(folder: Path, *, out: Path | None = None) -> FinishedRun:
 
 
 Consent = Callable[[PlanEstimate], Decimal | None]
-"""Shown what is left to ask, of all judges that are not simulated; returns the cap on spending, or raises."""
+"""Receives the estimate of what is left to ask, without simulated judges; returns the spending cap, or raises."""
 
 
 def measure_judges(  # noqa: PLR0913  # each by its name
@@ -132,11 +132,12 @@ def measure_judges(  # noqa: PLR0913  # each by its name
     executor: str = LOCAL,
     planned: Callable[[list[Run]], None] = lambda _: None,
 ) -> Iterator[FinishedRun]:
-    """Measures the judges named, or all, one after the other, once the price was agreed to.
+    """Measures the named judges, or all, one after another, once the price has been agreed to.
 
-    Every face measures through here: a price comes before any spending, and one ledger holds the cap for all judges.
+    The command line and the Python API both measure through this function: the price always precedes the spending, and
+    one ledger keeps the cap for all judges.
     """
-    EXECUTORS.get(executor)  # a name that is not known is refused before anything is made
+    EXECUTORS.get(executor)  # refuses an unknown name before anything is made
     runs = plan_runs(study, judges, fresh=fresh)
     planned(runs)
     concurrency, pricers = study.spec.concurrency, pricers_of(runs, prices or {}, allow_unpriced=allow_unpriced)
@@ -171,11 +172,11 @@ class RunState:
     answered: int
     failed: int
     document: str
-    """The record of what was measured; empty while there is none."""
+    """File name of the record; empty while there is none."""
 
 
 def list_runs(folder: Path) -> list[RunState]:
-    """The runs under a study folder, oldest first."""
+    """Returns the runs in a study folder, oldest first."""
     found = [_state(RunStore(path.parent)) for path in (folder / "runs").glob("*/run.json")]
     return sorted(found, key=lambda state: (state.created, state.name))
 
@@ -199,30 +200,30 @@ def _state(store: RunStore) -> RunState:
 
 
 def measured_runs(folder: Path) -> list[Path]:
-    """The runs in a study, by their folders."""
+    """Returns the folders of a study's runs."""
     found = sorted(path.parent for path in (folder / "runs").glob("*/run.json"))
     if not found:
-        raise UsageError(f"{folder}: there is no run", fix=f"umpirical run {folder}")
+        raise UsageError(f"{folder} has no runs", fix=f"umpirical run {folder}")
     return found
 
 
 def write_side_by_side(
     folder: Path, *, runs: Sequence[Path] = (), out: Path | None = None
 ) -> tuple[list[Record], Path] | None:
-    """Writes one document of all judges of a study; returns their records and the page. None if there is no such page.
+    """Writes one document on all judges of a study; returns their records and the page, or None if there is no page.
 
-    `runs` are those that must be in it, such as the ones just made. Other judges' newest runs by the same protocol on
-    the same stimuli are put beside them: judges that saw other stimuli cannot be held against each other.
+    `runs` must be in it, such as the ones just made. Other judges' newest runs by the same protocol on the same stimuli
+    are put beside them: judges that saw different stimuli cannot be compared.
     """
     measured = [RunStore(run) for run in measured_runs(folder)]
-    # The manifest is written anew each time a run is gone on with.
+    # The manifest is rewritten each time a run is resumed.
     measured.sort(key=lambda store: (store.folder / "run.json").stat().st_mtime_ns)
     chosen = {run.resolve() for run in runs}
     measured.sort(key=lambda store: store.folder.resolve() in chosen)
     known = [(store, protocol_of_run(store)) for store in measured]
     ready = [(s, p) for s, p in known if (s.folder / f"{p.name}.json").is_file() and s.started()]
     if not ready:
-        raise UsageError(f"{folder}: no run is measured yet", fix=f"umpirical run {folder}")
+        raise UsageError(f"{folder}: no run has been measured yet", fix=f"umpirical run {folder}")
     last, protocol = ready[-1]
     if not protocol.shows_side_by_side:
         return None

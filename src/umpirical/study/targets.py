@@ -1,4 +1,4 @@
-"""From what a person types to a judge: a name in a study, a file, a function, a model or a simulated judge."""
+"""Turns what a person types into a judge: a name in a study, a file, a function, a model or a simulated judge."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ from umpirical.study.file import load_study, parse_study_data, read_judge
 __all__ = ["WAYS", "judge_entry", "judge_name", "judges_study"]
 
 GRADES = {"kind": "ordinal", "labels": ["1", "2", "3", "4", "5"]}
-"""The scale of a simulated judge that grades, where none is given."""
+"""The scale of a simulated judge that grades, if none is given."""
 
 WAYS = (
     "a judge of the study file here, a file with a judge in it (judge.yaml), a function (module:function), "
@@ -35,23 +35,23 @@ def judges_study(  # noqa: PLR0913  # each by its name
     defaults: Mapping[str, Any],
     entries: Sequence[dict[str, Any]] = (),
 ) -> Study[Any]:
-    """A study of the judges that are named, in `folder`, by a protocol.
+    """Returns a study of the named judges, in `folder`, by a protocol.
 
-    `keys` is what its file would say besides, and `defaults` what it would say unless a study file there has its own.
-    `entries` are judges that are written out, in place of those that are named.
+    `keys` are further keys of its file; `defaults` are keys that a study file in the folder may override. `entries` are
+    judges written out in full, which replace the named ones.
     """
     if len(set(targets)) != len(targets):
         raise UsageError(f"two judges are named {targets[0]}", fix="name another one after --against")
     known = load_study(folder) if not entries and (folder / STUDY_FILE).is_file() else None
     if known is not None and known.protocol is not PROTOCOLS.get(protocol):
         raise UsageError(
-            f"the study file here is one of protocol {known.protocol.name}, and its judges are measured by that",
-            fix=f"umpirical run  does so; for a {protocol} use another folder: --folder DIR",
+            f"the study file here is for protocol {known.protocol.name}, and its judges are measured by that protocol",
+            fix=f"umpirical run  does that; for a {protocol} use another folder: --folder DIR",
         )
     data: dict[str, Any] = {"study": protocol, "protocol": protocol, **defaults}
     chosen = list(entries)
     if known is not None and all(target in {judge.name for judge in known.spec.judges} for target in targets):
-        # The arms of a judge that names no prompts are those of the design, so the file is read anew with it.
+        # A judge that names no prompts has the arms of the design, so the file is parsed again with this design.
         data = dict(load_yaml(folder / STUDY_FILE).data)
         chosen = [entry for entry in data["judges"] if entry["name"] in targets]
     elif not chosen:
@@ -66,23 +66,23 @@ def judges_study(  # noqa: PLR0913  # each by its name
 
 
 def judge_name(target: str) -> str:
-    """A name for a judge, from what it was called by: letters, figures and a few signs."""
+    """Makes a judge's name from what the user typed: letters, digits and a few punctuation marks."""
     return "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in target)[:64]
 
 
 def _refuse_unasked_arms(study: Study[Any]) -> None:
-    """An arm that was asked for and would not be asked is not dropped without a word."""
+    """Refuses an arm that a judge has no prompt for, rather than dropping it silently."""
     for judge in study.spec.judges:
         missing = [arm for arm in study.spec.design.arms if arm != BASELINE and arm not in judge.prompts]
         if missing:
             raise UsageError(
                 f"judge {judge.name} has no prompt for arm {missing[0]}",
-                fix=f"add it to its prompts, as {missing[0]}: FILE; a function, and a judge that grades, has none",
+                fix=f"add {missing[0]}: FILE to its prompts; a function or a judge that grades has none",
             )
 
 
 def judge_entry(target: str, folder: Path) -> dict[str, Any]:
-    """A judge as it would stand in a study file, from what a person calls it by."""
+    """Returns a judge's entry, as in a study file, from what the user typed."""
     if target.endswith((".yaml", ".yml")):
         return read_judge(load_yaml(folder / target), Path(target).stem)
     if target.startswith("simulated:"):

@@ -1,1 +1,1 @@
-"""One command, one file; each defines `command`."""
+"""The subcommands, one per file; each file defines `command`."""

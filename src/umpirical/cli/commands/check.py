@@ -20,7 +20,7 @@ __all__ = ["command"]
 @outside_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(study: Path, outside: bool, as_json: bool) -> int:  # noqa: FBT001
-    """Check the study file STUDY (or the one in that folder), its prompts, tasks and keys. Asks nothing."""
+    """Check the study file STUDY (or the one in that folder), its prompts, tasks and keys. Makes no calls."""
     from umpirical.study.file import check_study
 
     click.echo(MAKING_STIMULI, err=True)
@@ -39,7 +39,7 @@ def command(study: Path, outside: bool, as_json: bool) -> int:  # noqa: FBT001
             say(f"problem: {inert(problem)}")
         for judge, count in checked.calls.items():
             say(f"judge {judge}: {count:,} calls")
-        say("ok" if not checked.problems else f"{len(checked.problems)} to mend")
+        say("ok" if not checked.problems else f"{len(checked.problems)} to fix")
     return 2 if checked.problems else 0
 
 

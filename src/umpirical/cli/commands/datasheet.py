@@ -14,11 +14,11 @@ __all__ = ["command"]
 
 @click.command("datasheet")
 @click.argument("judge")
-@click.option("--against", metavar="OTHER", help="Another judge: both on one page, with paired differences.")
+@click.option("--against", metavar="OTHER", help="Another judge, to compare on one page with paired differences.")
 @click.option("--size", default="standard", help="screen (300 calls), paper (540), standard (720) or full (2,000).")
-@click.option("--arm", "arms", multiple=True, help="Also ask with this instruction about ties: strict, forced-choice.")
-@click.option("--repeats", default=1, type=click.IntRange(1, 100), help="Ask everything this often.")
-@click.option("--folder", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Where it is kept.")
+@click.option("--arm", "arms", multiple=True, help="Also ask with this tie instruction: strict, forced-choice.")
+@click.option("--repeats", default=1, type=click.IntRange(1, 100), help="Ask each question this many times.")
+@click.option("--folder", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Where to keep it.")
 @spending_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(  # noqa: PLR0913, PLR0917  # each an option
@@ -37,8 +37,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     """Measure the judge JUDGE and write its datasheet.
 
     JUDGE is the name of a judge in the study file here, a file with a judge in it (judge.yaml), a function
-    (module:function), a model (provider/model), or simulated:NAME. What it may cost is shown first. The same command
-    goes on where it stopped.
+    (module:function), a model (provider/model), or simulated:NAME. The possible cost is shown first. If the
+    run stops, the same command resumes it.
     """
     from umpirical.api.functions import datasheet_study
 

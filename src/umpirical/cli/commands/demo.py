@@ -19,7 +19,7 @@ __all__ = ["command"]
 @click.option("--no-open", is_flag=True, help="Do not open the first datasheet in a browser.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FBT001
-    """Measure simulated judges, each with a known defect, and hold what was planted against what was found.
+    """Measure simulated judges, each with a known defect, and compare what was planted with what was found.
 
     Needs no key and no network.
     """

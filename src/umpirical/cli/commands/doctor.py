@@ -31,7 +31,7 @@ PARTS = (
 @click.argument("study", type=click.Path(path_type=Path), default=Path())
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(study: Path, as_json: bool) -> None:  # noqa: FBT001
-    """Show versions, free disk, and which of the keys that STUDY names are set. Never shows a key."""
+    """Show versions, free disk space, and which of the keys that STUDY names are set. Never shows a key."""
     folder = study if study.is_dir() else study.parent
     facts: dict[str, str] = {"python": platform.python_version(), "platform": platform.platform(terse=True)}
     facts |= {part: version(part) for part in PARTS}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 SHOWN = 10
-"""Problems that are printed; the file beside the draft has them all."""
+"""How many problems are printed; the file beside the draft lists them all."""
 
 
 @click.command("draft")
@@ -25,12 +25,12 @@ SHOWN = 10
 @click.option(
     "--model", "name", required=True, help="The model that drafts: provider/model, or its name at --base-url."
 )
-@click.option("--base-url", help="Of an OpenAI-compatible server: http://127.0.0.1:8000/v1")
+@click.option("--base-url", help="URL of an OpenAI-compatible server: http://127.0.0.1:8000/v1")
 @click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key; never the key itself.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("my-task.yaml"), show_default=True)
-@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 10), help="Calls at most.")
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 10), help="Calls to make at most.")
 @click.option(
-    "--max-tokens", default=12_000, show_default=True, type=click.IntRange(500, 200_000), help="Of one reply."
+    "--max-tokens", default=12_000, show_default=True, type=click.IntRange(500, 200_000), help="Limit for one reply."
 )
 @spending_options
 def command(  # noqa: PLR0913, PLR0917  # each an option
@@ -48,8 +48,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
 ) -> int:
     """Draft a task from RUBRIC, a text or Markdown file that says what a good answer does.
 
-    A model writes it, a program looks for what is wrong with it and has the model mend that, and you read it: until
-    you have set reviewed: true in it, nothing is measured with it. What it may cost is shown first.
+    A model writes it, a program looks for faults and has the model fix them, and you read it: nothing is measured with
+    the task until you have set reviewed: true in it. The possible cost is shown first.
     """
     from umpirical.api.extras import (
         append_reply,
@@ -74,7 +74,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     def keep(reply: "Reply") -> None:
         append_reply(replies, reply)
         count = len(reply.problems)
-        found = f"{count} problem{'' if count == 1 else 's'}" if count else "no problem found by program"
+        found = f"{count} problem{'' if count == 1 else 's'}" if count else "no problem found by the program"
         what = f"no reply ({reply.response.failure})" if reply.response.failure else f"a reply, {found}"
         click.echo(f"  {what}; kept in {replies}", file=sys.stderr)
 
@@ -91,20 +91,20 @@ def _refuse_to_overwrite(out: Path) -> None:
     from umpirical.domain.errors import UsageError
 
     if out.suffix not in (".yaml", ".yml"):
-        raise UsageError(f"{out} is no YAML file", fix=f"--out {out.with_suffix('.yaml')}")
+        raise UsageError(f"{out} is not a YAML file", fix=f"--out {out.with_suffix('.yaml')}")
     if out.exists():
-        raise UsageError(f"{out} exists already", fix="name another file with --out; nothing was sent")
+        raise UsageError(f"{out} already exists", fix="name another file with --out; nothing was sent")
     if not out.parent.is_dir():
         raise UsageError(f"there is no folder {out.parent}", fix="create it; nothing was sent")
 
 
 def _agree(plan: "DraftPlan", name: str, pricer: "Pricer", terms: Terms) -> Decimal | None:
-    """Shows what may be sent and spent, and asks where somebody may send a bill for it. Returns the cap."""
+    """Shows what may be sent and spent, and asks for consent if it may be billed. Returns the cap."""
     most = (plan.at_most or Decimal(0)).quantize(Decimal("0.0001"), ROUND_CEILING)
     price = f"at most ${most} ({pricer.table})" if most else "no price is known" if plan.at_most is None else "free"
     click.echo(f"draft: up to {plan.calls} calls to {inert(name)}, {price}", file=sys.stderr)
     click.echo(f"  the first sends the rubric, up to {plan.input_tokens:,} tokens", file=sys.stderr)
-    unseen = f"up to {plan.calls} calls whose price is not seen here" if plan.at_most is None else ""
+    unseen = f"up to {plan.calls} calls whose price is unknown here" if plan.at_most is None else ""
     return agree(terms, most=most, unseen=unseen)
 
 
@@ -116,6 +116,6 @@ def _show(draft: "Draft", out: Path, listed: Path | None) -> None:
     if listed is not None:
         more = f"{len(draft.problems) - SHOWN} more in " if len(draft.problems) > SHOWN else "the list is in "
         say(f"  {more}{listed}")
-    say("next:  read every sentence of it and mend it; a program sees neither nonsense nor what the rubric meant")
-    say(f"       then set reviewed: true, name {out.name} under tasks in the study file, and  umpirical check")
-    say("       name several tasks there, built-in families among them: one task alone gives no interval")
+    say("next:  read and correct every sentence; a program recognizes neither nonsense nor what the rubric meant")
+    say(f"       then set reviewed: true, name {out.name} under tasks in the study file, and run  umpirical check")
+    say("       name several tasks there, including built-in families: one task alone gives no interval")

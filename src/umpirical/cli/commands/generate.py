@@ -22,7 +22,7 @@ __all__ = ["command"]
 
 
 SHOWN = 5
-"""Kinds of failures that are printed."""
+"""How many kinds of failure are printed."""
 
 
 @click.command("generate")
@@ -39,10 +39,10 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     outside: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
 ) -> int:
-    """Have a model write the stimuli of STUDY that a program cannot make, checked and validated.
+    """Have a model write the stimuli of STUDY that a program cannot make; check and validate them.
 
-    What it may cost is shown, and nothing is sent before that is agreed to. Each text is kept the moment it is there.
-    Interrupted, failed or at its cap, the same command goes on where it stopped: no text is written twice.
+    The possible cost is shown first, and nothing is sent until you agree to it. Each text is kept as soon as it
+    arrives. After an interruption, a failure or a reached cap, the same command resumes: no text is written twice.
     """
     from umpirical.models.money import Ledger
     from umpirical.models.prices import pricer_of
@@ -50,7 +50,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     from umpirical.study.file import load_study
 
     terms = Terms(yes, max_cost, prices, allow_unpriced)
-    click.echo("reading the dataset and planning what is to be written", err=True)
+    click.echo("reading the dataset and planning what to write", err=True)
     loaded = load_study(study, outside=outside)
     writing, overrides = loaded.protocol.writing(loaded), terms.price_overrides()
     _refuse_stray_prices(writing, overrides)
@@ -74,24 +74,24 @@ def _refuse_stray_prices(writing: "Writing", overrides: "Mapping[str, TokenPrice
 
     known = {model.name for model in writing.models.values()}
     if stray := [name for name in overrides if name not in known]:
-        raise UsageError(f"--price {stray[0]}: neither generator nor validator has that model")
+        raise UsageError(f"--price {stray[0]}: neither the generator nor the validator uses that model")
 
 
 def _agree(writing: "Writing", estimate: "WritingEstimate", terms: Terms) -> Decimal | None:
-    """Shows what may be sent and spent, and asks where somebody may send a bill for it. Returns the cap."""
+    """Shows what may be sent and spent, and asks for consent if it may be billed. Returns the cap."""
     left = estimate.commissions - estimate.settled
     if not left:
         return terms.max_cost
     most = None if estimate.at_most is None else estimate.at_most.quantize(Decimal("0.0001"), ROUND_CEILING)
     price = f"at most ${most} ({', '.join(estimate.tables)})" if most else "free"
     price = "no price is known" if most is None else price
-    done = f", {estimate.settled:,} settled before" if estimate.settled else ""
+    done = f", {estimate.settled:,} already settled" if estimate.settled else ""
     names = ", ".join(dict.fromkeys(model.name for model in writing.models.values()))
     click.echo(f"generate: {left:,} stimuli{done}, with {inert(names)}", file=sys.stderr)
     click.echo(f"  {estimate.fewest_calls:,} to {estimate.most_calls:,} calls, {price}", file=sys.stderr)
     if estimate.expected:
-        click.echo(f"  ${estimate.expected:.4f} if every first attempt is taken", file=sys.stderr)
-    unseen = f"up to {estimate.most_calls:,} calls whose price is not seen here" if most is None else ""
+        click.echo(f"  ${estimate.expected:.4f} if every first attempt is accepted", file=sys.stderr)
+    unseen = f"up to {estimate.most_calls:,} calls whose price is unknown here" if most is None else ""
     return agree(terms, most=most or Decimal(0), unseen=unseen)
 
 
@@ -104,7 +104,7 @@ def _show(written: "Written", study: Path) -> None:
         for reason, count in sorted(made.rejected.items(), key=lambda entry: -entry[1]):
             say(f"  rejected {count}: {inert(reason)}")
         for reason, count in made.skipped.items():
-            say(f"  not asked for {count}: {inert(reason)}")
+            say(f"  not requested {count}: {inert(reason)}")
         if made.given_up:
             say(f"  given up {made.given_up}: no attempt was accepted")
         if made.open:

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 __all__ = ["command", "outside_option", "show_plan", "tell_stimuli"]
 
 WIDE = 140
-"""Columns where nobody says how many there are: a table in a log must not be cut."""
+"""Width in columns where the output is not a terminal: a table in a log must not be cut off."""
 
 NOT_PRICED = {"unpriced": "not priced", "unknown": "no price", "own-function": "your own"}
 
 outside_option = click.option(
-    "--outside", is_flag=True, help="Let the study's dataset, rubric and instruction lie outside its folder."
+    "--outside", is_flag=True, help="Allow the study's dataset, rubric and instruction to be outside its folder."
 )
 
 
@@ -48,7 +48,7 @@ def command(
 ) -> None:
     """Show what  umpirical run  would take: calls, tokens, price, time, and how precise each measure will be.
 
-    Asks nothing. What has an answer already is not counted again.
+    Makes no calls. Questions that already have an answer are not counted again.
     """
     from umpirical.models.prices import parse_price
     from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
@@ -75,17 +75,17 @@ def command(
 
 
 def tell_stimuli(study: "Study[Any]", planned: "Sequence[Run]") -> None:
-    """What the protocol has to say of the stimuli, in one line: what people said of them, where they were asked."""
+    """Prints the protocol's one-line remark on the stimuli, such as what reviewers said about them."""
     if planned and (line := study.protocol.stimuli_line(planned[0].stimuli)):
         click.echo(inert(line), err=True)
 
 
 def show_plan(estimate: "PlanEstimate", file: IO[str]) -> None:
-    """The table of what every judge takes, the total, and what the numbers assume."""
+    """Prints a table of what each judge takes, the total, and what the numbers assume."""
     answered = sum(run.answered for run in estimate.runs)
     console = _console(file)
     table = _table(
-        f"Plan: {estimate.calls:,} calls, {answered:,} answered already",
+        f"Plan: {estimate.calls:,} calls, {answered:,} already answered",
         ["judge"],
         ["calls", "in tok", "out/call", "expected", "at most", "time"],
     )
@@ -115,7 +115,7 @@ def _row(run: "RunEstimate", unit: Decimal) -> tuple[str, ...]:
 
 
 def _totals(estimate: "PlanEstimate", unit: Decimal) -> tuple[str, str]:
-    """What stands in the columns, added up; `+` where a judge has no number."""
+    """Adds up the columns; a `+` says that a judge has no number."""
     expected = [run.expected for run in estimate.runs]
     total = sum((cost.quantize(unit, ROUND_HALF_UP) for cost in expected if cost is not None), Decimal(0))
     open_end = " +" if None in [run.at_most for run in estimate.runs] else ""
@@ -126,7 +126,7 @@ def _totals(estimate: "PlanEstimate", unit: Decimal) -> tuple[str, str]:
 
 
 def _notes(estimate: "PlanEstimate") -> list[str]:
-    """What the numbers assume; what holds for several judges is said once."""
+    """States what the numbers assume; an assumption shared by several judges is stated once."""
     told: dict[str, list[str]] = {}
     for run in estimate.runs:
         for note in _notes_on(run):
@@ -141,7 +141,7 @@ def _notes_on(run: "RunEstimate") -> list[str]:
     because = {
         "recorded": "the mean of answers recorded here",
         "constrained": "assumed, since the answer schema is sent",
-        "max-tokens": "max_tokens, since nothing constrains it",
+        "max-tokens": "max_tokens, since nothing constrains the answer",
     }
     notes = [f"prices of {run.model} from {run.price_table}"] if run.pricing == "priced" else []
     if run.output_tokens is not None and run.output_basis in because:
@@ -150,16 +150,16 @@ def _notes_on(run: "RunEstimate") -> list[str]:
         how = "as recorded" if run.seconds_basis == "recorded" else "1 s per call is assumed"
         notes.append(f"time: {how}, {run.concurrency} at a time")
     if run.pricing == "own-function":
-        notes.append("what your function spends is not seen here, and no cap holds it")
+        notes.append("what your function spends is not visible here, and no cap limits it")
     if run.pricing == "unpriced":
-        notes.append("no price is known, so no cap holds it")
+        notes.append("no price is known, so no cap limits it")
     if run.refusal:
         notes.append(f"{run.refusal}\n  fix: {run.fix}")
     return notes
 
 
 def _show_precision(estimate: "PlanEstimate", file: IO[str]) -> None:
-    """Half-widths to expect, once for all judges that are measured alike."""
+    """Prints the half-widths to expect, once for all judges that are measured alike."""
     from umpirical.study.precision import RATES
 
     alike: dict[tuple[Precision, ...], list[str]] = {}
@@ -167,7 +167,7 @@ def _show_precision(estimate: "PlanEstimate", file: IO[str]) -> None:
         alike.setdefault(run.precision, []).append(run.judge)
     for measures, judges in alike.items():
         columns = [f"± at {rate:g}" for rate in RATES]
-        title = f"95 % intervals to expect, if everything is answered: {', '.join(judges)}"
+        title = f"95 % intervals to expect if everything is answered: {', '.join(judges)}"
         table = _table(title, ["measure", "part"], ["units", "tasks", *columns])
         for part in measures:
             widths = (f"{width:.3f}" for width in part.half_widths)
@@ -175,7 +175,7 @@ def _show_precision(estimate: "PlanEstimate", file: IO[str]) -> None:
             table.add_row(*_cells((part.title, where, f"{part.units:,} {part.unit}s", f"{part.tasks:,}", *widths)))
         console = _console(file)
         console.print(table)
-    say("Units of one task are taken to be correlated by .05. More tasks narrow an interval; more repeats hardly do.")
+    say("Units of one task are assumed to correlate at .05. More tasks narrow an interval; more repeats hardly do.")
 
 
 def _as_json(estimate: "PlanEstimate") -> dict[str, Any]:

@@ -21,14 +21,14 @@ WORDS = {
 
 @click.group("prices")
 def command() -> None:
-    """What is known of the prices of models."""
+    """Show what is known about the prices of models."""
 
 
 @command.command("show")
 @click.argument("model")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def show(model: str, as_json: bool) -> None:  # noqa: FBT001
-    """Show what is known of the price of MODEL, and where from: openai/gpt-4o, or gpt-4o for every provider of it."""
+    """Show the known price of MODEL and its source: openai/gpt-4o, or gpt-4o for every provider that offers it."""
     from umpirical.domain.errors import UsageError
     from umpirical.models.prices import PricedModel, known_prices, near_names
 

@@ -12,15 +12,15 @@ __all__ = ["command"]
 
 @click.command("readouts")
 @click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--target", default=TARGET, type=click.FloatRange(0, 0.5), help="False preference that is acceptable.")
+@click.option("--target", default=TARGET, type=click.FloatRange(0, 0.5), help="Acceptable rate of false preferences.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; default: readouts in the run's.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
 def command(run: Path, target: float, out: Path | None, as_json: bool) -> None:  # noqa: FBT001
-    """Read the responses of RUN in every way they allow, and write a datasheet for each. Asks nothing.
+    """Read the responses of RUN in every way they allow, and write a datasheet for each. Makes no calls.
 
     The readouts are: text, what the parser reads; logprob, the most likely label; both-orders, what both orders agree
-    on; order-averaged, the log-odds averaged over both orders. One is recommended: chosen on one half of the tasks, and
-    reported on the other.
+    on; order-averaged, the log-odds averaged over both orders. One is recommended: it is chosen on one half of the
+    tasks and reported on the other.
     """
     from umpirical.api.extras import render_readouts_json, write_readouts
 
@@ -32,7 +32,7 @@ def command(run: Path, target: float, out: Path | None, as_json: bool) -> None: 
         say(inert(sentence))
     for row in measured.readouts.rows:
         if row.why_not:
-            say(inert(f"not made: {row.name}, since {row.why_not}"))
+            say(inert(f"not available: {row.name}, since {row.why_not}"))
     if measured.readouts.how_to_record:
         say(measured.readouts.how_to_record)
     documents = measured.documents

@@ -14,10 +14,9 @@ __all__ = ["command"]
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: the run's.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
 def command(run: Path, out: Path | None, as_json: bool) -> None:  # noqa: FBT001
-    """Read the responses of RUN again and write its datasheet, or its stress report. Asks nothing.
+    """Reread the responses of RUN and write its datasheet or its stress report. Makes no calls.
 
-    RUN may also be the folder of a study: all of its runs are read again. Judges of stress tests are reported side by
-    side.
+    RUN may also be the folder of a study: all of its runs are reread. Judges of stress tests are reported side by side.
     """
     if not (run / "run.json").is_file() and (run / "runs").is_dir():
         _report_study(run, out, as_json=as_json)
@@ -47,7 +46,7 @@ def _report_study(study: Path, out: Path | None, *, as_json: bool) -> None:
         try:
             finished = finished_run(run)
         except StoreError as error:
-            # One broken record is no reason to report on none.
+            # One broken record is no reason to report nothing at all.
             click.echo(f"{run.name} is left out: {error}", err=True)
             continue
         if not as_json:
@@ -56,7 +55,7 @@ def _report_study(study: Path, out: Path | None, *, as_json: bool) -> None:
                 say(f"  {inert(finding)}")
     together = write_side_by_side(study, out=out)
     if together is None and as_json:
-        raise UsageError("its protocol has no report of several judges", fix="umpirical report RUN --json")
+        raise UsageError("the study's protocol has no report on several judges", fix="umpirical report RUN --json")
     if together is None:
         return
     records, page = together

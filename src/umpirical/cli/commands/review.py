@@ -1,4 +1,4 @@
-"""`umpirical review`, and what can be done with a review besides: invite, revoke, status, export, import."""
+"""`umpirical review` and its subcommands: serve, invite, revoke, status, export, import."""
 
 import sys
 from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 PORT = 8377
-"""Always the same, so that links to a review stay good when it is served again."""
+"""Always the same, so that links to a review remain valid when it is served again."""
 
 FORMATS = ("umpirical", "argilla", "label-studio")
 
@@ -36,21 +36,21 @@ class _Serving(click.Group):
 
 @click.group("review", cls=_Serving)
 def command() -> None:
-    """Have people review what a generator wrote: accept, edit, reject, relabel, while it still writes.
+    """Have people review what a generator wrote: accept, edit, reject, relabel, even while it is still writing.
 
-    umpirical review [STUDY]  serves the review of a study, and prints a link that lets you in once. Its options:
-    umpirical review serve --help. A study in a folder that is named like a command is written ./status.
+    umpirical review [STUDY]  serves the review of a study, and prints a link that lets you in once. For its
+    options: umpirical review serve --help. If a study's folder has the name of a subcommand, write ./status.
     """
 
 
 def _shared(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What every command of a review takes."""
+    """Adds the arguments and options that every review command takes."""
     for option in (
         outside_option,
         click.option(
             "--database",
             metavar="URL",
-            help="Of the review: postgresql+psycopg://user@host/name. Default: $UMPIRICAL_DATABASE, or in the study.",
+            help="The review's: postgresql+psycopg://user@host/name. Default: $UMPIRICAL_DATABASE, or in the study.",
         ),
         click.argument("study", type=click.Path(path_type=Path), default=Path()),
     ):
@@ -60,8 +60,8 @@ def _shared(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @command.command("serve")
 @_shared
-@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free port.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--expose", is_flag=True, help="Listen beyond this machine. Put TLS in front of it.")
 @click.option(
     "--called", multiple=True, metavar="HOST", help="A name that browsers use for this server, such as a proxy's."
@@ -112,13 +112,13 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
 @click.option("--role", type=click.Choice(["reviewer", "adjudicator", "owner"]), default="reviewer", show_default=True)
 @click.option("--url", default=f"http://127.0.0.1:{PORT}", show_default=True, help="Where the review is served.")
 def invite(name: str, study: Path, database: str | None, outside: bool, role: str, url: str) -> None:  # noqa: FBT001, PLR0913, PLR0917
-    """Print a link that lets NAME into the review of STUDY, once. Invited again, a person gets a new one."""
+    """Print a link that lets NAME into the review of STUDY, once. Inviting a person again makes a new link."""
     opened = _open(_load(study, outside=outside), database)
     try:
         token = opened.people.invite(name, cast("ReviewRole", role))
     finally:
         opened.close()
-    click.echo(f"for {inert(name)}, {role}; good once, for a day:", err=True)
+    click.echo(f"for {inert(name)}, {role}; valid once, for a day:", err=True)
     say(f"{inert(url).rstrip('/')}/join/{token}")
 
 
@@ -126,7 +126,7 @@ def invite(name: str, study: Path, database: str | None, outside: bool, role: st
 @click.argument("name")
 @_shared
 def revoke(name: str, study: Path, database: str | None, outside: bool) -> int:  # noqa: FBT001
-    """Take NAME out of the review of STUDY: links and sessions end at once. What they decided stays."""
+    """Remove NAME from the review of STUDY: links and sessions end at once. Their decisions stay."""
     opened = _open(_load(study, outside=outside), database, begin=False)
     try:
         done = opened.people.revoke(name)
@@ -137,7 +137,7 @@ def revoke(name: str, study: Path, database: str | None, outside: bool) -> int: 
         from umpirical.domain.errors import UsageError
 
         raise UsageError(f"nobody named {name!r} is in this review", fix=f"known: {known or 'nobody yet'}")
-    say(f"{inert(name)} is out")
+    say(f"{inert(name)} is removed")
     return 0
 
 
@@ -145,7 +145,7 @@ def revoke(name: str, study: Path, database: str | None, outside: bool) -> int: 
 @_shared
 @click.option("--json", "as_json", is_flag=True, help="Print the status as JSON.")
 def status(study: Path, database: str | None, outside: bool, as_json: bool) -> None:  # noqa: FBT001
-    """Show how far the review of STUDY is, who decided how much, how far they agree, and what was rejected."""
+    """Show the progress of the review of STUDY, each person's decisions, how far they agree, and what was rejected."""
     from umpirical.protocols.review.status import review_status
 
     loaded = _load(study, outside=outside)
@@ -168,7 +168,7 @@ def status(study: Path, database: str | None, outside: bool, as_json: bool) -> N
 @click.option("--format", "form", type=click.Choice(FORMATS), default="umpirical", show_default=True)
 @click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
 def export(study: Path, database: str | None, outside: bool, form: str, out: Path) -> None:  # noqa: FBT001
-    """Write the review of STUDY to a file: all of it, or as Argilla or Label Studio take it."""
+    """Write the review of STUDY to a file: all of it, or in the format of Argilla or Label Studio."""
     from umpirical.review.exchange.transfer import export_review
     from umpirical.store.files import write_text
 
@@ -192,7 +192,7 @@ def export(study: Path, database: str | None, outside: bool, form: str, out: Pat
 @_shared
 @click.option("--format", "form", type=click.Choice(FORMATS), default="umpirical", show_default=True)
 @click.option(
-    "--as", "names", multiple=True, metavar="THEIRS=NAME", help="What a person of the file is called here; repeatable."
+    "--as", "names", multiple=True, metavar="THEIRS=NAME", help="What a person in the file is called here; repeatable."
 )
 def import_(  # noqa: PLR0913, PLR0917  # each an option
     file: Path,
@@ -202,9 +202,9 @@ def import_(  # noqa: PLR0913, PLR0917  # each an option
     form: str,
     names: tuple[str, ...],
 ) -> None:
-    """Take decisions from FILE into the review of STUDY: all of them, or none if one does not fit.
+    """Import the decisions in FILE into the review of STUDY: all of them, or none if one does not fit.
 
-    What is there already is passed over, so that a file can be imported again.
+    Known decisions are skipped, so a file can be imported again.
     """
     from umpirical.review.exchange.transfer import import_review
 
@@ -215,7 +215,7 @@ def import_(  # noqa: PLR0913, PLR0917  # each an option
         taken = import_review(opened.desk, file, cast("Format", form), names=_names(names))
     finally:
         opened.close()
-    say(f"{taken.new:,} new decisions from {inert(file.name)}, {taken.known:,} known already")
+    say(f"{taken.new:,} new decisions from {inert(file.name)}, {taken.known:,} already known")
 
 
 def _names(given: tuple[str, ...]) -> dict[str, str]:
@@ -254,7 +254,7 @@ def _need_review_extra() -> None:
 def _feed(study: "Study[Any]") -> "ItemFeed":
     from umpirical.protocols.review.items import ItemFeed
 
-    # Planning a large study again takes longer than a person waits without a word.
+    # Planning a large study again takes too long to leave a person waiting without a message.
     click.echo("reading what was generated", err=True)
     return ItemFeed(study.protocol.writing(study))
 
@@ -271,19 +271,19 @@ def _terms(study: "Study[Any]") -> "ReviewTerms":
 
 
 def _open_door(link: str, owner: str, *, browse: bool) -> None:
-    """Tells how to come in, once somebody would answer."""
+    """Prints the link once the server answers, and opens a browser with it."""
     say(f"open  {link}  (lets {inert(owner)} in, once)")
-    say("others come in with a link from  umpirical review invite NAME;  Ctrl-C stops")
+    say("others enter with a link from  umpirical review invite NAME;  Ctrl-C stops")
     sys.stdout.flush()
     if browse:
         import webbrowser
         from threading import Thread
 
-        # In a thread of its own: some browsers keep whoever started them waiting, and the server has to answer.
+        # In its own thread: some browsers block the caller until they are closed, and the server must answer meanwhile.
         Thread(target=webbrowser.open, args=(link,), daemon=True).start()
 
 
 def _arrived(count: int, wanted: int) -> str:
     from umpirical.reports import numbers
 
-    return f"{count:,} new {numbers.units('text', count)}, {wanted:,} in all when everything is written"
+    return f"{count:,} new {numbers.units('text', count)}, {wanted:,} in total when everything is written"

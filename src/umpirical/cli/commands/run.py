@@ -18,7 +18,7 @@ __all__ = ["command"]
 @click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
 @spending_options
 @outside_option
-@click.option("--fresh", is_flag=True, help="Start a new run that takes over no answer from an earlier one.")
+@click.option("--fresh", is_flag=True, help="Start a new run that reuses no answers from earlier ones.")
 @click.option("--executor", metavar="NAME", help="How the judges are asked: local, or a plugin's. Default: local.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(  # noqa: PLR0913, PLR0917  # each an option
@@ -35,8 +35,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
 ) -> int:
     """Measure the judges of the study STUDY (a file, or the folder it is in) and write their datasheets.
 
-    What it may cost is shown, and nothing is sent before that is agreed to. Interrupted, failed or at its cap, the same
-    command goes on where it stopped: what has an answer is not asked again.
+    The possible cost is shown first, and nothing is sent until you agree to it. After an interruption, a failure or a
+    reached cap, the same command resumes: a question that has an answer is not asked again.
     """
     from umpirical.study.file import load_study
     from umpirical.study.run import write_side_by_side

@@ -14,7 +14,7 @@ __all__ = ["command"]
 @click.argument("study", type=click.Path(path_type=Path), default=Path())
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def command(study: Path, as_json: bool) -> None:  # noqa: FBT001
-    """List the runs of the study in the folder STUDY, and how far each is."""
+    """List the runs of the study in the folder STUDY, and the progress of each."""
     from umpirical.study.run import list_runs
 
     states = list_runs(study if study.is_dir() else study.parent)
@@ -28,4 +28,4 @@ def command(study: Path, as_json: bool) -> None:  # noqa: FBT001
         done = state.document or "not measured yet"
         say(inert(f"{state.name}  {state.created}  {state.answered:,}/{state.trials:,} answered{failed}  {done}"))
     if not states:
-        say("no runs yet;  umpirical run  makes one")
+        say("no runs yet;  umpirical run  starts one")

@@ -1,1 +1,1 @@
-"""One adapter for each package whose judges can be measured as they are."""
+"""One adapter for each package whose judges can be measured without changes."""

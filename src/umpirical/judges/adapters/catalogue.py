@@ -1,4 +1,4 @@
-"""What a judge adapter is, and which there are: the way in for judges that other people's packages make."""
+"""The interface of judge adapters, and their registry: adapters make third-party judges askable."""
 
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["JUDGE_ADAPTERS", "Adapted", "JudgeAdapter", "judge_adapter_of"]
 
 PYTHON = "python"
-"""The adapter of every object whose package has none."""
+"""The adapter for every object whose package has none."""
 
 
 @dataclass(frozen=True)
@@ -22,16 +22,16 @@ class Adapted:
     """A judge object, made askable."""
 
     judge: Callable[[Presented], Awaitable[str]]
-    """One judgment, as the text that the answer reader reads. Raises where there is none."""
+    """Returns one judgment as text for the answer reader. Raises if there is none."""
     identity: Json
-    """All that tells this judge from another one: rubric, model, versions. A trial's id depends on it."""
+    """Everything that distinguishes this judge from others: rubric, model, versions. A trial's id depends on it."""
 
 
 class JudgeAdapter(Protocol):
     """Makes judges of one package askable. Registered under `umpirical.judges`, by the name of that package."""
 
     def adapt(self, judge: object, spec: "JudgeSpec") -> Adapted:
-        """Raises UsageError, with what to do, where the object is no judge of the kind that the spec says."""
+        """Makes the object askable. Raises UsageError, with a fix, if it is not a judge of the kind in the spec."""
         ...
 
 
@@ -41,13 +41,13 @@ JUDGE_ADAPTERS: Registry[JudgeAdapter] = Registry(
 
 
 def judge_adapter_of(judge: object) -> JudgeAdapter:
-    """The adapter of the package that the object, or a class it inherits from, comes from. Imports no package."""
+    """Returns the adapter for the package of the object, or of a class it inherits from. Imports no package."""
     known = JUDGE_ADAPTERS.names()
     return JUDGE_ADAPTERS.get(next((name for name in _packages(judge) if name in known), PYTHON))
 
 
 def _packages(judge: object) -> Iterator[str]:
-    """Top-level packages, the nearest first. What a function is made of tells nothing, so its own module is asked."""
+    """Yields top-level packages, nearest first. A function's type says nothing, so its own module is used."""
     yield str(getattr(judge, "__module__", "")).partition(".")[0]
     for base in type(judge).__mro__:
         yield base.__module__.partition(".")[0]

@@ -1,4 +1,4 @@
-"""The adapter of plain Python: a function, or any object that can be called."""
+"""The adapter for plain Python: a function, or any callable object."""
 
 import inspect
 import json
@@ -43,9 +43,9 @@ ADAPTER = _Python()
 
 
 def source_digest(judge: Callable[..., object]) -> str:
-    """Digest of the code that a judge is made of, so that an edited judge is a different judge.
+    """Returns the digest of a judge's code, so that an edited judge is a different judge.
 
-    For code in a file, that is the whole file. Code typed into a notebook or a shell has no file: there it is the
+    For code in a file, it covers the whole file. Code typed into a notebook or a shell has no file: there it covers the
     function, and every function and plain value of the notebook that it uses.
     """
     whole = _file_source(judge)
@@ -63,7 +63,7 @@ def _file_source(judge: object) -> str | None:
 
 
 def _used(part: object, seen: set[int]) -> Iterator[str]:
-    """The source of a function or class, and of all that it names in its own module."""
+    """Yields the source of a function or class, and of everything in its own module that it names."""
     if id(part) in seen:
         return
     seen.add(id(part))
@@ -97,14 +97,14 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 
 def _is_own(value: object, code_of: object) -> bool:
-    """Written beside the judge: imported modules and what they define are known by their versions, not here."""
+    """Whether a value was defined beside the judge: imported modules are identified by their versions instead."""
     if isinstance(value, types.ModuleType):
         return False
     return getattr(value, "__module__", None) in (None, getattr(code_of, "__module__", ""))
 
 
 def _written(value: object) -> str:
-    """A value as it is the same in every process; of one that cannot be written down, its type."""
+    """Returns a text for the value that is the same in every process; only the type if it cannot be written down."""
     try:
         return json.dumps(value, sort_keys=True, default=lambda other: type(other).__qualname__)
     except (TypeError, ValueError):

@@ -1,14 +1,14 @@
-"""Log-probabilities of a judge's labels, where its answer is decided.
+"""Log-probabilities of a judge's labels, at the place where its answer is decided.
 
-The answer's tokens are a path. At each token of the label, other tokens are listed that begin other labels: a label
-that the path leaves has the log-probability of the path so far plus that of the tokens that begin it there.
+The answer's tokens are a path. At each token of the label, other tokens are listed that begin other labels: where the
+path leaves a label, its log-probability is that of the path so far plus that of the tokens that begin it there.
 
-- A label that no listed token begins has an upper bound, and no value.
-- A token that begins a label without ending it (`t` of `tie`) is worth the label where the answer was held to a schema,
-  since nothing else can follow. In free text it is an upper bound.
-- A token that begins several labels is an upper bound for each, unless the path goes on through it.
+- A label that no listed token begins has an upper bound but no value.
+- A token that begins a label without ending it (`t` of `tie`) counts as the label if the answer was constrained by a
+  schema, since nothing else can follow. In free text it is an upper bound.
+- A token that begins several labels is an upper bound for each, unless the path continues through it.
 
-Whether there is an answer at all is the parser's to say: the tokens only say how close it was.
+Whether there is an answer at all is for the parser to say: the tokens only say how close it was.
 """
 
 import re
@@ -33,12 +33,12 @@ QUOTED = re.compile(r'"verdict"\s*:\s*"')
 BLANKS_AND_QUOTES = " \t\r\n\"'"
 
 Frame = Literal["json", "bare", "pattern"]
-"""What stands around the label: a JSON field, nothing, or what the judge's own pattern asks for."""
+"""What surrounds the label: a JSON field, nothing, or what the judge's own pattern requires."""
 
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """The tokens do not say how likely the labels were."""
+    """Says why the tokens do not show how likely the labels were."""
 
     why: str
 
@@ -53,11 +53,11 @@ class Place:
 
 @dataclass(slots=True)
 class Mass:
-    """What was found for one word."""
+    """The probability found for one word."""
 
     exact: list[float] = field(default_factory=list)
     upper: list[float] = field(default_factory=list)
-    """Bounds of what may be the word and may not."""
+    """Bounds for tokens that may or may not be the word."""
 
     def span(self) -> Span:
         return Span(_sum(self.exact), _sum([*self.exact, *self.upper]))
@@ -73,7 +73,7 @@ class LabelReader:
         self._closed = spec.answer.constrained and self._pattern is None
 
     def read(self, response: Response, outcome: Outcome) -> Mapping[str, Span] | Undecided:
-        """The log-probability of every label; `outcome` is what the parser made of the text."""
+        """Returns the log-probability of every label; `outcome` is how the parser read the text."""
         if not isinstance(outcome, Verdict | Abstained):
             return Undecided("the answer was not read")
         if not response.logprobs:
@@ -101,7 +101,7 @@ class LabelReader:
         return {label: mass.span() for label, mass in merged.items()}
 
     def _words(self, frame: Frame) -> dict[str, str]:
-        """The judge's words to labels; a bare answer is read in any case, so it is scanned for in small letters."""
+        """Maps the judge's words to labels; case does not matter in a bare answer, so it is searched in lower case."""
         return {word.casefold() if frame == "bare" else word: label for word, label in self._labels.items()}
 
     def _place(self, text: str) -> Place | None:
@@ -118,7 +118,7 @@ class LabelReader:
 def _spread(
     tokens: tuple[Token, ...], place: Place, words: set[str], *, closed: bool
 ) -> tuple[str, dict[str, Mass]] | Undecided:
-    """The word that the path spells, and what every word was worth."""
+    """Returns the word that the path spells, and the probability of every word."""
     masses = {word: Mass() for word in words}
     left, said, path, offset = words, "", 0.0, 0
     for token in tokens:
@@ -146,7 +146,7 @@ def _spread(
 
 
 def _credit(masses: Mapping[str, Mass], left: set[str], beginning: str, logprob: float, *, closed: bool) -> None:
-    """Counts another token for the words that it begins."""
+    """Credits another token to the words that it begins."""
     begun = [word for word in left if _begins(word, beginning)]
     sure = len(begun) == 1 and (closed or _is_whole(begun[0], beginning))
     for word in begun:
@@ -163,19 +163,19 @@ def _is_whole(word: str, text: str) -> bool:
 
 
 def _after_lead(text: str, frame: Frame, lead: int) -> str:
-    """Another first token without what stands before the label, written as the token of the path is."""
+    """Returns another first token without what precedes the label, in the same form as the token of the path."""
     match frame:
         case "bare":
             return text.lstrip(BLANKS_AND_QUOTES)
         case "json":
-            # Inside the quotes a blank is part of the answer, and no label has one.
+            # Inside the quotes a space is part of the answer, and no label has one.
             return text.partition('"')[2] if lead > 0 else text
         case "pattern":
             return text[lead:] if lead > 0 else text
 
 
 def _sum(logprobs: list[float]) -> float:
-    """The logarithm of the sum of probabilities."""
+    """Returns the logarithm of the sum of the probabilities."""
     if not logprobs:
         return -inf
     top = max(logprobs)

@@ -8,17 +8,17 @@ from typing import Any
 __all__ = ["Token", "read_tokens"]
 
 LEAST_REST = 1e-6
-"""Providers round: a rest of probability below this is not told from nothing."""
+"""Providers round: a remaining probability below this cannot be distinguished from 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token of the answer, and what stood beside it."""
+    """One token of the answer, and the alternatives listed with it."""
 
     text: str
     logprob: float
     others: tuple[tuple[str, float], ...]
-    """Other tokens listed at its place, each with its log-probability."""
+    """Other tokens listed at this place, each with its log-probability."""
     listed: int
     """How many tokens the server listed by rank; the token itself need not be among them."""
     least: float
@@ -26,14 +26,14 @@ class Token:
 
     @property
     def unlisted(self) -> float:
-        """The most that the log-probability of a token not listed here can be."""
+        """The highest log-probability that a token not listed here can have."""
         rest = 1.0 - exp(self.logprob) - sum(exp(logprob) for _, logprob in self.others)
         bound = log(max(rest, LEAST_REST))
         return min(bound, self.least) if self.listed else bound
 
 
 def read_tokens(logprobs: str) -> tuple[Token, ...] | None:
-    """The tokens in their order; None where the JSON is not of the chat protocol."""
+    """Returns the tokens in order; None if the JSON is not in the form of the chat API."""
     try:
         content = json.loads(logprobs)["content"]
         return tuple(_token(entry) for entry in content) or None
@@ -43,7 +43,7 @@ def read_tokens(logprobs: str) -> tuple[Token, ...] | None:
 
 def _token(entry: Any) -> Token:  # noqa: ANN401  # foreign JSON
     text, logprob = _pair(entry)
-    # A log-probability that is no number says nothing of its token.
+    # A log-probability that is not a number says nothing about its token.
     pairs = [_pair(top) for top in entry.get("top_logprobs") or () if _is_finite(top["logprob"])]
     others = dict(pairs)
     others.pop(text, None)
@@ -55,7 +55,7 @@ def _pair(entry: Any) -> tuple[str, float]:  # noqa: ANN401  # foreign JSON
     text, logprob = entry["token"], entry["logprob"]
     if not (isinstance(text, str) and _is_finite(logprob)):
         raise ValueError("a token needs a text and a log-probability")
-    # Some servers round a certain token to a little above 0.
+    # For a certain token, some servers round the log-probability to slightly above 0.
     return text, min(0.0, float(logprob))
 
 

@@ -20,7 +20,7 @@ SHOWN = re.compile(
 )
 
 ARMS = ("strict", "forced-choice")
-"""Built-in instructions that move the criterion; any other prompt is taken for the baseline."""
+"""Built-in instructions that move the criterion; any other prompt is treated as the baseline."""
 
 CHOICES = ("1", "2", "tie")
 
@@ -37,7 +37,7 @@ class Comparer:
         return json.dumps({"verdict": self._verdict(prompt, trial_id)})
 
     def probabilities(self, prompt: str) -> dict[str, float]:
-        """How likely each answer is, over all noise: what the log-probabilities of a model are to its text."""
+        """Returns how likely each answer is over all noise, like the log-probabilities of a model's text."""
         latent, x, criterion = self._weighed(prompt)
         first, second = (float(rate) for rate in slot_rates(latent, x, criterion=criterion))
         return dict(zip(CHOICES, (first, second, max(0.0, 1 - first - second)), strict=True))
@@ -50,7 +50,7 @@ class Comparer:
         return "1" if x > criterion else "2" if x < -criterion else "tie"
 
     def _weighed(self, prompt: str) -> tuple[LatentJudge, float, float]:
-        """The judge under the prompt's instruction, what speaks for slot 1 without noise, and how much it takes."""
+        """Returns the judge under the prompt's instruction, the noiseless evidence for slot 1, and the criterion."""
         shown = SHOWN.match(prompt)
         if shown is None:
             raise ValueError("a simulated judge that compares reads the built-in compare prompts only")
@@ -60,7 +60,7 @@ class Comparer:
         return latent, x, self._criterion(latent, arm, task, blank=_vacuum(first, second))
 
     def _evidence(self, latent: LatentJudge, task: str, first: str, second: str) -> float:
-        """What speaks for slot 1."""
+        """Returns the evidence for slot 1."""
         if _vacuum(first, second):
             return 0.0
         low, high = sorted([first, second])
@@ -72,16 +72,16 @@ class Comparer:
         return quality + surface + length
 
     def _criterion(self, latent: LatentJudge, arm: str, task: str, *, blank: bool) -> float:
-        """How much evidence it takes."""
+        """Returns how much evidence a preference takes."""
         if arm == "forced-choice":
             return 0.0
         shift = self._profile.criterion_spread * normal(self._seed, "criterion", task)
-        # Below zero both slots would win at once.
+        # Below zero, both slots would win at once.
         return max(0.0, (latent.vacuum_criterion if blank else latent.criterion) + shift)
 
 
 def _instruction(text: str) -> tuple[str, str]:
-    """The arm whose built-in instruction a prompt begins with, and the task, which is the same in every arm."""
+    """Returns the arm whose built-in instruction begins the prompt, and the task, which is the same in every arm."""
     for arm, head in _instructions().items():
         if text.startswith(head):
             return arm, text.removeprefix(head)

@@ -27,44 +27,44 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What is known about a text by construction. No judge but a simulated one is ever told."""
+    """What is known about a text by construction. Only a simulated judge is ever told."""
 
     level: float | None
-    """The right grade of its original, in steps of the scale above the least; None if that has no label."""
+    """The correct grade of its original, in steps above the lowest grade; None if the original has no label."""
     required: float | None
-    """Its own right grade; None if it has no label."""
+    """Its own correct grade; None if it has no label."""
     test: str
     """What made it: `original`, or the name of a stress test."""
     item: str
-    """What it has in common with its original and with all that was made from it."""
+    """Identifies the original together with everything that was made from it."""
     words_ratio: float = 1.0
-    """Its words over those of its original."""
+    """Its number of words divided by that of its original."""
     kind: Kind = "none"
-    """What the test did to it, as far as an examiner could heed it."""
+    """What the test did to it, as far as it could matter to an examiner."""
 
 
 class ExaminerKey(Protocol):
-    """The truth about a text in answer to a task."""
+    """Returns the truth about a text in answer to a task."""
 
     def __call__(self, text: str, *, fence: str) -> Truth:
-        """`fence` is the mark around the text. It is made of the task and the text, and so stands for the task."""
+        """`fence` is the mark around the text. It is made from the task and the text, so it identifies the task."""
         ...
 
 
 class Shown(NamedTuple):
-    """What a prompt shows of the text to be graded."""
+    """What a prompt shows for grading."""
 
     answer: str
     fence: str
-    """The mark around it, made of the task and the answer."""
+    """The mark around the answer, made from the task and the answer."""
     scale: GradeScale
 
 
 class Examiner:
     """Answers the built-in grade prompts about texts whose truth is known.
 
-    For an item without a label it draws a grade by the seed and the item, every one as likely, and then goes by that
-    as by a label: it has to answer, and whether it is right about such an item nobody asks.
+    For an item without a label it draws a grade from the seed and the item, each with the same probability, and then
+    treats it as the label: it has to answer, and no measure asks whether it is right about such an item.
     """
 
     def __init__(self, profile: ExaminerProfile, key: ExaminerKey, seed: int) -> None:
@@ -75,7 +75,7 @@ class Examiner:
     def answer(self, prompt: str, trial_id: str) -> str:
         shown = read_shown(prompt)
         if shown is None:
-            raise ValueError("a simulated examiner reads the built-in grade prompts only")
+            raise ValueError("a simulated examiner reads only the built-in grade prompts")
         offered = grades_of(shown.scale)
         return json.dumps({"grade": offered[self._grade(shown, trial_id, len(offered))]})
 
@@ -92,28 +92,28 @@ class Examiner:
         return bisect_right(place_cuts(grades).tolist(), place + latent.noise * self._noise(truth.item, trial_id))
 
     def _drawn(self, item: str, grades: int) -> int:
-        """The same for all that was made from the item."""
+        """Returns a grade that is the same for everything made from the item."""
         return int(uniform(self._seed, "level without a label", item) * grades)
 
     def _noise(self, item: str, trial_id: str) -> float:
-        """Standard normal, partly the item's own, in whatever words it comes."""
+        """Returns standard normal noise, part of which belongs to the item whatever its wording."""
         frozen = self._latent.frozen
         kept = math.sqrt(frozen) * normal(self._seed, "item noise", item)
         return kept + math.sqrt(1 - frozen) * normal(self._seed, "call noise", trial_id)
 
 
 def words_ratio(original: str, changed: str) -> float:
-    """Words of the changed text over those of the original. Words are runs of letters: bullets and marks are none."""
+    """Returns the words of the changed text divided by those of the original. Only runs of letters count as words."""
     before, after = (len(_WORD.findall(text)) for text in (original, changed))
-    # A text without any words has no length in words, so it is no longer or shorter than another.
+    # A text without any words has no length in words, so it is neither longer nor shorter than another.
     return after / before if before and after else 1.0
 
 
 def read_shown(prompt: str) -> Shown | None:
-    """The fenced answer and the scale; None if the prompt has not the built-in marks.
+    """Returns the fenced answer and the scale; None if the prompt lacks the built-in marks.
 
-    Read from the end. What follows the last closing mark is the prompt's own; what stands before, in an instruction,
-    a rubric or the answer itself, may quote any mark but the one whose fence is made of the answer.
+    The prompt is read from the end. What follows the last closing mark is the prompt's own; what precedes it, in an
+    instruction, a rubric or the answer itself, may quote any mark except the one whose fence is made from the answer.
     """
     head, closing, tail = prompt.rpartition("\n[end of answer, ")
     fence, bracket, after = tail.partition("]")
@@ -125,7 +125,7 @@ def read_shown(prompt: str) -> Shown | None:
 
 
 def grade_unit(scale: GradeScale) -> float:
-    """Steps of the scale between neighbouring grades: one, unless an interval scale is cut otherwise."""
+    """Returns the steps between neighbouring grades: one, unless an interval scale is divided differently."""
     first, second = (grade if isinstance(grade, float) else None for grade in grades_of(scale)[:2])
     return 1.0 if first is None or second is None else second - first
 
@@ -139,7 +139,7 @@ _RANGE = re.compile(r"a number from (?P<low>\S+) to (?P<high>\S+)")
 
 @lru_cache(maxsize=64)
 def _described(text: str) -> GradeScale:
-    """A scale as a prompt describes it. Whether its labels have an order cannot be read, and does not matter here."""
+    """Parses a scale from a prompt's description. It does not say whether labels have an order; none is needed here."""
     if (found := _RANGE.fullmatch(text)) is not None:
         return GradeScale("interval", low=float(found["low"]), high=float(found["high"]))
     return GradeScale("ordinal", tuple(text.removeprefix('"').removesuffix('"').split('", "')))

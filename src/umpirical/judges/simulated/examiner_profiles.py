@@ -1,4 +1,4 @@
-"""The simulated examiners that ship: judges of the user's own data, each with one defect, planted on purpose."""
+"""The built-in simulated examiners: judges of the user's own data, each with one defect, planted on purpose."""
 
 from dataclasses import dataclass, replace
 
@@ -15,16 +15,16 @@ class ExaminerProfile:
     """The defect, in one sentence."""
     latent: LatentExaminer
     defects: tuple[tuple[str, str], ...] = ()
-    """Pairs of a measure that should find it and where: a test, or a kind of change, which stands for every test that
+    """Pairs of a measure that should find it and a place: a test, or a kind of change, which means every test that
     makes such a change."""
     unparsed_rate: float = 0.0
     """Share of calls answered with something that is not on the scale."""
     failure_rate: float = 0.0
-    """Share of calls not answered at all."""
+    """Share of calls that are not answered at all."""
 
 
 def _shifted(*places: str) -> tuple[tuple[str, str], ...]:
-    """The measures that find a judge whom these tests, or tests of these kinds, sway."""
+    """Returns the measures that find a judge that is swayed by these tests, or by tests of these kinds."""
     return tuple((name, place) for place in places for name in ("change-rate", "excess-change", "grade-shift"))
 
 

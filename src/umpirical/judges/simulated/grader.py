@@ -16,7 +16,7 @@ from umpirical.stats.simulation.grader import centre, cut_points
 __all__ = ["ORDER", "SHOWN", "Grader", "grades_of"]
 
 ORDER = r"(?:lowest first|in no order)"
-"""How the built-in grade prompts say in which order the labels stand."""
+"""How the built-in grade prompts state the order of the labels."""
 
 SHOWN = re.compile(
     r"\A(?P<task>.*?)\[answer, (?P<fence>[0-9a-f]+)\]\n(?P<answer>.*?)\n\[end of answer, (?P=fence)\].*"
@@ -27,7 +27,7 @@ SHOWN = re.compile(
 _RANGE = re.compile(r"a number from (?P<low>\S+) to (?P<high>\S+)")
 
 WHOLE_GRADES = 100
-"""On an interval scale of up to so many units a simulated judge gives whole numbers, as judges do; else 11 values."""
+"""On an interval scale of at most this many units, a simulated judge gives whole numbers; on others, 11 values."""
 
 
 class Grader:
@@ -41,7 +41,7 @@ class Grader:
     def answer(self, prompt: str, trial_id: str) -> str:
         shown = SHOWN.match(prompt)
         if shown is None:
-            raise ValueError("a simulated judge that grades reads the built-in grade prompt only")
+            raise ValueError("a simulated judge that grades reads only the built-in grade prompt")
         grades = _offered(shown["scale"])
         return json.dumps({"grade": grades[self._grade(shown, prompt, trial_id, len(grades))]})
 
@@ -54,7 +54,7 @@ class Grader:
         return bisect_right(cut_points(grades).tolist(), place)
 
     def _place(self, task: str, answer: str) -> float:
-        """Where an answer lies on the scale, before the call's noise."""
+        """Returns where an answer lies on the scale, before the call's noise."""
         latent, profile = self._profile.latent, self._profile
         shift = profile.leniency_spread * normal(self._seed, "leniency", task)
         if not answer.strip():
@@ -65,7 +65,7 @@ class Grader:
 
 
 def grades_of(scale: GradeScale) -> list[str | float]:
-    """The grades a simulated judge gives, evenly spaced, from the least up."""
+    """Returns the grades that a simulated judge gives, evenly spaced, lowest first."""
     if scale.kind != "interval":
         return list(scale.labels)
     low, high = float(scale.low or 0.0), float(scale.high or 0.0)
@@ -75,7 +75,7 @@ def grades_of(scale: GradeScale) -> list[str | float]:
 
 @lru_cache(maxsize=64)
 def _offered(text: str) -> tuple[str | float, ...]:
-    """The grades of a scale as a prompt describes it."""
+    """Parses the grades of a scale from a prompt's description."""
     if (found := _RANGE.fullmatch(text)) is not None:
         return tuple(grades_of(GradeScale("interval", low=float(found["low"]), high=float(found["high"]))))
     return tuple(text.removeprefix('"').removesuffix('"').split('", "'))

@@ -1,7 +1,7 @@
 """A model that answers by the latent rule, through the same port as a real one.
 
 It reads the prompt as a model would: the candidates are taken from the rendered text, so a slot that was filled
-wrongly is answered wrongly, and a test that plants a value sees it.
+incorrectly is answered incorrectly, and a test that plants a value notices.
 """
 
 import json
@@ -29,11 +29,11 @@ __all__ = ["ADAPTER", "AnswerKey", "SimulatedModel", "SimulatedProfile", "can_re
 SimulatedProfile = Profile | GraderProfile | ExaminerProfile
 
 AnswerKey = Callable[[str], float] | ExaminerKey
-"""What is known of a text by construction: its quality in requirements met, or for an examiner the whole truth."""
+"""What is known about a text by construction: its quality in requirements met or, for an examiner, the whole truth."""
 
 
 class SimulatedModel:
-    """Answers the built-in prompts. Every draw depends on the seed, the text and the trial, not on when."""
+    """Answers the built-in prompts. Every draw depends on the seed, the text and the trial, not on the time."""
 
     def __init__(self, profile: SimulatedProfile, *, answer_key: AnswerKey, seed: int) -> None:
         self._profile = profile
@@ -49,7 +49,7 @@ class SimulatedModel:
         text, logprobs = "There is much to be said for and against.", ""
         if fate >= self._profile.failure_rate + self._profile.unparsed_rate:
             text = self._judge.answer(prompt, trial_id)
-            # Only a judge that compares has log-probabilities: they are for readouts, which are of such judges.
+            # Only a judge that compares has log-probabilities: they serve readouts, which exist only for such judges.
             if request.decoding.top_logprobs is not None and isinstance(self._judge, comparing.Comparer):
                 logprobs = _label_logprobs(text, self._judge.probabilities(prompt), top=request.decoding.top_logprobs)
         usage = Usage(input_tokens=len(prompt) // 4, output_tokens=len(text) // 4)
@@ -58,13 +58,13 @@ class SimulatedModel:
         )
 
     async def close(self) -> None:
-        """Nothing to release."""
+        """Releases nothing."""
 
 
 def _judge(
     profile: SimulatedProfile, answer_key: AnswerKey, seed: int
 ) -> comparing.Comparer | grading.Grader | Examiner:
-    # Which key a judge needs goes by its profile; a function cannot be asked what it returns.
+    # The profile decides which key a judge needs; a function cannot be asked what it returns.
     match profile:
         case ExaminerProfile():
             return Examiner(profile, cast("ExaminerKey", answer_key), seed)
@@ -75,13 +75,13 @@ def _judge(
 
 
 def _label_logprobs(text: str, probabilities: Mapping[str, float], *, top: int) -> str:
-    """Log-probabilities of a simulated answer, as JSON in the form that servers send.
+    """Returns the log-probabilities of a simulated answer, as JSON in the form that servers send.
 
-    The label is one token, beside which the `top` likeliest labels are listed; the rest is certain.
+    The label is one token, listed with the `top` likeliest labels; all other tokens are certain.
     """
     verdict = json.loads(text)["verdict"]
     before, after = text.split(f'"{verdict}"')
-    # An answer that cannot be given is listed nowhere.
+    # An impossible answer is not listed.
     known = {label: log(share) for label, share in probabilities.items() if share > 0}
     listed = sorted(known.items(), key=lambda entry: -entry[1])[:top]
     content = [
@@ -101,9 +101,9 @@ def _token(text: str, logprob: float, listed: list[tuple[str, float]]) -> dict[s
 
 
 def can_read(prompt: str, kind: JudgeKind = "compare") -> bool:
-    """Whether a simulated judge finds its way in a prompt template: it needs the built-in marks."""
+    """Whether a simulated judge can read a prompt template: it needs the built-in marks."""
     shown = comparing.SHOWN if kind == "compare" else grading.SHOWN
-    # An examiner knows by the fence which task a text answers: marks that are always the same do not tell.
+    # An examiner recognizes the task by the fence: constant marks would not identify it.
     if kind == "grade" and "fence" not in placeholders(prompt):
         return False
     marked = re.sub(r"\{\{ *order *\}\}", "lowest first", re.sub(r"\{\{ *fence *\}\}", "0", prompt))
@@ -111,7 +111,7 @@ def can_read(prompt: str, kind: JudgeKind = "compare") -> bool:
 
 
 def simulated_profile(name: str, kind: JudgeKind) -> SimulatedProfile:
-    """What is planted in a simulated judge: one that compares, one of controlled answers, or an examiner."""
+    """Returns what is planted in a simulated judge: a comparer, a grader of controlled answers, or an examiner."""
     if kind == "compare":
         return profile(name)
     known: dict[str, SimulatedProfile] = {**GRADER_PROFILES, **EXAMINER_PROFILES}
@@ -121,7 +121,7 @@ def simulated_profile(name: str, kind: JudgeKind) -> SimulatedProfile:
 
 
 class _Simulated(ModelAdapter):
-    """Judges with known defects, by the name of what is planted in them."""
+    """Judges with known defects, by the name of their profile."""
 
     simulated = True
 
@@ -129,7 +129,7 @@ class _Simulated(ModelAdapter):
         return can_read(prompt, kind)
 
     def open(self, spec: ModelSpec, calling: Calling) -> SimulatedModel:
-        # A name that is not known must not be answered with what another judge cannot do: it is looked up first.
+        # The name is looked up first: the error about an unknown name must come before any other.
         planted = simulated_profile(spec.name, calling.kind)
         return SimulatedModel(planted, answer_key=cast("AnswerKey", calling.answer_key()), seed=calling.seed)
 
@@ -138,7 +138,7 @@ ADAPTER = _Simulated()
 
 
 def profile_of(judge: JudgeSpec) -> SimulatedProfile | None:
-    """What is planted in a judge; None for one that is not simulated here."""
+    """Returns what is planted in a judge; None for one that is not simulated here."""
     if judge.model is None or ADAPTERS.get(judge.model.adapter) is not ADAPTER:
         return None
     return simulated_profile(judge.model.name, judge.kind)

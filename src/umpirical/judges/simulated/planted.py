@@ -1,4 +1,4 @@
-"""What a simulated judge's measures should come to."""
+"""The values that a simulated judge's measures should have."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -16,24 +16,24 @@ from umpirical.stats.simulation.judge import correct_rate, dark_current, decompo
 __all__ = ["GradedPair", "planted_grades", "planted_values"]
 
 Values = dict[tuple[str, str], float]
-"""(measure, stratum) to true value."""
+"""Maps (measure, stratum) to the true value."""
 
 
 class GradedPair(NamedTuple):
-    """Two answers of the design, each of which is graded."""
+    """Two answers of the design, each graded separately."""
 
     task_id: str
     base: float
-    """Quality of the lesser."""
+    """Quality of the lesser answer."""
     delta: float
 
 
 def planted_values(profile: Profile, steps: list[float], arm: str = "baseline") -> Values:
-    """True values of a judge that compares, under an instruction, for a profile without task effects.
+    """Returns the true values of a judge that compares, under an instruction, for a profile without task effects.
 
-    Failures and unparsed answers are drawn apart from the content, so they move no other value. The detection
+    Failures and unparsed answers are drawn independently of the content, so they change no other value. The detection
     threshold is the crossing of the true curve as measured: at the ladder's steps, joined by straight lines; a value
-    beyond the ladder's ends is not given.
+    beyond the ladder's ends is left out.
     """
     latent = profile.under(arm)
     shares = decomposition(latent)
@@ -57,10 +57,10 @@ def planted_values(profile: Profile, steps: list[float], arm: str = "baseline") 
 
 
 def planted_grades(profile: GraderProfile, scale: GradeScale, pairs: Sequence[GradedPair]) -> Values:
-    """True values of a judge that grades, for a profile without task effects.
+    """Returns the true values of a judge that grades, for a profile without task effects.
 
-    `pairs` are those of equal quality and of the ladder: where an answer lies on the scale decides whether a
-    difference shows, so these values depend on the design.
+    `pairs` are those of equal quality and of the ladder: an answer's place on the scale decides whether a difference
+    shows, so these values depend on the design.
     """
     latent, offered = profile.latent, grades_of(scale)
     grades, unit = len(offered), _unit(scale, offered)
@@ -103,6 +103,6 @@ def _curve(steps: list[float], correct: list[float]) -> Values:
 
 
 def _unit(scale: GradeScale, values: list[str | float]) -> float:
-    """Steps of the scale between neighbouring grades: one, unless an interval scale is cut otherwise."""
+    """Returns the steps between neighbouring grades: one, unless an interval scale is divided differently."""
     first, second = scale.score(values[0]), scale.score(values[1])
     return (second - first) if first is not None and second is not None else 1.0

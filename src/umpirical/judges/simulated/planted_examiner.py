@@ -1,4 +1,4 @@
-"""What a simulated examiner's measures should come to, on the texts of a design."""
+"""The values that a simulated examiner's measures should have on the texts of a design."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -18,21 +18,21 @@ __all__ = ["planted_examiner"]
 Floats = NDArray[np.float64]
 
 Values = dict[tuple[str, str], float]
-"""(measure, test) to true value."""
+"""Maps (measure, test) to the true value."""
 
 REPEATED = ("stability", "seeds")
-"""Tests that ask about the originals again; to a simulated judge another seed is another call."""
+"""Tests that ask about the originals again; to a simulated judge, another seed is just another call."""
 
 
 def planted_examiner(profile: ExaminerProfile, scale: GradeScale, truths: Iterable[Truth]) -> Values:
-    """True values of every test in the design, by summation over its texts that have a label.
+    """Returns the true values of every test in the design, by summation over its labelled texts.
 
-    Failures and unparsed answers are drawn apart from the content, so they move no value. On a scale without order
-    only what needs none is given. A coefficient that is not defined, as for a judge with one grade, is left out.
+    Failures and unparsed answers are drawn independently of the content, so they change no value. On a scale without
+    order, values that need one are left out. So is an undefined coefficient, such as that of a judge with one grade.
     """
     design: dict[str, list[Truth]] = {}
     for truth in truths:
-        # What an examiner draws for an item without a label is no truth about it.
+        # The grade that an examiner draws for an item without a label is not a truth about it.
         if truth.level is None or truth.required is None:
             continue
         design.setdefault(truth.test, []).append(truth)
@@ -51,19 +51,19 @@ def planted_examiner(profile: ExaminerProfile, scale: GradeScale, truths: Iterab
 
 
 class _Texts(NamedTuple):
-    """Texts of one test, those that are alike taken together. Grades are numbered from 0."""
+    """Texts of one test, with equal ones combined. Grades are numbered from 0."""
 
     latent: LatentExaminer
     level: Floats
     required: Floats
     weight: Floats
-    """Share of all texts."""
+    """Shares of all texts."""
     original: Floats
     """Place of the original."""
     changed: Floats
-    """Place of the text itself, to a judge that sees what it requires."""
+    """Place of the text itself, for a judge that sees what it requires."""
     unseen: Floats
-    """Place of the text itself, to a judge that is blind to the flip."""
+    """Place of the text itself, for a judge that is blind to the flip."""
     scatter: float
     grades: int
 
@@ -87,17 +87,17 @@ def _mean(texts: _Texts, values: Floats) -> float:
 
 
 def _rate(texts: _Texts, values: Floats) -> float:
-    """A share of the texts, which rounding must not carry beyond 0 or 1."""
+    """Returns a share of the texts, clipped so that rounding does not carry it beyond 0 or 1."""
     return min(1.0, max(0.0, _mean(texts, values)))
 
 
 def _repeats(texts: _Texts) -> Floats:
-    """Two calls about the original."""
+    """Returns the joint distribution of two calls about the original."""
     return joint_rates(texts.latent, texts.original, texts.original, grades=texts.grades)
 
 
 def _pairs(texts: _Texts) -> Floats:
-    """A call about the original and one about the text made from it."""
+    """Returns the joint distribution of a call about the original and one about the text made from it."""
     seen, unseen = (
         joint_rates(texts.latent, texts.original, place, grades=texts.grades, scatter=texts.scatter)
         for place in (texts.changed, texts.unseen)
@@ -154,7 +154,7 @@ def _against_gold(texts: _Texts, scale: GradeScale) -> dict[str, float]:
 
 
 def _coefficients(texts: _Texts, rates: Floats, unit: float) -> dict[str, float]:
-    """Those made of the first two moments of gold and given grades."""
+    """Returns the coefficients that follow from the first two moments of gold and given grades."""
     steps, gold = np.arange(texts.grades), texts.required
     mean_gold, mean_given = _mean(texts, gold), _mean(texts, rates @ steps)
     spread_gold = _mean(texts, (gold - mean_gold) ** 2)
@@ -163,7 +163,7 @@ def _coefficients(texts: _Texts, rates: Floats, unit: float) -> dict[str, float]
     values: dict[str, float] = {}
     apart = spread_gold + spread_given + (mean_gold - mean_given) ** 2
     if apart > 1e-12:
-        # Kappa with quadratic weights is Lin's coefficient of the same two sets of grades.
+        # Kappa with quadratic weights equals Lin's coefficient of the same two sets of grades.
         values |= dict.fromkeys(("weighted-kappa", "agreement-ccc"), 2 * together / apart)
     if min(spread_gold, spread_given) > 1e-12:
         values["pearson"] = together / float(np.sqrt(spread_gold * spread_given))
@@ -175,7 +175,7 @@ def _coefficients(texts: _Texts, rates: Floats, unit: float) -> dict[str, float]
 
 
 def _same(grades: Floats, right: Floats) -> NDArray[np.bool_]:
-    """An interval scale may have a gold label between two grades, which no grade is."""
+    """Compares grades; on an interval scale, a gold label between two grades equals neither."""
     return np.asarray(np.abs(grades - right) < 1e-9)
 
 

@@ -1,4 +1,4 @@
-"""The simulated judges that ship: each with one defect, planted on purpose and documented."""
+"""The built-in simulated judges, each with one defect, planted on purpose and documented."""
 
 import math
 from collections.abc import Iterable
@@ -37,16 +37,16 @@ class Profile:
     criterion_spread: float = 0.0
     """Standard deviation of the criterion between tasks."""
     frozen_noise: float = 1.0
-    """Share of the noise that is the same for every repeat of a prompt: 1 answers repeats alike, 0 afresh."""
+    """Share of the noise that is the same for every repeat of a prompt: 1 repeats its answers, 0 draws each again."""
     unparsed_rate: float = 0.0
     """Share of calls answered with something that is not on the scale."""
     failure_rate: float = 0.0
-    """Share of calls not answered at all."""
+    """Share of calls that are not answered at all."""
     strict_shift: float = 0.0
-    """How much more evidence it takes under the built-in strict instruction; 0 does not heed it."""
+    """How much more evidence it takes under the built-in strict instruction; 0 ignores it."""
 
     def under(self, arm: str) -> LatentJudge:
-        """The judge under an instruction. Told that there is no tie it names the likelier one, except in a lapse."""
+        """Returns the judge under an instruction. Without ties it names the likelier one, except in a lapse."""
         if arm == "forced-choice":
             return replace(self.latent, criterion=0.0, vacuum_criterion=0.0)
         shift = self.strict_shift if arm == "strict" else 0.0
@@ -68,9 +68,9 @@ class GraderProfile:
     gain_spread: float = 0.0
     """Standard deviation of log gain between tasks."""
     leniency_spread: float = 0.0
-    """Standard deviation of the leniency between tasks, of blank answers too."""
+    """Standard deviation of the leniency between tasks, including for blank answers."""
     frozen_noise: float = 1.0
-    """Share of the noise that is the same for every repeat of a prompt: 1 answers repeats alike, 0 afresh."""
+    """Share of the noise that is the same for every repeat of a prompt: 1 repeats its answers, 0 draws each again."""
     unparsed_rate: float = 0.0
     failure_rate: float = 0.0
 
@@ -170,11 +170,11 @@ PAPER_PROFILES = {
 }
 """Judges like those of the Dark Current paper: parameters solved for its published counts of dark current, order
 reversal, and differences of one and five requirements. Its threshold of 4 requirements for Llama 8B is not met: no
-judge of this rule has it together with 61 of 100 at one requirement and 20 of 20 at five."""
+judge of this rule can have it together with 61 of 100 at one requirement and 20 of 20 at five."""
 
 
 def profile(name: str) -> Profile:
-    """A judge that compares."""
+    """Returns the profile of a judge that compares."""
     known = PROFILES | PAPER_PROFILES
     if name not in known:
         raise unknown_profile(name, "compares", known)
@@ -182,14 +182,14 @@ def profile(name: str) -> Profile:
 
 
 def grader_profile(name: str) -> GraderProfile:
-    """A judge that grades."""
+    """Returns the profile of a judge that grades."""
     if name not in GRADER_PROFILES:
         raise unknown_profile(name, "grades", GRADER_PROFILES)
     return GRADER_PROFILES[name]
 
 
 def unknown_profile(name: str, does: str, known: Iterable[str]) -> UsageError:
-    """The error for a name that is none of the known ones."""
+    """Returns the error for an unknown name."""
     names = list(known)
     near = get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
@@ -197,6 +197,6 @@ def unknown_profile(name: str, does: str, known: Iterable[str]) -> UsageError:
 
 
 def call_noise(seed: int, prompt: str, trial_id: str, *, frozen: float) -> float:
-    """The noise of one call, standard normal; `frozen` is the share of it that repeats of a prompt have in common."""
+    """Returns the standard normal noise of one call; `frozen` is the share that repeats of a prompt have in common."""
     kept = math.sqrt(frozen) * normal(seed, "prompt noise", prompt)
     return kept + math.sqrt(1 - frozen) * normal(seed, "call noise", trial_id)

@@ -1,4 +1,4 @@
-"""What a model adapter is, and which there are."""
+"""The interface of model adapters, and their registry."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -25,47 +25,47 @@ def _no_key() -> object:
 
 @dataclass(frozen=True)
 class Calling:
-    """What opening a model may take besides its spec."""
+    """What opening a model may need besides its spec."""
 
     concurrency: int = 1
-    """Calls at a time."""
+    """Number of calls at a time."""
     meter: Meter = field(default_factory=lambda: Meter(FREE, Ledger()))
-    """What they are booked in."""
+    """The meter that they are charged to."""
     answer_key: Callable[[], object] = _no_key
-    """What is known of the stimuli by construction. A simulated judge answers by it; no other adapter looks."""
+    """What is known about the stimuli by construction. A simulated judge answers by it; no other adapter uses it."""
     kind: JudgeKind = "compare"
-    """What kind of judge the model is part of."""
+    """The kind of judge that the model is part of."""
     seed: int = 1
-    """The study's, by which a simulated judge draws."""
+    """The study's seed, from which a simulated judge draws."""
 
 
 class ModelAdapter:
     """A way to reach language models. Registered under the entry point `umpirical.models`, or built in."""
 
     simulated: bool = False
-    """Asking costs nothing and reaches nobody: the answers are made here."""
+    """Whether asking costs nothing and contacts no server: the answers are made here."""
     names_provider: bool = False
-    """Models are named by provider and model, as in openai/gpt-4o, which also tells their price."""
+    """Whether models are named by provider and model, as in openai/gpt-4o, which also determines their price."""
     client_retries: int = 0
-    """What its client may send again by itself, which a spending cap needs room for."""
+    """How often its client may retry by itself; a spending cap must leave room for that."""
 
     def check(self, spec: "ModelSpec") -> None:
-        """Raises ValueError, in words for the person who wrote it, where the spec is not one for this adapter."""
+        """Raises ValueError, with a message for the spec's author, if the spec does not fit this adapter."""
         if spec.batch or spec.model_args:
-            raise ValueError("batch and model_args are not for this adapter")
+            raise ValueError("this adapter does not take batch or model_args")
 
     def reads(self, prompt: str, kind: JudgeKind) -> bool:  # noqa: ARG002  # a language model reads anything
-        """Whether its models can make sense of a prompt template of a judge of that kind."""
+        """Whether its models can read a prompt template of a judge of that kind."""
         return True
 
     def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:
-        """Reaches the model. What a connection does not do, the caller around it does."""
+        """Connects to the model. The caller around the connection does everything else."""
         raise NotImplementedError(f"{type(self).__name__} needs connect(), or an open() of its own")
 
     def open(self, spec: "ModelSpec", calling: Calling) -> Model:
-        """A model ready to be asked."""
+        """Returns a model that is ready to be asked."""
         connection, most = self.connect(spec, calling), calling.concurrency
-        # A batch fills up with whatever waits, so there is no pace to find.
+        # A batch collects whatever is waiting, so there is no pace to find.
         pace = Pace(most, first=most) if connection.gathers else Pace(most)
         return Caller(connection, retrying=Retrying(attempts=spec.attempts), pace=pace, meter=calling.meter)
 
@@ -82,20 +82,20 @@ ADAPTERS: Registry[ModelAdapter] = Registry(
 
 
 def open_model(spec: "ModelSpec", calling: Calling) -> Model:
-    """A model ready to be asked, through the adapter that its spec names."""
+    """Returns a model that is ready to be asked, through the adapter that its spec names."""
     return ADAPTERS.get(spec.adapter).open(spec, calling)
 
 
 def adapter_for(*, base_url: str | None) -> str:
-    """The adapter for a model that somebody named without one: on a server of its own, or by its provider."""
+    """Returns the adapter for a model named without one: on its own server, or by its provider."""
     return next(name for name in ADAPTERS.names() if ADAPTERS.get(name).names_provider == (base_url is None))
 
 
 def key_of(spec: "ModelSpec", environment: Mapping[str, str] = os.environ) -> str | None:
-    """The key in the variable that a spec names; None if it names none. Raises where the variable is not set."""
+    """Returns the key in the variable that a spec names; None if it names none. Raises if the variable is not set."""
     if spec.api_key_env is None:
         return None
-    # A key read from a file often ends in a newline, which no header can hold.
+    # A key read from a file often ends in a newline, which is not allowed in a header.
     if not (key := environment.get(spec.api_key_env, "").strip()):
         raise UsageError(
             f"the environment variable {spec.api_key_env} is not set", fix=f"export {spec.api_key_env}=..."

@@ -20,14 +20,14 @@ __all__ = ["ADAPTER", "OpenAIConnection", "request_body"]
 
 
 class _OpenAICompatible(ModelAdapter):
-    """Any server of the protocol, by its address."""
+    """Any server that speaks the protocol, by its address."""
 
     def check(self, spec: "ModelSpec") -> None:
         super().check(spec)
         if not spec.base_url:
             raise ValueError("an openai-compatible model needs base_url, such as http://127.0.0.1:8000/v1")
 
-    def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:  # noqa: ARG002  # the caller's affair
+    def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:  # noqa: ARG002  # left to the caller
         assert spec.base_url is not None  # noqa: S101  # checked with the spec
         return OpenAIConnection(base_url=spec.base_url, api_key=key_of(spec), timeout=spec.timeout)
 
@@ -36,7 +36,7 @@ ADAPTER = _OpenAICompatible()
 
 
 class OpenAIConnection(Connection):
-    """One model behind one server, over kept connections."""
+    """One model behind one server, over persistent connections."""
 
     def __init__(self, *, base_url: str, api_key: str | None = None, timeout: float = 120.0) -> None:
         """`timeout` is in seconds, for one attempt."""
@@ -60,7 +60,7 @@ class OpenAIConnection(Connection):
         import aiohttp
 
         try:
-            # The id lets a server's log be matched with ours; it says nothing about the stimulus.
+            # The id allows a server's log to be matched with ours; it says nothing about the stimulus.
             headers = {"X-Client-Request-Id": trial_id}
             async with self._open().post(self._url, json=body, headers=headers) as http:
                 raw = await http.read()
@@ -78,7 +78,7 @@ class OpenAIConnection(Connection):
         import aiohttp
 
         if self._session is None:
-            # Concurrency is the pace's to limit; the pool must not be a second, hidden limit.
+            # The pace limits concurrency; the pool must not become a second, hidden limit.
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0),
                 timeout=aiohttp.ClientTimeout(total=self._timeout),
@@ -95,7 +95,7 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def _parameters(decoding: Decoding, answer_schema: str) -> tuple[dict[str, Any], str]:
-    """Everything but model and messages, as a dictionary and as the JSON that is recorded. Never to be changed."""
+    """Everything but model and messages, as a dictionary and as the JSON that is recorded. Must not be modified."""
     sent: dict[str, Any] = dict(decoding.sent())
     if "top_logprobs" in sent:
         sent["logprobs"] = True
@@ -119,9 +119,9 @@ def _read_body(raw: bytes) -> dict[str, Any]:
 
 
 def _read_completion(body: Mapping[str, Any]) -> Reply:
-    """A completion, or CallFailed: whatever is not of the protocol is `malformed`, never an empty answer.
+    """Returns a completion or raises CallFailed: a reply outside the protocol is `malformed`, never an empty answer.
 
-    Either way the server has worked, and its usage goes with it.
+    Either way the server has done work, so its usage is included.
     """
     usage = _usage(body.get("usage"))
     try:
@@ -146,12 +146,12 @@ def _usage(usage: Any) -> Usage:  # noqa: ANN401  # foreign JSON
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None
     counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
-    # A count no disk format holds is no count.
+    # A count that no file format can hold is ignored.
     return Usage(*(count if isinstance(count, int) and 0 <= count < 2**63 else None for count in counts))
 
 
 def _status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallFailed:
-    """What a status other than 200 says. The server did not do the work, so it is not billed."""
+    """Returns the failure for a status other than 200. The server did not do the work, so it is not billed."""
     detail = f"HTTP {status}: {raw[:200].decode('utf-8', 'replace')}"
     retry_after = _seconds(headers.get("Retry-After"))
     if status == 429:
@@ -163,7 +163,7 @@ def _status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> Call
 
 
 def _seconds(header: str | None) -> float | None:
-    """Retry-After in seconds; a date there is rare enough to fall back on our own backoff."""
+    """Reads Retry-After in seconds; a date is rare enough there to use our own backoff instead."""
     try:
         return None if header is None else max(0.0, float(header))
     except ValueError:

@@ -15,7 +15,7 @@ MAX_FINDINGS = 8
 
 
 def render_markdown(datasheet: Datasheet) -> str:
-    """The card of a datasheet."""
+    """Renders the card of a datasheet."""
     judge = datasheet.judge
     card = Card(
         protocol="datasheet",
@@ -71,7 +71,7 @@ def _findings(findings: Sequence[str]) -> Iterator[str]:
 
 
 def _ratings(datasheet: Datasheet, *, room: int) -> Iterator[str]:
-    """As many rows as there is room for, those with a limit first; the JSON record has them all."""
+    """Yields as many rows as fit, those with a limit first; the JSON record has them all."""
     yield from ("## Ratings", "")
     if not datasheet.measures:
         yield from ("Nothing was measured.", "")

@@ -1,7 +1,7 @@
-"""Judgments of controlled stimuli to tallies.
+"""Counts judgments of controlled stimuli into tallies.
 
-A slot answer is mapped back to content before any pair is classified: `content` is u or v, `slot` is 1 or 2. What a
-`grade` judge was shown is `graded`, u or v, and `score` is its grade.
+A slot answer is mapped back to content before any pair is classified: `content` is u or v, `slot` is 1 or 2. The
+candidate that a `grade` judge was shown is `graded`, u or v, and `score` is its grade.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ from umpirical.store.counting import counting
 __all__ = ["tally_judgments"]
 
 _PAIR = f"stimulus_id, {', '.join(PAIR_FACTORS)}"
-"""What makes two calls the two orders of one pair."""
+"""Two calls that agree in these are the two orders of one pair."""
 
 _CALLS = """
 create temp view call as
@@ -72,8 +72,8 @@ select task_id, arm, family, delta, count(*) filter (complete) as pairs,
 from pair group by all order by all
 """  # noqa: S608  # the factors are ours
 
-# What one pair got, repeats together, and how many pairs got the same. Only repeats answered in both orders count, so
-# that the model is fitted to the pairs the rates are made of.
+# The outcomes of one pair over all repeats, and how many pairs have the same. Only repeats answered in both orders
+# count, so that the model is fitted to the same pairs as the rates.
 _OUTCOME_TALLIES = f"""
 with repeated as (
   select *, count(*) filter (answered) over (partition by {_PAIR}) = 2 as complete
@@ -92,7 +92,7 @@ select task_id, arm, family, stratum, delta, coalesce(base, 0) as base, log_leng
 from pair group by all order by all
 """  # noqa: S608  # likewise
 
-# Where neither answer is better, u stands for the better one.
+# If neither answer is better, u takes the place of the better one.
 _GRADE_PAIR_TALLIES = f"""
 with pair as (
   select task_id, family, stratum, delta, {_PAIR},
@@ -108,7 +108,7 @@ select task_id, arm, family, stratum, delta, count(gap) as pairs,
 from pair group by all order by all
 """  # noqa: S608  # likewise
 
-# One answer may come up in two pairs: it was asked about once, and is counted once in its family.
+# An answer may occur in two pairs: it was asked about once, and is counted once in its family.
 _GRADE_TALLIES = """
 select task_id, arm, family, level, score, count(distinct trial_id) as answers
 from call where score is not null group by all order by all
@@ -116,7 +116,7 @@ from call where score is not null group by all order by all
 
 
 def tally_judgments(folder: Path, kind: JudgeKind = "compare") -> Tallies:
-    """Counts every judgment in `folder`, per task. Refuses if a trial is there twice."""
+    """Counts every judgment in `folder`, per task. Raises if a trial occurs twice."""
     with counting(folder, kind) as judgments:
         judgments.execute(_CALLS)
         vacuum, calls = judgments.tallies(VacuumTally, _VACUUM_TALLIES), judgments.calls()

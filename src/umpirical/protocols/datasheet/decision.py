@@ -1,18 +1,19 @@
-"""What to do with a judge, by rule. No word of a decision is chosen by hand: they all come from the policy.
+"""Decides by rule what to do with a judge. No decision is worded by hand: all its words come from the policy.
 
 Each essential limit of the judge's own prompt is
 
 - *met*, if it passes;
-- *made up for*, if it fails or is INCONCLUSIVE, the policy knows a way of use that cures it, and the limit that this
-  way of use rests on, if any, passes;
-- *broken*, if it fails and there is no such way, or the limit that it rests on fails too;
-- *open*, otherwise. What is N/A is open: it never counts as a pass, and nothing makes up for not having looked.
+- *made up for*, if it fails or is INCONCLUSIVE, the policy knows a way of use that makes up for it, and the limit on
+  which this way of use depends, if any, passes;
+- *broken*, if it fails and there is no such way of use, or the limit on which it depends fails too;
+- *open*, otherwise. N/A is open: it never counts as a pass, and nothing makes up for not having measured.
 
-Then the first of these that applies: a broken limit, **do not use**; an open limit, an incomplete run or a gate of the
-stimuli that blocks and was failed, **not enough data**; a limit made up for, or one that is not essential and does not
-pass, **use with limits**; else **use**.
+The first of these that applies is the verdict: a broken limit, **do not use**; an open limit, an incomplete run or a
+failed blocking gate of the stimuli, **not enough data**; a limit made up for, or a limit that is not essential and does
+not pass, **use with limits**; otherwise **use**.
 
-Another arm's limits never change the verdict: that prompt is another judge. If it would fare better, that is said.
+The limits of another arm never change the verdict: that prompt is another judge. The decision says so if it would fare
+better.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,7 +50,7 @@ def decide(
     gates: Sequence[GateRecord] = (),
     not_measured: Sequence[str] = (),
 ) -> DecisionRecord:
-    """The decision on the judge's own prompt. `not_measured` is said beside what the limits do not know."""
+    """Decides on the judge's own prompt. `not_measured` is added to what the limits leave unmeasured."""
     arm = BASELINE if any(limit.arm == BASELINE for limit in limits) or not limits else limits[0].arm
     held = {(limit.measure, limit.stratum): limit for limit in limits if limit.arm == arm}
     blocked = [gate.name for gate in gates if gate.blocks and not gate.passed]
@@ -69,7 +70,7 @@ def decide(
 
 
 def verdict_on(policy: Sequence[Limit], held: Mapping[Key, LimitRecord], *, complete: bool) -> Decision:
-    """The verdict of the rules above on one arm."""
+    """Returns the verdict of the rules above on one arm."""
     states = {_state(limit, held) for limit in policy if limit.essential}
     if "broken" in states:
         return "do-not-use"
@@ -148,7 +149,7 @@ def _more(limit: LimitRecord) -> str:
 
 
 def _good_for(policy: Sequence[Limit], held: Mapping[Key, LimitRecord]) -> list[str]:
-    """The first good thing of each measure: seeing one requirement includes seeing five."""
+    """Returns the first strength under each measure: seeing one requirement includes seeing five."""
     said: dict[str, str] = {}
     for limit in policy:
         if limit.good_for and _verdict_of(limit, held) == "PASS":
@@ -176,7 +177,7 @@ def _cures(policy: Sequence[Limit], states: Mapping[Key, State]) -> list[str]:
 
 
 def _other_arms(policy: Sequence[Limit], limits: Sequence[LimitRecord], arm: str, verdict: Decision) -> list[str]:
-    """Arms under which the same rules lead to a better verdict."""
+    """Names the arms under which the same rules lead to a better verdict."""
     said = []
     for other in dict.fromkeys(limit.arm for limit in limits if limit.arm != arm):
         held = {(limit.measure, limit.stratum): limit for limit in limits if limit.arm == other}

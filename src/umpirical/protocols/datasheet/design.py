@@ -1,4 +1,4 @@
-"""How controlled stimuli are presented, and what a plan of them will count."""
+"""How controlled stimuli are presented, and what their plan will count."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ class DatasheetDesign(Design):
     def presentations(
         self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"
     ) -> Iterator[Presentation]:
-        # Two identical answers are nothing to a judge that is shown one at a time.
+        # A pair of identical answers is pointless for a judge that sees one answer at a time.
         if kind == "grade" and stimulus.family == "vacuum" and stimulus.stratum == "identical":
             return iter(())
         return super().presentations(stimulus, capabilities, kind)
@@ -35,9 +35,9 @@ class PlannedTallies(PlannedCounts):
     calls: Counter[tuple[str, str, str, str, float | None]] = field(default_factory=Counter)
     vacuum: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     pairs: Counter[tuple[str, str, str, float, str, Order]] = field(default_factory=Counter)
-    """Without strata, which would make a long table, but for the edits of tier 2, which have no measure in common."""
+    """Without strata, which would make a long table, except for the edits of tier 2, which share no measure."""
     prompts: set[str] = field(default_factory=set)
-    """Vacuum prompts seen: one counts once, however often it is repeated."""
+    """Vacuum prompts seen: each counts once, however often it is repeated."""
 
     def add(self, trial: Trial, stimulus: Stimulus) -> None:
         task, arm, family = stimulus.task_id, trial.presentation.arm, stimulus.family
@@ -80,7 +80,7 @@ class PlannedTallies(PlannedCounts):
         )
 
     def _pairs(self) -> Iterator[tuple[str, str, str, float, str, int, int]]:
-        """What tells the pairs of a tally apart, how many are asked in both orders, and how many in one only."""
+        """Yields the key of each tally, how many of its pairs are asked in both orders, and how many in one only."""
         for (task, arm, family, delta, stratum, order), count in self.pairs.items():
             if order is Order.UV:
                 both = self.pairs[task, arm, family, delta, stratum, Order.VU]

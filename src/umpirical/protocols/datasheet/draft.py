@@ -1,4 +1,4 @@
-"""A task drafted from a rubric by a language model. A program says what is wrong with it; a person has to review it."""
+"""Drafts a task from a rubric with a language model. A program lists its faults; a person has to review it."""
 
 import json
 import re
@@ -41,25 +41,25 @@ __all__ = [
 ]
 
 ROUNDS = 3
-"""Calls at most: the draft, and twice the same with what is wrong with it."""
+"""Most calls: one for the draft, and two for corrections."""
 
 MAX_TOKENS = 12_000
-"""Of one reply. Five requirements are some 4,000; a model that reasons before it writes needs the rest."""
+"""Limit for one reply. Five requirements take some 4,000; a model that reasons before it writes needs the rest."""
 
 MAX_RUBRIC = 50_000
-"""Bytes."""
+"""Most bytes of a rubric."""
 
 BYTES_PER_TOKEN = 6
-"""Of a reply, at most, if it is to be sent back to be mended."""
+"""Most bytes per token of a reply, if it is to be sent back for correction."""
 
 MAX_PROBLEMS = 4_000
-"""Bytes of problems that are sent back at a time."""
+"""Most bytes of problems that are sent back at a time."""
 
 LEAST, MOST = 2, 8
-"""Requirements."""
+"""Fewest and most requirements."""
 
 FACTS, FORMS = 4, 4
-"""Of each requirement; of each fact, and as many fillers."""
+"""Facts of each requirement; forms of each fact, and as many fillers."""
 
 TIMEOUT = 600.0
 """Seconds: a whole task takes a while to write."""
@@ -70,7 +70,7 @@ _FENCED = re.compile(r"\A.*?^```[a-z]*\n(.*?)^```\s*?$", re.DOTALL | re.MULTILIN
 
 
 class DraftFailed(UmpiricalError):
-    """No reply could be read as a task. The replies are kept."""
+    """Raised if no reply could be read as a task. The replies are kept."""
 
     exit_code = 5
 
@@ -112,7 +112,7 @@ class DraftPlan:
 
     calls: int
     input_tokens: int
-    """Of the first call, at most."""
+    """Most input tokens of the first call."""
     at_most: Decimal | None
     """US dollars; None if no price is known."""
 
@@ -122,7 +122,7 @@ def read_rubric(path: Path) -> str:
 
 
 def drafting_model(name: str, *, base_url: str | None = None, api_key_env: str | None = None) -> ModelSpec:
-    """A model as it is named for a judge: on an OpenAI-compatible server, or provider/model through Inspect."""
+    """Returns a model, named as for a judge: on an OpenAI-compatible server, or provider/model through Inspect."""
     if name.startswith("simulated:"):
         raise UsageError("a simulated judge writes nothing", fix="name a model, as provider/model or with --base-url")
     if base_url is None and "/" not in name:
@@ -137,7 +137,7 @@ def drafting_model(name: str, *, base_url: str | None = None, api_key_env: str |
 
 
 def plan_draft(spec: ModelSpec, rubric: str, pricer: Pricer, *, rounds: int, max_tokens: int) -> DraftPlan:
-    """The most that drafting may take: every round at its worst."""
+    """Returns the most that drafting may take: every round at its worst."""
     first = _request(spec, rubric, None, max_tokens)
     longest = ("x" * (max_tokens * BYTES_PER_TOKEN), "x" * (MAX_PROBLEMS + 100))
     again = _request(spec, rubric, longest, max_tokens)
@@ -158,7 +158,7 @@ def draft_task(  # noqa: PLR0913  # each by its name
 ) -> Draft:
     """Asks for a draft, and for a better one as long as a program finds something wrong; returns the best.
 
-    `keep` is given every reply as soon as it is there. Raises DraftFailed if none of them is a task.
+    `keep` receives every reply as soon as it arrives. Raises DraftFailed if none of them is a task.
     """
 
     async def ask() -> Draft:
@@ -172,17 +172,17 @@ def draft_task(  # noqa: PLR0913  # each by its name
 
 
 def append_reply(path: Path, reply: Reply) -> None:
-    """Every reply as it came, one line each: they were paid for."""
+    """Appends a reply, unchanged, as one line: replies are paid for, so none is lost."""
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(reply.as_json()) + "\n")
 
 
 def write_draft(draft: Draft, path: Path, *, by: str, rubric: str) -> Path | None:
-    """Writes the draft, marked as not reviewed, and beside it what is wrong; returns where that is, if anything is."""
-    # Only what was read goes into the file: no comment, key or tag of the model's own.
+    """Writes the draft, marked as not reviewed, and its problems to a file beside it; returns that file, if any."""
+    # Only the parsed task goes into the file: no comment, key or tag that the model added.
     head = (
         f"# Drafted by {_line(by)} from {_line(rubric)}. Nothing is measured with it until a person has read it,\n"
-        "# mended it and set reviewed: true.\n"
+        "# corrected it and set reviewed: true.\n"
     )
     write_text(path, head + dump_yaml(task_data(draft.task)))
     list_file = path.with_suffix(".problems.txt")
@@ -194,7 +194,7 @@ def write_draft(draft: Draft, path: Path, *, by: str, rubric: str) -> Path | Non
 
 
 def task_data(task: Task) -> dict[str, Any]:
-    """A draft as its file holds it."""
+    """Returns a draft as the data of its file."""
     return {
         "reviewed": False,
         "id": task.id,
@@ -226,29 +226,29 @@ async def _drafted(  # noqa: PLR0913, PLR0917  # as above
         except CapReached as reached:
             if best is None:
                 raise
-            return Draft(best.task, (*best.problems, f"it was not mended further: {reached}"))
+            return Draft(best.task, (*best.problems, f"it was not corrected further: {reached}"))
         found, problems = _read(response)
         keep(Reply(response, problems))
         if found is not None and (best is None or len(problems) < len(best.problems)):
             best = Draft(found, problems)
         if best is not None and response.failure:
-            return Draft(best.task, (*best.problems, f"it was not mended further: {problems[0]}"))
+            return Draft(best.task, (*best.problems, f"it was not corrected further: {problems[0]}"))
         if not problems or response.failure:
             why = "; ".join(problems)
             break
         why = problems[0]
         wrong = (_sendable(response.text or "", max_tokens), _listed(problems))
     if best is None:
-        fix = "read the replies; try again, or with another model"
-        raise DraftFailed(f"no draft came of asking {spec.name}: {why}", fix=fix)
+        fix = "read the replies; try again, or use another model"
+        raise DraftFailed(f"{spec.name} produced no draft: {why}", fix=fix)
     return best
 
 
 def _request(spec: ModelSpec, rubric: str, wrong: tuple[str, str] | None, max_tokens: int) -> ChatRequest:
-    """The first call; or, given a reply and what is wrong with it, the call to mend it."""
+    """Returns the first call or, given a reply and its problems, the call to correct it."""
     template = (files("umpirical.stimuli.controlled") / "drafting.md").read_text(encoding="utf-8")
     values = {"least": str(LEAST), "most": str(MOST), "facts": str(FACTS), "forms": str(FORMS)}
-    # A mark that no rubric could have written beforehand, as it depends on all of its text.
+    # A delimiter that no rubric can contain, since it depends on the whole text of the rubric.
     prompt = fill(template, {**values, "rubric": rubric, "fence": digest("fence", [rubric])[:8]})
     messages = [Message("user", prompt)]
     if wrong is not None:
@@ -259,7 +259,7 @@ def _request(spec: ModelSpec, rubric: str, wrong: tuple[str, str] | None, max_to
 
 
 def _read(response: Response) -> tuple[Task | None, tuple[str, ...]]:
-    """The task that a reply holds, if it holds one, and what is wrong with it."""
+    """Returns the task that a reply holds, if any, and the problems with it."""
     if response.text is None:
         return None, (f"there was no reply: {response.failure}: {response.failure_detail}",)
     cut = ("the reply was cut short: it needs more than --max-tokens",) if response.finish_reason == "length" else ()
@@ -271,23 +271,23 @@ def _read(response: Response) -> tuple[Task | None, tuple[str, ...]]:
 
 
 def _task(text: str) -> Task:
-    """Read strictly: the keys of a task and no others, one task and not a family of them."""
+    """Reads the task strictly: only the keys of a task, and one task rather than a family of them."""
     fenced = _FENCED.match(text)
     document = parse_yaml(fenced[1] if fenced else text, name="the reply")
     if unknown := [str(key) for key in document.data if key not in KEYS]:
         raise ConfigError(
-            f"{unknown[0]}: is no part of a task; the keys are {', '.join(KEYS)}", where=document.where(())
+            f"{unknown[0]}: is not a key of a task; the keys are {', '.join(KEYS)}", where=document.where(())
         )
     [task] = read_tasks(document)
     return task
 
 
 def _problems(task: Task) -> Iterator[str]:
-    """What the program finds wrong with any task, and what a draft is asked for beyond that."""
+    """Yields the problems that any task may have, and those that only a draft must avoid."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", task.id):
-        yield f"the id {task.id[:64]!r} is not of small letters, figures and hyphens"
+        yield f"the id {task.id[:64]!r} must consist of lower-case letters, digits and hyphens"
     if task.id in {known.family for known in builtin_tasks()}:
-        yield f"the id {task.id} is that of a task that ships: choose another"
+        yield f"the id {task.id} belongs to a built-in task: choose another"
     if not LEAST <= len(task.requirements) <= MOST:
         yield f"it has {len(task.requirements)} requirements, not {LEAST} to {MOST}"
     for requirement in task.requirements:
@@ -301,7 +301,7 @@ def _problems(task: Task) -> Iterator[str]:
 
 
 def _sendable(reply: str, max_tokens: int) -> str:
-    """A reply that is too long to be sent back under the cap is named only."""
+    """Returns the reply, or only a note if it is too long to be sent back under the cap."""
     size = len(reply.encode("utf-8", "surrogatepass"))
     return reply if size <= max_tokens * BYTES_PER_TOKEN else "(a reply that was too long)"
 
@@ -313,5 +313,5 @@ def _listed(problems: tuple[str, ...]) -> str:
 
 
 def _line(text: str) -> str:
-    """On one line, with nothing in it that a terminal or a YAML comment could take for more than text."""
+    """Returns the text on one line, without anything that a terminal or a YAML comment could interpret."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

@@ -1,4 +1,4 @@
-"""Where the judge went wrong, kept with its words while a run is read: the worst few of each kind."""
+"""Examples of the judge's failures, in its own words, collected while a run is read: the worst few of each kind."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ from umpirical.protocols.datasheet.record import AnswerRecord, ExampleRecord
 __all__ = ["Answered", "Failure", "FailureKeeper", "example_records"]
 
 KEPT = 3
-"""Failures that are kept of each kind."""
+"""How many failures of each kind are kept."""
 
 LONGEST = 1000
-"""Characters of an answer that are kept."""
+"""How many characters of an answer are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Answered:
     order: Order
     repeat: int
     said: str
-    """`u` or `v`, the content that was named; `tie`; or a grade."""
+    """The content that was named, `u` or `v`; `tie`; or a grade."""
     words: str
 
 
@@ -44,10 +44,10 @@ class Failure:
 
 @dataclass(slots=True)
 class FailureKeeper:
-    """Sees every answer in the order of the plan, in which the presentations of a stimulus stand together."""
+    """Sees every answer in the order of the plan, in which the presentations of a stimulus are adjacent."""
 
     scale: GradeScale | None
-    """Of a `grade` judge."""
+    """The scale of a `grade` judge."""
     _kept: dict[str, list[Failure]] = field(default_factory=lambda: defaultdict(list))
     _stimulus: Stimulus | None = None
     _open: dict[tuple[str, int], list[Answered]] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class FailureKeeper:
             self._open.setdefault((way.arm, way.repeat), []).append(answered)
 
     def failures(self) -> list[Failure]:
-        """The worst of each kind, kinds in alphabetical order."""
+        """Returns the worst of each kind, with kinds in alphabetical order."""
         self._close()
         return [failure for name in sorted(self._kept) for failure in self._kept[name]]
 
@@ -81,7 +81,7 @@ class FailureKeeper:
 
     def _failed(self, stimulus: Stimulus, answers: list[Answered]) -> str | None:
         if stimulus.family in TIER_2:
-            # The user's own answers do not go out with a datasheet; published, they could not be used again either.
+            # A datasheet must not disclose the user's own answers; once published, they could not be used again either.
             return None
         if self.scale is not None:
             return self._failed_to_grade(stimulus, answers, self.scale)
@@ -100,7 +100,7 @@ class FailureKeeper:
         scores = {answer.order: scale.score(answer.said) or 0.0 for answer in answers}
         if stimulus.family == "vacuum":
             return "dark-current" if any(score > 0 for score in scores.values()) else None
-        # No measure counts what grades make of better against longer.
+        # No measure counts how grades trade quality against length.
         if len(scores) < 2 or stimulus.family == "conflict" or not isinstance(stimulus.expectation, GivenWinner):
             return None
         lead = scores[Order.UV] - scores[Order.VU]
@@ -136,8 +136,8 @@ def _expected(stimulus: Stimulus) -> str:
 
 
 def _said(verdict: Verdict, order: Order) -> str:
-    """The content that was named, the slot mapped back; or the grade."""
-    # A grade may be called 1 or 2 too: only its type tells a slot from it.
+    """Returns the content that was named, mapped back from its slot; or the grade."""
+    # A grade may also be called 1 or 2: only the type distinguishes it from a slot.
     if not isinstance(verdict.value, Choice) or verdict.value is Choice.TIE:
         return str(verdict.value)
     return order.value[0 if verdict.value is Choice.SLOT_1 else 1]

@@ -1,4 +1,4 @@
-"""What counting needs to know of a trial on controlled stimuli."""
+"""What counting needs to know about a trial on controlled stimuli."""
 
 import math
 from typing import Any

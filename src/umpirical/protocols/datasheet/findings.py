@@ -1,4 +1,4 @@
-"""What the measures say, by stated rules, in plain sentences.
+"""States what the measures say, by fixed rules, in plain sentences.
 
 A rate is called high if its whole interval lies above its limit in the policy, low if its whole interval lies at or
 below it, and unsettled otherwise. A judge is not called good because little was measured.
@@ -14,7 +14,7 @@ from umpirical.reports.record import EstimateRecord, MeasureRecord, UndefinedRec
 __all__ = ["LIMIT", "find"]
 
 LIMIT = limit_value("raw-false-preference")
-"""A false preference more often than this is called high."""
+"""A rate of false preference above this is called high."""
 
 _SENTENCES = {
     "dark-current": (
@@ -38,7 +38,7 @@ _SENTENCES = {
 
 
 def find(measures: Iterable[MeasureRecord]) -> list[str]:
-    """One sentence for each headline measure, in the order of the datasheet; arms that are probes are named."""
+    """Returns a sentence for each headline measure, in the order of the datasheet; arms that are probes are named."""
     return [
         sentence if measure.arm == BASELINE else f"Arm {measure.arm}: {sentence}"
         for measure in measures
@@ -62,7 +62,7 @@ def _say(measure: MeasureRecord) -> Iterator[str]:
 def _judge_rate(measure: MeasureRecord, result: EstimateRecord, high: str, low: str) -> str:
     ends = (result.interval.low, result.interval.high) if result.interval else (None, None)
     lower, upper = 0.0 if ends[0] is None else ends[0], 1.0 if ends[1] is None else ends[1]
-    # Of what is only worth a sentence when it is high, "not settled" is not said.
+    # A measure that is mentioned only when it is high is not reported as "not settled".
     unsettled = f"{measure.title} is not settled at this size: {{value}} {{interval}}." if low else ""
     limit = limit_value(measure.name)
     sentence = high if lower > limit else low if upper <= limit else unsettled

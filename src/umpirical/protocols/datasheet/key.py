@@ -1,4 +1,4 @@
-"""The answer key of the controlled stimuli: the quality of every candidate, which only a simulated judge is given."""
+"""The answer key of the controlled stimuli: the quality of every candidate. Only a simulated judge is given it."""
 
 from collections.abc import Callable, Iterable
 
@@ -11,15 +11,15 @@ __all__ = ["answer_key", "quality_of"]
 
 
 def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> Callable[[str], float]:
-    """The quality of every candidate, by its text, for a simulated judge that answers by it."""
+    """Returns a function from a candidate's text to its quality, for a simulated judge that answers by it."""
     if judge.kind == "grade" and judge.model is not None and judge.model.name in EXAMINER_PROFILES:
-        message = "this simulated judge examines the user's own data, and these are controlled stimuli"
+        message = "this simulated judge works on the user's own data, but these are controlled stimuli"
         raise UsageError(message, fix="use it in a study with a dataset")
     return quality_of(stimuli)
 
 
 def quality_of(stimuli: Iterable[Stimulus]) -> Callable[[str], float]:
-    """From a candidate's text to its quality, in requirements met."""
+    """Returns a function from a candidate's text to its quality, in requirements met."""
     levels: dict[str, float] = {}
     for stimulus in stimuli:
         for text, level in zip(stimulus.candidates, stimulus.levels, strict=True):

@@ -1,6 +1,6 @@
 """The datasheet as one HTML file: the record regrouped, nothing added.
 
-No script, nothing fetched, and text from outside shown as inert text.
+It has no script, fetches nothing, and shows text from outside as inert text.
 """
 
 from collections import Counter
@@ -25,10 +25,10 @@ from umpirical.reports.sections import Section, render_sections, sections_of
 __all__ = ["Arm", "Audit", "Page", "Rating", "page_of", "planted_words", "ratings_of", "render_html"]
 
 ONLY_OF = {"slot_1": "compare", "slot_2": "compare", "tie": "compare", "graded": "grade"}
-"""Outcomes that only one kind of judge has. Their column is left out for the other, unless something is in it."""
+"""Outcomes that only one kind of judge has. The other kind has no such column, unless something is in it."""
 
 FITTED = ("latent", "p-value", "ratio")
-"""Scales of what a model was fitted for; shown as one table and not among the ratings."""
+"""Scales of fitted parameters, which are shown in one table and not among the ratings."""
 
 VERDICTS: tuple[LimitVerdict, ...] = ("PASS", "FAIL", "INCONCLUSIVE", "N/A")
 CURVE = ("target-sensitivity", "detection-threshold")
@@ -56,7 +56,7 @@ SECTIONS = (
     _section("claims"),
     _section("reproduce"),
 )
-"""What the page shows, in its order."""
+"""The sections of the page, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +79,13 @@ class Transform:
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """Everything measured under one arm."""
+    """Everything that was measured in one arm."""
 
     name: str
     ratings: tuple[tuple[Rating, ...], ...]
-    """The headlines, those of one measure together."""
+    """The headline measures, grouped by measure."""
     groups: tuple[tuple[MeasureRecord, ...], ...]
-    """All measures in the order of the record, those of one name and meaning together."""
+    """All measures in the order of the record, grouped by name and meaning."""
     curve: charts.Curve | NotDrawn
     steps: tuple[MeasureRecord, ...]
     stack: charts.Stack | NotDrawn
@@ -101,7 +101,7 @@ class Audit:
     """The audit rows with their sums."""
 
     rows: tuple[AuditRow, ...]
-    """Steps of a ladder with their parts together; the record has them apart."""
+    """Steps of a ladder, each with its parts merged; the record keeps them apart."""
     outcomes: tuple[str, ...]
     totals: dict[str, int]
     wrong: tuple[AuditRow, ...]
@@ -110,13 +110,13 @@ class Audit:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A datasheet's parts as the templates want them."""
+    """The parts of a datasheet in the form that the templates need."""
 
     arms: tuple[Arm, ...]
     titles: dict[str, str]
-    """Of the measures, by name."""
+    """Titles of the measures, by name."""
     verdicts: dict[str, int]
-    """How many limits of the judge's own prompt came to each."""
+    """How many limits of the judge's own prompt have each verdict."""
     audit: Audit
     methods: dict[tuple[float, str], int]
     planning_methods: dict[tuple[float, str], int]
@@ -124,11 +124,11 @@ class Page:
     operating: charts.OperatingPlot | NotDrawn
     shifts: tuple[MeasureRecord, ...]
     fitted: tuple[tuple[MeasureRecord, ...], ...]
-    """Each parameter of the model, in its parts, once per arm that has it."""
+    """Each fitted parameter with its parts, once for each arm that has it."""
 
 
 def render_html(datasheet: Datasheet) -> str:
-    """The page of a datasheet. The same record gives the same text; it can always be encoded as UTF-8."""
+    """Renders the page of a datasheet. The same record gives the same text, which can always be encoded as UTF-8."""
     templates = environment("umpirical.protocols.datasheet")
     values = {
         "sheet": datasheet,
@@ -143,7 +143,7 @@ def render_html(datasheet: Datasheet) -> str:
 
 
 def page_of(datasheet: Datasheet) -> Page:
-    """The page of a datasheet."""
+    """Returns the parts of a datasheet's page."""
     measures = datasheet.measures
     names = dict.fromkeys([*datasheet.run.arms, *(measure.arm for measure in measures)])
     by_arm = {name: [measure for measure in measures if measure.arm == name] for name in names}
@@ -162,9 +162,9 @@ def page_of(datasheet: Datasheet) -> Page:
 
 
 def ratings_of(datasheet: Datasheet, arm: str) -> list[Rating]:
-    """What has a limit and what is about the whole, in the order of the record; limits on nothing come last.
+    """Returns measures that have a limit or cover the whole, in the order of the record; unmeasured limits come last.
 
-    Of a probe only what has a limit: the rest of it is in the table of every measure.
+    A probe shows only measures that have a limit: the rest are in the table of all measures.
     """
     measures = [measure for measure in datasheet.measures if measure.arm == arm]
     held = {(limit.measure, limit.stratum): limit for limit in datasheet.limits if limit.arm == arm}
@@ -180,7 +180,7 @@ def ratings_of(datasheet: Datasheet, arm: str) -> list[Rating]:
 
 
 def planted_words(measure: MeasureRecord) -> str:
-    """Whether the planted value lies inside the measured interval."""
+    """Says whether the planted value lies inside the measured interval."""
     estimate = measure.result
     if measure.planted is None or not isinstance(estimate, EstimateRecord) or estimate.interval is None:
         return "no interval"
@@ -219,7 +219,7 @@ def _is_fitted(measure: MeasureRecord) -> bool:
 
 
 def _step(measure: MeasureRecord) -> tuple[bool, float]:
-    """Steps by their size, and what is about the whole curve after them."""
+    """Sorts steps by size, with measures of the whole curve after them."""
     try:
         return measure.name != CURVE[0], float(measure.stratum or "inf")
     except ValueError:
@@ -261,7 +261,7 @@ def _audit(rows: Sequence[AuditRow], kind: str) -> Audit:
 
 
 def _merged(rows: Sequence[AuditRow]) -> tuple[AuditRow, ...]:
-    """Families with several steps, by step: parts times steps would be more rows than anyone reads."""
+    """Merges the parts of families with several steps: parts times steps would be more rows than anyone reads."""
     steps: dict[tuple[str, str], set[float | None]] = {}
     for row in rows:
         steps.setdefault((row.arm, row.family), set()).add(row.delta)
@@ -276,7 +276,7 @@ def _merged(rows: Sequence[AuditRow]) -> tuple[AuditRow, ...]:
 
 
 def _methods(measures: Sequence[MeasureRecord], which: str) -> dict[tuple[float, str], int]:
-    """How the intervals were made, numbered: 0 for the most usual way, which needs no mark beside each of them."""
+    """Numbers the methods of the intervals: 0 is the most common one, which needs no footnote mark."""
     estimates = [measure.result for measure in measures if isinstance(measure.result, EstimateRecord)]
     intervals: list[IntervalRecord | None] = [getattr(estimate, which) for estimate in estimates]
     ways = Counter((interval.level, interval.method) for interval in intervals if interval)

@@ -1,4 +1,4 @@
-"""The default policy: which limits a judge is held to, and what makes up for missing one of them.
+"""The default policy: the limits that a judge is held to, and what makes up for missing one of them.
 
 The values are conventions, chosen before any judge was measured. Every word of a decision comes from this table.
 """
@@ -72,7 +72,7 @@ _GRADE = (
 )  # fmt: skip
 
 POLICIES: dict[str, tuple[Limit, ...]] = {"compare": _COMPARE, "grade": _GRADE}
-"""By kind of judge."""
+"""Limits by kind of judge."""
 
 RULES = (
     """\
@@ -84,10 +84,10 @@ incomplete, or the stimuli failed a gate that blocks.
 Use with limits: otherwise, a limit is missed or unsettled; a way of use makes up for every essential one.
 Use: every limit passes."""
 ).splitlines()
-"""As they stand on the page."""
+"""The rules as printed on the page."""
 
 
 def limit_value(measure: str, stratum: str = "") -> float:
-    """The value a measure is held to."""
+    """Returns the limit of a measure."""
     held = (limit for limits in POLICIES.values() for limit in limits)
     return next(limit.value for limit in held if (limit.measure, limit.stratum) == (measure, stratum))

@@ -1,8 +1,8 @@
-"""A sketch of how a judge behaves on these stimuli. It describes; it does not sort judges into classes.
+"""Sketches how a judge behaves on these stimuli. A sketch is a description; it does not sort judges into classes.
 
-The names presentation-conflicted, mixed stable-positional and vacuum-clean are those of the Dark Current paper, which
-gave them by eye. Here a rate is *high* if its whole interval lies above the limit of the policy and *low* if its whole
-interval lies at or below it; the first rule that holds names the sketch.
+The names presentation-conflicted, mixed stable-positional and vacuum-clean come from the Dark Current paper,
+which assigned them by eye. Here a rate is *high* if its whole interval lies above the limit of the policy and *low* if
+its whole interval lies at or below it; the first rule that holds names the sketch.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,21 +16,21 @@ from umpirical.reports.record import EstimateRecord, MeasureRecord
 __all__ = ["sketch"]
 
 FEW_GRADES = 2.0
-"""A judge that uses fewer grades than this, by how often it uses them, hardly grades."""
+"""A judge whose effective number of grades is below this hardly grades."""
 
 SEEN = 0.75
-"""A step counts as seen if its target sensitivity is wholly above this, as Δ75 has it."""
+"""A step counts as seen if its target sensitivity is wholly above this, as in Δ75."""
 
 
 class Ends(NamedTuple):
-    """Of an interval; the widest possible where nothing is known, so that no rule holds by default."""
+    """The ends of an interval; as wide as possible if nothing is known, so that no rule holds by default."""
 
     low: float
     high: float
 
 
 class Rates:
-    """The intervals of one arm, and what the rules ask of them."""
+    """The intervals of one arm, and the questions that the rules ask about them."""
 
     def __init__(self, measures: Sequence[MeasureRecord]) -> None:
         arms = {measure.arm for measure in measures}
@@ -51,7 +51,7 @@ class Rates:
         return isinstance(self._found.get((name, "")), EstimateRecord)
 
     def not_high(self, name: str) -> bool:
-        """Measured, and not shown to be high."""
+        """Whether it was measured and is not shown to be high."""
         return self.measured(name) and not self.high(name)
 
     def low(self, name: str) -> bool:
@@ -59,7 +59,7 @@ class Rates:
 
 
 class Rule(NamedTuple):
-    """A sketch and when it is drawn."""
+    """A sketch and the condition under which it applies."""
 
     name: str
     description: str
@@ -132,7 +132,7 @@ RULES = (
 
 
 def sketch(measures: Sequence[MeasureRecord]) -> ProfileRecord:
-    """The sketch of the judge's own prompt."""
+    """Returns the sketch for the judge's own prompt."""
     rates = Rates(measures)
     for rule in RULES:
         if rule.holds(rates):

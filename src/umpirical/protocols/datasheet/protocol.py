@@ -1,4 +1,4 @@
-"""The datasheet as a protocol."""
+"""The datasheet protocol."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
 
     def open(self, spec: DatasheetSpec, folder: Path, *, outside: bool) -> DatasheetStudy:
         judges = [resolve_prompts(judge, folder, spec.design.arms) for judge in spec.judges]
-        # What reproduces a run has to say so too.
+        # The command that reproduces a run needs the option too.
         commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
         return Study(folder, spec.model_copy(update={"judges": judges}), self, commands)
 
@@ -66,7 +66,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
         return DatasheetDesign(repeats=study.spec.design.repeats, arms=tuple(judge.prompts) or ("baseline",))
 
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
-        """Both orders of every pair are in the plan, unless the judge cannot be shown both."""
+        """Checks that both orders of every pair are in the plan, unless the judge cannot be shown both."""
         if judge.kind == "compare" and not judge.capabilities.order_controllable:
             return []
         ways = ((s, way) for s in stimuli for way in design.presentations(s, judge.capabilities, judge.kind))

@@ -130,7 +130,7 @@ class Datasheet(Record):
 
 
 def render_json(datasheet: Datasheet) -> str:
-    """The record as text: the same datasheet gives the same bytes."""
+    """Renders the record as text: the same datasheet gives the same bytes."""
     return datasheet.model_dump_json(indent=1) + "\n"
 
 
@@ -139,12 +139,12 @@ def parse_datasheet(text: str) -> Datasheet:
 
 
 def datasheet_schema() -> str:
-    """The schema that ships with this version."""
+    """Returns the schema that ships with this version."""
     return (files("umpirical.protocols.datasheet") / "judge-datasheet-1.schema.json").read_text(encoding="utf-8")
 
 
 def generated_schema() -> str:
-    """The schema as it follows from the code; a test holds the shipped one against it."""
+    """Returns the schema that follows from the code; a test compares the shipped one with it."""
     schema = Datasheet.model_json_schema(mode="serialization")
     whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
     return json.dumps(whole, indent=1) + "\n"

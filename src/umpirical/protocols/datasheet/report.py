@@ -1,4 +1,4 @@
-"""From the responses of a run to the datasheet record. Nothing is asked, and no key is needed."""
+"""Makes the datasheet record from the responses of a run. Makes no calls, and needs no key."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -40,10 +40,10 @@ from umpirical.store.stimulus_sets import StimulusSet
 __all__ = ["NON_CLAIMS", "ReadRun", "assemble", "datasheet_of_read", "read_run"]
 
 MOST_EXAMPLES = 12
-"""Failures that are shown; the responses hold them all."""
+"""How many failures are shown; the responses hold them all."""
 
 LONGEST_TEXT = 1_500
-"""Characters of a task, a candidate or an answer that are shown."""
+"""How many characters of a task, a candidate or an answer are shown."""
 
 NON_CLAIMS = [
     "Quality here means requirements met in constructed answers; it is not natural answer quality.",
@@ -60,12 +60,12 @@ class ReadRun:
     run: Run
     reading: Reading
     failures: list[Failure]
-    """Where the judge went wrong, with its words."""
+    """Examples of the judge's failures, in its own words."""
     tallies: Tallies
 
 
 def read_run(run: Run) -> ReadRun:
-    """Reads every response of a run again and counts."""
+    """Rereads every response of a run and counts the judgments."""
     keeper = FailureKeeper(run.judge.scale)
     reading = read_judgments(run, FACTS, seen=keeper.see)
     return ReadRun(run, reading, keeper.failures(), tally_judgments(reading.folder, run.judge.kind))
@@ -102,7 +102,7 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
     examples: Sequence[ExampleRecord] = (),
     grades: Iterable[GradeTally] = (),
 ) -> Datasheet:
-    """The datasheet of one run; what its measures amount to follows from them by the default policy."""
+    """Assembles the datasheet of one run; the default policy draws the conclusions from its measures."""
     measures = [measure_record(spec, measure, planted) for spec, measure in measured]
     audit = _audit(calls)
     complete = not any(row.unasked for row in audit)
@@ -136,7 +136,7 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
 def _not_measured(
     judge: JudgeRecord, run: RunRecord, measures: Sequence[MeasureRecord], spend: SpendRecord | None
 ) -> list[str]:
-    """What a reader may take for granted and nobody looked at."""
+    """Returns what a reader may take for granted although it was not measured."""
     said = []
     if run.repeats < 2:
         said.append("Repeatability: everything was asked once.")
@@ -158,7 +158,7 @@ def _cut(text: str) -> str:
 
 
 def _grades(tallies: Iterable[GradeTally]) -> list[GradeRow]:
-    """Grades of all tasks together."""
+    """Adds up the grades of all tasks."""
     sums: dict[tuple[str, str, float, float], int] = {}
     for tally in tallies:
         key = (tally.arm, tally.family, tally.level, tally.score)
@@ -170,12 +170,12 @@ def _grades(tallies: Iterable[GradeTally]) -> list[GradeRow]:
 
 
 def _audit(calls: Iterable[CallTally]) -> list[AuditRow]:
-    """The vacuum first, then by step."""
+    """Sorts the audit: vacuum first, then by step."""
     return sorted(audit_rows(calls), key=lambda row: (row.arm, row.family != "vacuum", row.delta or 0.0, row.stratum))
 
 
 def _planted(judge: JudgeSpec, stimuli: StimulusSet) -> Planted:
-    """What the measures of a simulated judge should come to; nothing of any other judge."""
+    """Returns the values that the measures of a simulated judge should have; empty for any other judge."""
     profile = profile_of(judge)
     if profile is None:
         return {}

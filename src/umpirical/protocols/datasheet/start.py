@@ -1,4 +1,4 @@
-"""A datasheet study to start from."""
+"""Writes a datasheet study to start from."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ concurrency: 16
 
 
 def start_study(folder: Path) -> Started:
-    """Writes a study file that runs as it is. Never overwrites one."""
+    """Writes a study file that runs as is. Never overwrites a file."""
     file = new_study_file(folder)
     folder.mkdir(parents=True, exist_ok=True)
     write_text(file, STUDY.format(name=scalar(study_name(folder))))

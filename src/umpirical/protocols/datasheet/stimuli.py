@@ -28,7 +28,7 @@ __all__ = ["build_stimuli", "chosen_carriers", "chosen_tasks", "stimuli_record",
 
 
 def write_stimulus_set(study: DatasheetStudy) -> StimulusSet:
-    """The study's stimuli, built once for each set of tasks, size and seed. Raises if a gate has not passed."""
+    """Returns the study's stimuli, built once for each set of tasks, size and seed. Raises if a gate fails."""
     tasks, size, seed = chosen_tasks(study), recipe(study.spec.design.size), study.spec.seed
     carriers = chosen_carriers(study)
     made_of = {"tasks": _tasks_json(tasks), "size": asdict(size), "seed": seed, "makers": MAKERS}
@@ -45,7 +45,7 @@ def write_stimulus_set(study: DatasheetStudy) -> StimulusSet:
 def build_stimuli(
     tasks: Sequence[Task], size: Recipe, *, seed: int, carriers: Sequence[Carrier] | None = None
 ) -> tuple[list[Stimulus], list[GateResult]]:
-    """The stimuli, and what every gate says of them: those of tier 1 of the tasks, one of tier 2 of the carriers."""
+    """Builds the stimuli and checks every gate: those of tier 1 on the tasks, one of tier 2 on the carriers."""
     stimuli = list(datasheet_stimuli(tasks, size, seed=seed))
     gates = list(try_gates(tasks, stimuli, datasheet_stimuli(tasks, size, seed=seed)))
     if carriers is None:
@@ -55,7 +55,7 @@ def build_stimuli(
 
 
 def chosen_carriers(study: DatasheetStudy) -> list[Carrier] | None:
-    """The user's own answers, if the study names a file of them."""
+    """Returns the user's own answers, if the study names a file of them."""
     if study.spec.carriers is None:
         return None
     path = inside(study.folder, study.spec.carriers)
@@ -65,7 +65,7 @@ def chosen_carriers(study: DatasheetStudy) -> list[Carrier] | None:
 
 
 def chosen_tasks(study: DatasheetStudy) -> list[Task]:
-    """The built-in tasks that the size asks for, or the tasks, families and files that the study names."""
+    """Returns the built-in tasks for the study's size, or the tasks, families and files that the study names."""
     builtin = builtin_tasks()
     if study.spec.tasks is None:
         return spread_over_families(builtin, recipe(study.spec.design.size).tasks)
@@ -81,14 +81,14 @@ def chosen_tasks(study: DatasheetStudy) -> list[Task]:
         if doubled := [task.id for task in found if task.id in chosen]:
             raise UsageError(f"task {doubled[0]} is chosen twice", fix="name it once in tasks")
         if named := [task.id for task in found if task.id.startswith(PREFIX)]:
-            raise UsageError(f"task {named[0]}: {PREFIX} is for answers of your own", fix="give the task another id")
+            raise UsageError(f"task {named[0]}: {PREFIX} is reserved for your own answers", fix="choose another id")
         chosen.update((task.id, task) for task in found)
     return list(chosen.values())
 
 
 def _tasks_json(tasks: Sequence[Task]) -> Json:
     return [
-        # A draft must not find the set that was made once it had been reviewed.
+        # A draft must not find the set that was made after its review.
         [task.id, task.prompt, [list(map(list, (f.check, f.forms, f.fillers))) for f in task.facts]]
         + ([] if task.reviewed else ["draft"])
         for task in tasks
@@ -107,7 +107,7 @@ def _about(study: DatasheetStudy, tasks: Sequence[Task], gates: Sequence[GateRes
 
 
 def stimuli_record(stimuli: StimulusSet, orders: Sequence[Mapping[str, Any]]) -> StimuliRecord:
-    """How the stimuli were made, and what the gates said: those of the set, and `orders` of the plan."""
+    """Returns how the stimuli were made, and what the gates found: those of the set, and `orders` of the plan."""
     manifest = stimuli.manifest
     counts, makers, carriers = Counter[str](), set[str](), set[str]()
     for stimulus in stimuli:
@@ -127,7 +127,7 @@ def stimuli_record(stimuli: StimulusSet, orders: Sequence[Mapping[str, Any]]) ->
 
 
 def _tiers(counts: Mapping[str, int], carriers: int) -> list[str]:
-    """From the families there are."""
+    """Derives the tiers from the families that occur."""
     tiers = ["T1: answers made from templates"] if counts.keys() - TIER_2 else []
     if carriers:
         tiers.append(f"T2: {carriers} real answers of the user's, with claims deleted or corrupted, or laid out anew")

@@ -1,1 +1,1 @@
-"""People review what a generator wrote: what they are shown, and what their decisions do to the stimuli."""
+"""Review of what a generator wrote: what people are shown, and how their decisions change the stimuli."""

@@ -1,6 +1,6 @@
-"""What a generator wrote, as people review it: an item for each text that passed its checks and its validators.
+"""The items that people review: one for each generated text that passed its checks and its validators.
 
-What a program has proved needs nobody's eyes and is no item.
+A text that a program has proved correct needs no review and is not an item.
 """
 
 from typing import TYPE_CHECKING
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["ItemFeed", "review_item"]
 
 BATCH = 500
-"""Texts that are brought at a time."""
+"""How many texts are added at a time."""
 
 
 class ItemFeed:
-    """The items of a study in the order they were written. Generation may go on meanwhile in another process."""
+    """The items of a study in the order they were written. Another process may still be generating."""
 
     def __init__(self, writing: Writing) -> None:
         self._writing = writing
@@ -28,23 +28,25 @@ class ItemFeed:
 
     @property
     def wanted(self) -> int:
-        """Items there will be if every text that is asked for is written."""
+        """How many items there will be if every requested text is written."""
         return self._writing.wanted
 
     def into(self, desk: "Desk") -> int:
-        """Brings to the desk what has come since the last call. Returns how many items were new to it."""
+        """Adds to the desk what has been written since the last call. Returns how many items were new."""
         new = 0
         while found := self._writing.items_after(self._serial, most=BATCH):
             new += desk.add(item for _, item in found if item is not None)
-            # Only now: what did not reach the desk is brought the next time.
+            # Only now: whatever did not reach the desk is added next time.
             self._serial = found[-1][0]
         return new
 
 
 def review_item(commission: Commission, attempt: Attempt, *, sensitive: bool = False) -> ReviewItem:
-    """An attempt that was taken, as a reviewer meets it."""
+    """Returns an accepted attempt as an item for reviewers."""
     if attempt.stimulus is None:
-        raise ValueError(f"attempt {attempt.number} at {attempt.commission} was rejected, and is nothing to review")
+        raise ValueError(
+            f"attempt {attempt.number} at {attempt.commission} was rejected, so there is nothing to review"
+        )
     perturbation, terms, source = commission.perturbation, commission.terms, commission.source
     labelled = perturbation.expectation != "same-verdict"
     return ReviewItem(
@@ -52,7 +54,7 @@ def review_item(commission: Commission, attempt: Attempt, *, sensitive: bool = F
         test=perturbation.name,
         question=perturbation.review_question,
         task=source.task,
-        # A text written from nothing has an original of its own task only as an example.
+        # A text written from scratch has no original; the one of its task is only an example.
         before="" if perturbation.expectation == "given-label" else source.candidates[0],
         after=attempt.text,
         generator=terms.generator.model,

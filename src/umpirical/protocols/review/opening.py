@@ -1,4 +1,4 @@
-"""Where a study's review is kept, and opening it. Nothing of a database is imported for a study without a review."""
+"""Finds and opens a study's review. No database code is imported for a study without a review."""
 
 import os
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ VARIABLE = "UMPIRICAL_DATABASE"
 FOLDER, FILE = "review", "review.sqlite"
 
 ELSEWHERE = "database.txt"
-"""In the review's folder: where the review is if not there, without its password."""
+"""File in the review's folder that says where the review is kept if elsewhere, without the password."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenReview:
-    """A study's review, open."""
+    """A study's review that is open."""
 
     database: "Database"
     desk: "Desk"
@@ -43,7 +43,7 @@ class OpenReview:
 def database_url(
     terms: ReviewTerms, *, named: str | None = None, environment: Mapping[str, str] = os.environ
 ) -> str | None:
-    """The URL of the review's database: as named, as in the environment, or in the study; None where none was begun.
+    """Returns the URL of the review's database: as named, from the environment, or in the study; None if not begun.
 
     Raises if the review was begun elsewhere and nothing says how to get there: a review must not be overlooked.
     """
@@ -54,7 +54,7 @@ def database_url(
         place = (folder / ELSEWHERE).read_text(encoding="utf-8").strip()
         raise UsageError(
             f"the review of this study is kept at {place}",
-            fix=f"set {VARIABLE} to its URL, or delete {folder / ELSEWHERE} if it is no longer to count",
+            fix=f"set {VARIABLE} to its URL, or delete {folder / ELSEWHERE} if it should no longer count",
         )
     return _own_url(terms) if (folder / FILE).is_file() else None
 
@@ -62,16 +62,16 @@ def database_url(
 def open_review(
     terms: ReviewTerms, *, named: str | None = None, environment: Mapping[str, str] = os.environ, begin: bool = False
 ) -> OpenReview:
-    """The review of a study, with its guideline in force. `begin` makes one where there is none."""
+    """Opens the review of a study, with its guideline in force. `begin` creates one if there is none."""
     url = database_url(terms, named=named, environment=environment)
     if url is None:
         if not begin:
-            raise UsageError("the review of this study was never opened", fix=f"umpirical review {terms.folder}")
+            raise UsageError("the review of this study has never been opened", fix=f"umpirical review {terms.folder}")
         url = _own_url(terms)
     opened = _open(terms, url)
     if begin and url != _own_url(terms):
-        # Whoever forgets the URL later is told, and does not measure with what people have rejected. Only now: a URL
-        # that leads nowhere is no place of a review.
+        # A user who later forgets the URL is told so, and does not measure with rejected texts. Only now, because a URL
+        # that cannot be opened must not be recorded as the place of a review.
         (terms.folder / FOLDER).mkdir(exist_ok=True)
         write_text(terms.folder / FOLDER / ELSEWHERE, f"{_without_password(url)}\n")
     if begin:
@@ -80,7 +80,7 @@ def open_review(
 
 
 def read_review(terms: ReviewTerms, *, environment: Mapping[str, str] = os.environ) -> Review | None:
-    """What people have said up to now; None if the review was never opened."""
+    """Returns what people have decided so far; None if the review has never been opened."""
     url = database_url(terms, environment=environment)
     if url is None:
         return None
@@ -92,7 +92,7 @@ def read_review(terms: ReviewTerms, *, environment: Mapping[str, str] = os.envir
 
 
 def reviewed_so_far(desk: "Desk") -> Review:
-    """All that people have said at a desk up to now."""
+    """Returns everything that people have decided at a desk so far."""
     return Review(
         outcomes={outcome.item: outcome for outcome in desk.outcomes()},
         revisions={(one.item, one.text): one.number for one in desk.revisions() if one.number},

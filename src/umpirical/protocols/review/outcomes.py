@@ -1,4 +1,4 @@
-"""What decisions of people do to generated stimuli: some go, some say something else, some get another label."""
+"""Applies people's decisions to generated stimuli: some are dropped, some are edited, some get another label."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,27 +13,27 @@ from umpirical.stimuli.perturbations.catalogue import Made
 __all__ = ["Fate", "Review", "applied", "checked_again"]
 
 Fate = Literal["kept", "rejected", "undecided"]
-"""What becomes of a stimulus: it is asked about, it is not, or the study's policy decides."""
+"""What happens to a stimulus: judges are asked about it, they are not, or the study's policy decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """All that people have said of a study's generated texts up to now."""
+    """Everything that people have decided about a study's generated texts so far."""
 
     outcomes: Mapping[str, ReviewOutcome]
-    """By item. An item that nobody was shown yet may be missing."""
+    """Outcomes by item. An item that nobody has been shown yet may be missing."""
     revisions: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """Item and text to the number of the revision that has it."""
+    """Maps item and text to the number of the revision with that text."""
     items: tuple[ReviewItem, ...] = ()
     decisions: tuple[ReviewDecision, ...] = ()
     overlap: int = 1
 
     def looked_at(self, item: str) -> bool:
-        """Whether anybody has decided on it; a skip is no decision."""
+        """Whether anybody has decided on the item; a skip is not a decision."""
         return item in self.outcomes and bool(self.outcomes[item].reviewers or self.outcomes[item].adjudicator)
 
     def fate(self, item: str) -> Fate:
-        """Of a stimulus, by the id that it has as an item."""
+        """Returns the fate of a stimulus, by its id as an item."""
         match self.outcomes[item].state if item in self.outcomes else "undecided":
             case "accepted":
                 return "kept"
@@ -44,7 +44,7 @@ class Review:
 
 
 def applied(review: Review, item: str, commission: Commission, stimulus: Stimulus) -> Stimulus:
-    """A stimulus that people kept, as they want it. `item` is the id it had when the generator left it."""
+    """Returns a stimulus that people kept, with their changes. `item` is its id as the generator wrote it."""
     outcome = review.outcomes[item]
     label = outcome.label if outcome.label and outcome.label != stimulus.gold else ""
     evidence = dict(stimulus.evidence)
@@ -63,7 +63,7 @@ def applied(review: Review, item: str, commission: Commission, stimulus: Stimulu
 
 
 def checked_again(commission: Commission, text: str) -> tuple[CheckResult, ...]:
-    """What the perturbation's own checks find in a person's text. A person may know better: nothing is dropped."""
+    """Runs the perturbation's own checks on a person's text. A person may know better, so nothing is dropped."""
     source, anew = commission.source, commission.perturbation.expectation == "given-label"
     shown = (source.candidates[0], *commission.examples) if anew else ()
     made = Made("" if anew else source.candidates[0], text, source.task, commission.target, shown)
@@ -74,7 +74,7 @@ def checked_again(commission: Commission, text: str) -> tuple[CheckResult, ...]:
 
 
 def _checked_evidence(evidence: Mapping[str, str], results: Sequence[CheckResult]) -> dict[str, str]:
-    """What spoke for the generator's text, with what is known of the text that a person made of it."""
+    """Returns the evidence for the generator's text, updated with what is known about the edited text."""
     kept = {kind: found for kind, found in evidence.items() if not kind.startswith("check ")}
     if "validators" in kept:
         kept["validators"] = f"asked about the text before a person edited it: {kept['validators']}"
@@ -98,7 +98,7 @@ def _words(outcome: ReviewOutcome, *, revision: int | None, label: str, instead_
 
 
 def _expectation(made_for: Expectation, label: str, *, original: str) -> Expectation:
-    """What a judge should do with a text that people gave another label than it was written for."""
+    """Returns what a judge should do with a text whose label people changed."""
     if isinstance(made_for, GivenLabel):
         return GivenLabel(label)
     return SameVerdict() if label == original else FlippedVerdict()

@@ -1,4 +1,4 @@
-"""What the user writes about the review."""
+"""The `review` part of a study file."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from umpirical.domain.reviews import ReviewMode
 __all__ = ["ReviewSpec", "ReviewTerms", "Undecided"]
 
 Undecided = Literal["count", "leave-out"]
-"""What becomes of a generated text that people have not settled: judges are asked about it, or they are not."""
+"""What happens to a generated text that people have not settled: judges are asked about it, or they are not."""
 
 
 class ReviewSpec(BaseModel):
@@ -37,9 +37,9 @@ class ReviewTerms:
     """The review of one study: where it is kept, and how people review."""
 
     folder: Path
-    """Of the study."""
+    """Folder of the study."""
     spec: ReviewSpec
     guideline: str = ""
-    """What reviewers are to go by."""
+    """The rules that reviewers follow."""
     ordered_labels: bool = False
-    """Whether the labels that people give have an order, by which near misses are told from far ones."""
+    """Whether the labels have an order, so that a near miss counts less than a far one."""

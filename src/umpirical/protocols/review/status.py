@@ -1,4 +1,4 @@
-"""How far a review is, and what it shows of the people and the generators."""
+"""The progress of a review, and what it shows about the people and the generators."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -22,17 +22,17 @@ class PersonStatus:
 
     name: str
     role: ReviewRole | None
-    """None for someone whose decisions came from elsewhere, and who was never invited."""
+    """None for someone who was never invited and whose decisions were imported."""
     revoked: bool
     decided: int
-    """Items; undone decisions do not count."""
+    """Number of items; undone decisions do not count."""
     skipped: int
     adjudicated: int
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewStatus:
-    """A review as it stands."""
+    """The current state of a review."""
 
     items: int
     decided: int
@@ -55,7 +55,7 @@ class ReviewStatus:
         }
 
     def lines(self) -> Iterator[str]:
-        """For a terminal. Names and tests in it are from outside."""
+        """Yields lines for a terminal. Their names and tests are text from outside."""
         items = f"{self.items:,} {numbers.units('item', self.items)}"
         yield f"{items}: {self.decided:,} decided, {self.left:,} left, {self.disputed:,} disputed"
         for person in self.people:
@@ -71,7 +71,7 @@ class ReviewStatus:
 
 
 def review_status(terms: ReviewTerms, opened: OpenReview) -> ReviewStatus:
-    """The status of a review that is open."""
+    """Returns the status of an open review."""
     review = reviewed_so_far(opened.desk)
     states = Counter(outcome.state for outcome in review.outcomes.values())
     return ReviewStatus(

@@ -1,4 +1,4 @@
-"""A review in figures: how many, by how many people, how far they agree, and what they rejected."""
+"""A review in numbers: how many texts, by how many people, how far they agree, and what they rejected."""
 
 from collections.abc import Collection
 
@@ -14,9 +14,9 @@ __all__ = ["review_record"]
 
 
 def review_record(terms: ReviewTerms, review: Review, wanted: Collection[str]) -> ReviewRecord:
-    """The review of the items `wanted`. Those of them that have not come to the review yet are undecided.
+    """Summarizes the review of the items `wanted`. Those that have not reached the review yet are undecided.
 
-    What was said of other items, written for an earlier state of the study, is not in it.
+    Decisions on other items, written for an earlier state of the study, are left out.
     """
     asked_for = frozenset(wanted)
     items = [item for item in review.items if item.id in asked_for]
@@ -68,7 +68,7 @@ def _relabelled(kept: list[ReviewOutcome], items: list[ReviewItem]) -> int:
 
 
 def _standing(decisions: Collection[ReviewDecision], items: list[ReviewItem]) -> list[ReviewDecision]:
-    """What each person says now of these items, and what adjudicators settled."""
+    """Returns each person's current decisions on these items, and what adjudicators settled."""
     said: dict[str, list[ReviewDecision]] = {item.id: [] for item in items}
     for decision in decisions:
         if decision.item in said:

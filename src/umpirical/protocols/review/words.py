@@ -1,4 +1,4 @@
-"""What people said of the generated texts, in words: for the page, the card and the command line."""
+"""Describes a review of generated texts in words, for the page, the card and the command line."""
 
 from umpirical.protocols.review.record import ReviewRecord
 from umpirical.reports import numbers
@@ -9,7 +9,7 @@ __all__ = ["agreement_words", "coefficient_words", "never_opened", "rate_words",
 
 
 def review_words(review: ReviewRecord) -> str:
-    """How many were reviewed, by how many people, and what became of them, in one line."""
+    """Says how many texts were reviewed, by how many people, and with what outcome, in one line."""
     texts = f"{numbers.count(review.reviewed)} of {numbers.count(review.generated)} generated texts were reviewed"
     if review.reviewed:
         texts += f", by {numbers.count(review.people)} {'person' if review.people == 1 else 'people'}"
@@ -27,7 +27,7 @@ def review_words(review: ReviewRecord) -> str:
 
 
 def review_line(stimuli: StimulusSet) -> str:
-    """What people said of a set of stimuli, or how many texts wait for them; empty where neither."""
+    """Says how a set of stimuli was reviewed, or how many texts await review; empty if neither applies."""
     manifest = stimuli.manifest
     if "review" in manifest:
         return f"review: {review_words(ReviewRecord.model_validate(manifest['review']))}"
@@ -36,12 +36,12 @@ def review_line(stimuli: StimulusSet) -> str:
 
 
 def never_opened(left_out: int) -> str:
-    """Of a study that waits for people who were never asked."""
+    """Says that a study waits for a review that was never opened."""
     return f"review: never opened, so {left_out:,} generated texts are left out"
 
 
 def agreement_words(review: ReviewRecord) -> str:
-    """How far people agree, in one line."""
+    """Says how far people agree, in one line."""
     if isinstance(review.agreement, UndefinedRecord) and isinstance(review.alpha, UndefinedRecord):
         return f"Agreement of people: undefined, {review.agreement.reason}"
     raw, alpha = rate_words(review.agreement), coefficient_words(review.alpha)

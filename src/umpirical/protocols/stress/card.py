@@ -12,11 +12,11 @@ from umpirical.reports.card import Card, plain, render_card
 __all__ = ["render_stress_markdown"]
 
 LONGEST = 600
-"""Characters of a finding."""
+"""Most characters of a finding."""
 
 
 def render_stress_markdown(report: StressReport) -> str:
-    """The card of one judge."""
+    """Renders the card of one judge."""
     heat = heat_map([report])
     card = Card(
         protocol="stress",

@@ -1,4 +1,4 @@
-"""Is a stress study fit to run. Reads files only."""
+"""Checks whether a stress study is fit to run. Only reads files."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,16 +22,16 @@ __all__ = ["check_stress"]
 
 
 def check_stress(study: StressStudy) -> Checked:
-    """Reads the dataset, makes what a program makes, and counts what a generator has written."""
+    """Reads the dataset, makes the stimuli that a program can make, and counts what a generator has written."""
     originals = read_originals(study)
     notes = list(_dataset_notes(originals))
     if study.rubric == RUBRIC_PLACEHOLDER:
-        notes.append("the rubric is still the text that init wrote: judges go by it as it stands")
+        notes.append("the rubric is still the placeholder that init wrote, and judges will follow it as is")
     stimuli = list(originals.stimuli)
     for perturbation in study.spec.stress.proved:
         made = [stimulus for _, stimulus in proved_stimuli(perturbation, originals.stimuli, seed=study.spec.seed)]
         changed = [stimulus for stimulus in made if stimulus is not None]
-        notes.append(f"{perturbation.name}: {len(changed)} of {len(made)} items changed by program")
+        notes.append(f"{perturbation.name}: {len(changed)} of {len(made)} items changed by the program")
         stimuli += changed
     planned = planned_commissions(study, originals.stimuli)
     notes += _generation_notes(study, planned)
@@ -43,7 +43,7 @@ def check_stress(study: StressStudy) -> Checked:
     except UsageError as error:
         problems.append(f"{error}; {error.fix}")
     notes += [said] if said else []
-    # As many as are wanted: a changed text is asked about as often as any other, whatever it says.
+    # Counts what is wanted: every changed text is asked about equally often, whatever it says.
     given_up = sum(entry.given_up for entry in generated_made(planned, attempts).values())
     wanted = planned.commissions[given_up + held_back :]
     stimuli += [replace(commission.source, family=commission.perturbation.name) for commission in wanted]
@@ -54,11 +54,11 @@ def _dataset_notes(originals: Originals) -> Iterator[str]:
     summary = originals.summary
     yield f"dataset {summary.source}: {summary.rows:,} rows, {len(originals.stimuli):,} taken"
     if summary.unlabelled:
-        yield f"  {summary.unlabelled:,} rows have no label: nothing is said of agreement with them"
+        yield f"  {summary.unlabelled:,} rows have no label: agreement with labels leaves them out"
     if summary.empty_responses:
         yield f"  {summary.empty_responses:,} responses are empty, and are kept"
     if originals.repeated:
-        yield f"  {originals.repeated:,} rows repeat an earlier one: they say nothing new, and are left out"
+        yield f"  {originals.repeated:,} rows repeat an earlier one: they add nothing, and are left out"
 
 
 def _generation_notes(study: StressStudy, planned: PlannedCommissions) -> Iterator[str]:
@@ -66,19 +66,19 @@ def _generation_notes(study: StressStudy, planned: PlannedCommissions) -> Iterat
         return
     stress = study.spec.stress
     if stress.generator and stress.validator and stress.generator.model == stress.validator.model:
-        yield "generator and validator are one model: it is asked whether it did well itself"
+        yield "generator and validator are the same model: it validates its own work"
     made = generated_made(planned, _attempts(study, planned))
     left = sum(entry.open for entry in made.values())
     for test, entry in made.items():
         asked = entry.wanted - sum(entry.skipped.values())
         yield f"{test}: {entry.generated} of {asked} written, {entry.given_up} given up, {entry.open} to write"
-        yield from (f"  {count} not asked for: {reason}" for reason, count in entry.skipped.items())
+        yield from (f"  {count} not requested: {reason}" for reason, count in entry.skipped.items())
     if left:
         yield f"umpirical generate  has {left:,} stimuli to write before  umpirical run  can be used"
 
 
 def _reviewed(study: StressStudy, planned: PlannedCommissions, attempts: Sequence[Attempt]) -> tuple[int, str]:
-    """How many texts judges are not asked about because of people, and the review in a line."""
+    """Returns how many texts people's decisions withhold from the judges, and the review in one line."""
     if not planned.commissions:
         return 0, ""
     written = [attempt.stimulus.id for attempt in attempts if attempt.stimulus is not None]
@@ -112,10 +112,10 @@ def _simulated_problems(study: StressStudy) -> Iterator[str]:
 
 
 def _rubric_problems(study: StressStudy) -> Iterator[str]:
-    """A validator that goes by another rubric than the judge measures their disagreement, and not the judge."""
+    """Yields prompts without the rubric: with two rubrics, a test would measure their difference and not the judge."""
     if not study.rubric or not study.spec.stress.generated:
         return
     for judge in study.spec.judges:
         for arm, prompt in judge.prompts.items():
             if study.rubric not in prompt:
-                yield f"judge {judge.name}, prompt {arm}: it does not hold the rubric that validators go by"
+                yield f"judge {judge.name}, prompt {arm}: it does not contain the rubric that validators follow"

@@ -16,15 +16,15 @@ __all__ = ["PlannedCommissions", "planned_commissions", "texts_by_label"]
 
 @dataclass(frozen=True, slots=True)
 class PlannedCommissions:
-    """What a generator is to write."""
+    """The texts that a generator is to write."""
 
     commissions: tuple[Commission, ...]
     skipped: tuple[Skipped, ...]
-    """What cannot be asked of it, and why."""
+    """What it cannot be asked to write, and why."""
 
 
 def planned_commissions(study: StressStudy, originals: Sequence[Stimulus]) -> PlannedCommissions:
-    """The commissions of a study's generated tests; none if it has no such test."""
+    """Returns the commissions of a study's generated tests; none if it has no such test."""
     stress = study.spec.stress
     if not stress.generated:
         return PlannedCommissions((), ())
@@ -35,7 +35,7 @@ def planned_commissions(study: StressStudy, originals: Sequence[Stimulus]) -> Pl
 
 
 def generation_terms(study: StressStudy) -> GenerationTerms:
-    """The terms of a study whose stress tests need a generator."""
+    """Returns the terms of a study whose stress tests need a generator."""
     stress = study.spec.stress
     if stress.generator is None or stress.validator is None:
         raise UsageError("no generator and validator are named", fix="name them under stress in the study file")
@@ -54,7 +54,7 @@ def generation_terms(study: StressStudy) -> GenerationTerms:
 
 
 def texts_by_label(originals: Sequence[Stimulus]) -> dict[str, list[str]]:
-    """The user's own responses by their label."""
+    """Returns the user's own responses by label."""
     found: dict[str, list[str]] = defaultdict(list)
     for original in originals:
         found[original.gold].append(original.candidates[0])

@@ -1,7 +1,7 @@
-"""Judgments of stress tests to tallies, and where the judge went wrong.
+"""Counts judgments of stress tests into tallies, and finds where the judge went wrong.
 
-Every changed text is held against the judge's own verdict on the original it was made from. A verdict that is missing
-leaves its pair out; it is never a changed verdict.
+The verdict on a changed text is compared with the judge's own verdict on its original. A pair with a missing verdict is
+left out; it never counts as a changed verdict.
 """
 
 from collections.abc import Iterator
@@ -17,19 +17,19 @@ from umpirical.store.counting import Counting, counting
 __all__ = ["StressCounts", "WorstRow", "Wrong", "stress_counts"]
 
 WORST = 10
-"""Items that are shown of each test."""
+"""How many items of each test are shown."""
 
 TOLERANCE = 1e-9
-"""Scores on an interval scale that are nearer than this are the same; it is also the last digit that is written."""
+"""Scores on an interval scale that are closer than this are the same; it is also the last digit that is printed."""
 
-# Labels are compared as text. An interval scale has values and no labels, and there scores are compared: how a value is
-# written says nothing.
+# Labels are compared as text. An interval scale has values instead of labels, and there scores are compared: how a
+# value is written does not matter.
 _SAME = f"""
 create temp macro same(given, score, other, other_score, is_value) as
   case when is_value then abs(score - other_score) < {TOLERANCE} else given = other end
 """
 
-# A verdict given under another seed is no repeat of the same request.
+# A verdict given with another seed is not a repeat of the same request.
 _VERDICTS = """
 create temp table verdict as
 select task_id, arm, family as test, stimulus_id, parent, expectation, gold, gold_score, groups, repeat, seed,
@@ -40,7 +40,7 @@ select task_id, arm, family as test, stimulus_id, parent, expectation, gold, gol
 from judgment
 """
 
-# The chance that two answers to one request differ, without bias whatever the number of repeats.
+# The chance that two answers to one request differ; unbiased for any number of repeats.
 _RETESTS = """
 create temp table retest as
 with answered as (
@@ -93,7 +93,7 @@ select task_id, arm, test, part as "group", expectation, count(g.changed) as pai
 from grouped g group by all order by all
 """
 
-# Items whose repeats came out alike are one row: the answers, each with how often it was given.
+# Items with the same answers to their repeats share a row: the answers, each with its count.
 _REPEAT_TALLIES = """
 with counted as (
   select task_id, arm, if(seed is null, 'stability', 'seeds') as test, any_value(groups) as groups, stimulus_id,
@@ -126,8 +126,8 @@ select task_id, arm, test, part as "group", gold, coalesce(g.given, '') as given
 from grouped g group by all order by all
 """
 
-# What went wrong, and how far: a verdict that moved and should not have, one that did not move and should have, one
-# that is not the gold label, and one that is not the same when asked again.
+# What went wrong, and by how much: a verdict that moved but should not have, one that did not move but should have, one
+# that differs from the gold label, and one that changes when asked again.
 _WORST = f"""
 with wrong as (
   select arm, test, 'changed' as kind, stimulus_id, parent as original_id, coalesce(distance, changed) as distance
@@ -165,23 +165,23 @@ class WorstRow:
     kind: Wrong
     stimulus_id: str
     original_id: str
-    """Empty for a text that was written from nothing; the stimulus itself where nothing was changed."""
+    """Empty for a text that was written from scratch; the stimulus itself if nothing was changed."""
     distance: float
-    """In steps of the scale, or as a share of answers: the farther, the worse."""
+    """In steps of the scale, or as a share of answers; a larger distance is worse."""
     given: tuple[str, ...]
-    """By repeat."""
+    """Answers by repeat."""
     original_given: tuple[str, ...]
 
 
 class StressCounts:
-    """Everything that is counted of a stress run, from tables that are made once."""
+    """All counts of a stress run, from tables that are made once."""
 
     def __init__(self, judgments: Counting) -> None:
         self._judgments = judgments
         judgments.execute(_SAME, _VERDICTS, _RETESTS, _PAIRS)
 
     def tallies(self, scale: GradeScale, positive: tuple[str, ...] = ()) -> Tallies:
-        """All counts, per cluster of items."""
+        """Returns all counts, per cluster of items."""
         return Tallies(
             calls=self._judgments.calls(),
             changes=self._judgments.tallies(ChangeTally, _CHANGE_TALLIES),

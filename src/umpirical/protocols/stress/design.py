@@ -1,4 +1,4 @@
-"""How the user's own data is presented, and what a plan of it will count."""
+"""How the user's own data is presented, and what its plan will count."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -18,19 +18,19 @@ __all__ = ["PlannedStress", "StressDesign"]
 
 @dataclass(frozen=True)
 class StressDesign(Design):
-    """Every text in every arm; the originals oftener, because their noise is what every change is held against."""
+    """Every text in every arm; originals more often, because every change is compared with their noise."""
 
     original_repeats: int = 1
     """How often an original of the user's own data is asked."""
     seeds: int = 0
-    """How many times an original is asked once more, each time with a seed of its own."""
+    """How many more times an original is asked, each time with a seed of its own."""
     first_seed: int = 1
     """The first of these seeds; none of them is the judge's own, which would be the same request again."""
 
     def as_json(self) -> Json:
         plain = StressDesign()
         names = ("original_repeats", "seeds", "first_seed")
-        # Values that say nothing are left out, so that a design keeps its id when it learns to say more.
+        # Default values are left out, so that a design keeps its id when new fields are added.
         own = {name: getattr(self, name) for name in names if getattr(self, name) != getattr(plain, name)}
         return {"repeats": self.repeats, "arms": self.arms, **own}
 
@@ -49,12 +49,12 @@ class StressDesign(Design):
 
 @dataclass(slots=True)
 class PlannedStress(PlannedCounts):
-    """What a plan asks of each item."""
+    """What a plan asks about each item."""
 
     scale: GradeScale
     calls: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     repeats: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
-    """Task, arm, test and original, to how often it is asked in that way."""
+    """Maps task, arm, test and original to how often it is asked in that way."""
     changed: dict[tuple[str, str, str, str], Stimulus] = field(default_factory=dict)
 
     def add(self, trial: Trial, stimulus: Stimulus) -> None:
@@ -65,7 +65,7 @@ class PlannedStress(PlannedCounts):
         self.changed[task, arm, test, stimulus.id] = stimulus
 
     def tallies(self) -> Tallies:
-        """Of a judge that gives every item the first label, always."""
+        """Returns the tallies of a judge that always gives every item the first label."""
         first = self.scale.labels[0] if self.scale.labels else f"{self.scale.low:g}"
         score = self.scale.score(first)
         return Tallies(

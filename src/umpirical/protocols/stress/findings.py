@@ -1,6 +1,6 @@
-"""What the tests say, in plain words: a line for each kind of finding, by stated rules.
+"""States what the tests show, in plain words: a line for each kind of finding, by fixed rules.
 
-A test that is undecided is never told as a weakness nor as a strength, and what was not tested is said.
+An undecided test is reported neither as a weakness nor as a strength, and what was not tested is stated.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,13 +30,13 @@ TITLES: dict[FindingKind, str] = {
     "unanswered": "Answers that are no verdict",
     "not-judged": "Could not be judged",
 }
-"""In the order of the page."""
+"""Titles in the order of the page."""
 
 _PASSED: dict[TestKind, str] = {"flipped-verdict": " (the changes are seen)", "repeats": " (answers alike)"}
-"""What it is to pass a test that is not about standing up to a change."""
+"""What passing means for a test that is not about withstanding a change."""
 
 REPEATED = {"stability": "Asked again", "seeds": "Asked with other seeds"}
-"""Repeats of originals as they are called where the study has no test of that name."""
+"""Names for repeats of originals if the study has no test of that name."""
 
 ByTest = dict[tuple[str, str], StressMeasure]
 
@@ -47,7 +47,7 @@ def find_stress(
     measures: Sequence[StressMeasure],
     answered: Sequence[LimitRecord],
 ) -> list[FindingRecord]:
-    """The findings, in the order of the page; a kind with nothing to say is left out."""
+    """Returns the findings in the order of the page; a kind with nothing to report is left out."""
     titles = {test.name: test.title for test in tests}
     kinds = {test.name: test.kind for test in tests}
     found: ByTest = {(measure.stratum, measure.name): measure for measure in measures if not measure.group}
@@ -71,7 +71,7 @@ def _sentence(words: str) -> str:
 
 
 def _seen(cell: CellVerdict, found: ByTest) -> str:
-    """How many verdicts differ, and how far grades moved where that is what failed."""
+    """Says how many verdicts differ, or how far grades moved if that is what failed."""
     failed = {part.measure for part in cell.parts if part.verdict == "FAIL"}
     said = []
     for name, words in _SEEN.items():
@@ -100,7 +100,7 @@ def _open(cell: CellVerdict) -> str:
 
 
 def _noise(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:
-    """By what was measured: originals are repeated for other tests too, whether or not there is a test of it."""
+    """Yields what was measured: originals are repeated for other tests too, even if no test is about repeats."""
     repeated = {test.name: test.title for test in tests if test.kind == "repeats"}
     titles = repeated | {name: REPEATED[name] for name in REPEATED if (name, "flip-rate") in found}
     if not titles:
@@ -116,7 +116,7 @@ def _noise(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:
 
 
 def _abstentions(tests: Sequence[StressTest], found: ByTest) -> Iterator[str]:
-    """Worth a line where they are not rare; the originals stand beside each test that they are rarer or commoner in."""
+    """Yields a line if abstentions are not rare; a test in which they differ from the originals shows both rates."""
     rates = {test: m.result for (test, name), m in found.items() if name == "abstention-rate"}
     originals = rates.get("original")
     if isinstance(originals, EstimateRecord) and originals.value > RARE:
@@ -176,7 +176,7 @@ _AGREEMENT: dict[str, Callable[[StressMeasure, EstimateRecord], str]] = {
 
 
 def _unanswered(answered: Sequence[LimitRecord], found: ByTest) -> Iterator[str]:
-    """Worth a line only where there are such answers and the limit is not met."""
+    """Yields a line only if there are such answers and the limit is not met."""
     for held in answered:
         measure = found.get((held.stratum, held.measure))
         some = measure is not None and isinstance(measure.result, EstimateRecord) and measure.result.numerator > 0

@@ -38,7 +38,7 @@ FIGURES: dict[TestKind, tuple[tuple[str, ...], ...]] = {
     "original": (("accuracy",), ("weighted-kappa",)),
     "given-label": (("accuracy",), ("weighted-kappa",)),
 }
-"""What a cell shows: of each, the first that is measured."""
+"""What a cell shows: the first measure of each list that was measured."""
 
 _LABELS = {
     "excess-change": "more changed",
@@ -54,7 +54,7 @@ _LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A number of a cell."""
+    """A number in a cell."""
 
     value: str
     label: str
@@ -73,7 +73,7 @@ class HeatCell:
     note: str
     """Why there is no number, or how many units would settle it."""
     survives: bool
-    """A FAIL that is still one when all cells are looked at together."""
+    """Whether it is a FAIL that survives a correction for the number of cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class HeatRow:
 
 @dataclass(frozen=True, slots=True)
 class HeatGroup:
-    """Tests that ask the same of a judge."""
+    """Tests that require the same of a judge."""
 
     title: str
     explained: str
@@ -100,13 +100,13 @@ class HeatMap:
     judges: tuple[str, ...]
     groups: tuple[HeatGroup, ...]
     tested: int
-    """Cells that were held to a limit."""
+    """Number of cells that were held to a limit."""
     failed: int
     surviving: int
 
 
 def heat_map(reports: Sequence[StressReport]) -> HeatMap:
-    """Every test that was run on a judge, in the order of the reports."""
+    """Returns every test that was run on a judge, in the order of the reports."""
     keys = judge_keys(reports)
     cells = [(key, test.name) for key, report in zip(keys, reports, strict=True) for test in report.tests]
     held = [cell for report in reports for cell in report.verdicts]
@@ -127,12 +127,12 @@ def heat_map(reports: Sequence[StressReport]) -> HeatMap:
 
 
 def own_measures(report: StressReport, test: str) -> list[StressMeasure]:
-    """Those of one test under the judge's own prompt, strata included."""
+    """Returns the measures of one test under the judge's own prompt, including strata."""
     return [measure for measure in report.measures if (measure.arm, measure.stratum) == (BASELINE, test)]
 
 
 def _limits_of(reports: Sequence[StressReport], kind: TestKind) -> str:
-    """The limits in words, where they are the same for every judge."""
+    """States the limits in words, if they are the same for every judge."""
     words = {
         " and ".join(limit_words(one) for one in allowed(kind, margin=report.margin, scale=report.scale))
         for report in reports

@@ -1,4 +1,4 @@
-"""The answer key of a stress study: the truth about every text, which only a simulated examiner is given."""
+"""The answer key of a stress study: the truth about every text. Only a simulated examiner is given it."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -20,19 +20,19 @@ _KINDS: Mapping[Alters, Kind] = {"format": "format", "wording": "paraphrase", "c
 
 
 def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> ExaminerKey:
-    """The truth about every text, for a simulated judge that answers by it."""
+    """Returns the truth about every text, for a simulated judge that answers by it."""
     if judge.model is None or judge.model.name not in EXAMINER_PROFILES or judge.scale is None:
-        message = "this simulated judge knows the controlled stimuli alone, and these are the user's own"
+        message = "this simulated judge knows only the controlled stimuli, but these are the user's own"
         raise UsageError(message, fix=f"use one of {', '.join(EXAMINER_PROFILES)}")
     return truth_of(stimuli, judge.scale)
 
 
 def truth_of(stimuli: Iterable[Stimulus], scale: GradeScale) -> ExaminerKey:
-    """From a text and the mark around it to the truth about it."""
+    """Returns a function from a text and the mark around it to the truth about it."""
     known: dict[tuple[str, str], Truth] = {}
     for shown, truth in truths(stimuli, scale):
-        # Two rows may have one text in answer to one task, and two labels; or a changed text may be another row's own.
-        # That is how the data is, and a judge that sees the text alone can but give one answer: by the first.
+        # Two rows may have the same task and text but different labels, or a changed text may equal another row's text.
+        # A judge that sees only the text can give only one answer, so the first row decides.
         known.setdefault((shown.first, fence(shown)), truth)
 
     def look_up(text: str, *, fence: str) -> Truth:
@@ -42,14 +42,14 @@ def truth_of(stimuli: Iterable[Stimulus], scale: GradeScale) -> ExaminerKey:
 
 
 def truths(stimuli: Iterable[Stimulus], scale: GradeScale) -> Iterator[tuple[Presented, Truth]]:
-    """Every text as it is shown, with what is known of it.
+    """Yields every text as it is shown, with what is known about it.
 
-    `stimuli` is gone through twice: a text may come before its original.
+    `stimuli` is iterated over twice, because a text may come before its original.
     """
     originals = {stimulus.id: stimulus for stimulus in stimuli if stimulus.family == ORIGINAL}
     kinds: dict[str, Kind] = {}
     for stimulus in stimuli:
-        # A text that was written for a label of its own has no original to be held against.
+        # A text that was written for its own label has no original to be compared with.
         alone = stimulus.family == ORIGINAL or isinstance(stimulus.expectation, GivenLabel)
         if not alone and stimulus.parent not in originals:
             raise ValueError(f"stimulus {stimulus.id} of {stimulus.family} was made from none of the originals")
@@ -61,7 +61,7 @@ def truths(stimuli: Iterable[Stimulus], scale: GradeScale) -> Iterator[tuple[Pre
 
 
 def kind_of(test: str) -> Kind:
-    """What a test does to a text, as far as a simulated examiner heeds it: its perturbation says so.
+    """Returns what a test does to a text, as far as it matters to a simulated examiner: its perturbation says so.
 
     `none` for the originals, and for a test whose perturbation is not installed here.
     """
@@ -74,7 +74,7 @@ def _truth(stimulus: Stimulus, original: Stimulus, scale: GradeScale, kind: Kind
         level=_level(original, scale),
         required=_level(stimulus, scale),
         test=stimulus.family,
-        # By task and text, so that a row that is there twice is one item.
+        # By task and text, so that a repeated row is one item.
         item=digest("examined text", [original.task, before]),
         words_ratio=words_ratio(before, text),
         kind=kind,
@@ -82,11 +82,11 @@ def _truth(stimulus: Stimulus, original: Stimulus, scale: GradeScale, kind: Kind
 
 
 def _level(stimulus: Stimulus, scale: GradeScale) -> float | None:
-    """In steps of the scale; None for an item without a label."""
+    """Returns the level in steps of the scale; None for an item without a label."""
     if not stimulus.gold:
         return None
     if scale.labels and stimulus.gold not in scale.labels:
         message = f"the label {stimulus.gold!r} is not on the judge's scale, which has {', '.join(scale.labels)}"
         raise UsageError(message, fix="give the judge the scale of the labels")
-    # Simulated judges take the labels of a scale without order in the order in which they are named.
+    # For simulated judges, a scale without order has its labels in the order in which they are named.
     return float(scale.labels.index(stimulus.gold)) if scale.labels else float(stimulus.gold) - float(scale.low or 0.0)

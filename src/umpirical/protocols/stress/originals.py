@@ -1,4 +1,4 @@
-"""The user's own responses, read, sampled and made into stimuli as they are."""
+"""Reads and samples the user's own responses, and makes them into stimuli unchanged."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ __all__ = ["Originals", "read_originals"]
 MAKER = "original/1"
 
 LEAST = 2
-"""Items: an interval needs at least two."""
+"""Fewest items: an interval needs at least two."""
 
 
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """What a study is stressed on."""
+    """The items that the tests of a study are made from."""
 
     summary: DatasetSummary
     stimuli: tuple[Stimulus, ...]
-    """One for each item of the sample, in the order of the file; of rows with one task and response the first."""
+    """One for each item of the sample, in the order of the file; only the first row with the same task and response."""
     repeated: int
-    """Items of the sample that are left out because they repeat an earlier one."""
+    """How many items of the sample are left out because they repeat an earlier one."""
 
 
 def read_originals(study: StressStudy) -> Originals:
@@ -34,7 +34,7 @@ def read_originals(study: StressStudy) -> Originals:
     items, summary = read_items(spec, study.folder, seed=study.spec.seed)
     if len({(item.task, item.response) for item in items}) < LEAST:
         raise UsageError(f"{spec.path}: {len(items)} items are too few to measure with", fix=f"give at least {LEAST}")
-    # A row that repeats another is the same question to a judge: asked again, it would cost again and say nothing new.
+    # A row that repeats another is the same question to a judge: asking it again would cost more and add nothing.
     distinct = {(item.task, item.response): item for item in reversed(items)}
     kept = [item for item in items if distinct[item.task, item.response] is item]
     return Originals(summary, tuple(_originals(kept)), repeated=len(items) - len(kept))
@@ -46,7 +46,7 @@ def _originals(items: Sequence[Item]) -> list[Stimulus]:
             task_id=item.cluster or item.name,
             task=item.task,
             candidates=(item.response,),
-            # Where no label is known, all that can be asked of a judge is that it says the same again.
+            # Without a label, a judge can only be required to give the same answer again.
             expectation=GivenLabel(item.labels[0]) if item.labels else SameVerdict(),
             maker=MAKER,
             family=ORIGINAL,

@@ -1,6 +1,6 @@
-"""The limits a stressed judge is held to, and why they are what they are.
+"""The limits that a judge under stress is held to, with the reason for each.
 
-The values are conventions, chosen before any judge was stressed; only the margin is the user's to set.
+The values are conventions, chosen before any judge was stressed; the user can set only the margin.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 MARGIN = 0.05
-"""The default margin: of a rate for changes, of the scale's range for shifts."""
+"""The default margin: a rate for changes, a share of the scale's range for shifts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +33,15 @@ class StressLimit:
     kind: TestKind
     measure: str
     least: float | None
-    """In margins if `in_margins`; None: no limit below."""
+    """In margins if `in_margins`; None for no lower limit."""
     most: float | None
     why: str
-    """The reason for the value, as it stands on the page."""
+    """The reason for the value, as printed on the page."""
     in_margins: bool = False
     of_range: bool = False
-    """The margin is one of the scale's range, and there is no limit on a scale without order."""
+    """Whether the margin is a share of the scale's range; a scale without order then has no limit."""
     instead: str = ""
-    """The measure held to the same limit where this one is undefined."""
+    """The measure that is held to the same limit if this one is undefined."""
 
 
 LIMITS: tuple[StressLimit, ...] = (
@@ -95,7 +95,7 @@ class Allowed:
 
 
 def allowed(kind: TestKind, *, margin: float, scale: ScaleRecord) -> tuple[Allowed, ...]:
-    """The limits on a kind of test; empty where none is set."""
+    """Returns the limits on a kind of test; empty if none is set."""
     held = []
     for limit in LIMITS:
         if limit.kind != kind or (limit.of_range and scale.range is None):
@@ -111,7 +111,7 @@ def limit_words(held: Allowed) -> str:
 
 
 def policy_words(*, margin: float, scale: ScaleRecord) -> list[str]:
-    """The rules and limits as they stand on the page."""
+    """Returns the rules and limits as printed on the page."""
     kinds: dict[TestKind, str] = {
         "same-verdict": "Should change nothing",
         "flipped-verdict": "Should change the verdict",

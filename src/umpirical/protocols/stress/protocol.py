@@ -1,4 +1,4 @@
-"""Stress tests as a protocol."""
+"""The stress test protocol."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -31,17 +31,17 @@ from umpirical.store.stimulus_sets import StimulusSet
 __all__ = ["STRESS", "StressProtocol", "write_stress_pages"]
 
 INSTRUCTION = "Grade the answer by how well it does what the task asks for."
-"""Where a study names none."""
+"""Used if a study names no instruction."""
 
 NO_RUBRIC = "There is none but the instruction above."
-"""Where a study names an instruction alone."""
+"""Used if a study names an instruction but no rubric."""
 
 LONGEST_TEXT = 200_000
-"""Bytes of an instruction or a rubric."""
+"""Most bytes of an instruction or a rubric."""
 
 
 class StressProtocol(Protocol[StressStudy, StressReport]):
-    """Judges on changed versions of the user's own data, held against their own verdict on the original."""
+    """Judges on changed versions of the user's own data, compared with their own verdict on the original."""
 
     name = "stress"
     version = "umpirical-stress/1"
@@ -63,7 +63,7 @@ class StressProtocol(Protocol[StressStudy, StressReport]):
         named = spec.instruction is not None or spec.rubric is not None
         shared = {"instruction": instruction, "rubric": rubric or NO_RUBRIC} if named else {}
         judges = [resolve_prompts(judge, folder, spec.design.arms, shared) for judge in spec.judges]
-        # What reproduces a run has to say so too.
+        # The command that reproduces a run needs the option too.
         commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
         return StressStudy(
             folder,
@@ -96,7 +96,7 @@ class StressProtocol(Protocol[StressStudy, StressReport]):
 
     def design(self, study: StressStudy, judge: JudgeSpec) -> Design:
         stress = study.spec.stress
-        # A function has no seed that could be set, so nothing is asked of it with other seeds.
+        # A function has no seed to set, so it is never asked with other seeds.
         seeds = stress.seeds if "seeds" in stress.tests and judge.model is not None else 0
         return StressDesign(
             repeats=study.spec.design.repeats,
@@ -131,7 +131,7 @@ class StressProtocol(Protocol[StressStudy, StressReport]):
         return render_stress_markdown(record)
 
     def write(self, record: StressReport, folder: Path) -> Documents:
-        """With a page for every test, which do not fit on one."""
+        """Also writes a page for every test, since they do not all fit on one."""
         folder.mkdir(parents=True, exist_ok=True)
         documents = Documents(folder / "stress.json", folder / "report" / INDEX, folder / "stress.md")
         write_text(documents.json, self.render(record))
@@ -156,7 +156,7 @@ class StressProtocol(Protocol[StressStudy, StressReport]):
 
 
 def write_stress_pages(reports: Sequence[StressReport], folder: Path) -> Path:
-    """The pages of several judges side by side; returns the one to open first."""
+    """Writes the pages of several judges side by side; returns the one to open first."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in render_stress_pages(reports).items():
         write_text(folder / name, text)

@@ -1,4 +1,4 @@
-"""The stress record, `judge-stress/1`: one judge, every stress test, and all that its pages are made of."""
+"""The stress record, `judge-stress/1`: one judge, every stress test, and everything that its pages are made from."""
 
 import json
 from typing import Literal, Self
@@ -211,7 +211,7 @@ class StressReport(Record):
 
 
 def render_stress_json(report: StressReport) -> str:
-    """The record as text: the same report gives the same bytes."""
+    """Renders the record as text: the same report gives the same bytes."""
     return report.model_dump_json(indent=1) + "\n"
 
 
@@ -220,6 +220,6 @@ def parse_stress(text: str) -> StressReport:
 
 
 def stress_schema() -> str:
-    """The JSON Schema of the record."""
+    """Returns the JSON Schema of the record."""
     schema = StressReport.model_json_schema(mode="serialization")
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=1) + "\n"

@@ -1,4 +1,4 @@
-"""From the responses of a stress run to its report. Nothing is asked, and no key is needed."""
+"""Makes the report of a stress run from its responses. Makes no calls, and needs no key."""
 
 import re
 from collections import Counter
@@ -56,16 +56,16 @@ OWN_TESTS = {
 
 
 MOST_WORST = 10
-"""Items that are shown of each test; the responses hold them all."""
+"""How many items of each test are shown; the responses hold them all."""
 
 LONGEST_TEXT = 10_000
-"""Characters of a text that are kept and compared."""
+"""How many characters of a text are kept and compared."""
 
 LONGEST_WORDS = 1_500
-"""Characters of the judge's own words, and of a piece of evidence."""
+"""Most characters of the judge's own words, and of a piece of evidence."""
 
 MOST_ANSWERS = 50
-"""Answers to one text that are listed."""
+"""How many answers to one text are listed."""
 
 NON_CLAIMS = (
     """\
@@ -93,14 +93,14 @@ FACTS = Facts(
     {"parent": "string", "expectation": "string", "gold": "string", "gold_score": "double", "groups": "list<string>"},
     _facts,
 )
-"""What counting needs to know of a trial on the user's own data."""
+"""What counting needs to know about a trial on the user's own data."""
 
 
 def stress_report_of(run: Run) -> StressReport:
-    """Reads every response of a run again, and measures."""
+    """Rereads every response of a run, and measures."""
     scale, stimuli = run.judge.scale, run.stimuli
     if "stress" not in run.manifest or scale is None:
-        raise UsageError(f"{run.folder} is no run of stress tests", fix=f"umpirical report {run.folder}")
+        raise UsageError(f"{run.folder} is not a run of stress tests", fix=f"umpirical report {run.folder}")
     about, reading = run.manifest["stress"], read_judgments(run, FACTS)
     with stress_counts(reading.folder) as counts:
         tallies, worst = counts.tallies(scale, tuple(about["positive"])), counts.worst()
@@ -137,7 +137,7 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
     planted: Planted = MappingProxyType({}),
     review: ReviewRecord | None = None,
 ) -> StressReport:
-    """The report of one judge on one set of stress tests. Verdicts are about the judge's own prompt."""
+    """Assembles the report of one judge on one set of stress tests. Verdicts are about the judge's own prompt."""
     measures = [_measure(spec, measure, planted) for spec, measure in measured]
     own = [measure for measure in measures if measure.arm == BASELINE]
     whole = [measure for measure in own if not measure.group]
@@ -171,7 +171,7 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
 
 
 def scale_record(scale: GradeScale) -> ScaleRecord:
-    """The scale, with the number of steps from one end to the other."""
+    """Returns the scale, with the number of steps from one end to the other."""
     span: float | None = float(len(scale.labels) - 1)
     if scale.kind == "nominal":
         span = None
@@ -181,13 +181,13 @@ def scale_record(scale: GradeScale) -> ScaleRecord:
 
 
 def _measure(spec: MeasureSpec, measure: Measure, planted: Planted) -> StressMeasure:
-    # What was planted is known of all items together.
+    # Planted values are known only for all items together.
     known = {} if measure.group else planted
     return StressMeasure(group=measure.group, **dict(measure_record(spec, measure, known)))
 
 
 def _worst(items: Sequence[WorstItem], tests: Sequence[StressTest]) -> list[WorstItem]:
-    """The furthest first, a few of each test."""
+    """Returns a few items of each test, the furthest off first."""
     chosen = []
     for test in tests:
         own = [item for item in items if item.test == test.name]
@@ -206,12 +206,12 @@ def _bounded(item: WorstItem) -> WorstItem:
 
 
 def _cut(text: str, most: int) -> str:
-    """Shortened, and without halves of surrogate pairs, which no file can hold."""
+    """Shortens a text, and removes halves of surrogate pairs, which no file can hold."""
     return re.sub("[\ud800-\udfff]", lambda half: f"⟦U+{ord(half[0]):04X}⟧", text[:most])
 
 
 def _tests(about: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[StressTest]:
-    """The user's own items first, then the tests in the order of the study file."""
+    """Yields the user's own items first, then the tests in the order of the study file."""
     sampled = made[ORIGINAL]
     for name in (ORIGINAL, *about["tests"]):
         if name in OWN_TESTS:
@@ -249,7 +249,7 @@ def _made_test(known: Registry[Perturbation], name: str, made: Mapping[str, Any]
 
 
 def _review(manifest: Mapping[str, Any]) -> ReviewRecord | None:
-    """As it stood when the stimuli were put together."""
+    """Returns the review as it was when the stimuli were put together."""
     return ReviewRecord.model_validate(manifest["review"]) if "review" in manifest else None
 
 
@@ -259,7 +259,7 @@ def _gold(made: Mapping[str, Any]) -> dict[GoldSource, int]:
 
 
 def _planted(spec: JudgeSpec, scale: GradeScale, stimuli: StimulusSet) -> Planted:
-    """What a simulated examiner's measures should come to; nothing of any other judge."""
+    """Returns the values that a simulated examiner's measures should have; empty for any other judge."""
     profile = profile_of(spec)
     if not isinstance(profile, ExaminerProfile):
         return {}
@@ -301,7 +301,7 @@ WHY: dict[Wrong, str] = {
 
 
 def _worst_items(rows: Iterable[WorstRow], stimuli: StimulusSet) -> list[WorstItem]:
-    """The rows with the texts they are about."""
+    """Joins the rows with the texts that they are about."""
     rows = list(rows)
     wanted = {row.stimulus_id for row in rows} | {row.original_id for row in rows}
     found = {stimulus.id: stimulus for stimulus in stimuli if stimulus.id in wanted}

@@ -1,4 +1,4 @@
-"""What the user writes about stress tests."""
+"""The study file of a stress study."""
 
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -21,7 +21,7 @@ REPEAT_TESTS = ("stability", "seeds")
 SYNTHETIC = "synthetic-ordinal"
 
 DEFAULT_TESTS = ("vertical-spacing", "inline-spacing", "indentation", "stability")
-"""Those that need no model but the judge."""
+"""The tests that need no model besides the judge."""
 
 
 class WriterSpec(BaseModel):
@@ -35,7 +35,7 @@ class WriterSpec(BaseModel):
     @model_validator(mode="after")
     def _writes(self) -> "WriterSpec":
         if ADAPTERS.get(self.model.adapter).simulated:
-            raise ValueError("a simulated judge writes nothing: name a model on a server")
+            raise ValueError("a simulated judge cannot write: name a model on a server")
         return self
 
 
@@ -89,12 +89,12 @@ class StressSpec(BaseModel):
             hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
             raise ValueError(f"tests: no test is named {unknown[0]!r}: {hint}")
         if self.agree > self.votes:
-            raise ValueError(f"agree: {self.agree} of {self.votes} votes cannot agree")
+            raise ValueError(f"agree: {self.agree} opinions cannot agree when there are only {self.votes} votes")
         if any(temperature < 0 for temperature in self.temperatures):
             raise ValueError("a temperature is negative")
         if self.generated and (self.generator is None or self.validator is None):
             names = ", ".join(test.name for test in self.generated)
-            raise ValueError(f"{names}: written by a model, so generator and validator have to be named")
+            raise ValueError(f"{names}: written by a model, so a generator and a validator must be named")
         if "stability" in self.tests and self.repeats < 2:
             raise ValueError("stability: needs repeats of at least 2")
         return self
@@ -155,12 +155,12 @@ class StressStudySpec(StudySpec):
             raise ValueError(f"judge {compares[0]} compares: a dataset of single responses is for judges that grade")
         for judge in self.judges:
             if judge.scale != self.dataset.scale:
-                raise ValueError(f"judge {judge.name}: its scale is not that of the dataset")
+                raise ValueError(f"judge {judge.name}: its scale differs from that of the dataset")
         if self.stress.generated and not self.rubric:
-            raise ValueError("rubric: a validator has to see what the judges go by; name the file")
+            raise ValueError("rubric: validators need the rubric that the judges follow; name the file")
         if stray := [name for name in self.review.sensitive if name not in self.stress.tests]:
             tests = ", ".join(self.stress.tests)
-            raise ValueError(f"review.sensitive: {stray[0]!r} is no test of this study; its tests: {tests}")
+            raise ValueError(f"review.sensitive: {stray[0]!r} is not a test of this study; its tests: {tests}")
         return self
 
 
@@ -171,9 +171,9 @@ class StressStudy(Study[StressStudySpec]):
     instruction: str = ""
     """What judges are told to do."""
     rubric: str = ""
-    """What they go by."""
+    """The criteria that judges follow."""
     guideline: str = ""
-    """What reviewers are to go by."""
+    """The rules that reviewers follow."""
 
     @property
     def review_terms(self) -> ReviewTerms:

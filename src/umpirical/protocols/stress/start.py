@@ -1,4 +1,4 @@
-"""A stress study to start from: on data of the user's own, with what could be guessed about it."""
+"""Writes a stress study to start from, on the user's own data, with what could be guessed about the data."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ STRESS_STUDY = """\
 study: {name}
 seed: 1
 
-# Guessed from {data} ({rows:,} rows). Put right what is wrong.
+# Guessed from {data} ({rows:,} rows). Correct what is wrong.
 dataset:
   path: {path}
 {columns}
@@ -50,23 +50,23 @@ concurrency: 16
 """
 
 RUBRIC_PLACEHOLDER = "Replace this text by your rubric: what an answer has to be like to deserve each grade."
-"""What stands in a rubric that nobody has written yet."""
+"""The text of a rubric file until the user replaces it."""
 
 TEXTS = {
     "instruction.txt": "Grade the answer by the rubric: give it the one grade of the scale that it deserves.\n",
     "rubric.txt": f"{RUBRIC_PLACEHOLDER}\n",
 }
-"""What is written beside a study of the user's own data, where no such file is there."""
+"""Files that are written beside a study of the user's own data, unless they exist."""
 
 SAMPLE = 60
-"""Items: enough for a first look, and few enough to pay for."""
+"""Number of items: enough for a first look, and few enough to be cheap."""
 
 
 def start_stress_study(folder: Path, data: Path, *, told: Mapping[str, str]) -> Started:
-    """Writes a study of the responses in `data` that runs as it is, with an instruction and a place for the rubric.
+    """Writes a study of the responses in `data` that runs as is, with an instruction and a placeholder for the rubric.
 
-    `told` are the columns that a person has named; what they leave open is guessed, and the file says from what. No
-    file that is there already is written over, and none is written before all has been understood.
+    `told` are the columns that a person has named; the others are guessed, and the file says on what basis. No existing
+    file is overwritten, and nothing is written until all of the data has been understood.
     """
     file = new_study_file(folder)
     guess = guess_dataset(data, told=cast("Mapping[ColumnRole, str]", told))
@@ -88,7 +88,7 @@ def start_stress_study(folder: Path, data: Path, *, told: Mapping[str, str]) -> 
 
 
 def _path(folder: Path, data: Path) -> str:
-    """From the study file where the two lie close together, so that they can be moved together; else in full."""
+    """Returns the path relative to the study file if the two are close, so that both can be moved; else in full."""
     data, folder = data.resolve(), folder.resolve()
     return os.path.relpath(data, folder) if data.is_relative_to(folder.parent) else str(data)
 
@@ -98,7 +98,7 @@ def _columns(guess: Guess) -> Iterable[str]:
     for role, column in guess.columns.items():
         yield f"  {role}: {scalar(column)}   # {guess.because[role]}"
     if "task" not in guess.columns:
-        yield "  # task: COLUMN   # none looks like what was asked; if it is the same for all:  task_text  beside path"
+        yield "  # task: COLUMN   # no column looks like the task; if all rows share one, put  task_text  beside path"
     if guess.strata:
         yield f"  # strata: {quoted_list(guess.strata)}   # have few different values: results are split by them"
     yield "  # cluster: COLUMN   # rows that share its value are not independent, such as those of one author"
@@ -108,15 +108,15 @@ def _scale(guess: Guess) -> Iterable[str]:
     scale, column = guess.scale.scale, quoted(guess.columns["label"])
     yield f"# From what is in {column}: {guess.scale.because}."
     if scale.kind == "interval":
-        yield "# Put the limits that the scale really has."
+        yield "# Replace these by the true limits of the scale."
         yield f"scale: {{kind: interval, low: {scale.low!r}, high: {scale.high!r}}}"
         return
     if scale.kind == "nominal":
-        yield "# Whether they have an order cannot be known from them: if so, put them in it, lowest first,"
+        yield "# The labels do not show whether they have an order: if so, list them in order, lowest first,"
         yield "# and write  kind: ordinal."
     elif not guess.scale.ordered:
-        yield "# Which of the two is the higher cannot be known from them: put the lower one first."
-    yield "# A label that no row has is not here: add it if the scale has it."
+        yield "# The labels do not show which of the two is higher: put the lower one first."
+    yield "# A label that no row has is missing here: add it if it is on the scale."
     yield f"scale: {{kind: {scale.kind}, labels: {quoted_list(scale.labels)}}}"
     which = "which of the two is" if scale.kind == "binary" else "which of them are"
     positive = quoted_list(scale.labels[-1:])
@@ -125,11 +125,11 @@ def _scale(guess: Guess) -> Iterable[str]:
 
 def _sample(guess: Guess) -> Iterable[str]:
     if guess.rows <= SAMPLE:
-        yield f"# sample: {{size: {SAMPLE}, by: [label]}}   # all rows are taken, as they are few"
+        yield f"# sample: {{size: {SAMPLE}, by: [label]}}   # there are few rows, so all of them are used"
     elif guess.scale.scale.kind == "interval":
         yield f"sample: {{size: {SAMPLE}}}"
     else:
-        yield "# Each label in proportion to its share of the file; for as many of each write  allocation: even."
+        yield "# Each label in proportion to its share of the file; for equal numbers of each, write  allocation: even."
         yield f"sample: {{size: {SAMPLE}, by: [label]}}"
 
 
@@ -138,7 +138,7 @@ def _indented(lines: Iterable[str]) -> str:
 
 
 def _notes(guess: Guess) -> Iterator[str]:
-    """What was guessed, for the person who has to put right what is wrong."""
+    """Yields what was guessed, so that the user can correct it."""
     yield f"guessed from {guess.rows:,} rows:"
     for role, column in guess.columns.items():
         yield f"  {role:9} {column}   ({guess.because[role]})"
@@ -146,5 +146,5 @@ def _notes(guess: Guess) -> Iterator[str]:
     labels = ", ".join(scale.labels) or f"{scale.low:g} to {scale.high:g}"
     yield f"  {'scale':9} {scale.kind}: {labels}   ({guess.scale.because})"
     if not guess.scale.ordered:
-        yield "  the order of the labels cannot be known from them: see the study file"
-    yield "your rubric belongs into rubric.txt"
+        yield "  the labels do not show their order: see the study file"
+    yield "your rubric belongs in rubric.txt"

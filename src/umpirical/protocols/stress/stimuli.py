@@ -1,4 +1,4 @@
-"""The stimulus set of a stress study: originals, what a program made of them, and what a generator wrote."""
+"""The stimulus set of a stress study: originals, what a program made from them, and what a generator wrote."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,11 +26,11 @@ from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 __all__ = ["GENERATED", "existing_generation", "generated_made", "open_generation", "write_stress_set"]
 
 GENERATED = "generated"
-"""Folder of a study with everything its generator wrote."""
+"""Folder in a study that holds everything its generator wrote."""
 
 
 def write_stress_set(study: StressStudy) -> StimulusSet:
-    """The study's stimuli as they are now. Raises while the generator has not settled all that it is to write."""
+    """Returns the study's current stimuli. Raises if the generator has not yet settled everything it is to write."""
     originals = read_originals(study)
     made: dict[str, MadeCounts] = {}
     stimuli = [*originals.stimuli, *_proved(study, originals.stimuli, made)]
@@ -60,12 +60,12 @@ def open_generation(study_folder: Path) -> GenerationStore:
 
 
 def existing_generation(study_folder: Path) -> GenerationStore | None:
-    """The record of a study's generation, to look at; None where none was begun."""
+    """Returns the record of a study's generation for reading; None if generation has not begun."""
     return open_generation(study_folder) if GenerationStore.exists(study_folder / GENERATED) else None
 
 
 def generated_made(planned: PlannedCommissions, attempts: Iterable[Attempt]) -> dict[str, MadeCounts]:
-    """How the generated stimuli came to be, by test."""
+    """Counts how the generated stimuli came about, by test."""
     made: dict[str, MadeCounts] = defaultdict(MadeCounts)
     attempts = list(attempts)
     for commission in planned.commissions:
@@ -125,19 +125,19 @@ def _proved(study: StressStudy, originals: Sequence[Stimulus], made: dict[str, M
 def _written(
     folder: Path, planned: PlannedCommissions, made: dict[str, MadeCounts]
 ) -> list[tuple[Commission, Stimulus]]:
-    """What the generator wrote, each with what it was asked for."""
+    """Returns what the generator wrote, each text with its commission."""
     store = open_generation(folder)
     try:
         if left := len(commissions_left(planned.commissions, store)):
             raise UsageError(
                 f"{left:,} of {len(planned.commissions):,} stimuli are not written yet",
-                fix=f"umpirical generate {folder}  writes them, or goes on where it stopped",
+                fix=f"umpirical generate {folder}  writes them, or resumes writing",
             )
         attempts = list(store.attempts([commission.id for commission in planned.commissions]))
     finally:
         store.close()
     made |= generated_made(planned, attempts)
-    # In the order of the commissions: when each was settled is an accident of the network.
+    # In the order of the commissions: the order in which they were settled is arbitrary.
     stimuli = {settled.commission: settled.stimulus for settled in attempts if settled.stimulus is not None}
     return [(commission, stimuli[commission.id]) for commission in planned.commissions if commission.id in stimuli]
 
@@ -149,7 +149,7 @@ def _as_reviewed(
     commission: Commission,
     stimulus: Stimulus,
 ) -> Stimulus | None:
-    """The stimulus as it is asked about; None for one that is not, by people's decision or for the want of one."""
+    """Returns the stimulus as judges see it; None if people rejected it or have not decided on it."""
     counts, known = made[stimulus.family], _as_known_now(stimulus, commission.source)
     waits = policy.undecided == "leave-out"
     if review is None and not waits:
@@ -170,7 +170,7 @@ def _as_reviewed(
 
 
 def _review_json(study: StressStudy, review: Review, items: Sequence[str]) -> Json:
-    # It needs all that a review needs, which a study without one may not have installed.
+    # Imported here: it needs the packages of a review, which may be missing for a study without one.
     from umpirical.protocols.review.summary import review_record
 
     record: Json = review_record(study.review_terms, review, items).model_dump(mode="json")
@@ -178,7 +178,7 @@ def _review_json(study: StressStudy, review: Review, items: Sequence[str]) -> Js
 
 
 def _as_known_now(stimulus: Stimulus, source: Stimulus) -> Stimulus:
-    """The text as it was written, with what the dataset says now about the item it was written from."""
+    """Returns the text as written, with what the dataset now says about the item it was written from."""
     kept = stimulus.gold_from == "construction"
     return replace(
         stimulus,

@@ -1,4 +1,4 @@
-"""Measures side by side, for the pages: by judge, and by stratum of the user's."""
+"""Measures side by side, for the pages: by judge, and by the user's strata."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ HEADLINES: dict[TestKind, tuple[str, ...]] = {
     "given-label": ("accuracy", "mean-absolute-error", "grade-bias", "weighted-kappa"),
     "original": ("accuracy", "mean-absolute-error", "grade-bias", "weighted-kappa"),
 }
-"""What is shown by stratum; the record has every measure by stratum."""
+"""The measures that are shown by stratum; the record has every measure by stratum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class SideRow:
     """One measure, with a cell for each judge."""
 
     measure: StressMeasure
-    """Of the first judge that has it: its title and what it is about."""
+    """The measure of the first judge that has it, for its title and meaning."""
     cells: tuple[StressMeasure | None, ...]
 
 
@@ -34,13 +34,13 @@ class GroupTable:
 
     titles: tuple[str, ...]
     rows: tuple[tuple[str, tuple[StressMeasure | None, ...]], ...]
-    """The stratum, and a cell for each measure. The first row is of all items."""
+    """The stratum, and a cell for each measure. The first row covers all items."""
 
 
 def side_by_side(
     reports: Sequence[StressReport], kind: TestKind, *, also: Sequence[StressTest] = ()
 ) -> tuple[tuple[StressTest, tuple[SideRow, ...]], ...]:
-    """The tests of a kind, and those `also`, with every measure over all items, in the order of the first report."""
+    """Returns the tests of a kind and those in `also`, with every measure over all items, in the order found."""
     tests = {test.name: test for report in reports for test in report.tests if test.kind == kind}
     tests |= {test.name: test for test in also}
     return tuple((test, rows) for name, test in tests.items() if (rows := _rows(reports, name)))
@@ -57,7 +57,7 @@ def _rows(reports: Sequence[StressReport], test: str) -> tuple[SideRow, ...]:
 
 
 def by_group(report: StressReport, test: StressTest) -> GroupTable | None:
-    """The headlines of a test by stratum; None where there are no strata. A column nobody has is left out."""
+    """Returns the headline measures of a test by stratum; None without strata. An empty column is left out."""
     found = {(measure.group, measure.name): measure for measure in own_measures(report, test.name)}
     groups = list(dict.fromkeys(group for group, _ in found if group))
     names = [

@@ -1,4 +1,4 @@
-"""What each test says of the judge: PASS, FAIL, INCONCLUSIVE with the number of items that would settle it, or N/A."""
+"""The verdict of each test: PASS, FAIL, INCONCLUSIVE with the number of items that would settle it, or N/A."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ __all__ = ["judge_test", "why_not_made"]
 def judge_test(
     test: StressTest, measures: Sequence[StressMeasure], *, margin: float, scale: ScaleRecord
 ) -> CellVerdict:
-    """The verdict of one test. `measures` are those of this test over all items."""
+    """Returns the verdict of one test. `measures` are those of this test over all items."""
     limits = allowed(test.kind, margin=margin, scale=scale)
     if missing := why_not_made(test):
         return CellVerdict(test=test.name, verdict="N/A", why=missing)
@@ -56,9 +56,10 @@ def _cell(test: str, parts: Sequence[PartVerdict]) -> CellVerdict:
 
 
 def _settling(parts: Sequence[PartVerdict]) -> PartVerdict | None:
-    """The part that decides how many more are needed: the greediest, or the first to fail; None if none is enough.
+    """Returns the part that decides how many more items are needed; None if no number is enough.
 
-    A test passes when all parts do, so the pass waits for the greediest. If a part heads for a FAIL, that one decides.
+    A test passes when all its parts do, so a pass waits for the part that needs most. If a part is heading for a FAIL,
+    that part decides.
     """
     undecided = [part for part in parts if part.verdict == "INCONCLUSIVE"]
     failing = [part for part in undecided if part.leaning == "fail" and part.more_needed is not None]
@@ -102,14 +103,14 @@ def _part(allowed_here: Allowed, found: dict[str, StressMeasure]) -> PartVerdict
 
 
 def _forecast(measure: StressMeasure) -> Forecast:
-    """Differences and shifts go both ways, and close in faster where nothing moves."""
+    """Forecasts a measure: differences and shifts go both ways, and their intervals narrow faster if nothing moves."""
     if measure.scale == "rate":
         return units_needed(measure)
     return lambda estimate, wanted, _: items_to_settle(estimate, wanted)
 
 
 def _measure(held: Allowed, found: dict[str, StressMeasure]) -> tuple[StressMeasure | None, str]:
-    """The measure that is held to the limit, and what is to be said if it is not the one that was meant."""
+    """Returns the measure that is held to the limit, and a remark if it stands in for another measure."""
     meant = found.get(held.limit.measure)
     if not held.limit.instead or (meant is not None and isinstance(meant.result, EstimateRecord)):
         return meant, ""
@@ -144,7 +145,7 @@ def _why_unanswered(measure: StressMeasure, estimate: EstimateRecord, limits: Al
 
 
 def why_not_made(test: StressTest) -> str:
-    """In words; empty where there is a text to judge."""
+    """Says why a test has no text to judge; empty if it has one."""
     if test.kind == "original":
         return ""
     made = test.made
@@ -162,7 +163,7 @@ def why_not_made(test: StressTest) -> str:
 
 
 def _taken_away(made: MadeRecord) -> str:
-    """Where there were texts, and people have let none of them through."""
+    """Says that people have let none of the texts through."""
     words = f"no text is left of {numbers.count(made.accepted)} that {'was' if made.accepted == 1 else 'were'} made"
     said = [f"{numbers.count(made.rejected_by_review)} rejected by people"] if made.rejected_by_review else []
     said += [f"{numbers.count(made.left_out)} left out until people settle them"] if made.left_out else []

@@ -1,4 +1,4 @@
-"""How the numbers of a stress report are written: as `numbers` does, but what goes up or down has its sign."""
+"""Formats the numbers of a stress report like `numbers`, but shows the sign of what goes up or down."""
 
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord
@@ -6,18 +6,18 @@ from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureReco
 __all__ = ["allowed_words", "interval_words", "unanswered_words", "unit_words", "value_words"]
 
 SIGNED = frozenset({"grade-shift", "shift-equivalence", "grade-bias", "severity"})
-"""Measures in grades of which the direction is half of what they say."""
+"""Measures in grades whose direction matters."""
 
 
 def value_words(measure: MeasureRecord, estimate: EstimateRecord) -> str:
-    """The value on the scale of its measure."""
+    """Formats the value on the scale of its measure."""
     if measure.name in SIGNED and measure.scale == "steps":
         return numbers.shift(estimate.value)
     return numbers.measured_value(measure, estimate)
 
 
 def interval_words(measure: MeasureRecord, limits: IntervalRecord | None) -> str:
-    """The limits of the interval, in the digits of the value."""
+    """Formats the ends of the interval, with as many digits as the value."""
     if limits is None or measure.name not in SIGNED or measure.scale != "steps":
         return numbers.measured_interval(measure, limits)
     if limits.low is None or limits.high is None:
@@ -26,17 +26,17 @@ def interval_words(measure: MeasureRecord, limits: IntervalRecord | None) -> str
 
 
 def unit_words(measure: MeasureRecord) -> str:
-    """What the value counts, where that is not plain from the measure's name."""
+    """Says what the value counts, if the measure's name does not make it clear."""
     return numbers.unit_of_scale(measure.scale)
 
 
 def unanswered_words(count: int) -> str:
-    """What is said of a test that might have been passed by giving no verdict."""
+    """Describes a test that might have been passed by giving no verdict."""
     return f"{numbers.count(count)} without a verdict might have changed it"
 
 
 def allowed_words(least: float | None, most: float | None, *, unit: str = "") -> str:
-    """A limit as it was set, to the last digit.
+    """Formats a limit as it was set, to the last digit.
 
     >>> allowed_words(None, 0.05), allowed_words(0.8, None), allowed_words(-0.25, 0.25, unit="grades")
     ('≤ 0.05', '≥ 0.8', 'within ±0.25 grades')
@@ -52,5 +52,5 @@ def allowed_words(least: float | None, most: float | None, *, unit: str = "") ->
 
 
 def _exact(value: float) -> str:
-    """Without the rounding error of a product."""
+    """Formats a value without the rounding error of a product."""
     return numbers.setting(round(value, 6))

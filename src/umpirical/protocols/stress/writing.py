@@ -1,4 +1,4 @@
-"""What a generator writes for a stress study, and its validators say of it."""
+"""What a generator writes for a stress study, and what its validators say about it."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -26,7 +26,7 @@ from umpirical.stimuli.generation.opinions import opinion_schema, validator_prom
 __all__ = ["StressWriting"]
 
 BYTES_PER_TOKEN = 6
-"""The most bytes that a token of a generated text has, for the bound on what validators read."""
+"""Most bytes of a token in a generated text, for the bound on what validators read."""
 
 GENERATOR, VALIDATOR = "generator", "validator"
 
@@ -97,7 +97,7 @@ class StressWriting(Writing):
         return Written(generated_made(self._planned, attempts), failures)
 
     def items_after(self, serial: int, *, most: int) -> list[tuple[int, ReviewItem | None]]:
-        # Nothing is held open in between: generation may not have begun, and its record is not made by looking.
+        # Nothing stays open between calls: generation may not have begun, and reading must not create its record.
         store = existing_generation(self._study.folder)
         if store is None:
             return []
@@ -134,7 +134,7 @@ class StressWriting(Writing):
 
 
 def _worst(commission: Commission, pricers: Mapping[str, Pricer]) -> tuple[Decimal, Decimal]:
-    """The most that one text, and one opinion on it, can cost."""
+    """Returns the most that one text, and one opinion on it, can cost."""
     protocol = attempt(commission, 0)
     write = pricers[GENERATOR].worst(next(protocol).request)
     protocol.close()

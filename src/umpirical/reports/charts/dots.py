@@ -13,7 +13,7 @@ __all__ = ["DotCell", "dot_cell"]
 WIDTH, PAD = 168, 6
 
 AXES: dict[Scale, tuple[float, float]] = {"rate": (0.0, 1.0), "difference": (-1.0, 1.0)}
-"""Scales with two ends. Anything else has no axis that two judges would share, and is written only."""
+"""Scales with two ends. Any other scale has no axis that two judges would share, so its values are only printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Allowed:
     start: str
     width: str
     edge: str
-    """Where the limit is."""
+    """The position of the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class DotCell:
     planted: str | None
     allowed: Allowed | None = None
     ends: tuple[str, str] | None = None
-    """Written at the ends where the axis is not the usual one from 0 to 1."""
+    """Labels of the ends, if the axis is not the usual one from 0 to 1."""
 
 
 def dot_cell(measure: MeasureRecord, limit: LimitRecord | None = None) -> DotCell | NotDrawn:
-    """The interval dot plot of one rate or difference."""
+    """Draws the interval dot plot of one rate or difference."""
     estimate, ends = measure.result, AXES.get(measure.scale)
     if ends is None or not isinstance(estimate, EstimateRecord) or not ends[0] <= estimate.value <= ends[1]:
         return NotDrawn("Not drawn: no axis with two ends.")

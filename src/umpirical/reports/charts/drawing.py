@@ -1,4 +1,4 @@
-"""What the charts have in common."""
+"""Parts that the charts share."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureReco
 __all__ = ["CHAR_WIDTH", "NotDrawn", "Span", "Tick", "clip", "found", "place", "share", "span", "words"]
 
 CHAR_WIDTH = 6.2
-"""Of the labels' 11 px text, on the wide side: only used to keep a label inside the picture."""
+"""Width of a character in the labels' 11 px text, estimated generously: only used to keep labels inside the picture."""
 
 Axis = Callable[[float], float]
 
@@ -26,7 +26,7 @@ class NotDrawn:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """An interval along an axis; a side that is open runs to the edge and has no cap."""
+    """An interval along an axis; an open side runs to the edge and has no cap."""
 
     start: str
     end: str
@@ -36,7 +36,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A place on an axis and what is written there."""
+    """A place on an axis and its label."""
 
     at: str
     label: str
@@ -47,7 +47,7 @@ def found(measures: Sequence[MeasureRecord], name: str, stratum: str = "") -> Me
 
 
 def share(measure: MeasureRecord | None) -> EstimateRecord | None:
-    """The estimate, if there is one and it lies on the axis from 0 to 1."""
+    """Returns the estimate, if there is one and it lies on the axis from 0 to 1."""
     if measure is None or not isinstance(measure.result, EstimateRecord) or not numbers.is_rate(measure):
         return None
     return measure.result if 0 <= measure.result.value <= 1 else None
@@ -66,7 +66,7 @@ def span(limits: IntervalRecord | None, axis: Axis, *, edges: tuple[float, float
 
 
 def words(measure: MeasureRecord, estimate: EstimateRecord) -> str:
-    """What is drawn of an estimate, said."""
+    """Says in words what is drawn of an estimate."""
     value, limits = numbers.measured_value(measure, estimate), numbers.measured_interval(measure, estimate.interval)
     said = [f"{value}, interval {limits}"]
     if estimate.planning_interval is not None:
@@ -85,5 +85,5 @@ def clip(value: float, low: float, high: float) -> float:
 
 
 def place(coordinate: float) -> str:
-    """A coordinate as it stands in the page."""
+    """Formats a coordinate for the page."""
     return f"{coordinate:.1f}"

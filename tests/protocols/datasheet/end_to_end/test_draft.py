@@ -132,7 +132,7 @@ def test_an_error_after_a_draft_leaves_the_draft():
     faults = iter([None, "server-error"])
     draft, _ = drafted(WRONG, GOOD, misbehave=lambda *_: next(faults))
     assert draft.task.id == "plum-jam"
-    assert "not mended further: there was no reply: server-error" in draft.problems[-1]
+    assert "not corrected further: there was no reply: server-error" in draft.problems[-1]
 
 
 async def test_a_refusal_is_no_draft():
@@ -323,7 +323,7 @@ def test_at_the_cap_nothing_more_is_sent_and_the_draft_is_kept():
     first = plan_draft(spec, RUBRIC, DEAR, rounds=1, max_tokens=9000).at_most
     draft, server = drafted(WRONG, GOOD, meter=Meter(DEAR, Ledger(first)))
     assert len(server.bodies) == 1
-    assert "not mended further: the next call may cost" in draft.problems[-1]
+    assert "not corrected further: the next call may cost" in draft.problems[-1]
     with pytest.raises(CapReached):
         drafted(GOOD, meter=Meter(DEAR, Ledger(first / 2)))
 

@@ -70,7 +70,7 @@ def test_the_rubric_stands_in_the_built_in_prompt_and_in_one_s_own(write):
         ("stress: {temperatures: [-1]}", "", "temperature is negative"),
         ("tasks: [mulling]", "", "tasks: is for a study of protocol datasheet"),
         ("", "    kind: compare", "is for judges that grade"),
-        ("", "    scale: {kind: binary, labels: ['1', '2']}", "its scale is not that of the dataset"),
+        ("", "    scale: {kind: binary, labels: ['1', '2']}", "its scale differs from that of the dataset"),
         ("rubric: missing.txt", "", "no file missing.txt"),
         ("rubric: ../rubric.txt", "", "--outside"),
     ],

@@ -1,4 +1,4 @@
-"""Inspect AI as an adapter. Inspect itself is an extra, and is imported only when a model is opened."""
+"""The adapter for Inspect AI. Inspect itself is an extra, and is imported only when a model is opened."""
 
 import re
 from importlib.metadata import PackageNotFoundError, version
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 __all__ = ["ADAPTER", "BATCHED"]
 
 BATCHED = frozenset({"anthropic", "google", "grok", "openai", "together"})
-"""Providers whose batch interface Inspect uses. With any other it would ask one by one, at full price, unsaid."""
+"""Providers whose batch interface Inspect uses. Others would silently be asked one by one, at full price."""
 
 OWN_ARGUMENTS = {"api_key", "base_url", "config", "default", "memoize", "model", "required", "role"}
-"""Of Inspect's `get_model`, and said elsewhere in the spec or not at all."""
+"""Arguments of Inspect's `get_model` that are given elsewhere in the spec or not at all."""
 
 
 class _Inspect(ModelAdapter):
@@ -30,7 +30,7 @@ class _Inspect(ModelAdapter):
         if not re.fullmatch(r"[\w.-]+/.+", spec.name):
             raise ValueError("an inspect model is named by provider and model, such as openai/gpt-4o")
         if taken := OWN_ARGUMENTS & spec.model_args.keys():
-            raise ValueError(f"model_args: {min(taken)} is not for here; a key goes into api_key_env")
+            raise ValueError(f"model_args: {min(taken)} is not allowed here; a key goes into api_key_env")
 
     def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:
         key = key_of(spec)

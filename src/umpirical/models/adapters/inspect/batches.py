@@ -1,8 +1,8 @@
-"""Batches through Inspect AI: one batch, one model of Inspect's.
+"""Batches through Inspect AI: each batch has its own Inspect model.
 
-Where a batch cannot be made, Inspect's batch worker ends, and whoever still waits for another of its batches waits for
-ever. So calls are gathered here, and each group has a model and a worker to itself: they get their answers together or
-fail together.
+If a batch cannot be created, Inspect's batch worker ends, and calls that wait for another of its batches wait forever.
+So calls are gathered here, and each group has its own model and worker: its calls are answered together or fail
+together.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Batches", "Group"]
 
 FILL_SECONDS = 15.0
-"""How long a group waits for more calls. Providers take minutes to a day."""
+"""How long a group waits for more calls. Providers take from minutes to a day."""
 
 
 class Group:
@@ -32,14 +32,14 @@ class Batches:
     """Gathers calls into groups of at most `size`. For one event loop."""
 
     def __init__(self, open_model: "Callable[[], Model]", *, size: int, tick: float | None = None) -> None:
-        """`tick` is how often a batch is looked at, and how long a group waits for more; by default 15 seconds."""
+        """`tick` is how often a batch is polled, and how long a group waits for more calls; by default 15 seconds."""
         self._open_model = open_model
         self._size = size
         self._tick = tick
         self._filling: Group | None = None
 
     async def join(self) -> "tuple[Group, Model]":
-        """Waits until the group is complete. Whoever joined must leave."""
+        """Waits until the group is complete. A caller that joined must leave."""
         group = self._filling
         if group is None:
             group = self._filling = Group()
@@ -64,7 +64,7 @@ class Batches:
             await model.api.aclose()
 
     def config(self, group: Group) -> "BatchConfig":
-        """Sent by Inspect once the whole group has asked."""
+        """Returns a config with which Inspect sends the batch once the whole group has asked."""
         from inspect_ai.model import BatchConfig
 
         return BatchConfig(size=group.members, tick=self._tick)

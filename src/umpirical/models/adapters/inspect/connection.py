@@ -2,9 +2,9 @@
 
     umpirical retries  >  Inspect, which makes one attempt  >  the provider's client, which makes one request
 
-One layer retries, so that every request is counted, paced and under the cap. Three things about Inspect shape the rest:
-its transcript keeps every call of a context for good, so each call has a context of its own; its cache would answer
-a repeat with the first answer, so it is never on; and it hands on errors as completions, so `replies` looks at why an
+Only one layer retries, so that every request is counted, paced and under the cap. Three facts about Inspect shape the
+rest: its transcript keeps every call of a context permanently, so each call has its own context; its cache would answer
+a repeat with the first answer, so it is never on; and it returns errors as completions, so `replies` checks why an
 answer stopped before anything else.
 """
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 __all__ = ["InspectConnection", "Provider"]
 
 BATCH_SECONDS = 25 * 3600
-"""Providers promise a batch within a day. One that has expired without a result would be waited for without end."""
+"""Providers promise a batch within a day. Without a limit, an expired batch would be waited for forever."""
 
 BATCH_CLIENT_RETRIES = 2
-"""In a batch the client's requests are uploads and polls: one that fails must not fail every question in it."""
+"""In a batch the client's requests are uploads and polls: a single failure must not fail every question in it."""
 
 MOST_CONNECTIONS = 1000
-"""As many as the pool of Inspect's HTTP client holds."""
+"""The size of the connection pool of Inspect's HTTP client."""
 
 UNKNOWN_CLIENT_ATTEMPTS = 3
-"""What a provider's client may send for one attempt where it does not say; the worst case is reserved for each."""
+"""Requests that a provider's client may send for one attempt if it does not say; each is reserved at its worst case."""
 
 Parameters = Mapping[str, str | int | float | bool]
 
@@ -52,12 +52,12 @@ class Provider:
     """Provider and model: `anthropic/claude-...`, `openai-api/SERVICE/MODEL`."""
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
-    """None leaves it to the provider, which looks in its own environment variable."""
+    """None leaves it to the provider, which reads its own environment variable."""
     model_args: Parameters = field(default_factory=dict)
     batch: bool = False
 
     def open(self) -> "Provided":
-        """A client of its own, shared with nobody. Raises UsageError where the provider cannot be opened."""
+        """Opens a client that is not shared. Raises UsageError if the provider cannot be opened."""
         from inspect_ai.model import get_model
 
         arguments: dict[str, Any] = dict(self.model_args)
@@ -80,17 +80,17 @@ class _Asked:
     output: "ModelOutput | None"
     error: Exception | None
     call: "ModelCall | None"
-    """Request and reply as the provider's client had them; None where the provider does not say."""
+    """Request and reply as the provider's client had them; None if the provider does not report them."""
     sent: str
 
 
 class InspectConnection(Connection):
-    """One model behind Inspect AI. Opened at once; after `close` it opens again when it is asked."""
+    """One model behind Inspect AI. Opened at once; after `close` it reopens when it is asked."""
 
     def __init__(
         self, provider: Provider, *, timeout: float = 120.0, concurrency: int = 16, batch_tick: float | None = None
     ) -> None:
-        """`timeout` is in seconds, for one attempt; `batch_tick` is as in `Batches`."""
+        """`timeout` is in seconds, for one attempt; `batch_tick` is the `tick` of `Batches`."""
         self._provider = provider
         self._concurrency = concurrency
         self._seconds = BATCH_SECONDS if provider.batch else math.ceil(timeout)
@@ -112,7 +112,7 @@ class InspectConnection(Connection):
         return asked_parameters(request, self._version)
 
     def try_again(self, failed: CallFailed) -> bool | float:
-        # Inspect gives up a whole batch for one line it cannot read, so asking again would pay for every answer again.
+        # Inspect abandons a whole batch for one unreadable line, so asking again would pay for every answer again.
         paid_for = self._batches is not None and failed.kind in ("malformed", "timeout")
         return False if paid_for else backoff(failed)
 
@@ -122,7 +122,7 @@ class InspectConnection(Connection):
         if asked.output is None:
             assert asked.error is not None  # noqa: S101  # there is no output
             failed = failure_of(asked.error, secrets=self._secrets)
-            # Of a batch, a status says nothing about the bill: it may be that of the download of results.
+            # For a batch, the status says nothing about the bill: it may come from the download of the results.
             failed.turned_down = self._batches is None and not_billed(asked.error)
             failed.sent = asked.sent
             raise failed
@@ -140,7 +140,7 @@ class InspectConnection(Connection):
             await opened.api.aclose()
 
     async def _ask(self, messages: "list[ChatMessage]", config: "GenerateConfig") -> _Asked:
-        """In a context of its own: Inspect's transcript of the call goes with it."""
+        """Asks in a context of its own, so that Inspect's transcript of the call is freed with it."""
         if self._batches is None:
             return await asyncio.create_task(_ask(self._open(), messages, config, self._version), context=Context())
         group, opened = await self._batches.join()
@@ -162,7 +162,7 @@ class InspectConnection(Connection):
             if (config := self._configs.get(key)) is None:
                 config = self._configs[key] = self._config(request)
         except ValueError as error:
-            # Inspect's own types check what they are given: text that is no Unicode, a schema of another kind.
+            # Inspect's own types validate their input: text that is not Unicode, a schema of another kind.
             raise CallFailed("rejected", f"never sent: {type(error).__name__}: {error}", turned_down=True) from None
         if self._provider.batch:
             # Questions with different headers are never put into one batch.
@@ -186,16 +186,16 @@ class InspectConnection(Connection):
             max_retries=0,
             timeout=self._seconds,
             attempt_timeout=self._seconds,
-            # Calls in flight are the pace's to limit. Inspect's limit holds for all models of this name in the process,
-            # and stays what it was when the first of them was asked: it must not be a second, hidden limit.
+            # The pace limits the calls in flight. Inspect's limit holds for all models of this name in the process,
+            # and stays as it was when the first of them was asked: it must not become a second, hidden limit.
             max_connections=max(self._concurrency, MOST_CONNECTIONS),
-            # What is written to a provider's prompt cache costs more than plain input, which the cap reckons with.
+            # Writing to a provider's prompt cache costs more than plain input, which is what the cap assumes.
             cache_prompt=False,
         )
 
 
 async def _ask(opened: "Provided", messages: "list[ChatMessage]", config: "GenerateConfig", version: str) -> _Asked:
-    """One call of Inspect, and what its transcript says of it. For a context of its own."""
+    """Makes one call through Inspect, and reads its transcript. To be run in a context of its own."""
     from inspect_ai.event import ModelEvent
     from inspect_ai.log import transcript
 

@@ -1,4 +1,4 @@
-"""What an exception from Inspect AI, or from the provider's client under it, says about a call."""
+"""Interprets an exception from Inspect AI, or from the provider's client under it, as a failed call."""
 
 import re
 from collections.abc import Iterable
@@ -14,22 +14,22 @@ __all__ = ["failure_of", "not_billed", "redacted"]
 KEY_SHAPES = re.compile(
     r"\b(?:sk|pk|rk|gsk|xai|hf|r8|key)[-_][A-Za-z0-9_\-*.]{6,}|\bAIza[\w-]{10,}|\bAKIA[A-Z0-9]{12,}|\bBearer\s+\S{6,}"
 )
-"""What keys of the known providers look like. A provider quotes a wrong key, often in part, in its error."""
+"""What keys of known providers look like. A provider's error often quotes a wrong key, at least in part."""
 
 CONNECTION_ERRORS = frozenset(
     {"APIConnectionError", "TransportError", "ClientConnectionError", "EndpointConnectionError"}
 )
-"""Base classes of openai, anthropic, httpx, aiohttp and botocore, by name: none of them need be installed."""
+"""Base classes of openai, anthropic, httpx, aiohttp and botocore, by name: none of them has to be installed."""
 
 NEVER_SENT = frozenset({"PrerequisiteError", "ParamValidationError"})
-"""Raised while the request is put together, by Inspect and by botocore."""
+"""Raised by Inspect and by botocore while the request is being built."""
 
 CODES: dict[str, FailureKind] = {"rate_limit_exceeded": "rate-limited", "server_error": "server-error"}
-"""Errors the Responses API reports inside an answer of status 200."""
+"""Errors that the Responses API reports inside a reply of status 200."""
 
 
 def failure_of(error: BaseException, *, secrets: Iterable[str] = ()) -> CallFailed:
-    """The failure to record. Nothing that was asked and no key is in its detail."""
+    """Returns the failure to record. Its detail contains neither the question nor a key."""
     cause = _cause(error)
     status = _status(cause)
     said = redacted(_message(cause), secrets)
@@ -44,7 +44,7 @@ def failure_of(error: BaseException, *, secrets: Iterable[str] = ()) -> CallFail
 
 
 def not_billed(error: BaseException) -> bool:
-    """The server turned the call down, or never saw it."""
+    """Whether the server refused the call, or never saw it."""
     cause = _cause(error)
     return _status(cause) is not None or _never_sent(cause)
 
@@ -56,14 +56,14 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def _cause(error: BaseException) -> BaseException:
-    """Inspect wraps what it gave up on; a batch does so twice."""
+    """Returns the original error: Inspect wraps it once, a batch twice."""
     while isinstance(error, RetryError) and (last := error.last_attempt.exception()) is not None:
         error = last
     return error
 
 
 def _status(cause: BaseException) -> int | None:
-    """The status the server turned the call down with; None where no whole answer came."""
+    """Returns the status with which the server refused the call; None if no complete reply came."""
     found = [getattr(cause, name, None) for name in ("status_code", "status", "code")]
     response = getattr(cause, "response", None)
     if isinstance(response, dict):
@@ -73,11 +73,11 @@ def _status(cause: BaseException) -> int | None:
 
 
 def _message(error: BaseException) -> str:
-    # Inspect's own message holds the whole request; the provider's is kept beside it.
+    # Inspect's own message contains the whole request, so the provider's is used.
     said = getattr(error, "provider_message", None)
     whole = said if isinstance(said, str) else str(error)
     if (below := error.__cause__) is not None and _status(error) is None:
-        # "Connection error." alone helps nobody.
+        # "Connection error." alone is of no help.
         whole = f"{whole} ({type(below).__name__}: {below})"
     return " ".join(whole.split())
 
@@ -90,7 +90,7 @@ def _kind(error: BaseException) -> FailureKind:
         return "connection"
     if "ModelRefusalError" in names:
         return "refused"
-    # Inspect and its batches raise a bare RuntimeError for what would come out the same again.
+    # Inspect and its batches raise a bare RuntimeError for failures that would recur.
     if _never_sent(error) or type(error) is RuntimeError:
         return "rejected"
     if "Unexpected non-" in str(error):

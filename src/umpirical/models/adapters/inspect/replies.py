@@ -1,4 +1,4 @@
-"""What came back through Inspect AI, in our terms. The reason an answer stopped is looked at before its text."""
+"""Reads replies from Inspect AI. The reason why an answer stopped is checked before its text."""
 
 import json
 import re
@@ -21,13 +21,13 @@ NOT_PARAMETERS = frozenset(
     {"model", "messages", "input", "inputs", "contents", "prompt", "system", "system_instruction", "instructions"}
     | {"tools", "tool_choice", "extra_headers", "http_options", "extra_body"}
 )
-"""Parts of a provider's request that say what is asked and of whom, not how the answer is drawn."""
+"""Parts of a provider's request that say what is asked and of which model, not how the answer is drawn."""
 
 ATTACHMENT = re.compile(r'"attachment://([0-9a-f]+)"')
 
 
 def read_completion(output: "ModelOutput", call: "ModelCall | None", secrets: Iterable[str]) -> Reply:
-    """An answer, or CallFailed. Inspect hands on refusals and some rejections as if the model had said them."""
+    """Returns an answer or raises CallFailed. Inspect returns refusals and some rejections like a model's answer."""
     if output.empty:
         raise CallFailed("malformed", "a reply without choices")
     choice, text = output.choices[0], output.completion
@@ -40,7 +40,7 @@ def read_completion(output: "ModelOutput", call: "ModelCall | None", secrets: It
         raise CallFailed("malformed", "message content is null, expected text")
     return Reply(
         text,
-        # OpenAI's word for it, so that one reason has one name whichever adapter asked.
+        # OpenAI's term, so that a reason has the same name with every adapter.
         finish_reason="length" if choice.stop_reason == "max_tokens" else choice.stop_reason,
         logprobs=choice.logprobs.model_dump_json() if choice.logprobs else "",
         served_by=" ".join(str(part) for part in (output.model, response.get("system_fingerprint")) if part),
@@ -48,29 +48,29 @@ def read_completion(output: "ModelOutput", call: "ModelCall | None", secrets: It
 
 
 def read_usage(output: "ModelOutput") -> Usage:
-    """Inspect counts what was cached apart from the input; we count it as part of it."""
+    """Reads the usage. Inspect counts cached tokens separately; here they are part of the input."""
     usage = output.usage
     if usage is None:
         return Usage()
     cached = usage.input_tokens_cache_read
     whole = usage.input_tokens + (cached or 0) + (usage.input_tokens_cache_write or 0)
-    # A count no disk format holds is no count.
+    # A count that no file format can hold is ignored.
     return Usage(*(n if n is not None and 0 <= n < 2**63 else None for n in (whole, usage.output_tokens, cached)))
 
 
 def asked_parameters(request: ChatRequest, inspect_version: str) -> str:
-    """What is asked for, whatever the provider makes of it, as JSON."""
+    """Returns the requested parameters as JSON, whatever the provider does with them."""
     asked = {name: value for name, value in request_body(request).items() if name not in NOT_PARAMETERS}
     return canonical_json({**asked, "inspect": inspect_version})
 
 
 def sent_parameters(call: "ModelCall", attachments: Mapping[str, str], inspect_version: str) -> str:
-    """What the provider's client was given, as JSON: Inspect leaves out what a provider does not take, and goes on."""
+    """Returns what the provider's client received, as JSON: Inspect silently drops unsupported parameters."""
     extra = call.request.get("extra_body")
     every = {**call.request, **(extra if isinstance(extra, dict) else {})}
     sent = _without_nulls({name: value for name, value in every.items() if name not in NOT_PARAMETERS})
     text = canonical_json({**sent, "inspect": inspect_version})
-    # Inspect keeps long strings of a request apart.
+    # Inspect stores long strings of a request separately.
     return ATTACHMENT.sub(lambda found: json.dumps(attachments.get(found[1], found[0])), text)
 
 
@@ -81,13 +81,13 @@ def _without_nulls(value: Any) -> Any:  # noqa: ANN401  # JSON
 
 
 def _is_refusal(choice: "ChatCompletionChoice") -> bool:
-    """OpenAI reports a refusal beside the content; Inspect marks it in the text and says `stop`."""
+    """Whether the model refused: OpenAI says so beside the content; Inspect marks it in the text and says `stop`."""
     content = choice.message.content
     return not isinstance(content, str) and any(getattr(part, "refusal", None) for part in content)
 
 
 def _has_no_content(response: Mapping[str, Any]) -> bool:
-    """A reply of OpenAI's protocol in which Inspect read null as an empty text."""
+    """Whether it is a reply of OpenAI's protocol in which Inspect read null as an empty text."""
     try:
         return response["choices"][0]["message"]["content"] is None
     except (LookupError, TypeError):

@@ -1,4 +1,4 @@
-"""The charts of a datasheet: where every mark goes."""
+"""The charts of a datasheet: the position of every mark."""
 
 from umpirical.protocols.datasheet.charts.grades import GradeChart, grade_chart
 from umpirical.protocols.datasheet.charts.operating import OperatingPlot, operating_plot

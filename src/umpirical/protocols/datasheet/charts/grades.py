@@ -1,4 +1,4 @@
-"""Which grades a `grade` judge gave to answers of each quality."""
+"""The chart of the grades that a `grade` judge gave to answers of each quality."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class LevelGrades:
     answers: int
     mean: float
     shares: dict[float, float]
-    """By grade."""
+    """Shares of the answers, by grade."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Bubble:
 
 @dataclass(frozen=True, slots=True)
 class GradeChart:
-    """Grades over quality, with the mean of each quality joined."""
+    """Grades over quality, with a line through the mean of each quality."""
 
     drawn: ClassVar[bool] = True
     title: str
@@ -52,7 +52,7 @@ class GradeChart:
 
 
 def levels(rows: Sequence[GradeRow]) -> list[LevelGrades]:
-    """The grades by quality, lowest first. Blank answers have no quality to grade and are left to dark current."""
+    """Returns the grades by quality, lowest first. Blank answers have no quality to grade; dark current covers them."""
     grades: dict[float, dict[float, int]] = defaultdict(lambda: defaultdict(int))
     for row in rows:
         if row.family != "vacuum" and row.answers > 0 and isfinite(row.level) and isfinite(row.score):
@@ -61,7 +61,7 @@ def levels(rows: Sequence[GradeRow]) -> list[LevelGrades]:
 
 
 def grade_chart(rows: Sequence[GradeRow]) -> GradeChart | NotDrawn:
-    """The chart of one arm."""
+    """Draws the chart of one arm."""
     found = levels(rows)
     if not found:
         return NotDrawn("The grades are not drawn: the record holds none by quality.")

@@ -1,4 +1,4 @@
-"""Where each prompt puts the judge: false preference at equal quality against a difference of one requirement seen."""
+"""The operating point of each prompt: false preference at equal quality, against sensitivity to one requirement."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class OperatingPoint:
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """From the judge's own prompt to another."""
+    """An arrow from the judge's own prompt to another."""
 
     x1: str
     y1: str
@@ -44,7 +44,7 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class OperatingPlot:
-    """Two shares of one arm each, as a point."""
+    """A plot in which each arm is a point with two shares as coordinates."""
 
     drawn: ClassVar[bool] = True
     title: str
@@ -56,7 +56,7 @@ class OperatingPlot:
 
 
 def operating_plot(arms: Mapping[str, Sequence[MeasureRecord]]) -> OperatingPlot | NotDrawn:
-    """One point for each arm that has both shares."""
+    """Draws one point for each arm that has both shares."""
     points: list[OperatingPoint] = []
     for arm, measures in arms.items():
         if point := _point(arm, measures, [float(other.label_y) for other in points]):

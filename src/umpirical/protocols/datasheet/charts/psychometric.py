@@ -1,4 +1,4 @@
-"""How often the better candidate wins, by how much better it is."""
+"""The psychometric curve: how often the better candidate wins, by how much better it is."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ __all__ = ["Curve", "psychometric_curve"]
 
 LEFT, RIGHT, TOP, BOTTOM = 36, 412, 8, 218
 FARTHEST = 5.0
-"""The ladder's last step; the axis is not shorter."""
+"""The ladder's last step; the axis reaches at least that far."""
 Y_TICKS = ((0.0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1.0, "1"))
 LABEL_GAP = 42.0
-"""Between two written values; those that stand closer are in the table only."""
+"""Least distance between two printed values; values that are closer appear in the table only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class CurvePoint:
     x: str
     y: str
     label: str
-    """Empty where a label would cover its neighbour's."""
+    """Empty if the label would overlap its neighbour."""
     words: str
     interval: Span | None
     planted: str | None
@@ -56,18 +56,18 @@ class Curve:
     points: tuple[CurvePoint, ...]
     segments: tuple[tuple[CurvePoint, CurvePoint], ...]
     bands: tuple[str, ...]
-    """Polygons between the intervals' ends, one per unbroken stretch of the curve."""
+    """Polygons between the ends of the intervals, one for each unbroken stretch of the curve."""
     threshold: ThresholdMark | None
     x_ticks: tuple[Tick, ...]
     quarters: tuple[str, ...]
-    """Minor ticks, where the ladder has steps below one requirement."""
+    """Minor ticks, if the ladder has steps below one requirement."""
     y_ticks: tuple[Tick, ...]
     goal: str
     """Height of the 0.75 line."""
 
 
 def psychometric_curve(measures: Sequence[MeasureRecord]) -> Curve | NotDrawn:
-    """The curve of one arm, from `target-sensitivity` at every step and `detection-threshold`."""
+    """Draws the curve of one arm, from `target-sensitivity` at every step and `detection-threshold`."""
     at_steps = dict(sorted(_steps(measures)))
     if not at_steps:
         return NotDrawn("The curve is not drawn: target sensitivity was not measured.")
@@ -108,12 +108,12 @@ def _steps(measures: Sequence[MeasureRecord]) -> Iterator[tuple[float, MeasureRe
 
 
 def _near(one: CurvePoint, two: CurvePoint) -> bool:
-    """A line across steps nobody asked about would look like a measurement."""
+    """Whether two points may be joined: a line across steps that were not asked about would look like a measurement."""
     return two.step - one.step <= 1
 
 
 def _labelled(steps: Sequence[float], last: float) -> set[float]:
-    """Steps whose value is written: whole ones first, as long as there is room."""
+    """Returns the steps whose value is printed: whole steps first, as long as there is room."""
     chosen: list[float] = []
     for step in sorted(steps, key=lambda step: (step % 1 != 0, step)):
         if all(abs(_step_x(step, last) - _step_x(other, last)) >= LABEL_GAP for other in chosen):

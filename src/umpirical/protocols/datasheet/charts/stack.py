@@ -1,4 +1,4 @@
-"""What the judge does with pairs of equal quality, as one bar."""
+"""What the judge does with pairs of equal quality, shown as one bar."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ PARTS = (
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One part of a stacked bar. A part of no pairs has a label and no width."""
+    """One part of a stacked bar. A part with no pairs has a label but no width."""
 
     part: str
     x: str
@@ -47,7 +47,7 @@ class Stack:
 
 
 def decomposition(measures: Sequence[MeasureRecord]) -> Stack | NotDrawn:
-    """The Δ0 decomposition of one arm; what its four parts do not hold is shown as a part of its own."""
+    """Draws the Δ0 decomposition of one arm; pairs in none of its four parts are shown as a part of their own."""
     parts: list[tuple[str, str, float]] = []
     totals: set[int] = set()
     for name, words in PARTS:
@@ -68,7 +68,7 @@ def decomposition(measures: Sequence[MeasureRecord]) -> Stack | NotDrawn:
 
 def _stack(parts: Sequence[tuple[str, str, float]], total: int) -> Stack:
     labels = [f"{numbers.count(size)} · {numbers.rate(size / total)} {words}" for _, words, size in parts]
-    # Labels go down from right to left: a label that runs to the right then crosses no other's leader line.
+    # Labels descend from right to left, so that a label running to the right crosses no other leader line.
     order = sorted(range(len(parts)), key=lambda part: (parts[part][2] == 0, -part))
     segments: list[Segment] = []
     start = float(BAR_LEFT)
@@ -91,7 +91,7 @@ def _segment(part: str, start: float, width: float, *, label: str, row: int) -> 
     if label_x + length > BAR_RIGHT:
         label_x, anchor = middle - 5, "end"
         if label_x < length:
-            # Too long for either side of its leader, so below it.
+            # It fits on neither side of its leader line, so it goes below.
             label_x, anchor = clip(middle, BAR_LEFT + length / 2, BAR_RIGHT - length / 2), "middle"
     return Segment(
         part=part,

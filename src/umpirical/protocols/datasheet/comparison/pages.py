@@ -28,7 +28,7 @@ class HeldLimit:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One difference, with its parts as measures so that they are written like any other."""
+    """One difference, with its parts as measures so that they are formatted like any other measure."""
 
     record: DifferenceRecord
     first: MeasureRecord
@@ -38,7 +38,7 @@ class Row:
 
 
 def render_comparison_html(comparison: Comparison) -> str:
-    """The page of a comparison. The same record gives the same text; it can always be encoded as UTF-8."""
+    """Renders the page of a comparison. The same record gives the same text, which can always be encoded as UTF-8."""
     rows = [_row(one) for one in comparison.differences]
     groups = [list(group) for _, group in groupby(rows, key=lambda row: (row.record.measure, row.record.title))]
     return (
@@ -57,7 +57,7 @@ def render_comparison_html(comparison: Comparison) -> str:
 
 
 def render_comparison_markdown(comparison: Comparison) -> str:
-    """The card of a comparison, at most 60 lines or so."""
+    """Renders the card of a comparison, at most about 60 lines."""
     return "\n".join(_card(comparison)) + "\n"
 
 
@@ -103,7 +103,7 @@ def _as_measure(one: DifferenceRecord, result: EstimateRecord | UndefinedRecord,
 
 
 def _limits(comparison: Comparison) -> list[HeldLimit]:
-    """Of the judges' own prompts: other arms need not be the same on both sides."""
+    """Returns the limits of the judges' own prompts only: other arms may differ between the sides."""
     first, second = ({(held.measure, held.stratum): held for held in side.limits if held.arm == BASELINE}
                      for side in (comparison.first, comparison.second))  # fmt: skip
     return [
@@ -122,7 +122,7 @@ def _verdict(held: LimitRecord | None) -> str:
 
 
 def _settings(first: SideRecord, second: SideRecord) -> Iterator[tuple[str, str, str]]:
-    """What the two differ in, apart from what they did."""
+    """Yields the settings in which the two differ."""
     for name in ("kind", "model", "fingerprint", "scale"):
         one, two = getattr(first.judge, name), getattr(second.judge, name)
         if one != two:

@@ -1,7 +1,7 @@
 """Two judges, or two prompts of one judge, side by side: `judge-comparison/1`.
 
-A difference is the second's value less the first's, measured on the same pairs. It is called by the side it favours
-only if its whole interval lies on that side of 0; a difference that is not shown is not a proof that there is none.
+A difference is the second value minus the first, measured on the same pairs. It is said to favour a side only if its
+whole interval lies on that side of 0; a difference that is not shown does not prove that there is none.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ __all__ = ["Comparison", "PairedDifference", "compare", "parse_comparison", "ren
 ResultRecord = Annotated[EstimateRecord | UndefinedRecord, Field(discriminator="kind")]
 
 Words = Literal["first better", "second better", "no difference shown", "differs", "not comparable"]
-"""`differs`: a difference is shown, in a measure that has no good direction."""
+"""`differs`: a difference is shown in a measure for which neither direction is better."""
 
 NON_CLAIMS = [
     "A difference that is not shown is not a proof that there is none.",
@@ -49,12 +49,12 @@ class PairedDifference:
     arm: str
     stratum: str
     difference: Result
-    """The second less the first."""
+    """The second value minus the first."""
     first: Result | None = None
-    """None: as it stands in the first datasheet."""
+    """None to take the value from the first datasheet."""
     second: Result | None = None
     second_arm: str = ""
-    """The second's arm, where it is not the first's: for two prompts of one judge."""
+    """The arm of the second side, if it differs from the first's: for two prompts of one judge."""
 
 
 class SideRecord(Strict):
@@ -99,7 +99,7 @@ class Comparison(Strict):
 
 
 def compare(first: Datasheet, second: Datasheet, paired: Sequence[PairedDifference]) -> Comparison:
-    """The comparison of two datasheets; `paired` holds what was computed on the pairs they share."""
+    """Compares two datasheets; `paired` holds what was computed on the pairs that they share."""
     differences = [_difference(first, second, one) for one in paired]
     same = first.run.stimuli == second.run.stimuli
     return Comparison(
@@ -113,7 +113,7 @@ def compare(first: Datasheet, second: Datasheet, paired: Sequence[PairedDifferen
 
 
 def render_comparison_json(comparison: Comparison) -> str:
-    """The record as text: the same comparison gives the same bytes."""
+    """Renders the record as text: the same comparison gives the same bytes."""
     return comparison.model_dump_json(indent=1) + "\n"
 
 
@@ -196,7 +196,7 @@ def _titles(differences: Iterable[DifferenceRecord]) -> str:
 
 
 def _saving(first: Datasheet, second: Datasheet) -> str | None:
-    """Which of the two is cheaper, where both have a price."""
+    """Says which of the two is cheaper, if both have a price."""
     costs = [sheet.spend.cost_per_1000 if sheet.spend else None for sheet in (first, second)]
     if costs[0] is None or costs[1] is None or not min(costs[0], costs[1]):
         return None

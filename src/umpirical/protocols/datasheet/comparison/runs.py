@@ -1,4 +1,4 @@
-"""Two measured runs on one page."""
+"""Compares two measured runs on one page."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def compare_runs(first: Path, second: Path, folder: Path) -> Path:
     """Puts two runs on the same stimuli side by side, and returns the page."""
     one, other = read_run(open_run(first)), read_run(open_run(second))
     if one.run.stimuli.digest != other.run.stimuli.digest:
-        raise UsageError("the two runs were asked about different stimuli", fix="measure both at one size and seed")
+        raise UsageError("the two runs have different stimuli", fix="measure both with the same size and seed")
     arms = [arm for arm in one.run.manifest["arms"] if arm in other.run.manifest["arms"]]
     paired = [
         PairedDifference(measure.name, arm, measure.stratum, measure.result)

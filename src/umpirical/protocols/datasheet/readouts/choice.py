@@ -1,4 +1,4 @@
-"""Which readout to use: chosen by rule on one half of the tasks, and described by the other half."""
+"""Chooses the readout to use, by rule on one half of the tasks, and describes it on the other half."""
 
 from collections.abc import Sequence
 
@@ -19,12 +19,12 @@ MORE_OFTEN_THAN_NOT = 0.5
 
 
 def recommend(rows: Sequence[ReadoutRow], *, target: float) -> Recommendation:
-    """The readout with the best sensitivity of those that are acceptable, all on the tasks for choosing."""
+    """Returns the acceptable readout with the best sensitivity, all on the tasks for choosing."""
     made = [row for row in rows if not row.why_not]
     fit = [row for row in made if _is_acceptable(row, target) and _largest(row) > MORE_OFTEN_THAN_NOT]
     if not fit:
         return Recommendation(readout=None, sentences=_none(made, target), rule=_rule(target))
-    # The first of equals is the simplest.
+    # Of equally good readouts the first is the simplest.
     best = max(fit, key=_sensitivity)
     return Recommendation(readout=best.name, sentences=_said(best, made, target), rule=_rule(target))
 
@@ -34,17 +34,17 @@ def _is_acceptable(row: ReadoutRow, target: float) -> bool:
 
 
 def _false(row: ReadoutRow, name: str) -> float | None:
-    """The rate with all that has no verdict counted as a false preference."""
+    """Returns the rate, counting whatever has no verdict as a false preference."""
     measure = measure_in(row.chosen_on, name, "")
     if measure is None or not isinstance(measure.result, EstimateRecord):
-        # On vacuum that is one prompt in both orders such a readout can name no winner; what was not answered is open.
+        # If a vacuum pair is one prompt in both orders, such a readout names no winner; an unanswered one is open.
         unanswered = measure is not None and measure.result.left_out
         return 0.0 if row.pairwise and name == "dark-current" and not unanswered else None
     return measure.result.bounds[1] if measure.result.bounds else measure.result.value
 
 
 def _seen(row: ReadoutRow) -> dict[float, float]:
-    """Sensitivity by step, with all that has no verdict counted as not seen. A step of a single task is left out."""
+    """Returns sensitivity by step, counting whatever has no verdict as not seen. Skips a step of a single task."""
     found = {}
     for measure in row.chosen_on:
         result = measure.result

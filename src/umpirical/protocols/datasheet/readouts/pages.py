@@ -33,10 +33,10 @@ class Line:
 
 
 def render_readouts_html(readouts: Readouts) -> str:
-    """The page. The same record gives the same text; it can always be encoded as UTF-8."""
+    """Renders the page. The same record gives the same text, which can always be encoded as UTF-8."""
     made = [row for row in readouts.rows if not row.why_not]
     shown = shown_measures(made)
-    # At equal quality a difference of ties is one of false preferences, with the other sign.
+    # At equal quality, a difference in ties is the difference in false preferences with the sign reversed.
     fewer = [key for key in shown if key != ("tie-rate", "0")]
     tables = (
         Table("reported", "On the tasks for reporting", *_table(made, "reported_on", shown)),
@@ -51,7 +51,7 @@ def render_readouts_html(readouts: Readouts) -> str:
 
 
 def render_readouts_markdown(readouts: Readouts) -> str:
-    """The card."""
+    """Renders the card."""
     return "\n".join(_card(readouts)) + "\n"
 
 
@@ -80,7 +80,7 @@ def _card(readouts: Readouts) -> Iterator[str]:
 def _table(
     rows: Sequence[ReadoutRow], half: str, shown: Sequence[tuple[str, str]]
 ) -> tuple[tuple[str, ...], tuple[Line, ...]]:
-    """Heads and lines of what one half says."""
+    """Returns the column heads and lines for one half of the tasks."""
     titles = {measure.name: measure.title for row in rows for measure in row.reported_on}
     heads = (titles.get(name, name) + (f" at {numbers.part(stratum)}" if stratum else "") for name, stratum in shown)
     lines = (

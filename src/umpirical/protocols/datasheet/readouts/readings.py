@@ -1,4 +1,4 @@
-"""Every readout that the responses of a run allow, each with its datasheet, and all of them side by side."""
+"""Makes every readout that the responses of a run allow, each with its datasheet, and all of them side by side."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
@@ -47,12 +47,12 @@ COMPARED = (
     "wrong-choice-rate",
     "unparsed-rate",
 )
-"""What the readouts are compared by."""
+"""The measures by which readouts are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredReadouts:
-    """What was found, and where it was written."""
+    """The readouts, and where they were written."""
 
     readouts: Readouts
     documents: Documents
@@ -60,18 +60,18 @@ class MeasuredReadouts:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A run as all of its readouts are made of it."""
+    """A run, with all that its readouts are made from."""
 
     read: ReadRun
     """As the parser reads it."""
     arm: str
     """The judge's own prompt."""
     band: float | str
-    """The tie band, or why there is none. One for all arms, so that an arm can still move the criterion."""
+    """The tie band, or why there is none. All arms share one band, so that an arm can still move the criterion."""
     chosen_on: frozenset[str]
     reported_on: frozenset[str]
     logprobs: bool
-    """Some response has log-probabilities."""
+    """Whether any response has log-probabilities."""
     target: float
 
 
@@ -85,7 +85,7 @@ class _Made:
 
 
 def write_readouts(run: Path, *, out: Path | None = None, target: float = TARGET) -> MeasuredReadouts:
-    """Reads a run by every readout, and writes the datasheets and the comparison into `out` or the run's folder."""
+    """Reads a run by every readout, and writes the datasheets and the comparison to `out` or the run's folder."""
     source, folder = _open(run, target), out or run / "readouts"
     read = source.read
     text, rows = _text(read), []
@@ -115,7 +115,7 @@ def _open(folder: Path, target: float) -> _Source:
     run = open_run(folder)
     if run.judge.kind != "compare" or run.manifest["protocol"] != DATASHEET.version:
         raise UsageError(
-            f"run {run.name} is not one of a compare judge on controlled stimuli, and has no readouts",
+            f"run {run.name} is not a run of a compare judge on controlled stimuli, so it has no readouts",
             fix=f"umpirical report {folder}",
         )
     read = read_run(run)
@@ -128,11 +128,11 @@ def _open(folder: Path, target: float) -> _Source:
 
 
 def _band(heard: HeardRun, arm: str, tasks: Collection[str], target: float) -> float | str:
-    """The least band that meets the target both on equal pairs and on vacuum."""
+    """Returns the narrowest band that meets the target both on equal pairs and on vacuum."""
     odds = equal_pair_odds(heard, arm=arm, tasks=tasks)
     if not odds["delta0"]:
         return "no equal pair of the tasks for choosing has log-odds in both orders, so no tie band can be set"
-    # What is only bounded may be as large as its bound.
+    # A value of which only a bound is known may be as large as that bound.
     band = max(tie_band([one.largest for one in found], target=target) for found in odds.values() if found)
     return band if isfinite(band) else "too many log-odds have no bound for a tie band: record more top_logprobs"
 
@@ -157,7 +157,7 @@ def _make(source: _Source, readout: Readout, *, tasks: Collection[str] | None = 
     read = rewrite_judgments(HeardRun(source.read), rule_of(readout.name, band=band), place, tasks=wanted)
     tallies = tally_judgments(place)
     if readout.pairwise:
-        # Where both orders are one prompt, such a readout can name no winner, which is no merit.
+        # If both orders are one prompt, such a readout cannot name a winner, which is no merit.
         stimuli = source.read.run.stimuli
         same = {s.stratum for s in stimuli if s.family == "vacuum" and len(set(s.candidates)) == 1}
         tallies = replace(tallies, vacuum=tuple(tally for tally in tallies.vacuum if tally.stratum not in same))
@@ -171,7 +171,7 @@ def _datasheet(source: _Source, made: _Made) -> Datasheet:
     notes = [f"Readout {readout.name}: {readout.about}"]
     band = made.band
     if band is not None:
-        # What set the band says nothing of how well it holds.
+        # The tasks that set the band cannot show how well it holds.
         made = _make(source, readout, tasks=source.reported_on)
         notes.append(
             f"Its tie band of {band_words(band)} was set on {len(source.chosen_on)} tasks; "
@@ -199,7 +199,7 @@ def _command(source: _Source) -> str:
 
 
 def _measures(tallies: Tallies, readout: Readout) -> Iterator[tuple[MeasureSpec, Measure]]:
-    """Every measure; of those that a readout of both orders makes meaningless, the reason."""
+    """Yields every measure; those that a readout of both orders makes meaningless give the reason."""
     if not readout.pairwise:
         yield from measure_all(tallies, kind="compare", protocol="datasheet")
         return

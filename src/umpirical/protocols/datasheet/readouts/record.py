@@ -1,7 +1,7 @@
 """Readouts of one judge side by side: `judge-readouts/1`.
 
-A readout is chosen on one half of the tasks, and what is said of it is measured on the other half. The same half also
-set the tie band, so nothing that is reported rests on a task that decided anything.
+A readout is chosen on one half of the tasks, and what is said about it is measured on the other half. The first half
+also sets the tie band, so nothing that is reported depends on a task that decided anything.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ NON_CLAIMS = [
 SEEN = "target-sensitivity"
 
 FALSE = ("raw-false-preference", "dark-current")
-"""What a readout is held to."""
+"""The measures that make a readout acceptable or not."""
 
 
 class ReadoutRow(Strict):
@@ -88,7 +88,7 @@ class Readouts(Strict):
 
 
 def render_readouts_json(readouts: Readouts) -> str:
-    """The record as text: the same readouts give the same bytes."""
+    """Renders the record as text: the same readouts give the same bytes."""
     return readouts.model_dump_json(indent=1) + "\n"
 
 
@@ -97,7 +97,7 @@ def parse_readouts(text: str) -> Readouts:
 
 
 def shown_measures(rows: Sequence[ReadoutRow]) -> list[tuple[str, str]]:
-    """(measure, stratum) of what a table shows: the step of one requirement and the largest, or the two ends."""
+    """Returns the (measure, stratum) pairs of a table: the step of one requirement and the largest, or the two ends."""
     steps = sorted({float(m.stratum) for row in rows for m in row.reported_on if m.name == SEEN})
     small = 1.0 if 1.0 in steps else min(steps, default=1.0)
     ends = [f"{step:g}" for step in dict.fromkeys((small, *steps[-1:]))]

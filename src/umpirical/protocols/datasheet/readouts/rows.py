@@ -1,4 +1,4 @@
-"""Judgments of a readout: the rows of a run that was read, with other outcomes. Nothing is asked again."""
+"""The judgments of a readout: the rows of a run, with other outcomes. Nothing is asked again."""
 
 import shutil
 from collections import Counter
@@ -28,14 +28,14 @@ NOT_ASKED = Undecided("it was not asked")
 
 @dataclass(frozen=True, slots=True)
 class HeardRun:
-    """A run that was read by its parser, and whose responses can be gone through again."""
+    """A run that was read by its parser, and whose responses can be read again."""
 
     text: ReadRun
     """As the parser reads it."""
 
     def pairs(self) -> Iterator[list[tuple[Heard, dict[str, Any]]]]:
-        """The presentations of each pair, each with its row."""
-        # The presentations of a stimulus stand together in the plan, though perhaps in two shards.
+        """Yields the presentations of each pair, each with its row."""
+        # The presentations of a stimulus are adjacent in the plan, though perhaps in two shards.
         for _, group in groupby(self._heard(), key=lambda entry: entry[0].stimulus.id):
             pairs: dict[Presentation, list[tuple[Heard, dict[str, Any]]]] = {}
             for heard, row in group:
@@ -54,9 +54,9 @@ class HeardRun:
 
 
 def rewrite_judgments(heard: HeardRun, rule: Rule, folder: Path, *, tasks: Collection[str]) -> ReadRun:
-    """Writes the judgments of `tasks` as a readout reads them, in the same form, and what came up in doing so.
+    """Writes the judgments of `tasks` as a readout reads them, in the same form; returns them as a run.
 
-    They are not counted yet: the tallies are still those of the text.
+    They are not counted yet: the tallies are still those of the readout `text`.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -81,9 +81,9 @@ def rewrite_judgments(heard: HeardRun, rule: Rule, folder: Path, *, tasks: Colle
 
 
 def equal_pair_odds(run: HeardRun, *, arm: str, tasks: Collection[str]) -> dict[str, list[Span]]:
-    """Log-odds of pairs between which there is nothing to prefer, by family: `delta0`, and `vacuum` in two orders.
+    """Returns the log-odds of pairs with nothing to prefer, by family: `delta0`, and `vacuum` in two orders.
 
-    Pairs whose log-odds are not known are not in it.
+    Pairs whose log-odds are unknown are left out.
     """
     found: dict[str, list[Span]] = {"delta0": [], "vacuum": []}
     for pair in run.pairs():

@@ -1,4 +1,4 @@
-"""From what came back for a pair to its verdicts, by each readout.
+"""The rules by which each readout turns the responses to a pair into verdicts.
 
 A rule takes the presentations of one pair, in one arm and repeat, and gives each of them an outcome. A pair-level rule
 with one order missing gives no verdict at all: half of a pair is not half a verdict.
@@ -26,7 +26,7 @@ UNKNOWN = "a label is outside the listed log-probabilities, and what is known do
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One presentation of a stimulus, with all that a readout may need of it."""
+    """One presentation of a stimulus, with all that a readout may need to know about it."""
 
     trial: Trial
     stimulus: Stimulus
@@ -46,7 +46,7 @@ class Heard:
 
     @property
     def mirrored(self) -> bool:
-        """Both candidates are the same text, so that one prompt is both orders."""
+        """Whether both candidates are the same text, so that both orders are one prompt."""
         return len(set(self.stimulus.candidates)) == 1
 
 
@@ -54,7 +54,7 @@ Rule = Callable[[Sequence[Heard]], list[Outcome | None]]
 
 
 def rule_of(readout: ReadoutName, *, band: float | None = None) -> Rule:
-    """The rule of a readout; `band` is the tie band of `order-averaged`."""
+    """Returns the rule of a readout; `band` is the tie band of `order-averaged`."""
     match readout:
         case "text":
             return lambda pair: [heard.outcome for heard in pair]
@@ -71,7 +71,7 @@ def rule_of(readout: ReadoutName, *, band: float | None = None) -> Rule:
 
 
 def pair_odds(pair: Sequence[Heard]) -> Span | None:
-    """Log-odds of content u against v over both orders; None where they are not known for both."""
+    """Returns the log-odds of content u against v over both orders; None unless they are known for both."""
     by_order = {heard.order: heard.labels for heard in pair}
     uv, vu = by_order.get(Order.UV), by_order.get(Order.VU)
     if uv is None or vu is None or isinstance(uv, Undecided) or isinstance(vu, Undecided):
@@ -90,7 +90,7 @@ def _by_logprob(heard: Heard) -> Outcome | None:
 
 
 def _with_labels(heard: Heard) -> Outcome | None:
-    """What the parser reads, or why the labels cannot be told."""
+    """Returns what the parser reads, or why the labels are unknown."""
     if isinstance(heard.outcome, Verdict | Abstained) and isinstance(heard.labels, Undecided):
         return Unparsed(heard.words, heard.labels.why)
     return heard.outcome
@@ -101,9 +101,9 @@ def _together(
     outcomes: Sequence[Outcome | None],
     judge: Callable[[Heard, Heard], Content | Outcome],
 ) -> list[Outcome | None]:
-    """One verdict for both orders, or none for either."""
+    """Gives both orders one verdict, or neither of them any."""
     if len(pair) == 1 and pair[0].mirrored:
-        # Whatever slot it names, it would name in the other order too, which is the same prompt: each content once.
+        # The other order is the same prompt, so it would name the same slot there: each content once.
         return [Verdict(Choice.TIE) if isinstance(outcomes[0], Verdict) else outcomes[0]]
     if {heard.order for heard in pair} != {Order.UV, Order.VU}:
         return [_or_why(heard, outcome, ALONE) for heard, outcome in zip(pair, outcomes, strict=True)]
@@ -126,7 +126,7 @@ def _agreed(uv: Heard, vu: Heard) -> Content | Outcome:
 
 
 def _content(heard: Heard) -> Content | None:
-    """What was named, the slot mapped back; None for an abstention."""
+    """Returns the content that was named, mapped back from its slot; None for an abstention."""
     match heard.outcome:
         case Verdict(value=Choice.TIE):
             return "tie"
@@ -143,7 +143,7 @@ def _averaged(uv: Heard, vu: Heard, band: float) -> Content | Outcome:
 
 
 def _in_slot(verdict: Content | Outcome, heard: Heard) -> Outcome:
-    """The verdict as an answer to one order."""
+    """Returns the verdict as an answer to one order."""
     match verdict:
         case "tie":
             return Verdict(Choice.TIE)

@@ -1,4 +1,4 @@
-"""The datasheet of a readout: that of a judge configuration, with what is so by construction said and not praised."""
+"""The datasheet of a readout: that of a judge configuration. What holds by construction is stated, not praised."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ BY_CONSTRUCTION = {
         _MODEL,
     ),
 }  # fmt: skip
-"""Measures that say nothing of a readout of both orders, and why."""
+"""Measures that say nothing about a readout of both orders, and why."""
 
 _WORDS = {
     "raw-false-preference": (
@@ -42,7 +42,7 @@ _WORDS = {
     ),
     "dark-current": ("", "Answers that may be blank: it names a winner all the same."),
 }
-"""What a readout of both orders is good for and not for, where the policy speaks of single calls and of all vacuum."""
+"""What a readout of both orders is good for and not for, in place of the policy's words on single calls and vacuum."""
 
 _CLAIMS = (
     f"Nothing here is about order effects, which are taken out {_ORDERS}.",
@@ -54,7 +54,7 @@ _CLAIMS = (
 
 
 def readout_judge(judge: JudgeRecord, readout: Readout, *, band: float | None) -> JudgeRecord:
-    """The judge as a readout makes it: a configuration of its own, with its own fingerprint."""
+    """Returns the judge with a readout: a configuration of its own, with its own fingerprint."""
     if readout.name == "text":
         return judge
     words = f"readout {readout.name}" + (f", tie band {band_words(band)}" if band is not None else "")
@@ -65,7 +65,7 @@ def readout_judge(judge: JudgeRecord, readout: Readout, *, band: float | None) -
 
 
 def as_readout(sheet: Datasheet, readout: Readout, *, notes: Sequence[str]) -> Datasheet:
-    """A datasheet whose limits and words are those of its readout; `notes` are said before what was found."""
+    """Returns a datasheet with the limits and words of its readout; `notes` precede the findings."""
     if readout.name == "text":
         return sheet
     sheet = sheet.model_copy(update={"findings": [*notes, *_not_slots(sheet.findings, readout)]})
@@ -80,7 +80,7 @@ def as_readout(sheet: Datasheet, readout: Readout, *, notes: Sequence[str]) -> D
     if usable:
         decision = decision.model_copy(update={"use_like_this": [way, *decision.use_like_this]})
     return sheet.model_copy(
-        # A sketch is about how the judge answers, which the readout does not show.
+        # A sketch describes how the judge answers, which the readout does not show.
         update={"limits": limits, "decision": decision, "profile": None, "non_claims": [*sheet.non_claims, *_CLAIMS]}
     )
 
@@ -90,12 +90,12 @@ def band_words(band: float) -> str:
 
 
 def _not_slots(findings: Sequence[str], readout: Readout) -> list[str]:
-    """That a slot is never preferred is no finding where it could not be."""
+    """Removes findings about slots: that a slot is never preferred is no finding if it could not be."""
     return [finding for finding in findings if not (readout.pairwise and _ORDERS in finding)]
 
 
 def _pairwise(policy: Sequence[Limit]) -> tuple[Limit, ...]:
-    """Asking both orders makes up for nothing here: it has been done."""
+    """Removes the advice to ask both orders: it has already been done, so it makes up for nothing."""
     return tuple(_reworded(limit) for limit in policy if limit.measure not in BY_CONSTRUCTION)
 
 
@@ -105,7 +105,7 @@ def _reworded(limit: Limit) -> Limit:
 
 
 def _beside(sheet: Datasheet) -> list[str]:
-    """What the decision calls not measured besides its limits."""
+    """Returns what the decision calls not measured, besides its limits."""
     held = [limit for limit in sheet.limits if limit.verdict == "N/A"]
     said = {limit.why for limit in held}
     decision = sheet.decision

@@ -1,4 +1,4 @@
-"""Two texts, word by word: what was removed, what was added, and what stands between, folded where it is long."""
+"""Compares two texts word by word: what was removed, what was added, and what is unchanged, folded if it is long."""
 
 import re
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from umpirical.text.visible import named, signed
 __all__ = ["Segment", "Stretch", "compare_words", "show_text"]
 
 FOLD_OVER, CONTEXT = 400, 140
-"""Characters of unchanged text beyond which it is folded, and how many of them stay on either side of a change."""
+"""Unchanged text longer than this many characters is folded, with this many left on either side of a change."""
 
 SHOWN, SHOWN_ALONE = 3_000, 900
-"""Characters of a diff, and of a text alone, that are open; the rest is behind a fold."""
+"""How many characters of a diff, and of a single text, are visible; the rest is behind a fold."""
 
 Kind = Literal["same", "removed", "added"]
 
@@ -30,25 +30,25 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Segments that stand together, open or behind a fold."""
+    """Adjacent segments, visible or behind a fold."""
 
     segments: tuple[Segment, ...]
     fold: str = ""
-    """What is written on the fold; empty if it is open."""
+    """The label of the fold; empty if the stretch is visible."""
 
 
 def compare_words(original: str, changed: str) -> tuple[Stretch, ...]:
-    """The changed text against the original, made visible and folded for the page."""
+    """Compares the changed text with the original, with invisible characters shown, folded for the page."""
     return _limited(_folded(list(changes(original, changed))), room=SHOWN)
 
 
 def show_text(text: str) -> tuple[Stretch, ...]:
-    """One text, made visible and folded for the page."""
+    """Returns one text, with invisible characters shown, folded for the page."""
     return _limited([Stretch((Segment("same", named(text)),))], room=SHOWN_ALONE)
 
 
 def _folded(compared: Sequence[Change]) -> list[Stretch]:
-    """Long unchanged text behind a fold, with some of it left on the sides where something changed."""
+    """Puts long unchanged text behind a fold, leaving some of it next to each change."""
     stretches: list[Stretch] = []
     open_: list[Segment] = []
     for place, change in enumerate(compared):
@@ -72,13 +72,13 @@ def _folded(compared: Sequence[Change]) -> list[Stretch]:
 
 
 def _edge(text: str, *, keep: Literal["start", "end"]) -> str:
-    """Without half a word at the side of the fold."""
+    """Trims the text so that no word is split at the fold."""
     words = re.match(r"(?s)(.*\s)", text) if keep == "start" else re.search(r"(?s)\s(\S.*)", text)
     return words[1] if words else text
 
 
 def _limited(stretches: Sequence[Stretch], *, room: int) -> tuple[Stretch, ...]:
-    """The first stretches open, and all that follows behind one fold; short texts as they are."""
+    """Leaves the first stretches visible and puts the rest behind one fold; short texts stay as they are."""
     shown: list[Stretch] = []
     for place, stretch in enumerate(stretches):
         size = 0 if stretch.fold else sum(len(segment.text) for segment in stretch.segments)
@@ -95,7 +95,7 @@ def _limited(stretches: Sequence[Stretch], *, room: int) -> tuple[Stretch, ...]:
 
 
 def _split(segments: Sequence[Segment], room: int) -> tuple[tuple[Segment, ...], tuple[Segment, ...]]:
-    """Segments up to so many characters, and those after."""
+    """Splits segments after this many characters."""
     opened: list[Segment] = []
     for place, segment in enumerate(segments):
         if len(segment.text) <= room:

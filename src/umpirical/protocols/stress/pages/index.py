@@ -1,4 +1,4 @@
-"""What the index shows: the reports of all judges regrouped, nothing added."""
+"""The contents of the index: the reports of all judges regrouped, with nothing added."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Sharing = tuple[tuple[str, ...], Shared]
 
 @dataclass(frozen=True, slots=True)
 class JudgePart:
-    """What the index says of one judge alone."""
+    """What the index says about a single judge."""
 
     key: str
     report: StressReport
@@ -41,28 +41,28 @@ class JudgePart:
 
 @dataclass(frozen=True, slots=True)
 class IndexPage:
-    """The index, in its order."""
+    """The parts of the index, in order."""
 
     title: str
     lead: str
-    """What was done, in a line."""
+    """What was done, in one line."""
     heat: HeatMap
     judges: tuple[JudgePart, ...]
     tests: tuple[Sharing[tuple[StressTest, ...]], ...]
     """How the stimuli were made, once for all judges that were shown the same."""
     datasets: tuple[Sharing[DatasetRecord], ...]
     reviews: tuple[Sharing[ReviewRecord | None], ...]
-    """None for judges whose texts nobody was asked about."""
+    """None for judges whose texts were not reviewed."""
     agreement: tuple[tuple[StressTest, tuple[SideRow, ...]], ...]
     """By test, the user's own texts first."""
     stability: tuple[tuple[StressTest, tuple[SideRow, ...]], ...]
     policy: tuple[str, ...]
-    """Of all judges together, each sentence once."""
+    """The sentences of all judges, each once."""
     non_claims: tuple[str, ...]
 
 
 def index_page(reports: Sequence[StressReport]) -> IndexPage:
-    """The index of these reports."""
+    """Returns the index of these reports."""
     keys = judge_keys(reports)
     return IndexPage(
         title=", ".join(dict.fromkeys(report.dataset.name for report in reports)),
@@ -80,15 +80,15 @@ def index_page(reports: Sequence[StressReport]) -> IndexPage:
 
 
 def unaccounted(test: StressTest) -> int:
-    """Stimuli that were wanted and of which nothing is recorded; negative if more is recorded than was wanted."""
+    """Returns how many wanted stimuli have no record; negative if more are recorded than were wanted."""
     if test.kind in {"original", "repeats"}:
-        return 0  # shown as they are: nothing had to be made
+        return 0  # originals are shown as they are: nothing had to be made
     made = test.made
     return made.wanted - made.proved - made.accepted - made.given_up - made.unchanged - sum(made.skipped.values())
 
 
 def _repeated(reports: Sequence[StressReport]) -> list[StressTest]:
-    """Repeats that were asked for the sake of other tests, where there is no test of them."""
+    """Returns repeats that were asked only for the sake of other tests."""
     measured = {measure.stratum for report in reports for measure in report.measures if measure.name == "flip-rate"}
     tests = {test.name for report in reports for test in report.tests}
     about = "Originals asked several times, to tell a change from the judge's own noise."
@@ -121,7 +121,7 @@ def _judge(key: str, report: StressReport) -> JudgePart:
 
 
 def _shared(keys: Sequence[str], values: Sequence[Shared]) -> tuple[Sharing[Shared], ...]:
-    """Each different value once, with the judges that have it: judges of one study share most things."""
+    """Returns each distinct value once, with the judges that have it: judges of one study share most values."""
     seen: list[Sharing[Shared]] = []
     for key, value in zip(keys, values, strict=True):
         place = next((number for number, (_, other) in enumerate(seen) if other == value), None)

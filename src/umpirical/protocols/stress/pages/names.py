@@ -13,11 +13,11 @@ __all__ = ["INDEX", "judge_keys", "page_name"]
 INDEX = "index.html"
 
 LONGEST = 60
-"""Characters of a name; a folder name and the ending still fit beside two of them."""
+"""Most characters of a name; a file name has room for two of them and the extension."""
 
 
 def page_name(judge: str, test: str) -> str:
-    """The file of one test of one judge.
+    """Returns the file name for one test of one judge.
 
     >>> page_name("gpt-4o", "label-flip"), page_name("../GPT 4o", "label-flip")
     ('gpt-4o--label-flip.html', 'gpt-4o-47ea215b--label-flip.html')
@@ -26,7 +26,7 @@ def page_name(judge: str, test: str) -> str:
 
 
 def judge_keys(reports: Sequence[StressReport]) -> list[str]:
-    """What tells the reports apart: the judge's name, with its run where a judge comes up twice."""
+    """Returns distinct names for the reports: the judge's name, with its run if a judge occurs twice."""
     times = Counter(report.judge.name for report in reports)
     keys = [r.judge.name if times[r.judge.name] == 1 else f"{r.judge.name} {r.run.id}" for r in reports]
     if repeated := [key for key, number in Counter(keys).items() if number > 1]:
@@ -35,9 +35,9 @@ def judge_keys(reports: Sequence[StressReport]) -> list[str]:
 
 
 def _safe(name: str) -> str:
-    """Lower-case letters, digits and single hyphens; a name that is not made of these alone gets a digest.
+    """Keeps lower-case letters, digits and single hyphens; a name with any other character gets a digest.
 
-    So does one that looks as if it had got its digest already.
+    So does a name that looks as if it already had a digest.
     """
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:LONGEST].strip("-")
     if plain and plain == name and not re.search(r"-[0-9a-f]{8}$", name):

@@ -19,13 +19,13 @@ SECTIONS = tuple(
     Section(name, ("stress",), file=f"{name}.html")
     for name in ("findings", "heat", "agreement", "stimuli", "review", "answers", "conditions", "claims")
 )
-"""What the index shows, in its order."""
+"""The sections of the index, in order."""
 
 
 def render_stress_pages(reports: Sequence[StressReport]) -> dict[str, str]:
-    """File name to page: an index of all judges, and a page for every test of each.
+    """Returns pages by file name: an index of all judges, and a page for every test of each judge.
 
-    The same reports give the same text; it can always be encoded as UTF-8.
+    The same reports give the same text, which can always be encoded as UTF-8.
     """
     if not reports:
         raise UsageError("there is no stress report to show", fix="Run the stress tests first: umpirical run")
@@ -57,7 +57,7 @@ def _test_pages(index: IndexPage) -> dict[str, str]:
 
 
 def _values(page: object) -> dict[str, object]:
-    """What every template of these pages is given."""
+    """Returns the values that every template of these pages receives."""
     return {
         "page": page,
         "several": len(page.judges) > 1 if isinstance(page, IndexPage) else False,

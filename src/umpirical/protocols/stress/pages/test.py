@@ -1,4 +1,4 @@
-"""What the page of one test of one judge shows."""
+"""The contents of the page for one test of one judge."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,22 +22,22 @@ EXPECTED: dict[TestKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One of the worst items, made visible."""
+    """One of the worst items, as the page shows it."""
 
     item: WorstItem
     text: tuple[Stretch, ...]
-    """A diff where a text was changed, else the text."""
+    """A diff if the text was changed, otherwise the text."""
     is_diff: bool
     same: bool
-    """Both texts are there and do not differ, as they stand in the record."""
+    """Whether both texts are in the record and do not differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class StressPage:
-    """The page, in its order."""
+    """The parts of the page, in order."""
 
     key: str
-    """What the judge is called on the index."""
+    """The judge's name on the index."""
     report: StressReport
     test: StressTest
     verdict: CellVerdict
@@ -53,7 +53,7 @@ class StressPage:
 def stress_page(
     report: StressReport, test: StressTest, *, key: str, cell: HeatCell, others: Sequence[tuple[str, str]] = ()
 ) -> StressPage:
-    """The page of one test."""
+    """Returns the page of one test."""
     return StressPage(
         key=key,
         report=report,
@@ -69,7 +69,7 @@ def stress_page(
 
 
 def _expected(report: StressReport, test: StressTest) -> str:
-    """What the judge should do; on an interval scale also what counts as another verdict."""
+    """Says what the judge should do and, on an interval scale, what counts as a different verdict."""
     is_about_change = report.scale.kind == "interval" and test.kind in {"same-verdict", "repeats"}
     return f"{EXPECTED[test.kind]} {ANY_DIFFERENCE}" if is_about_change else EXPECTED[test.kind]
 
