@@ -24,11 +24,12 @@ from umpirical.models.money import Ledger
 from umpirical.models.prices import TokenPrices
 from umpirical.progress import watch_run
 from umpirical.protocols.catalogue import PROTOCOLS
-from umpirical.protocols.study import Study
+from umpirical.protocols.study import STUDY_FILE, Study
 from umpirical.reports.record import Record, measure_record
 from umpirical.runs.executor import LOCAL
 from umpirical.runs.loop import STOPPER, Stopper
 from umpirical.store.files import write_text
+from umpirical.store.yaml_files import load_yaml
 from umpirical.study.estimate import PlanEstimate
 from umpirical.study.file import load_study, parse_study_data
 from umpirical.study.run import Watch, measure_judges
@@ -74,6 +75,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
     seed: int = 1,
     folder: str | Path = FOLDER,
     concurrency: int = 16,
+    deadline: float | None = None,
     max_cost: Decimal | float | str | None = None,
     prices: Mapping[str, tuple[float, float]] | None = None,
     allow_unpriced: bool = False,
@@ -85,7 +87,8 @@ def datasheet(  # noqa: PLR0913  # each by its name
     `judge` is a function or any judge object, the name of a judge in the study file of `folder`, a file with a judge in
     it (judge.yaml), a path (module:function), a model (provider/model), or simulated:NAME. A function is called with
     the task and the two candidates, and answers "1", "2", "tie" or "abstain"; with `scale`, it is called with the task
-    and one response, and answers with a grade. What it raises is the outcome of that call, and is counted.
+    and one response, and answers with a grade. What it raises is the outcome of that call, and is counted. So is a
+    call that takes longer than `deadline` seconds (120, unless the judge's file says otherwise).
 
     `size` is screen, paper, standard or full; `arms` are further instructions about ties: strict, forced-choice.
     Calls that may be billed need `max_cost`, in US dollars: without it, the price is raised and nothing is sent.
@@ -99,7 +102,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
         repeats=repeats,
         seed=seed,
         concurrency=concurrency,
-        entry=_Entry(name, kind, scale),
+        entry=_Entry(name, kind, scale, deadline),
     )
     [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress))
     return report
@@ -122,6 +125,7 @@ def stress(  # noqa: PLR0913  # each by its name
     seed: int = 1,
     folder: str | Path = FOLDER,
     concurrency: int = 16,
+    deadline: float | None = None,
     max_cost: Decimal | float | str | None = None,
     prices: Mapping[str, tuple[float, float]] | None = None,
     allow_unpriced: bool = False,
@@ -136,7 +140,7 @@ def stress(  # noqa: PLR0913  # each by its name
     """
     place = Path(folder)
     dataset = _dataset(data, place, {"response": response, "label": label, "task": task}, scale, sample)
-    chosen, found = _Entry(name, "grade", None).of(judge, place)
+    chosen, found = _Entry(name, "grade", None, deadline).of(judge, place)
     texts = {
         key: _text_file(place, key, text) for key, text in (("rubric", rubric), ("instruction", instruction)) if text
     }
@@ -241,6 +245,7 @@ class _Entry:
     name: str | None = None
     kind: JudgeKind | None = None
     scale: Scale | None = None
+    deadline: float | None = None
 
     def of(self, judge: object, folder: Path) -> tuple[dict[str, Any], object]:
         """The judge as it would stand in a study file, and the object itself if it is found nowhere else."""
@@ -248,18 +253,19 @@ class _Entry:
         if isinstance(judge, Mapping):
             entry = {"name": "judge", **judge}
         elif isinstance(judge, str | Path):
-            entry = judge_entry(str(judge), folder)
+            entry = _named_entry(str(judge), folder)
         else:
             found, named = judge, judge if hasattr(judge, "__qualname__") else type(judge)
             path = f"{named.__module__}:{getattr(named, '__qualname__', 'judge')}"
-            entry = {"name": judge_name(_word(getattr(named, "__name__", "judge"))), "callable": _word(path)}
-        said = {"name": self.name, "kind": self.kind or ("grade" if self.scale is not None else None)}
+            entry = {"name": _name(getattr(named, "__name__", "judge")), "callable": _word(path)}
+        kind = self.kind or ("grade" if self.scale is not None else None)
+        said = {"name": self.name, "kind": kind, "deadline": self.deadline}
         entry |= {key: value for key, value in said.items() if value is not None}
         return entry | ({"scale": _scale(self.scale)} if self.scale is not None else {}), found
 
     @property
     def says_nothing(self) -> bool:
-        return self.name is None and self.kind is None and self.scale is None
+        return self == _Entry()
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,9 +360,22 @@ def datasheet_study(  # noqa: PLR0913  # each by its name
     return replace(study, commands={**again, **in_python}, found=found)
 
 
+def _named_entry(target: str, folder: Path) -> dict[str, Any]:
+    """A judge by its name in the study file of the folder, if there is one, or by whatever else names a judge."""
+    file = folder / STUDY_FILE
+    judges = load_yaml(file).data.get("judges", []) if file.is_file() else []
+    known = [dict(entry) for entry in judges if entry.get("name") == target]
+    return known[0] if known else judge_entry(target, folder)
+
+
 def _word(text: str) -> str:
     """Letters, figures, dots and a colon, as a path to an object has them."""
     return re.sub(r"[^\w.:]", "_", text)
+
+
+def _name(text: str) -> str:
+    """A judge's name from that of an object: `lambda` for `<lambda>`, and `judge` where no letter is left."""
+    return judge_name(re.sub(r"[^A-Za-z0-9._-]", "-", text)).strip("._-") or "judge"
 
 
 def _scale(scale: Scale) -> dict[str, Any]:
