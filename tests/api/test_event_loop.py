@@ -29,15 +29,15 @@ def settings(folder):
     return {"size": "screen", "folder": folder, "progress": False}
 
 
-def ties(task, first, second):
+def ties(*_):
     return "tie"
 
 
 def counting(calls, *, enough=CALLS, reached=None):
     """A judge that notes what it was shown, and lets a test know when there was enough of it."""
 
-    async def judge(task, first, second):
-        calls.note(task, first, second)
+    async def judge(*shown):
+        calls.note(*shown)
         if reached is not None and calls.total() >= enough:
             reached.set()
         await asyncio.sleep(0.001)
@@ -66,7 +66,7 @@ async def test_a_twin_leaves_the_loop_free(settings):
     """A judge that only goes on once the caller's own loop has gone on would hang a twin that blocks it."""
     asked, released = threading.Event(), threading.Event()
 
-    def waits(task, first, second):
+    def waits(*_):
         asked.set()
         assert released.wait(60)
         return "tie"
@@ -83,7 +83,7 @@ async def test_two_twins_at_once_in_one_folder_are_two_runs(settings):
     met = {"one": False, "other": False}
 
     def meets(name):
-        def judge(task, first, second):
+        def judge(*_):
             if not met[name]:
                 both.wait()
                 met[name] = True
@@ -167,7 +167,7 @@ async def test_a_study_of_two_judges_is_cancelled_as_a_whole(folder):
 def test_every_run_of_a_process_has_the_same_loop(settings):
     loops = set()
 
-    async def judge(task, first, second):
+    async def judge(*_):
         loops.add(asyncio.get_running_loop())
         return "tie"
 
@@ -189,7 +189,7 @@ def test_a_judge_object_that_belongs_to_its_first_loop_is_asked_in_two_runs(sett
     class Client:
         loop = None
 
-        async def __call__(self, task, first, second):
+        async def __call__(self, *_):
             here = asyncio.get_running_loop()
             if Client.loop is None:
                 Client.loop = here
@@ -209,7 +209,7 @@ def test_synchronous_judges_run_as_many_at_once_as_asked_and_no_more(settings, c
     lock, running, most = threading.Lock(), 0, 0
     left = CALLS // concurrency * concurrency
 
-    def meets(task, first, second):
+    def meets(*_):
         nonlocal running, most, left
         with lock:
             running += 1
@@ -233,7 +233,7 @@ def test_a_barrier_of_one_more_than_the_concurrency_is_never_passed(settings):
     barrier = threading.Barrier(4)
     broken = threading.Event()
 
-    def meets(task, first, second):
+    def meets(*_):
         if not broken.is_set():
             try:
                 barrier.wait(0.5)
@@ -336,7 +336,7 @@ def test_a_judge_that_hangs_does_not_hold_up_the_exit(folder):
 import threading, umpirical
 calls = threading.Semaphore(2)
 
-def hangs(task, first, second):
+def hangs(*_):
     if calls.acquire(blocking=False):
         threading.Event().wait()
     return "tie"

@@ -10,24 +10,24 @@ import pytest
 from umpirical.judges.adapters.python import source_digest
 
 
-def ask(model, task, first, second):
+def ask(model, *_):
     return model
 
 
 def closing_over(model):
-    return lambda task, first, second: ask(model, task, first, second)
+    return lambda *shown: ask(model, *shown)
 
 
 def nested(model):
-    def judge(task, first, second):
-        return ask(model, task, first, second)
+    def judge(*shown):
+        return ask(model, *shown)
 
     return judge
 
 
 def with_default(model):
-    def judge(task, first, second, chosen=model):
-        return ask(chosen, task, first, second)
+    def judge(*shown, chosen=model):
+        return ask(chosen, *shown)
 
     return judge
 
@@ -41,11 +41,11 @@ class Judge:
     def __init__(self, model):
         self.model, self.calls = model, 0
 
-    def __call__(self, task, first, second):
+    def __call__(self, *_):
         self.calls += 1
         return self.model
 
-    def compare(self, task, first, second):
+    def compare(self, *_):
         return self.model
 
 
@@ -55,7 +55,7 @@ class Slotted:
     def __init__(self, model):
         self.model = model
 
-    def __call__(self, task, first, second):
+    def __call__(self, *_):
         return self.model
 
 

@@ -2,15 +2,18 @@
 
 import asyncio
 import json
+import os
 import re
 import shlex
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import dataclass, fields, is_dataclass, replace
+from decimal import Decimal, InvalidOperation
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, get_args, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
 
 from umpirical.api.results import Measures, Report
 from umpirical.domain.digests import digest
@@ -33,7 +36,7 @@ from umpirical.store.yaml_files import load_yaml
 from umpirical.study.estimate import PlanEstimate
 from umpirical.study.file import load_study, parse_study_data
 from umpirical.study.run import Watch, measure_judges
-from umpirical.study.targets import judge_entry, judge_name, judges_study
+from umpirical.study.targets import WAYS, judge_entry, judge_name, judges_study
 
 if TYPE_CHECKING:
     from umpirical.protocols.datasheet.record import Datasheet
@@ -148,7 +151,10 @@ def stress(  # noqa: PLR0913  # each by its name
     entry = {key: value for key, value in chosen.items() if key not in ("kind", "scale")}
     keys = {"study": "stress", "seed": seed, "concurrency": concurrency, "stress": stressed, "judges": [entry]}
     # Whoever names a file to this function wants it read, wherever it lies.
-    study = parse_study_data({**keys, **texts, "dataset": dataset}, place, outside=True)
+    try:
+        study = parse_study_data({**keys, **texts, "dataset": dataset}, place, outside=True)
+    except ValidationError as error:
+        raise UsageError(_problem(error), fix="see docs/stress-tests.md for what may be said") from None
     study = replace(study, found={entry["name"]: found} if found is not None else {})
     [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress))
     return report
@@ -181,14 +187,20 @@ def load(path: str | Path) -> Report[Record]:
     file = next((place / name for name in names if (place / name).is_file()), place)
     if not file.is_file():
         raise UsageError(f"{path} holds no record", fix=f"name a file such as {names[0]}, or the folder of a run")
-    text = file.read_text(encoding="utf-8")
     try:
+        text = file.read_text(encoding="utf-8")
         form = json.loads(text).get("format")
     except (ValueError, AttributeError):
         raise UsageError(f"{file} is not a record", fix="name a JSON file that Umpirical wrote") from None
     for protocol in PROTOCOLS:
         if protocol.record.model_fields["format"].default == form:
-            return Report(protocol, protocol.parse(text), file.parent if (file.parent / "run.json").is_file() else None)
+            try:
+                record = protocol.parse(text)
+            except ValidationError as error:
+                raise UsageError(
+                    f"{file} is not whole: {_problem(error)}", fix="restore it, or measure again"
+                ) from None
+            return Report(protocol, record, file.parent if (file.parent / "run.json").is_file() else None)
     raise UsageError(f"{file} is a record of format {form!r}, which is not known here", fix="is its plugin installed?")
 
 
@@ -200,10 +212,35 @@ def measure(
     `counts` are tallies, or a mapping such as {"pairs": [{"task_id": "t1", "arm": "baseline", ...}]}: the fields of
     `umpirical.domain.tallies.Tallies` and of the tallies in it.
     """
-    from pydantic import TypeAdapter
-
-    tallies = counts if isinstance(counts, Tallies) else TypeAdapter(Tallies).validate_python(dict(counts))
+    tallies = counts if isinstance(counts, Tallies) else _tallies(counts)
     return Measures(measure_record(spec, found) for spec, found in measure_all(tallies, kind=kind, protocol=protocol))
+
+
+def _tallies(counts: Mapping[str, Any]) -> Tallies:
+    """Raises UsageError for a count that has no such name: left out, it would silently be 0."""
+    kinds = get_type_hints(Tallies)
+    _refuse_unknown(counts, kinds, "counts")
+    for name, rows in counts.items():
+        element = next(iter(get_args(kinds[name])), None)
+        if is_dataclass(element) and isinstance(rows, Sequence):
+            for row in (each for each in rows if isinstance(each, Mapping)):
+                _refuse_unknown(row, [field.name for field in fields(element)], name)
+    try:
+        return TypeAdapter(Tallies).validate_python(dict(counts))
+    except ValidationError as error:
+        raise UsageError(_problem(error), fix="see umpirical.domain.tallies for what is counted") from None
+
+
+def _problem(error: ValidationError) -> str:
+    """The first of what is wrong, and where."""
+    first = error.errors()[0]
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def _refuse_unknown(given: Iterable[str], known: Collection[str], where: str) -> None:
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise UsageError(f"{where}: nothing is counted as {unknown[0]!r}", fix=f"one of {', '.join(known)}")
 
 
 def _twin(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
@@ -253,7 +290,9 @@ class _Entry:
         if isinstance(judge, Mapping):
             entry = {"name": "judge", **judge}
         elif isinstance(judge, str | Path):
-            entry = _named_entry(str(judge), folder)
+            entry = _named_entry(_from_folder(str(judge), folder), folder)
+        elif judge is None:
+            raise UsageError("None is no judge", fix=f"name {WAYS}, or give a function or a judge object")
         else:
             found, named = judge, judge if hasattr(judge, "__qualname__") else type(judge)
             path = f"{named.__module__}:{getattr(named, '__qualname__', 'judge')}"
@@ -279,13 +318,22 @@ class _Terms:
     progress: bool
 
     def consent(self, estimate: PlanEstimate) -> Decimal | None:
-        cap = None if self.max_cost is None else Decimal(str(self.max_cost))
+        cap = self._cap()
         if estimate.bound and cap is None:
             raise SpendRefused(
                 f"{estimate.calls:,} calls may cost up to ${estimate.bound}, and nobody has agreed to that",
                 fix=f"pass max_cost={estimate.bound}, or less: nothing is sent that might not fit under it",
             )
         return cap
+
+    def _cap(self) -> Decimal | None:
+        try:
+            cap = None if self.max_cost is None else Decimal(str(self.max_cost))
+        except InvalidOperation:
+            cap = Decimal("NaN")
+        if cap is None or (cap.is_finite() and cap >= 0):
+            return cap
+        raise UsageError(f"max_cost is {self.max_cost!r}", fix="give an amount in US dollars, such as max_cost=5")
 
     def overrides(self) -> dict[str, TokenPrices]:
         given = (self.prices or {}).items()
@@ -335,7 +383,7 @@ def datasheet_study(  # noqa: PLR0913  # each by its name
 ) -> Study[Any]:
     """A study of judges on controlled stimuli, in a folder, as it would stand in a study file."""
     design = {"size": size, "arms": ("baseline", *(arm for arm in dict.fromkeys(arms) if arm != "baseline"))}
-    targets = [str(judge) for judge in judges if isinstance(judge, str | Path)]
+    targets = [_from_folder(str(judge), folder) for judge in judges if isinstance(judge, str | Path)]
     written = []
     if len(targets) < len(judges) or not (entry is None or entry.says_nothing):
         written = [(entry or _Entry()).of(judge, folder) for judge in judges]
@@ -358,6 +406,12 @@ def datasheet_study(  # noqa: PLR0913  # each by its name
     }
     in_python = {name: f"umpirical.datasheet({name}, size={size!r})" for name in found}
     return replace(study, commands={**again, **in_python}, found=found)
+
+
+def _from_folder(target: str, folder: Path) -> str:
+    """A file with a judge in it lies in the folder, or where the program runs; it is named from the folder."""
+    elsewhere = target.endswith((".yaml", ".yml")) and not (folder / target).is_file() and Path(target).is_file()
+    return os.path.relpath(target, folder) if elsewhere else target
 
 
 def _named_entry(target: str, folder: Path) -> dict[str, Any]:
