@@ -25,8 +25,8 @@ def judge_of(function, scale=None, deadline=10.0):
     return ObjectJudge("j", kind, "m:f", adapted, AnswerReader(scale), Capabilities(), deadline, "print")
 
 
-async def outcome_of(function, *, shown=SHOWN, scale=None):
-    judge = judge_of(function, scale)
+async def outcome_of(function, *, shown=SHOWN, scale=None, deadline=10.0):
+    judge = judge_of(function, scale, deadline)
     asked = judge.ask(judge.request(shown, Presentation()), trial_id="t")
     response = await asyncio.wait_for(asked, timeout=10)
     assert response.trial_id == "t"
@@ -100,6 +100,47 @@ async def test_an_exception_is_a_failure_that_names_it(error):
         assert outcome.kind == "judge-error"
         assert type(error).__name__ in outcome.detail
         assert len(outcome.detail) <= 300
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError(), BaseException("b")])
+async def test_what_would_end_a_process_or_a_task_is_a_failure_of_the_judge_too(error):
+    def broken(*_):
+        raise error
+
+    async def broken_later(*_):
+        raise error
+
+    for function in (broken, broken_later):
+        outcome = await outcome_of(function)
+        assert (outcome.kind, type(error).__name__ in outcome.detail) == ("judge-error", True)
+
+
+async def test_an_answer_after_the_deadline_is_none_even_if_the_judge_swallows_its_cancellation():
+    async def stubborn(*_):
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return "1"
+
+    outcome = await outcome_of(stubborn, deadline=0.05)
+    assert (outcome.kind, outcome.detail) == ("timeout", "no answer within 0.05 s")
+
+
+async def test_a_judge_that_swallows_its_cancellation_does_not_keep_the_run_from_being_cancelled():
+    started = asyncio.Event()
+
+    async def stubborn(*_):
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return "1"
+
+    asking = asyncio.create_task(outcome_of(stubborn))
+    await started.wait()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
 
 
 async def test_a_function_that_takes_too_few_arguments_is_a_failure():

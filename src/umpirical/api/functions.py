@@ -2,15 +2,18 @@
 
 import asyncio
 import json
+import os
 import re
 import shlex
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import dataclass, fields, is_dataclass, replace
+from decimal import Decimal, InvalidOperation
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
 
 from umpirical.api.results import Measures, Report
 from umpirical.domain.digests import digest
@@ -22,15 +25,16 @@ from umpirical.models.money import Ledger
 from umpirical.models.prices import TokenPrices
 from umpirical.progress import watch_run
 from umpirical.protocols.catalogue import PROTOCOLS
-from umpirical.protocols.study import Study
+from umpirical.protocols.study import STUDY_FILE, Study
 from umpirical.reports.record import Record, measure_record
 from umpirical.runs.executor import LOCAL, Unwatched
 from umpirical.runs.loop import STOPPER, Stopper
 from umpirical.store.files import write_text
+from umpirical.store.yaml_files import load_yaml
 from umpirical.study.estimate import PlanEstimate
 from umpirical.study.file import load_study, parse_study_data
 from umpirical.study.run import Watch, measure_judges
-from umpirical.study.targets import judge_entry, judge_name, judges_study
+from umpirical.study.targets import WAYS, judge_entry, judge_name, judges_study
 
 if TYPE_CHECKING:
     from umpirical.protocols.datasheet.record import Datasheet
@@ -72,6 +76,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
     seed: int = 1,
     folder: str | Path = FOLDER,
     concurrency: int = 16,
+    deadline: float | None = None,
     max_cost: Decimal | float | str | None = None,
     prices: Mapping[str, tuple[float, float]] | None = None,
     allow_unpriced: bool = False,
@@ -83,7 +88,8 @@ def datasheet(  # noqa: PLR0913  # each by its name
     `judge` is a function or any judge object, the name of a judge in the study file of `folder`, a file with a judge in
     it (judge.yaml), a path (module:function), a model (provider/model), or simulated:NAME. A function is called with
     the task and the two candidates, and answers "1", "2", "tie" or "abstain"; with `scale`, it is called with the task
-    and one response, and answers with a grade. An exception that it raises is counted as the outcome of that call.
+    and one response, and answers with a grade. An exception that it raises is counted as the outcome of that call, and
+    so is a call that takes longer than `deadline` seconds (120, unless the judge's file says otherwise).
 
     `size` is screen, paper, standard or full; `arms` are further tie instructions: strict, forced-choice.
     Calls that may be billed need `max_cost`, in US dollars: without it, an error states the price and nothing is sent.
@@ -97,7 +103,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
         repeats=repeats,
         seed=seed,
         concurrency=concurrency,
-        entry=_Entry(name, kind, scale),
+        entry=_Entry(name, kind, scale, deadline),
     )
     [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress))
     return report
@@ -120,6 +126,7 @@ def stress(  # noqa: PLR0913  # each by its name
     seed: int = 1,
     folder: str | Path = FOLDER,
     concurrency: int = 16,
+    deadline: float | None = None,
     max_cost: Decimal | float | str | None = None,
     prices: Mapping[str, tuple[float, float]] | None = None,
     allow_unpriced: bool = False,
@@ -134,7 +141,7 @@ def stress(  # noqa: PLR0913  # each by its name
     """
     place = Path(folder)
     dataset = _dataset(data, place, {"response": response, "label": label, "task": task}, scale, sample)
-    chosen, found = _Entry(name, "grade", None).of(judge, place)
+    chosen, found = _Entry(name, "grade", None, deadline).of(judge, place)
     texts = {
         key: _text_file(place, key, text) for key, text in (("rubric", rubric), ("instruction", instruction)) if text
     }
@@ -142,7 +149,10 @@ def stress(  # noqa: PLR0913  # each by its name
     entry = {key: value for key, value in chosen.items() if key not in ("kind", "scale")}
     keys = {"study": "stress", "seed": seed, "concurrency": concurrency, "stress": stressed, "judges": [entry]}
     # A caller who names a file wants it read, wherever it is.
-    study = parse_study_data({**keys, **texts, "dataset": dataset}, place, outside=True)
+    try:
+        study = parse_study_data({**keys, **texts, "dataset": dataset}, place, outside=True)
+    except ValidationError as error:
+        raise UsageError(_problem(error), fix="see docs/stress-tests.md for what may be said") from None
     study = replace(study, found={entry["name"]: found} if found is not None else {})
     [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress))
     return report
@@ -175,14 +185,20 @@ def load(path: str | Path) -> Report[Record]:
     file = next((place / name for name in names if (place / name).is_file()), place)
     if not file.is_file():
         raise UsageError(f"{path} holds no record", fix=f"name a file such as {names[0]}, or the folder of a run")
-    text = file.read_text(encoding="utf-8")
     try:
+        text = file.read_text(encoding="utf-8")
         form = json.loads(text).get("format")
     except (ValueError, AttributeError):
         raise UsageError(f"{file} is not a record", fix="name a JSON file that Umpirical wrote") from None
     for protocol in PROTOCOLS:
         if protocol.record.model_fields["format"].default == form:
-            return Report(protocol, protocol.parse(text), file.parent if (file.parent / "run.json").is_file() else None)
+            try:
+                record = protocol.parse(text)
+            except ValidationError as error:
+                raise UsageError(
+                    f"{file} is not whole: {_problem(error)}", fix="restore it, or measure again"
+                ) from None
+            return Report(protocol, record, file.parent if (file.parent / "run.json").is_file() else None)
     raise UsageError(f"{file} is a record of format {form!r}, which is not known here", fix="is its plugin installed?")
 
 
@@ -194,10 +210,35 @@ def measure(
     `counts` are tallies, or a mapping such as {"pairs": [{"task_id": "t1", "arm": "baseline", ...}]}: the fields of
     `umpirical.domain.tallies.Tallies` and of the tallies in it.
     """
-    from pydantic import TypeAdapter
-
-    tallies = counts if isinstance(counts, Tallies) else TypeAdapter(Tallies).validate_python(dict(counts))
+    tallies = counts if isinstance(counts, Tallies) else _tallies(counts)
     return Measures(measure_record(spec, found) for spec, found in measure_all(tallies, kind=kind, protocol=protocol))
+
+
+def _tallies(counts: Mapping[str, Any]) -> Tallies:
+    """Raises UsageError for a count that has no such name: left out, it would silently be 0."""
+    kinds = get_type_hints(Tallies)
+    _refuse_unknown(counts, kinds, "counts")
+    for name, rows in counts.items():
+        element = next(iter(get_args(kinds[name])), None)
+        if is_dataclass(element) and isinstance(rows, Sequence):
+            for row in (each for each in rows if isinstance(each, Mapping)):
+                _refuse_unknown(row, [field.name for field in fields(element)], name)
+    try:
+        return TypeAdapter(Tallies).validate_python(dict(counts))
+    except ValidationError as error:
+        raise UsageError(_problem(error), fix="see umpirical.domain.tallies for what is counted") from None
+
+
+def _problem(error: ValidationError) -> str:
+    """The first of what is wrong, and where."""
+    first = error.errors()[0]
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg'].removeprefix('Value error, ')}"
+
+
+def _refuse_unknown(given: Iterable[str], known: Collection[str], where: str) -> None:
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise UsageError(f"{where}: nothing is counted as {unknown[0]!r}", fix=f"one of {', '.join(known)}")
 
 
 def _twin(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
@@ -239,6 +280,7 @@ class _Entry:
     name: str | None = None
     kind: JudgeKind | None = None
     scale: Scale | None = None
+    deadline: float | None = None
 
     def of(self, judge: object, folder: Path) -> tuple[dict[str, Any], object]:
         """Returns the judge's entry as in a study file, and the object itself if it cannot be found any other way."""
@@ -246,18 +288,21 @@ class _Entry:
         if isinstance(judge, Mapping):
             entry = {"name": "judge", **judge}
         elif isinstance(judge, str | Path):
-            entry = judge_entry(str(judge), folder)
+            entry = _named_entry(_from_folder(str(judge), folder), folder)
+        elif judge is None:
+            raise UsageError("None is no judge", fix=f"name {WAYS}, or give a function or a judge object")
         else:
             found, named = judge, judge if hasattr(judge, "__qualname__") else type(judge)
             path = f"{named.__module__}:{getattr(named, '__qualname__', 'judge')}"
-            entry = {"name": judge_name(_word(getattr(named, "__name__", "judge"))), "callable": _word(path)}
-        said = {"name": self.name, "kind": self.kind or ("grade" if self.scale is not None else None)}
+            entry = {"name": _name(getattr(named, "__name__", "judge")), "callable": _word(path)}
+        kind = self.kind or ("grade" if self.scale is not None else None)
+        said = {"name": self.name, "kind": kind, "deadline": self.deadline}
         entry |= {key: value for key, value in said.items() if value is not None}
         return entry | ({"scale": _scale(self.scale)} if self.scale is not None else {}), found
 
     @property
     def says_nothing(self) -> bool:
-        return self.name is None and self.kind is None and self.scale is None
+        return self == _Entry()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,13 +316,22 @@ class _Terms:
     progress: bool
 
     def consent(self, estimate: PlanEstimate) -> Decimal | None:
-        cap = None if self.max_cost is None else Decimal(str(self.max_cost))
+        cap = self._cap()
         if estimate.bound and cap is None:
             raise SpendRefused(
                 f"{estimate.calls:,} calls may cost up to ${estimate.bound}, and no cap has been agreed to",
                 fix=f"pass max_cost={estimate.bound}, or less: no call is sent that might exceed it",
             )
         return cap
+
+    def _cap(self) -> Decimal | None:
+        try:
+            cap = None if self.max_cost is None else Decimal(str(self.max_cost))
+        except InvalidOperation:
+            cap = Decimal("NaN")
+        if cap is None or (cap.is_finite() and cap >= 0):
+            return cap
+        raise UsageError(f"max_cost is {self.max_cost!r}", fix="give an amount in US dollars, such as max_cost=5")
 
     def overrides(self) -> dict[str, TokenPrices]:
         given = (self.prices or {}).items()
@@ -314,7 +368,7 @@ def datasheet_study(  # noqa: PLR0913  # each by its name
 ) -> Study[Any]:
     """Returns a study of judges on controlled stimuli, in a folder, as a study file would describe it."""
     design = {"size": size, "arms": ("baseline", *(arm for arm in dict.fromkeys(arms) if arm != "baseline"))}
-    targets = [str(judge) for judge in judges if isinstance(judge, str | Path)]
+    targets = [_from_folder(str(judge), folder) for judge in judges if isinstance(judge, str | Path)]
     written = []
     if len(targets) < len(judges) or not (entry is None or entry.says_nothing):
         written = [(entry or _Entry()).of(judge, folder) for judge in judges]
@@ -339,9 +393,28 @@ def datasheet_study(  # noqa: PLR0913  # each by its name
     return replace(study, commands={**again, **in_python}, found=found)
 
 
+def _from_folder(target: str, folder: Path) -> str:
+    """A file with a judge in it lies in the folder, or where the program runs; it is named from the folder."""
+    elsewhere = target.endswith((".yaml", ".yml")) and not (folder / target).is_file() and Path(target).is_file()
+    return os.path.relpath(target, folder) if elsewhere else target
+
+
+def _named_entry(target: str, folder: Path) -> dict[str, Any]:
+    """A judge by its name in the study file of the folder, if there is one, or by whatever else names a judge."""
+    file = folder / STUDY_FILE
+    judges = load_yaml(file).data.get("judges", []) if file.is_file() else []
+    known = [dict(entry) for entry in judges if entry.get("name") == target]
+    return known[0] if known else judge_entry(target, folder)
+
+
 def _word(text: str) -> str:
     """Keeps letters, digits, dots and colons, which a path to an object may have; replaces the rest."""
     return re.sub(r"[^\w.:]", "_", text)
+
+
+def _name(text: str) -> str:
+    """A judge's name from that of an object: `lambda` for `<lambda>`, and `judge` where no letter is left."""
+    return judge_name(re.sub(r"[^A-Za-z0-9._-]", "-", text)).strip("._-") or "judge"
 
 
 def _scale(scale: Scale) -> dict[str, Any]:

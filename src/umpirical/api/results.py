@@ -20,6 +20,25 @@ __all__ = ["Measures", "Report"]
 
 RecordT_co = TypeVar("RecordT_co", bound=Record, covariant=True)
 
+COLUMNS = {
+    "measure": "text",
+    "arm": "text",
+    "stratum": "text",
+    "group": "text",
+    "value": "number",
+    "low": "number",
+    "high": "number",
+    "level": "number",
+    "method": "text",
+    "numerator": "number",
+    "denominator": "count",
+    "unit": "text",
+    "clusters": "count",
+    "censoring": "text",
+    "undefined": "text",
+}
+"""Of a data frame. Each has a type that knows a missing value: what is not known is no number, not even NaN."""
+
 FRAME_HEIGHT = 640
 """Height in pixels of a page in a notebook; the page scrolls."""
 
@@ -64,13 +83,16 @@ class Measures(Sequence[MeasureRecord]):
         """Returns a row for each measure; needs pandas. A measure without a value states the reason instead."""
         import pandas as pd
 
-        return pd.DataFrame(list(self._rows()))
+        types = {"text": "string", "number": "Float64", "count": "Int64"}
+        rows = pd.DataFrame(list(self._rows()), columns=list(COLUMNS), dtype=object)
+        return rows.astype({name: types[kind] for name, kind in COLUMNS.items()})
 
     def to_polars(self) -> "pl.DataFrame":
         """Like `to_pandas`, for Polars."""
         import polars as pl
 
-        return pl.DataFrame(list(self._rows()))
+        types = {"text": pl.String, "number": pl.Float64, "count": pl.Int64}
+        return pl.DataFrame(list(self._rows()), schema={name: types[kind] for name, kind in COLUMNS.items()})
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for measure in self._measures:

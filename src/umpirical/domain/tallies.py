@@ -256,5 +256,7 @@ class Tallies:
 
     def arms(self) -> tuple[str, ...]:
         """The arms in which anything was counted, in alphabetical order."""
-        seen = {t.arm for t in self.vacuum} | {t.arm for t in self.pairs} | {t.arm for t in self.calls}
-        return tuple(sorted(seen))
+        single = (self.vacuum, self.pairs, self.calls, self.outcomes, self.grade_pairs, self.grades)
+        return tuple(
+            sorted({tally.arm for part in (*single, self.changes, self.repeats, self.golds) for tally in part})
+        )

@@ -60,11 +60,17 @@ class ObjectJudge:
         try:
             async with deadline:
                 answer = Response(trial_id, await self.adapted.judge(request.shown))
-        except Exception as error:  # noqa: BLE001  # the user's own code: whatever it raises is this call's outcome
+        except GeneratorExit:
+            raise
+        except BaseException as error:  # noqa: BLE001  # the user's own code: whatever it raises is this call's outcome
+            # Also what would end a process: Ctrl-C is heard by another thread, so this one is the judge's own.
             answer = Response(trial_id, None, "judge-error", f"{type(error).__name__}: {error}"[:300])
-            # The judge may raise its own TimeoutError, which is a different failure.
-            if deadline.expired():
-                answer = Response(trial_id, None, "timeout", f"no answer within {self.deadline:g} s")
+        # A judge may raise a TimeoutError or a CancelledError of its own, and may swallow the one that was meant for
+        # it: what has happened is not to be read from what it raises.
+        if _is_cancelled():
+            raise asyncio.CancelledError
+        if deadline.expired():
+            answer = Response(trial_id, None, "timeout", f"no answer within {self.deadline:g} s")
         elapsed = (time.perf_counter() - start) * 1000
         return replace(answer, served_by=self.path, latency_ms=elapsed, asked_at=asked_at)
 
@@ -73,3 +79,8 @@ class ObjectJudge:
 
     async def close(self) -> None:
         """Releases nothing: the object belongs to the user, and outlives the run."""
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

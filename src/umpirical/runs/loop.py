@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -42,11 +43,19 @@ STOPPER: ContextVar[Stopper | None] = ContextVar("umpirical_stopper", default=No
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
+_thread: threading.Thread | None = None
 
 
 def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
-    """Runs a coroutine on the loop and waits for it. On an interrupt, cancels it and waits for its clean-up."""
+    """Runs a coroutine on the loop and waits for it. On an interrupt, cancels it and waits for its clean-up.
+
+    Raises RuntimeError on the loop itself, which would wait for itself: a judge that measures another one has to be
+    synchronous, or to await.
+    """
     loop, done, tasks = _running_loop(), Future[T](), list[asyncio.Task[None]]()
+    if threading.current_thread() is _thread:
+        work.close()
+        raise RuntimeError("this waits for the event loop that it runs on: await the asynchronous twin instead")
 
     async def settle() -> None:
         try:
@@ -73,12 +82,24 @@ def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:
-    global _loop  # noqa: PLW0603  # there is one, that is the point
+    global _loop, _thread  # noqa: PLW0603  # there is one, that is the point
     with _lock:
         if _loop is None:
             _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name="umpirical-loop", daemon=True).start()
+            _thread = threading.Thread(target=_serve, args=(_loop,), name="umpirical-loop", daemon=True)
+            _thread.start()
         return _loop
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Runs the loop for as long as the process lives.
+
+    A task that ends in SystemExit or KeyboardInterrupt, such as one that a judge has started, stops the loop that it
+    runs on. Whoever awaits that task is told; all others would wait for ever.
+    """
+    while True:
+        with suppress(SystemExit, KeyboardInterrupt):
+            loop.run_forever()
 
 
 def _forget() -> None:

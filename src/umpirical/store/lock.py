@@ -1,13 +1,14 @@
-"""Locks for one process at a time: two that ask the same questions would pay twice."""
+"""Locks: two processes that ask the same questions would pay twice, and two that write the same file would collide."""
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from umpirical.domain.errors import UsageError
 
-__all__ = ["locked"]
+__all__ = ["locked", "one_at_a_time"]
 
 
 @contextmanager
@@ -20,3 +21,15 @@ def locked(folder: Path, *, held: str) -> Iterator[None]:
         except OSError:
             raise UsageError(held, fix="wait for it to end") from None
         yield
+
+
+@contextmanager
+def one_at_a_time(folder: Path) -> Iterator[None]:
+    """Waits until no other thread or process is in here for the same folder. The folder itself is what is locked."""
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

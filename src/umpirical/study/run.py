@@ -18,6 +18,7 @@ from umpirical.protocols.study import Study
 from umpirical.reports.record import Record
 from umpirical.runs.executor import EXECUTORS, LOCAL, Watcher
 from umpirical.runs.run import Run, open_run
+from umpirical.store.lock import one_at_a_time
 from umpirical.store.runs import RunStore
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.prepare import prepare_run
@@ -89,8 +90,9 @@ class FinishedRun:
 def plan_runs(study: Study[Any], judges: Sequence[str], *, fresh: bool = False) -> list[Run]:
     """Plans the runs of the named judges, or of all; if `fresh`, new runs that reuse no answers from earlier ones."""
     chosen = [study.judge(name) for name in judges] if judges else study.spec.judges
-    stimuli = study.protocol.stimuli(study)
-    return [prepare_run(study, judge, fresh=fresh, stimuli=stimuli) for judge in chosen]
+    with one_at_a_time(study.folder):
+        stimuli = study.protocol.stimuli(study)
+        return [prepare_run(study, judge, fresh=fresh, stimuli=stimuli) for judge in chosen]
 
 
 def complete_run(
@@ -105,7 +107,8 @@ def complete_run(
     chosen = EXECUTORS.get(executor)(Calling(concurrency, meter or Meter(FREE, Ledger())))
     with watch(run.judge.name, run.trials) as watcher:
         chosen.run(range(run.shards), run.call, run.store, watcher)
-    return finished_run(run.folder)
+    with one_at_a_time(run.folder):
+        return finished_run(run.folder)
 
 
 def finished_run(folder: Path, *, out: Path | None = None) -> FinishedRun:

@@ -60,7 +60,8 @@ def judges_study(  # noqa: PLR0913  # each by its name
         study = parse_study_data({**data, **keys, "judges": chosen}, folder)
     except ValidationError as error:
         problem = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise UsageError(f"{', '.join(targets)}: {problem}", fix=f"name {WAYS}") from None
+        named = ", ".join(targets) or ", ".join(str(entry.get("name")) for entry in entries)
+        raise UsageError(f"{named}: {problem}", fix=f"name {WAYS}") from None
     _refuse_unasked_arms(study)
     return study
 
