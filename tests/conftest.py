@@ -1,8 +1,39 @@
 import os
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from tests.browsing import ARGUMENTS, CHROMIUM
+from tests.sharing import SHARED
+from tests.weights import group_of, is_heavy, longest_first
+
+
+def pytest_configure(config):
+    """Makes the folder that all processes of this session share, unless this is one of them."""
+    if SHARED not in os.environ:
+        shared = TemporaryDirectory(prefix="umpirical-tests-")
+        os.environ[SHARED] = shared.name
+        config.add_cleanup(lambda: (os.environ.pop(SHARED), shared.cleanup()))
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if is_heavy(item):
+            item.add_marker("heavy")
+    items[:] = longest_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Gives whole groups to the workers of `pytest -n`, in the order of collection."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return group_of(nodeid)
+
+    config.option.loadscopereorder = False
+    return ByGroup(config, log)
 
 
 @pytest.fixture(scope="module")
