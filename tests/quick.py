@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 
-__all__ = ["CORE", "changed_files", "main", "tests_of"]
+__all__ = ["CORE", "changed_files", "concerned_tests", "main"]
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path("src/umpirical")
@@ -48,7 +48,7 @@ def changed_files(root: Path = ROOT) -> set[Path]:
     return {Path(line) for lines in listed for line in lines}
 
 
-def tests_of(changed: Iterable[Path], root: Path = ROOT) -> set[Path]:
+def concerned_tests(changed: Iterable[Path], root: Path = ROOT) -> set[Path]:
     """The test files and folders that concern the changed files, relative to `root`."""
     found: set[Path] = set()
     for path in changed:
@@ -63,7 +63,7 @@ def tests_of(changed: Iterable[Path], root: Path = ROOT) -> set[Path]:
 
 def main() -> int:
     """Runs every check, also after one has failed, and says how much CPU time it took."""
-    tests = sorted({str(path) for path in tests_of(changed_files())} | set(CORE))
+    tests = sorted({str(path) for path in concerned_tests(changed_files())} | set(CORE))
     print("tests of what changed, and the core:", *tests, sep="\n  ", flush=True)  # noqa: T201
     pytest = ["pytest", "-q", "-n", "logical", "-m", "not slow and not heavy", *tests]
     commands = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["lint-imports"], pytest]
