@@ -1,4 +1,6 @@
 import os
+from contextlib import redirect_stdout
+from io import StringIO
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -49,6 +51,18 @@ def browser():
         opened = engine.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def run_demo(tmp_path_factory):
+    """The folder that `umpirical demo` has written to, and what it printed."""
+    from umpirical.cli import main
+
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.raises(SystemExit) as stop, redirect_stdout(StringIO()) as out:
+        main(["demo", "--out", str(folder), "--no-open"])
+    assert stop.value.code == 0
+    return folder, out.getvalue()
 
 
 @pytest.fixture

@@ -9,6 +9,14 @@ __all__ = ["HEAVY", "group_of", "is_heavy", "longest_first"]
 HEAVY: dict[str, int] = {}
 """A test, a test file or a folder, and roughly how many seconds of CPU time its tests take."""
 
+GROUPS = {
+    # The server takes all processors that it can get: two of them at a time would be in each other's way.
+    "tests/llm": "the real model",
+    "tests/docs/test_readme.py": "the demo",
+    "tests/study/test_demo.py": "the demo",
+}
+"""Groups of more than one file."""
+
 NEEDY = frozenset({"browser", "llm"})
 """Marks of tests that need more than Python."""
 
@@ -31,12 +39,8 @@ def longest_first(items: Iterable[pytest.Item]) -> list[pytest.Item]:
 
 
 def group_of(nodeid: str) -> str:
-    """Tests of one group run on the same worker, where they share what is expensive to make.
-
-    A group is a file, whose fixtures would else be made on every worker. The real model is one group: its server takes
-    all processors it can get, and two of them at a time would be in each other's way.
-    """
-    return "tests/llm" if _within(nodeid, "tests/llm") else nodeid.partition("::")[0]
+    """Tests of one group run on the same worker: those of a file, whose fixtures would else be made on every worker."""
+    return next((group for name, group in GROUPS.items() if _within(nodeid, name)), nodeid.partition("::")[0])
 
 
 def _within(nodeid: str, name: str) -> bool:
