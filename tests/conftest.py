@@ -1,8 +1,41 @@
 import os
+from contextlib import redirect_stdout
+from io import StringIO
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from tests.browsing import ARGUMENTS, CHROMIUM
+from tests.sharing import SHARED
+from tests.weights import group_of, is_heavy, longest_first
+
+
+def pytest_configure(config):
+    """Makes the folder that all processes of this session share, unless this is one of them."""
+    if SHARED not in os.environ:
+        shared = TemporaryDirectory(prefix="umpirical-tests-")
+        os.environ[SHARED] = shared.name
+        config.add_cleanup(lambda: (os.environ.pop(SHARED), shared.cleanup()))
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if is_heavy(item):
+            item.add_marker("heavy")
+    items[:] = longest_first(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Gives whole groups to the workers of `pytest -n`, in the order of collection."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            return group_of(nodeid)
+
+    config.option.loadscopereorder = False
+    return ByGroup(config, log)
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +51,18 @@ def browser():
         opened = engine.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def run_demo(tmp_path_factory):
+    """The folder that `umpirical demo` has written to, and what it printed."""
+    from umpirical.cli import main
+
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.raises(SystemExit) as stop, redirect_stdout(StringIO()) as out:
+        main(["demo", "--out", str(folder), "--no-open"])
+    assert stop.value.code == 0
+    return folder, out.getvalue()
 
 
 @pytest.fixture

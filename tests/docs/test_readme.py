@@ -7,6 +7,7 @@ import pytest
 
 from tests.docs.reading import ROOT, blocks, table
 from tests.runs.loopback import swayed_answer
+from tests.stimuli.built import lend_stimuli
 from umpirical.cli import main
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.report import NON_CLAIMS
@@ -28,8 +29,6 @@ def run(tmp_path, monkeypatch, capsys):
     def run_line(line: str) -> str:
         program, *arguments = shlex.split(line)
         assert program == "umpirical"
-        if arguments == ["demo"]:
-            arguments += ["--out", "demo", "--no-open"]
         with pytest.raises(SystemExit) as stop:
             main(arguments)
         shown = capsys.readouterr()
@@ -48,8 +47,9 @@ def test_it_is_short():
     assert len(TEXT.splitlines()) < 170
 
 
-def test_the_demo_prints_what_the_readme_shows(run):
-    out = run(DEMO.strip())
+def test_the_demo_prints_what_the_readme_shows(run_demo):
+    assert DEMO.strip() == "umpirical demo"
+    _, out = run_demo
     (shown,) = blocks(README, "text")
     assert shown in out
     assert "MISSED" not in out
@@ -62,6 +62,7 @@ def test_the_quick_start_leads_to_a_datasheet(run, tmp_path):
 
 
 def test_one_judge_in_one_command_leads_to_a_datasheet_and_two_to_a_comparison(run, tmp_path):
+    lend_stimuli(tmp_path)
     for line in ONE_JUDGE.splitlines():
         run(line)
     assert len(list(tmp_path.glob("runs/*/datasheet.html"))) == 2
@@ -69,6 +70,7 @@ def test_one_judge_in_one_command_leads_to_a_datasheet_and_two_to_a_comparison(r
 
 
 def test_the_grade_example_is_measured(run, tmp_path):
+    lend_stimuli(tmp_path, size="standard")
     (tmp_path / "umpirical.yaml").write_text(GRADE_STUDY)
     run("umpirical run .")
     assert one_datasheet(tmp_path)["judge"]["kind"] == "grade"
@@ -78,6 +80,7 @@ def test_the_model_example_measures_a_model_on_a_server(run, tmp_path, monkeypat
     assert parse_study(MODEL_STUDY, tmp_path).spec.judges[0].model.adapter == "openai-compatible"
     monkeypatch.setenv("MY_API_KEY", "any")
     with ChatServer(swayed_answer) as server:
+        lend_stimuli(tmp_path, size="standard")
         text = MODEL_STUDY.replace("http://127.0.0.1:8000/v1", server.base_url)
         (tmp_path / "umpirical.yaml").write_text(text)
         run("umpirical run . --yes")
@@ -88,6 +91,7 @@ def test_the_model_example_measures_a_model_on_a_server(run, tmp_path, monkeypat
 
 def test_the_callable_example_is_measured_and_found_out(run, tmp_path):
     assert parse_study(CALLABLE_STUDY, tmp_path).spec.judges[0].callable == "my_judge:judge"
+    lend_stimuli(tmp_path, size="standard")
     (tmp_path / "my_judge.py").write_text(JUDGE)
     (tmp_path / "umpirical.yaml").write_text(CALLABLE_STUDY)
     run("umpirical run . --yes")

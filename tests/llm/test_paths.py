@@ -58,7 +58,7 @@ async def ask_all(judges, trials):
     return answers
 
 
-@pytest.mark.parametrize("trials", [20, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("trials", [6, *(pytest.param(trials, marks=pytest.mark.slow) for trials in (20, 50))])
 async def test_the_verdict_is_the_same(three_judges, server, trials):
     judges = three_judges(server, max_tokens=32, constrained=True)
     for answers in await ask_all(judges, pairs(trials)):

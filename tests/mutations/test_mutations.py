@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+KNOWN_JUDGES = "tests/protocols/datasheet/end_to_end/test_known_judges.py"
 
 MUTATIONS = {
     "slot taken for content": (
@@ -17,7 +18,7 @@ MUTATIONS = {
   count(*) filter (complete and commits = 2 and slots = 1) as positional,""",
         """count(*) filter (complete and commits = 2 and slots = 1) as stable,
   count(*) filter (complete and commits = 2 and contents = 1) as positional,""",
-        ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
+        [f"{KNOWN_JUDGES}::test_a_judge_that_always_says_1_is_all_positional_and_half_right"],
     ),
     "slots mapped back to the wrong content": (
         "protocols/datasheet/counting.py",
@@ -25,13 +26,13 @@ MUTATIONS = {
     when choice = '2' then case "order" when 'uv' then 'v' else 'u' end""",
         """when choice = '1' then case "order" when 'uv' then 'v' else 'u' end
     when choice = '2' then case "order" when 'uv' then 'u' else 'v' end""",
-        ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
+        [f"{KNOWN_JUDGES}::test_an_oracle_is_always_right_and_never_prefers_without_reason"],
     ),
     "candidates shown in the wrong slots": (
         "runs/plan.py",
         "(u, v) if order is Order.UV else (v, u)",
         "(v, u) if order is Order.UV else (u, v)",
-        ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
+        [f"{KNOWN_JUDGES}::test_an_oracle_is_always_right_and_never_prefers_without_reason"],
     ),
     "the half on one-sided commits dropped": (
         "measures/estimates/pairs.py",
@@ -43,13 +44,13 @@ MUTATIONS = {
         "measures/estimates/pairs.py",
         "tally.correct_calls / 2",
         "(tally.correct_calls + tally.tie_calls) / 2",
-        ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
+        [f"{KNOWN_JUDGES}::test_a_judge_that_always_ties_sees_nothing_and_is_not_thought_right"],
     ),
     "ties counted correct when counting": (
         "protocols/datasheet/counting.py",
         "count(*) filter (content = better) as correct",
         "count(*) filter (content = better or slot is null) as correct",
-        ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
+        [f"{KNOWN_JUDGES}::test_a_judge_that_always_ties_sees_nothing_and_is_not_thought_right"],
     ),
     "pairs taken for independent": (
         "stats/clusters.py",
@@ -61,7 +62,7 @@ MUTATIONS = {
         "runs/judgments.py",
         'return said | {"outcome": "unparsed", "why": why}',
         'return said | {"outcome": "verdict", "choice": "tie"}',
-        ["tests/protocols/datasheet/end_to_end/test_known_judges.py"],
+        [f"{KNOWN_JUDGES}::test_what_is_not_on_the_scale_is_left_out_shown_and_bounded"],
     ),
 }
 

@@ -29,6 +29,7 @@ JUDGES = {
 }
 
 SIZES = [pytest.param(200, id="200"), pytest.param(2000, id="2000", marks=pytest.mark.slow)]
+TASKS = [12, pytest.param(20, marks=pytest.mark.slow)]
 
 UNPARSED = 0.08
 
@@ -58,7 +59,7 @@ def covers(estimate: Estimate, truth: float) -> bool:
 
 
 @pytest.mark.parametrize("runs", SIZES)
-@pytest.mark.parametrize("tasks", [12, 20])
+@pytest.mark.parametrize("tasks", TASKS)
 @pytest.mark.parametrize("judge", JUDGES)
 def test_every_rate_is_recovered(judge, tasks, runs):
     planted = truths(judge)
@@ -84,7 +85,7 @@ def test_every_rate_is_recovered(judge, tasks, runs):
 
 
 @pytest.mark.parametrize("runs", SIZES)
-@pytest.mark.parametrize("tasks", [12, 20])
+@pytest.mark.parametrize("tasks", TASKS)
 @pytest.mark.parametrize("judge", ["cross-sensitive", "short-sighted"])
 def test_the_detection_threshold_is_covered(judge, tasks, runs):
     truth = truths(judge)["detection-threshold", ""]

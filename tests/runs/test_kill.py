@@ -1,4 +1,4 @@
-"""SIGKILL at random moments, ten times over: nothing is lost, nothing is counted twice."""
+"""SIGKILL at random moments, several times over: nothing is lost, nothing is counted twice."""
 
 import json
 import random
@@ -8,12 +8,12 @@ import sys
 import time
 from pathlib import Path
 
-from tests.runs.loopback import judgments, swayed_answer, write_study
+import pytest
+
+from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
 from umpirical.testing import ChatServer
 
-KILLS = 10
 CONCURRENCY = 32
-REPEATS = 18
 UNDER_COMMIT = 64
 """Responses that may have come in while a commit was under way, at most, on a slow disk."""
 
@@ -50,20 +50,25 @@ def datasheet(result: dict) -> dict:
     return json.loads(Path(result["datasheet"]).read_text())
 
 
-def test_a_run_killed_ten_times_ends_as_an_undisturbed_one(tmp_path):
-    rng = random.Random(20)  # noqa: S311  # moments, not secrets
+@pytest.mark.parametrize(
+    ("times", "repeats", "seed"),
+    [(3, 6, 4), pytest.param(10, 18, 20, marks=pytest.mark.slow)],
+    ids=["3 times", "10 times"],
+)
+def test_a_run_killed_several_times_ends_as_an_undisturbed_one(tmp_path, times, repeats, seed):
+    rng = random.Random(seed)  # noqa: S311  # moments, not secrets
     with ChatServer(swayed_answer) as calm:
-        undisturbed = finish(write_study(tmp_path / "calm", calm.base_url, repeats=REPEATS, concurrency=CONCURRENCY))
+        undisturbed = finish(write_study(tmp_path / "calm", calm.base_url, repeats=repeats, concurrency=CONCURRENCY))
     with ChatServer(swayed_answer, latency=0.005) as server:
-        study = write_study(tmp_path / "killed", server.base_url, repeats=REPEATS, concurrency=CONCURRENCY)
-        kills = sum(kill_at_a_random_moment(start(study), server, rng) for _ in range(KILLS))
+        study = write_study(tmp_path / "killed", server.base_url, repeats=repeats, concurrency=CONCURRENCY)
+        kills = sum(kill_at_a_random_moment(start(study), server, rng) for _ in range(times))
         answered_before = len(server.answered)
         resumed = finish(study)
         asked_twice = server.asked.total() - len(server.asked)
 
-    assert kills == KILLS
+    assert kills == times
     assert 0 < answered_before < resumed["trials"]
-    assert resumed["trials"] >= 5000
+    assert resumed["trials"] == CALLS * repeats
 
     # Every trial judged exactly once, with the verdict it would have had.
     killed_run, calm_run = Path(resumed["datasheet"]).parent, Path(undisturbed["datasheet"]).parent

@@ -28,7 +28,12 @@ def faulty(trial_id: str, times: int) -> Fault | None:
 
 
 @pytest.mark.parametrize(
-    "repeats", [pytest.param(6, id="1,800"), pytest.param(334, id="100,200", marks=pytest.mark.slow)]
+    "repeats",
+    [
+        pytest.param(2, id="600"),
+        pytest.param(6, id="1,800", marks=pytest.mark.slow),
+        pytest.param(334, id="100,200", marks=pytest.mark.slow),
+    ],
 )
 def test_none_lost_none_doubled_and_failures_are_those_beyond_the_retries(tmp_path, repeats):
     with ChatServer(swayed_answer, misbehave=faulty, keep_bodies=0) as server:

@@ -3,8 +3,8 @@
 import shutil
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from tests.sharing import locked, shared_folder
 from umpirical.domain.stimuli import Stimulus
 from umpirical.protocols.datasheet.stimuli import write_stimulus_set
 from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli, spread_over_families
@@ -13,8 +13,6 @@ from umpirical.stimuli.controlled.tasks import Task, builtin_tasks
 from umpirical.study.file import parse_study
 
 __all__ = ["built", "lend_stimuli", "tasks_of"]
-
-_KEPT = TemporaryDirectory(prefix="umpirical-built-")
 
 
 def tasks_of(size: str) -> list[Task]:
@@ -33,7 +31,8 @@ def lend_stimuli(folder: Path, *, size: str = "screen", seed: int = 1) -> None:
 
 @cache
 def _written(size: str, seed: int) -> Path:
-    folder = Path(_KEPT.name) / f"{size}-{seed}"
+    folder = shared_folder() / f"{size}-{seed}"
     judge = "{name: any, model: {adapter: simulated, name: careful}}"
     study = parse_study(f"study: s\nseed: {seed}\ndesign: {{size: {size}}}\njudges: [{judge}]\n", folder)
-    return write_stimulus_set(study).folder.parent
+    with locked(folder.with_suffix(".lock")):
+        return write_stimulus_set(study).folder.parent

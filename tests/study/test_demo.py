@@ -12,12 +12,8 @@ from umpirical.protocols.datasheet.record import parse_datasheet
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("demo")
-    with pytest.raises(SystemExit) as stop:
-        main(["demo", "--out", str(folder), "--no-open"])
-    assert stop.value.code == 0
-    return folder
+def demo(run_demo):
+    return run_demo[0]
 
 
 @pytest.mark.parametrize("judge", PROFILES)

@@ -72,7 +72,7 @@ def better(stimulus):
 # Sound sets.
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size", ["paper", "standard"])
 def test_every_gate_passes_on_a_real_set(size, seed):
     again = datasheet_stimuli(tasks_of(size), RECIPES[size], seed=seed)

@@ -66,17 +66,17 @@ def chosen_carriers(study: DatasheetStudy) -> list[Carrier] | None:
 
 def chosen_tasks(study: DatasheetStudy) -> list[Task]:
     """Returns the built-in tasks for the study's size, or the tasks, families and files that the study names."""
-    builtin = builtin_tasks()
     if study.spec.tasks is None:
-        return spread_over_families(builtin, recipe(study.spec.design.size).tasks)
+        return spread_over_families(builtin_tasks(), recipe(study.spec.design.size).tasks)
     chosen: dict[str, Task] = {}
     for name in study.spec.tasks:
         if name.endswith((".yaml", ".yml")):
             found = load_tasks(inside(study.folder, name))
         else:
-            found = [task for task in builtin if name in (task.id, task.family)]
+            # Read only where one is named: that takes longer than reading a whole study.
+            found = [task for task in builtin_tasks() if name in (task.id, task.family)]
         if not found:
-            families = ", ".join(dict.fromkeys(task.family for task in builtin))
+            families = ", ".join(dict.fromkeys(task.family for task in builtin_tasks()))
             raise UsageError(f"no task named {name}", fix=f"name a .yaml file, or a family: {families}")
         if doubled := [task.id for task in found if task.id in chosen]:
             raise UsageError(f"task {doubled[0]} is chosen twice", fix="name it once in tasks")
