@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from umpirical.domain.judgments import Abstained, Unparsed, Verdict
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
+from umpirical.domain.trials import Presentation
 from umpirical.judges.answers import AnswerReader, read_response
 
 COMPARE = AnswerReader(None)
@@ -302,4 +303,4 @@ def test_an_answer_that_was_cut_is_a_verdict_only_if_it_can_be_no_other(reader, 
 
 def test_a_response_says_whether_it_was_cut():
     for finish, outcome in (("stop", Verdict), ("length", Unparsed)):
-        assert isinstance(read_response(INTERVAL, Response("t", "9", finish_reason=finish)), outcome)
+        assert isinstance(read_response(INTERVAL, Response("t", "9", finish_reason=finish), Presentation()), outcome)

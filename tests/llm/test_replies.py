@@ -12,6 +12,7 @@ from tests.models.chat_model import chat_model
 from tests.models.scripted_server import Reply, serve
 from umpirical.domain.judgments import Failed, Unparsed, Verdict
 from umpirical.domain.scales import Choice, GradeScale
+from umpirical.domain.trials import Presentation
 from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.models.caller import Retrying
 from umpirical.models.requests import ChatRequest, Decoding, Message
@@ -79,14 +80,14 @@ async def test_an_answer_off_the_scale_is_unparsed_with_its_text(name):
     text = REPLIES[name]["reply"]["choices"][0]["message"]["content"]
     assert (response.text, response.failure, response.finish_reason) == (text, None, finish)
     assert response.usage.output_tokens > 0
-    assert read_response(reader, response) == Unparsed(text, why)
+    assert read_response(reader, response, Presentation()) == Unparsed(text, why)
 
 
 @pytest.mark.parametrize("name", REFUSED)
 async def test_a_request_that_the_server_refuses_is_failed_and_not_asked_again(name):
     response = await read(REPLIES[name])
     assert response.attempts == 1
-    outcome = read_response(COMPARE, response)
+    outcome = read_response(COMPARE, response, Presentation())
     assert isinstance(outcome, Failed)
     assert outcome.kind == "rejected"
     assert outcome.detail.startswith("HTTP 400")
@@ -95,7 +96,7 @@ async def test_a_request_that_the_server_refuses_is_failed_and_not_asked_again(n
 @pytest.mark.parametrize("name", VERDICTS)
 async def test_a_verdict_is_one_with_and_without_log_probabilities(name):
     response = await read(REPLIES[name])
-    assert read_response(COMPARE, response) == Verdict(Choice("1"))
+    assert read_response(COMPARE, response, Presentation()) == Verdict(Choice("1"))
     assert bool(response.logprobs) == (name == "logprobs")
 
 
@@ -118,7 +119,7 @@ def small_server(smollm2):
 async def test_the_server_still_replies_like_this(small_server, name):
     response = await ask_model(small_server.base_url, request_of(REPLIES[name]["asked"]))
     reader = NO_VERDICT[name][0] if name in NO_VERDICT else COMPARE
-    outcome = read_response(reader, response)
+    outcome = read_response(reader, response, Presentation())
     expected = Unparsed if name in NO_VERDICT else Failed if name in REFUSED else Verdict
     assert isinstance(outcome, expected), outcome
     if name in REFUSED:

@@ -10,6 +10,7 @@ from umpirical.domain.digests import canonical_json
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
+from umpirical.domain.trials import Presentation
 
 __all__ = ["ABSTAIN", "AnswerReader", "read_response"]
 
@@ -147,7 +148,11 @@ class AnswerReader:
         return Verdict(Choice(label) if self._scale is None else label, confidence)
 
 
-def read_response(reader: AnswerReader, response: Response) -> Outcome:
+def read_response(
+    reader: AnswerReader,
+    response: Response,
+    presentation: Presentation,  # noqa: ARG001  # no factor changes what an answer means so far; labels will
+) -> Outcome:
     """Returns what a response says. A response without a text has failed, however the reader reads an empty one."""
     if response.failure is not None:
         return Failed(response.failure, response.failure_detail)

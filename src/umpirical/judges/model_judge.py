@@ -70,8 +70,8 @@ class ModelJudge:
     async def ask(self, request: ChatRequest, *, trial_id: str) -> Response:
         return await self.model.generate(request, trial_id=trial_id)
 
-    def read(self, response: Response, presentation: Presentation) -> Outcome:  # noqa: ARG002  # read the same way, however it was shown
-        return read_response(self.reader, response)
+    def read(self, response: Response, presentation: Presentation) -> Outcome:
+        return read_response(self.reader, response, presentation)
 
     async def close(self) -> None:
         await self.model.close()

@@ -74,8 +74,8 @@ class ObjectJudge:
         elapsed = (time.perf_counter() - start) * 1000
         return replace(answer, served_by=self.path, latency_ms=elapsed, asked_at=asked_at)
 
-    def read(self, response: Response, presentation: Presentation) -> Outcome:  # noqa: ARG002  # read the same way, however it was shown
-        return read_response(self.reader, response)
+    def read(self, response: Response, presentation: Presentation) -> Outcome:
+        return read_response(self.reader, response, presentation)
 
     async def close(self) -> None:
         """Releases nothing: the object belongs to the user, and outlives the run."""

@@ -103,7 +103,7 @@ class Reading:
 def reader_of(judge: JudgeSpec) -> Reader:
     """Returns how a judge's responses are read: this needs no key, no server and none of the user's functions."""
     reader = build_reader(judge)
-    return lambda response, _: read_response(reader, response)
+    return lambda response, presentation: read_response(reader, response, presentation)
 
 
 def read_judgments(run: Run, facts: Facts, *, seen: Seen = lambda *_: None) -> Reading:
