@@ -18,7 +18,7 @@ README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")
 DEMO, ONE_JUDGE, STUDY = blocks(README, "sh")
 MODEL_STUDY, CALLABLE_STUDY, GRADE_STUDY = blocks(README, "yaml")
-(JUDGE,) = blocks(README, "python")
+FRONT_DOOR, JUDGE = blocks(README, "python")
 
 
 @pytest.fixture
@@ -87,6 +87,13 @@ def test_the_model_example_measures_a_model_on_a_server(run, tmp_path, monkeypat
         assert server.asked.total() == 720
     assert server.bodies[0]["model"] == "the-name-on-the-server"
     assert one_datasheet(tmp_path)["complete"]
+
+
+def test_the_front_door_opens(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    exec(FRONT_DOOR, {"__name__": "__main__"})  # noqa: S102  # it is ours
+    printed = capsys.readouterr().out.strip()
+    assert f"print(report.decision)  # {printed}\n" in FRONT_DOOR
 
 
 def test_the_callable_example_is_measured_and_found_out(run, tmp_path):
