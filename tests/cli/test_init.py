@@ -122,7 +122,7 @@ def test_a_rubric_that_nobody_has_written_can_be_told(tmp_path):
         (["yes", "no"], '# positive: ["yes"]', "which of the two is positive?"),
         (["0", "1"], 'scale: {kind: binary, labels: ["0", "1"]}', "two labels, as numbers in order"),
         (["true", "null", '"'], 'labels: ["\\"", "null", "true"]}', "in alphabetical order"),
-        ([str(n) for n in range(30)], "scale: {kind: interval, low: 0.0, high: 29.0}", "Replace these by the true limits"),
+        ([str(n) for n in range(30)], "scale: {kind: interval, low: 0.0, high: 29.0}", "the true limits of the scale"),
     ],
 )
 def test_the_scale_is_written_with_what_is_not_known_of_it(umpirical, tmp_path, labels, scale, comment):
