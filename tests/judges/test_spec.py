@@ -30,7 +30,7 @@ INSPECT = {"adapter": "inspect", "name": "openai/gpt-4o"}
         ({"model": INSPECT | {"name": "gpt-4o"}}, "named by provider and model"),
         ({"model": INSPECT | {"name": "openai/"}}, "named by provider and model"),
         ({"model": INSPECT | {"model_args": {"api_key": "secret"}}}, "a key goes into api_key_env"),
-        ({"model": INSPECT | {"model_args": {"memoize": True}}}, "memoize is not for here"),
+        ({"model": INSPECT | {"model_args": {"memoize": True}}}, "memoize is not allowed here"),
         ({"model": INSPECT | {"model_args": {"http_client": {"a": 1}}}}, "model_args"),
         ({"model": REMOTE | {"batch": True}}, "this adapter does not take batch or model_args"),
         ({"model": REMOTE | {"model_args": {"max_retries": 1}}}, "this adapter does not take batch or model_args"),
