@@ -57,7 +57,7 @@ def test_no_draft_at_all(umpirical, tmp_path):
     with ChatServer(Replies("no", "no", "no")) as server:
         code, out, err = draft(umpirical, server, *OWN)
     assert (code, out) == (5, "")
-    assert "no draft came of asking writer" in err
+    assert "writer produced no draft" in err
     assert "Traceback" not in err
     assert not (tmp_path / "my-task.yaml").exists()
     assert "no" in json.loads((tmp_path / "my-task.replies.jsonl").read_text().splitlines()[0])["text"]

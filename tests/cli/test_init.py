@@ -54,8 +54,8 @@ def test_what_was_guessed_is_said_on_the_screen_and_in_the_file(umpirical, tmp_p
         assert f"{role:9} {column}   (by its name)" in out
         assert f"    {role}: {column}   # by its name\n" in text
     assert "nominal: fair, good, poor   (in alphabetical order)" in out
-    assert "the order of the labels cannot be known from them" in out
-    assert "# Whether they have an order cannot be known from them" in text
+    assert "the labels do not show their order" in out
+    assert "# The labels do not show whether they have an order" in text
     assert '"answers.csv" (4 rows)' in text
     assert f"umpirical check {tmp_path}    then  umpirical run {tmp_path}" in out
 
@@ -117,12 +117,12 @@ def test_a_rubric_that_nobody_has_written_can_be_told(tmp_path):
         (
             ["yes", "no"],
             'scale: {kind: binary, labels: ["no", "yes"]}',
-            "Which of the two is the higher cannot be known",
+            "The labels do not show which of the two is higher",
         ),
         (["yes", "no"], '# positive: ["yes"]', "which of the two is positive?"),
         (["0", "1"], 'scale: {kind: binary, labels: ["0", "1"]}', "two labels, as numbers in order"),
         (["true", "null", '"'], 'labels: ["\\"", "null", "true"]}', "in alphabetical order"),
-        ([str(n) for n in range(30)], "scale: {kind: interval, low: 0.0, high: 29.0}", "Put the limits"),
+        ([str(n) for n in range(30)], "scale: {kind: interval, low: 0.0, high: 29.0}", "the true limits of the scale"),
     ],
 )
 def test_the_scale_is_written_with_what_is_not_known_of_it(umpirical, tmp_path, labels, scale, comment):

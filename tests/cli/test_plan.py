@@ -279,7 +279,7 @@ def test_the_cap_holds_and_a_higher_one_goes_on_without_asking_again(umpirical, 
         code, _, err = umpirical("run", study, "--yes", "--max-cost", caps[0])
         assert code == 6
         assert "is below that: the run may stop there" in err
-        assert "higher --max-cost to go on" in err
+        assert "higher --max-cost to resume" in err
         first, calls = spent(), server.asked.total()
         assert 0 < calls < CALLS
         assert Decimal(caps[0]) / 2 < first <= Decimal(caps[0]), "what was left under the cap was used"

@@ -155,7 +155,7 @@ def test_odd_labels_and_numbers_are_read_as_they_were_described():
 def test_what_has_no_marks_is_refused(prompt):
     assert read_shown(prompt) is None
     request = ChatRequest("m", (Message("user", prompt),), Decoding())
-    with pytest.raises(ValueError, match="built-in grade prompts only"):
+    with pytest.raises(ValueError, match="reads only the built-in grade prompts"):
         asyncio.run(model_of(LatentExaminer(0.1)).generate(request, trial_id="t"))
 
 
@@ -539,7 +539,7 @@ def test_a_name_that_no_simulated_judge_has_is_answered_before_the_data_is_looke
 def test_a_judge_that_compares_is_not_given_the_users_own_data(tmp_path):
     write_stimuli(tmp_path / "stimuli", [original_of("x")])
     spec = JudgeSpec(name="j", model={"adapter": "simulated", "name": "careful"})
-    with pytest.raises(UsageError, match="controlled stimuli alone"):
+    with pytest.raises(UsageError, match="knows only the controlled stimuli"):
         CallSpec(resolve_prompts(spec, tmp_path), tmp_path, tmp_path / "stimuli", 4, KEY).open_judge()
 
 

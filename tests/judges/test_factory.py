@@ -211,7 +211,7 @@ def test_a_callable_that_cannot_be_had_is_refused(tmp_path, path, message):
 def test_a_simulated_judge_with_a_prompt_it_cannot_read_is_refused_when_built(tmp_path):
     (tmp_path / "own.md").write_text("{{task}} {{first}} {{second}}")
     spec = JudgeSpec(name="a", model={"adapter": "simulated", "name": "careful"}, prompts={"baseline": "own.md"})
-    with pytest.raises(UsageError, match="built-in compare prompt only"):
+    with pytest.raises(UsageError, match="reads only the built-in compare prompt"):
         build_judge(resolve_prompts(spec, tmp_path), folder=tmp_path, calling=Calling(answer_key=lambda: lambda _: 0.0))
 
 

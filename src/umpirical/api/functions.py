@@ -215,7 +215,7 @@ def measure(
 
 
 def _tallies(counts: Mapping[str, Any]) -> Tallies:
-    """Raises UsageError for a count that has no such name: left out, it would silently be 0."""
+    """Raises UsageError for an unknown count: if it were ignored, the count that was meant would silently be 0."""
     kinds = get_type_hints(Tallies)
     _refuse_unknown(counts, kinds, "counts")
     for name, rows in counts.items():
@@ -230,7 +230,7 @@ def _tallies(counts: Mapping[str, Any]) -> Tallies:
 
 
 def _problem(error: ValidationError) -> str:
-    """The first of what is wrong, and where."""
+    """Returns the first problem, and where it is."""
     first = error.errors()[0]
     return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg'].removeprefix('Value error, ')}"
 
@@ -394,13 +394,13 @@ def datasheet_study(  # noqa: PLR0913  # each by its name
 
 
 def _from_folder(target: str, folder: Path) -> str:
-    """A file with a judge in it lies in the folder, or where the program runs; it is named from the folder."""
+    """Finds a judge file in the folder, or in the working directory; returns its path from the folder."""
     elsewhere = target.endswith((".yaml", ".yml")) and not (folder / target).is_file() and Path(target).is_file()
     return os.path.relpath(target, folder) if elsewhere else target
 
 
 def _named_entry(target: str, folder: Path) -> dict[str, Any]:
-    """A judge by its name in the study file of the folder, if there is one, or by whatever else names a judge."""
+    """Returns a judge by its name in the folder's study file, if there is one, or by any other way to name a judge."""
     file = folder / STUDY_FILE
     judges = load_yaml(file).data.get("judges", []) if file.is_file() else []
     known = [dict(entry) for entry in judges if entry.get("name") == target]
@@ -413,7 +413,7 @@ def _word(text: str) -> str:
 
 
 def _name(text: str) -> str:
-    """A judge's name from that of an object: `lambda` for `<lambda>`, and `judge` where no letter is left."""
+    """Makes a judge's name from that of an object: `lambda` for `<lambda>`, and `judge` if no letter is left."""
     return judge_name(re.sub(r"[^A-Za-z0-9._-]", "-", text)).strip("._-") or "judge"
 
 

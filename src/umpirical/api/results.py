@@ -37,7 +37,7 @@ COLUMNS = {
     "censoring": "text",
     "undefined": "text",
 }
-"""Of a data frame. Each has a type that knows a missing value: what is not known is no number, not even NaN."""
+"""Columns of a data frame. Each type allows missing values: an unknown number is missing, and not NaN."""
 
 FRAME_HEIGHT = 640
 """Height in pixels of a page in a notebook; the page scrolls."""

@@ -63,10 +63,10 @@ class ObjectJudge:
         except GeneratorExit:
             raise
         except BaseException as error:  # noqa: BLE001  # the user's own code: whatever it raises is this call's outcome
-            # Also what would end a process: Ctrl-C is heard by another thread, so this one is the judge's own.
+            # Even what would end a process: another thread handles Ctrl-C, so this one is the judge's own.
             answer = Response(trial_id, None, "judge-error", f"{type(error).__name__}: {error}"[:300])
-        # A judge may raise a TimeoutError or a CancelledError of its own, and may swallow the one that was meant for
-        # it: what has happened is not to be read from what it raises.
+        # A judge may raise its own TimeoutError or CancelledError, and may swallow the one that was meant for
+        # it, so what it raises does not show what has happened.
         if _is_cancelled():
             raise asyncio.CancelledError
         if deadline.expired():

@@ -1,6 +1,6 @@
 """The caller: everything around a request that does not depend on who serves the model.
 
-    in its turn (pace)  >  under the cap (money)  >  sent by an adapter  >  booked  >  tried again where that helps
+    in its turn (pace)  >  under the cap (money)  >  sent by an adapter  >  charged  >  retried if that helps
 
 An adapter makes one attempt at a time. It returns a reply or raises CallFailed, and says what it knows about the bill.
 """

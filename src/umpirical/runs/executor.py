@@ -41,7 +41,7 @@ class Watcher(Protocol):
 
 
 class Unwatched:
-    """A watcher where nobody looks."""
+    """A watcher that shows nothing."""
 
     def resumed(self, trials: int) -> None: ...
 

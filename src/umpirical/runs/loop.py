@@ -82,7 +82,7 @@ def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:
-    global _loop, _thread  # noqa: PLW0603  # there is one, that is the point
+    global _loop, _thread  # noqa: PLW0603  # there must be only one
     with _lock:
         if _loop is None:
             _loop = asyncio.new_event_loop()

@@ -1,1 +1,1 @@
-"""Arrays in, numbers out. Knows numpy and scipy, and no type of the domain."""
+"""Arrays in, numbers out. Uses numpy and scipy, and no types of the domain."""

@@ -1,4 +1,4 @@
-"""Agreement of scores with gold, from sums of products by cluster: concordance, correlation, the calibration line."""
+"""Agreement of scores with gold, from sums of products by cluster: concordance, correlation, calibration line."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ __all__ = ["Line", "Ratings", "calibration_line", "concordance", "pearson", "spe
 Floats = NDArray[np.float64]
 
 TINY = 1e-10
-"""A variance below this, where scores run from -1 to 1, is a rounding error of shares that add up to one."""
+"""With scores from -1 to 1, a variance below this is a rounding error of shares that add up to one."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class Ratings:
     weight: Floats
     """Items, or shares of an item, with these two scores."""
     cluster: NDArray[np.intp]
-    """Number of each row's cluster, from 0; every number up to the highest occurs."""
+    """Index of each row's cluster, from 0; every index up to the highest occurs."""
 
     @classmethod
     def of(
         cls, gold: ArrayLike, given: ArrayLike, weight: ArrayLike | None = None, cluster: ArrayLike | None = None
     ) -> Self:
-        """One item per row, each a cluster of its own, unless said otherwise."""
+        """Makes ratings with one item per row, each a cluster of its own, unless stated otherwise."""
         x, y = np.asarray(gold, dtype=float), np.asarray(given, dtype=float)
         w = np.ones(len(x)) if weight is None else np.asarray(weight, dtype=float)
         group = np.arange(len(x)) if cluster is None else np.unique(np.asarray(cluster), return_inverse=True)[1]
@@ -62,13 +62,13 @@ class Ratings:
 
     @cached_property
     def reach(self) -> tuple[float, float]:
-        """Middle of all scores, and how far they go from it; 1 if they are all one."""
+        """Midpoint of all scores, and how far they extend from it; 1 if all scores are equal."""
         low, high = min(self.gold.min(), self.given.min()), max(self.gold.max(), self.given.max())
         return float(low + high) / 2, float(high - low) / 2 or 1.0
 
     @cached_property
     def moments(self) -> Floats:
-        """By cluster: sums of 1, x, y, xx, xy, yy, the scores brought to -1..1 so that rounding can be told."""
+        """Sums of 1, x, y, xx, xy, yy by cluster, with scores scaled to -1..1 so that rounding can be recognized."""
         middle, reach = self.reach
         x, y = (self.gold - middle) / reach, (self.given - middle) / reach
         columns = (np.ones_like(x), x, y, x * x, x * y, y * y)
@@ -78,7 +78,7 @@ class Ratings:
 def concordance(ratings: Ratings, *, level: float = 0.95) -> Coefficient:
     """Lin's concordance: 2 cov(x, y) / (var x + var y + (mean x - mean y)²), with sums over n and not n - 1.
 
-    With scores that are numbers of steps it is Cohen's kappa with quadratic weights. NaN if all scores are one.
+    With scores in steps it equals Cohen's kappa with quadratic weights. NaN if all scores are equal.
 
     References: L. I. Lin, A concordance correlation coefficient to evaluate reproducibility, Biometrics 45 (1989);
     J. L. Fleiss and J. Cohen, The equivalence of weighted kappa and the intraclass correlation coefficient as measures
@@ -96,8 +96,8 @@ def spearman(ratings: Ratings, *, level: float = 0.95) -> Coefficient:
     """The correlation of mid-ranks. NaN if either side does not vary.
 
     The standard error is the infinitesimal jackknife over clusters: each item's influence on the coefficient, which
-    includes how it moves the ranks of all others. Leaving out clusters one by one comes to the same, and would have
-    to rank all items anew each time.
+    includes how it moves the ranks of all others. Leaving out clusters one by one gives the same result, but would
+    have to rank all items again each time.
     """
     weight = ratings.weight / ratings.units
     x, y = _Ranked.of(ratings.gold, weight), _Ranked.of(ratings.given, weight)
@@ -118,17 +118,17 @@ class Line:
     """The regression of given on gold."""
 
     slope: ClusterRatio
-    """Below 1: central tendency."""
+    """Below 1, the judge has a central tendency."""
     at: ClusterRatio
-    """The fitted score at a chosen place of the scale, less that place: above 0 it is lenient there."""
+    """The fitted score at a chosen place of the scale, minus that place: above 0, the judge is lenient there."""
 
 
 def calibration_line(ratings: Ratings, *, place: float, level: float = 0.95) -> Line | None:
     """Least squares over items; None if leaving out one cluster leaves gold without variation.
 
-    Errors are those of leaving out one cluster at a time, and not below those of one item at the end of the range that
-    is graded a step off: a judge that hits a line exactly shows no spread. Student's t has as many degrees of freedom
-    as the spread of the clusters' pulls allows, where few clusters, such as those of a rare label, pull hardest.
+    Errors come from leaving out one cluster at a time, and are at least those of one item at the end of the range that
+    is graded a step off: a judge that fits a line exactly shows no spread. Student's t has as many degrees of freedom
+    as the spread of the clusters' influence allows, since few clusters, such as those of a rare label, may dominate.
     """
     moments = ratings.moments
     slope, slopes = delete_one(moments, _slope)
@@ -192,14 +192,14 @@ def _fitted(sums: Floats, place: float) -> Floats:
 def _central(sums: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Means of x and y, and their central second moments xx, xy, yy."""
     n, sx, sy, sxx, sxy, syy = np.moveaxis(sums, -1, 0)
-    # Without its only cluster nothing is left: then every ratio is 0/0, and NaN.
+    # Without the only cluster nothing is left: then every ratio is 0/0, which is NaN.
     n = np.where(n > TINY, n, np.nan)
     x, y = sx / n, sy / n
     return x, y, sxx / n - x * x, sxy / n - x * y, syy / n - y * y
 
 
 def _over(numerator: Floats, denominator: Floats) -> Floats:
-    """NaN where the denominator is nothing but rounding."""
+    """Divides; NaN where the denominator is nothing but rounding."""
     known = denominator > TINY
     result: Floats = np.where(known, numerator, np.nan) / np.where(known, denominator, 1.0)
     return result
@@ -210,7 +210,7 @@ class _Ranked:
     """Mid-ranks of scores as shares from 0 to 1, whose mean is one half."""
 
     level: NDArray[np.intp]
-    """Number of each row's score among the different ones, in order."""
+    """Index of each row's score among the distinct scores, in order."""
     place: Floats
     variance: float
 
@@ -222,7 +222,7 @@ class _Ranked:
         return cls(level, place, float((weight * place**2).sum()) - 0.25)
 
     def mean_above(self, values: Floats, weight: Floats) -> Floats:
-        """For each row, the sum of `values` over rows with a higher score, and half of those with the same."""
+        """For each row, the sum of `values` over rows with a higher score plus half of those with the same score."""
         held = np.bincount(self.level, weights=weight * values)
         above: Floats = (held.sum() - np.cumsum(held) + held / 2)[self.level]
         return above

@@ -1,8 +1,8 @@
-"""Weights from paired comparisons with ties: the Bradley-Terry model in Davidson's form.
+"""Weights from paired comparisons with ties, by the Bradley-Terry model in Davidson's form.
 
 With weights w and a tie parameter v, i is named over j with probability w_i / (w_i + w_j + v sqrt(w_i w_j)), and
-neither with the rest. So w_i / w_j is the odds of being named, whatever the share of ties; a tie is half a win to
-each side. Ties counted as half wins in a model without ties would pull all weights together instead.
+neither with the remaining probability. So w_i / w_j is the odds of being named, whatever the share of ties; a tie is
+half a win for each side. Counting ties as half wins in a model without ties would pull all weights together instead.
 
 Reference: R. R. Davidson, On extending the Bradley-Terry model to accommodate ties in paired comparison experiments,
 JASA 65 (1970).
@@ -23,8 +23,8 @@ __all__ = ["Weights", "estimate_weights", "log_weights"]
 Floats = NDArray[np.float64]
 
 PRIOR = 1 / 6
-"""Answers added to each of the three cells of each pair, half an answer per pair: it keeps a weight finite that was
-always named or never, and for five weights amounts to five answers in all, as Firth's correction does."""
+"""Answers added to each of the three cells of each pair, half an answer per pair: it keeps the weight of what was
+always or never named finite, and for five weights amounts to five answers in total, like Firth's correction."""
 
 ITERATIONS = 50
 
@@ -37,15 +37,15 @@ class Weights:
     low: Floats
     high: Floats
     spread: float
-    """Largest less smallest. As a maximum over pairs it is too large on average; its interval is simultaneous."""
+    """Largest minus smallest. As a maximum over pairs it is too large on average; its interval is simultaneous."""
     spread_low: float
     spread_high: float
     equality_p: float | None
-    """Of Hotelling's T² for equal weights; None with too few clusters for it."""
+    """The p-value of Hotelling's T² for equal weights; None with too few clusters."""
 
 
 def log_weights(wins: Floats, ties: Floats, *, prior: float = PRIOR) -> Floats:
-    """Most likely log weights, summing to 0. `wins[i, j]`: i named over j; `ties[i, j]`, i < j: neither named."""
+    """The most likely log weights, summing to 0. `wins[i, j]`: i named over j; `ties[i, j]`, i < j: neither named."""
     return _weights(_most_likely(wins, ties, prior, np.zeros(len(wins))))
 
 
@@ -78,8 +78,8 @@ def _weights(beta: Floats) -> Floats:
 def estimate_weights(wins: Floats, ties: Floats, *, level: float = 0.95) -> Weights:
     """Log weights with task-jackknife intervals. The first axis of `wins` and `ties` is the cluster.
 
-    The interval of the spread holds it whatever pair is the extreme one: limits of all differences of two weights at
-    once (Bonferroni), the greatest of the lower and the greatest of the upper.
+    The interval of the spread is valid whichever pair is extreme: it takes simultaneous limits of all differences of
+    two weights (Bonferroni), and of these the greatest lower and the greatest upper one.
     """
     clusters, size = len(wins), wins.shape[1]
     pairs = list(combinations(range(size), 2))
@@ -130,13 +130,13 @@ def _likelihood(
 
 @cache
 def _contrasts(size: int) -> Floats:
-    """Columns that span all vectors of sum 0, at right angles to each other and of length 1."""
+    """Returns orthonormal columns that span all vectors of sum 0."""
     columns: Floats = np.linalg.svd(np.eye(size) - 1 / size)[0][:, : size - 1]
     return columns
 
 
 def _equality(theta: Floats, errors: Floats, gap_errors: Floats, clusters: int) -> float | None:
-    """Hotelling's T² with the jackknife covariance, which the errors of all differences give away."""
+    """The p-value of Hotelling's T² with the jackknife covariance, which follows from the errors of differences."""
     size = len(theta)
     free = size - 1
     covariance = np.diag(errors**2)

@@ -1,4 +1,4 @@
-"""Agreement of labels with gold, from tables of gold against given by cluster: Krippendorff's alpha, Matthews'."""
+"""Agreement of labels with gold, from tables of gold against given by cluster: Krippendorff's alpha, Matthews' phi."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -14,16 +14,16 @@ __all__ = ["Metric", "alpha_of", "krippendorff_alpha", "matthews", "matthews_of"
 Floats = NDArray[np.float64]
 
 Metric = Literal["nominal", "ordinal", "interval"]
-"""How far apart two values are: at all; by the ranks between them; by their difference."""
+"""The distance of two values: whether they differ; the ranks between them; their difference."""
 
 TINY = 1e-12
 
 
 def krippendorff_alpha(ratings: Ratings, *, metric: Metric, level: float = 0.95) -> Coefficient:
-    """Krippendorff's alpha of two raters who both rated every item, gold and judge. NaN if all values are one.
+    """Krippendorff's alpha of two raters who both rated every item, gold and judge. NaN if all values are equal.
 
-    Labels are numbers in their order; on a nominal scale any numbers. Standard error: leaving out one cluster at a
-    time, the ranks of an ordinal scale being made anew each time.
+    Labels are numbers in order; on a nominal scale, any numbers. The standard error comes from leaving out one cluster
+    at a time, with the ranks of an ordinal scale recomputed each time.
 
     Reference: K. Krippendorff, Computing Krippendorff's alpha-reliability (2011).
     """
@@ -41,10 +41,10 @@ def krippendorff_alpha(ratings: Ratings, *, metric: Metric, level: float = 0.95)
 
 
 def alpha_of(coincidences: ArrayLike, *, metric: Metric, values: ArrayLike | None = None) -> Floats:
-    """Alpha of a coincidence matrix, or of an array of them: how often each two values met in one unit.
+    """Returns alpha of a coincidence matrix (how often two values met in one unit), or of an array of them.
 
     Each unit that m raters rated adds 1/(m - 1) for each ordered pair of its ratings. `values` are those of the rows,
-    for the interval metric. NaN where all values are one.
+    for the interval metric. NaN if all values are equal.
 
     >>> float(alpha_of([[4, 1], [1, 4]], metric="nominal"))
     0.64
@@ -56,7 +56,7 @@ def alpha_of(coincidences: ArrayLike, *, metric: Metric, values: ArrayLike | Non
         differ = total - np.einsum("...ii->...", met)
         expected = total**2 - (held**2).sum(axis=-1)
     else:
-        # The ordinal distance, the values from one to the other with half of each end, is a difference of mid-ranks.
+        # The ordinal distance, which counts the values between two with half of each end, is a difference of mid-ranks.
         place = np.cumsum(held, axis=-1) - held / 2 if metric == "ordinal" else np.asarray(values, dtype=float)
         square = (place[..., :, None] - place[..., None, :]) ** 2
         differ = (met * square).sum(axis=(-1, -2))
@@ -65,7 +65,7 @@ def alpha_of(coincidences: ArrayLike, *, metric: Metric, values: ArrayLike | Non
 
 
 def matthews(ratings: Ratings, *, level: float = 0.95) -> Coefficient:
-    """Matthews' correlation; with more than two labels, its extension to them. NaN if either side has one label only.
+    """Matthews' correlation, extended to more than two labels. NaN if either side has only one label.
 
     References: B. W. Matthews, Biochimica et Biophysica Acta 405 (1975); J. Gorodkin, Comparing two K-category
     assignments by a K-category correlation coefficient, Computational Biology and Chemistry 28 (2004).
@@ -76,7 +76,7 @@ def matthews(ratings: Ratings, *, level: float = 0.95) -> Coefficient:
 
 
 def matthews_of(tables: Floats) -> Floats:
-    """From a table of gold against given, or an array of them."""
+    """Returns Matthews' correlation of a table of gold against given, or of an array of them."""
     gold, given = tables.sum(axis=-1), tables.sum(axis=-2)
     total = gold.sum(axis=-1)
     met = np.einsum("...ii->...", tables) * total - (gold * given).sum(axis=-1)
@@ -87,7 +87,7 @@ def matthews_of(tables: Floats) -> Floats:
 
 
 def _interval_alpha(ratings: Ratings) -> tuple[float, Floats]:
-    """From sums of products alone, since values of an interval scale may all be different."""
+    """Computes alpha from sums of products alone, since values on an interval scale may all differ."""
     total = ratings.moments.sum(axis=0)
 
     def statistic(sums: Floats) -> Floats:
@@ -105,7 +105,7 @@ def _one_less(total: Floats, differ: Floats, expected: Floats) -> Floats:
 
 
 def _delete_one_table(ratings: Ratings, values: Floats, statistic: Callable[[Floats], Floats]) -> tuple[float, Floats]:
-    """The statistic of the whole table, and of the table without each cluster, made in blocks of clusters."""
+    """Returns the statistic of the whole table, and of the table without each cluster, in blocks of clusters."""
     size = len(values)
     cell = np.searchsorted(values, ratings.gold) * size + np.searchsorted(values, ratings.given)
     whole = np.bincount(cell, weights=ratings.weight, minlength=size * size).astype(float)

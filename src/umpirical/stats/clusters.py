@@ -1,4 +1,4 @@
-"""Cluster-Wilson, the default interval of every rate: the unit is the pair, the cluster is the task."""
+"""The cluster-Wilson interval, the default for every rate: the unit is the pair, the cluster is the task."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from umpirical.stats.wilson import Bounds, wilson
 __all__ = ["ClusterRate", "cluster_wilson", "combined_wilson", "planning_wilson"]
 
 MIN_DESIGN_EFFECT = 0.25
-"""Below this, agreement within tasks is luck of a small sample and must not narrow the interval further."""
+"""A lower value is the luck of a small sample, and must not narrow the interval further."""
 
 
 FEW_EVENTS = 5
@@ -27,15 +27,15 @@ class ClusterRate:
     high: float
     clusters: int
     design_effect: float | None
-    """None at 0 and 1, where it cannot be seen."""
+    """None at 0 and 1, where it cannot be estimated."""
 
 
 def cluster_wilson(numerators: ArrayLike, denominators: ArrayLike, *, level: float = 0.95) -> ClusterRate:
-    """Rate and interval from per-cluster sums: Wilson on the effective sample size, with Student's t.
+    """Returns rate and interval from per-cluster sums: Wilson on the effective sample size, with Student's t.
 
-    The variance of the ratio of sums is linearised over clusters; the design effect is that variance against
-    p(1-p)/n, not below 0.25, and 1 where the rate is 0 or 1. Where fewer than five effective events were seen, the
-    limit on that side is the more cautious of Wilson's and Clopper-Pearson's: plain Wilson covers .87 there.
+    The variance of the ratio of sums is linearised over clusters; the design effect is that variance divided by
+    p(1-p)/n, at least 0.25, and 1 if the rate is 0 or 1. If fewer than five effective events were seen, the limit on
+    that side is the more cautious of Wilson's and Clopper-Pearson's: plain Wilson covers only .87 there.
     Units may score between 0 and 1 (a pair of which one order is right scores one half). Clusters without units are
     ignored; at least two with units are needed.
     """
@@ -52,16 +52,16 @@ def cluster_wilson(numerators: ArrayLike, denominators: ArrayLike, *, level: flo
 def combined_wilson(
     numerators: NDArray[np.float64], denominators: NDArray[np.float64], weights: ArrayLike, *, level: float = 0.95
 ) -> Bounds:
-    """Interval of a weighted mean of several rates measured on the same clusters.
+    """Returns the interval of a weighted mean of several rates measured on the same clusters.
 
-    Columns are rates, rows are clusters; `weights` sum to 1. What the rates share within a cluster is in the
-    variance, because the linearised residuals are added up before they are squared.
+    Columns are rates, rows are clusters; `weights` sum to 1. The variance includes what the rates share
+    within a cluster, because the linearised residuals are added up before they are squared.
     """
     w = np.asarray(weights, dtype=float)
     totals = denominators.sum(axis=0)
     p = numerators.sum(axis=0) / totals
     mean = float(p @ w)
-    # Units of the weighted mean: as many as independent units would give the same binomial variance.
+    # Units of the weighted mean: as many independent units as would give the same binomial variance.
     units = 1.0 / float((w**2 / totals).sum())
     if not 0 < mean < 1:
         return _cautious(mean, units, len(numerators), level)
@@ -71,7 +71,7 @@ def combined_wilson(
 
 
 def planning_wilson(rate: ClusterRate, denominators: ArrayLike, *, correlation: float, level: float = 0.95) -> Bounds:
-    """The interval if units of one cluster were correlated by `correlation`: for rates of 0 and 1."""
+    """Returns the interval if units of one cluster had this correlation: for rates of 0 and 1."""
     n = np.asarray(denominators, dtype=float)
     n = n[n > 0]
     # Kish's design effect for unequal cluster sizes.
@@ -80,7 +80,7 @@ def planning_wilson(rate: ClusterRate, denominators: ArrayLike, *, correlation: 
 
 
 def _cautious(p: float, n_eff: float, clusters: int, level: float) -> Bounds:
-    """Wilson with Student's t; towards 0 and 1, where a rare event lifts Wilson's limit too far, Clopper-Pearson's."""
+    """Returns Wilson with Student's t; near 0 and 1, where a rare event moves that too far, Clopper-Pearson's limit."""
     hits, misses, tail = p * n_eff, (1 - p) * n_eff, (1 - level) / 2
     low, high = wilson(hits, n_eff, critical=student(clusters, level))
     if 0 < hits < FEW_EVENTS:
@@ -91,7 +91,7 @@ def _cautious(p: float, n_eff: float, clusters: int, level: float) -> Bounds:
 
 
 def student(clusters: int, level: float) -> float:
-    """Student's t quantile with one degree of freedom less than there are clusters."""
+    """Returns Student's t quantile with one degree of freedom fewer than there are clusters."""
     return float(stdtrit(clusters - 1, 0.5 + level / 2))
 
 

@@ -14,19 +14,19 @@ __all__ = ["Coefficient", "Sample", "coefficient_interval", "delete_one", "jackk
 Floats = NDArray[np.float64]
 
 MIN_DISPERSION = 0.25
-"""Variance on Fisher's scale against 1/n, below which agreement of the clusters is luck of a small sample."""
+"""If the variance on Fisher's scale, relative to 1/n, is below this, the clusters agree by luck of a small sample."""
 
 FEW_DIFFERENT = 10.0
-"""Units times the chance that two differ, below which the spread seen is not trusted to be less than that of chance: of
-20 items 3 have another label than the rest, and one of them decides."""
+"""Units times the chance that two differ. Below this, a spread smaller than that of chance is not trusted: if 3 of 20
+items have another label than the rest, one of them decides."""
 
 BLOCK = 4_000_000
-"""Numbers that leave-one-out sums are made of at a time, so that memory does not grow with clusters."""
+"""How many numbers are held at a time for leave-one-out sums, so that memory does not grow with clusters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """A coefficient, with its interval. NaN, with limits that say nothing, where it is not defined."""
+    """A coefficient with its interval. If it is undefined, it is NaN with uninformative limits."""
 
     value: float
     low: float
@@ -41,15 +41,15 @@ class Sample:
     clusters: int
     units: float
     diversity: float
-    """The chance that two units, drawn at random, differ."""
+    """The chance that two units drawn at random differ."""
     answers: float = 2.0
-    """Of each unit: two for every correlation, as many as there are repeats for an intraclass correlation."""
+    """Answers per unit: two for every correlation, the number of repeats for an intraclass correlation."""
     freedom: float = 1.0
-    """Ways in which two raters can agree by chance: with K labels without order K - 1."""
+    """Number of ways in which two raters can agree by chance: K - 1 for K labels without order."""
 
 
 def delete_one(parts: Floats, statistic: Callable[[Floats], Floats]) -> tuple[float, Floats]:
-    """The statistic of the sum of all clusters' parts, and of the sum without each of them.
+    """Returns the statistic of the sum of all clusters' parts, and of the sum without each of them.
 
     The first axis of `parts` is clusters; `statistic` takes an array of sums and returns a number for each.
     """
@@ -60,7 +60,7 @@ def delete_one(parts: Floats, statistic: Callable[[Floats], Floats]) -> tuple[fl
 
 
 def jackknife_error(replicates: Floats) -> float:
-    """Standard error from leave-one-out values; infinite where one of them is not defined."""
+    """Returns the standard error from leave-one-out values; infinite if one of them is undefined."""
     clusters = len(replicates)
     if not np.isfinite(replicates).all():
         return inf
@@ -68,15 +68,15 @@ def jackknife_error(replicates: Floats) -> float:
 
 
 def coefficient_interval(value: float, error: float, sample: Sample, *, level: float = 0.95) -> Coefficient:
-    """Limits of a coefficient that is 1 at best, from its standard error: Student's t on Fisher's scale.
+    """Returns the limits of a coefficient that is at most 1, from its standard error: Student's t on Fisher's scale.
 
     The scale is that of an intraclass correlation, whose least value is -1/(answers - 1); for two answers, and so for
-    every correlation, it is the inverse hyperbolic tangent. The error is carried over by its slope: a leave-one-out
-    value of 1 would lie at infinity. It is not below half of what unrelated units give, since clusters that all agree
-    show no spread.
+    every correlation, it is the inverse hyperbolic tangent. The error is transformed by the slope of the scale: a
+    leave-one-out value of 1 would lie at infinity. It is at least half of what unrelated units give, since clusters
+    that all agree show no spread.
 
-    At 1 and at its least the far limit is that of a judge that answers at random so seldom that it did not show: the
-    upper limit of 0 of so many units, over the chance that two of them differ.
+    At 1 and at the lowest value, the far limit is that of a judge that answers at random too rarely to be noticed: the
+    upper limit for 0 events in that many units, divided by the chance that two of them differ.
 
     Reference: R. A. Fisher, Statistical Methods for Research Workers (1925), sections 35 and 39.
     """

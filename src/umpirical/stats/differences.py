@@ -16,7 +16,7 @@ __all__ = ["Difference", "excess_rate", "paired_difference", "sign_flip_p"]
 Floats = NDArray[np.float64]
 
 ENUMERATED = 14
-"""Clusters that differ, up to which every way of flipping signs is tried; beyond, `DRAWS` of them."""
+"""With up to this many clusters that differ, every way of flipping signs is tried; with more, `DRAWS` of them."""
 
 DRAWS = 20_000
 
@@ -41,11 +41,11 @@ def paired_difference(
 ) -> Difference:
     """Difference of two rates of sums over the same clusters, with its interval.
 
-    Each rate has its cluster-Wilson limits; the distances from the rates to their limits are added as squares, less
-    twice their product times the correlation of the two rates over clusters. Well inside 0 and 1 that is Student's t
-    on the clusters' differences; towards 0 and 1, where t covers .70 to .92, it leans as the rates' own intervals do.
-    Where all clusters differ by the same amount, the limits are as far off as those of 0 events are from 0.
-    A cluster may lack units on one side (numerator and denominator 0); it then says something of the other rate only.
+    Each rate has its cluster-Wilson limits; the squared distances from the rates to their limits are added, minus twice
+    their product times the correlation of the two rates over clusters. Well inside 0 and 1 that is Student's t on the
+    clusters' differences; near 0 and 1, where t covers .70 to .92, it is skewed like the rates' own intervals. If all
+    clusters differ by the same amount, the limits are as far away as those of 0 events are from 0.
+    A cluster may lack units on one side (numerator and denominator 0); it then informs only the other rate.
 
     Reference: R. G. Newcombe, Improved confidence intervals for the difference between binomial proportions based on
     paired data, Statistics in Medicine 17 (1998), method 10; with clusters, the intervals and the correlation are
@@ -75,11 +75,11 @@ def excess_rate(
     *,
     level: float = 0.95,
 ) -> Difference:
-    """A rate minus what it would be by chance, where chance is itself estimated from the same clusters.
+    """A rate minus what it would be by chance, where chance is also estimated from the same clusters.
 
     `baseline` takes a mask of the clusters kept. Its standard error, and its covariance with the rate, come from
     leaving out one cluster at a time; the rate's own limits are cluster-Wilson's, joined as in `paired_difference`.
-    A plain jackknife interval is the same where the rate is well inside 0 and 1, and covers .86 to .93 where it is not.
+    A plain jackknife interval agrees if the rate is well inside 0 and 1, and covers only .86 to .93 if it is not.
     Every cluster must have units.
     """
     y, n = np.asarray(numerators, dtype=float), np.asarray(denominators, dtype=float)
@@ -127,7 +127,7 @@ def sign_flip_p(
 
 
 def _correlation(residuals: Floats, others: Floats) -> float:
-    """Of two rates over clusters; 0 where one of them does not vary."""
+    """Returns the correlation of two rates over clusters; 0 if one of them does not vary."""
     scale = sqrt(float(residuals @ residuals) * float(others @ others))
     return float(residuals @ others) / scale if scale > 0 else 0.0
 

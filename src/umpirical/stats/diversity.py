@@ -1,4 +1,4 @@
-"""How many categories are really used: the effective number, from counts by cluster."""
+"""The effective number of categories that are used, from counts by cluster."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,12 +11,12 @@ __all__ = ["effective_number", "effective_number_interval"]
 
 
 def effective_number(counts: ArrayLike) -> float:
-    """One over the chance that two units, of two different clusters, are of one category.
+    """Returns one over the chance that two units of different clusters are in the same category.
 
-    As many evenly used categories would give the same chance. Rows of `counts` are clusters, columns categories.
-    Units of one cluster are not held against each other: they are alike for reasons of their own, and within a sample
-    a unit always equals itself, which makes the plain sum of squared shares too large. NaN if no two clusters have
-    units, infinite if no two of them share a category.
+    That many evenly used categories would give the same chance. Rows of `counts` are clusters, columns are categories.
+    Units of one cluster are not compared with each other: they are alike for other reasons, and within a sample a unit
+    always equals itself, which makes the plain sum of squared shares too large. NaN if no two clusters have units,
+    infinite if no two of them share a category.
 
     Reference: M. O. Hill, Diversity and evenness, Ecology 54 (1973), the number of order 2.
 
@@ -33,10 +33,10 @@ def effective_number(counts: ArrayLike) -> float:
 
 
 def effective_number_interval(counts: ArrayLike, *, level: float = 0.95) -> ClusterRatio:
-    """The effective number with its interval: jackknife over clusters of its logarithm, with Student's t.
+    """Returns the effective number with its interval: a jackknife of its logarithm over clusters, with Student's t.
 
-    The standard error is not below that of one unit of another category, since clusters that all agree show no
-    spread; the interval does not reach below 1. At least three clusters with units are needed.
+    The standard error is at least that of one unit of another category, since clusters that all agree show no spread;
+    the interval does not extend below 1. At least three clusters with units are needed.
     """
     table = np.asarray(counts, dtype=float)
     table = table[table.sum(axis=1) > 0]

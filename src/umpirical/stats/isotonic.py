@@ -16,7 +16,7 @@ TOLERANCE = 1e-12
 """A fit that reaches the target up to rounding has reached it."""
 
 GRID_PER_STEP = 50
-"""Points per ladder step at which the interval's test is made."""
+"""Number of points per ladder step at which the interval's test is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,12 @@ class Threshold:
 
     value: float
     censoring: Literal["none", "left", "right"]
-    """`left`: reached at the first step already; `right`: not reached at the last."""
+    """`left`: already reached at the first step; `right`: not reached at the last."""
 
 
 def isotonic_fit(values: ArrayLike, weights: ArrayLike) -> Floats:
     """Non-decreasing least-squares fit, weighted (pool adjacent violators)."""
-    from scipy.optimize import isotonic_regression  # half a second of import, needed by no other command
+    from scipy.optimize import isotonic_regression  # its import takes half a second, and no other command needs it
 
     fit: Floats = isotonic_regression(np.asarray(values, dtype=float), weights=np.asarray(weights, dtype=float)).x
     return fit
@@ -52,10 +52,10 @@ def threshold(steps: ArrayLike, fit: ArrayLike, *, target: float = 0.75) -> Thre
 def threshold_interval(
     steps: ArrayLike, numerators: ArrayLike, denominators: ArrayLike, *, target: float = 0.75, level: float = 0.95
 ) -> tuple[float | None, float | None]:
-    """Every step size at which the interpolated curve cannot be told from `target`; None where the set is open.
+    """Returns the range of steps at which the curve cannot be distinguished from `target`; None on an open side.
 
     Rows of `numerators` and `denominators` are clusters, columns are steps. At each point between two steps the
-    cluster-Wilson interval of the interpolated rate is tested for holding `target`. A percentile bootstrap of the
+    cluster-Wilson interval of the interpolated rate is tested for containing `target`. A percentile bootstrap of the
     threshold covers .89 with ten tasks; inverting the test keeps the level, because the rate at the true threshold
     is the target itself.
     """
@@ -72,7 +72,7 @@ def threshold_interval(
             below.append(point)
         elif low > target:
             above.append(point)
-    # The curve rises: it is surely below the target up to `start`, and surely above from `end` on.
+    # The curve rises: it is certainly below the target up to `start`, and certainly above it from `end` on.
     start = max(below, default=None)
     end = min((point for point in above if start is None or point > start), default=None)
     return start, end

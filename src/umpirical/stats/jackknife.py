@@ -1,4 +1,4 @@
-"""The delete-one-cluster jackknife: how far an estimate moves when one task is left out, told as an interval."""
+"""The delete-one-cluster jackknife: an interval from how far an estimate moves when one task is left out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,25 +20,24 @@ class Jackknife:
     value: Floats
     """The estimate from all clusters."""
     standard_error: Floats
-    """Infinite where a leave-one-out estimate is not finite."""
+    """Infinite if a leave-one-out estimate is not finite."""
     bias: Floats
-    """(G-1) times (mean of the leave-one-out estimates minus `value`); not taken off `value`. NaN where unknown."""
+    """(G-1) times (mean of the leave-one-out estimates minus `value`); not subtracted from `value`. NaN if unknown."""
     low: Floats
     high: Floats
 
 
 def jackknife(estimate: Callable[[NDArray[np.bool_]], ArrayLike], clusters: int, *, level: float = 0.95) -> Jackknife:
-    """Standard error and Student-t interval of an estimate over independent clusters.
+    """Returns the standard error and Student-t interval of an estimate over independent clusters.
 
     `estimate` takes a mask of the clusters kept and returns a number or an array of numbers; it is called once with
     all of them and once without each. With G clusters the squared standard error is (G-1)/G times the sum of squared
-    deviations of the leave-one-out estimates from their mean, and the interval is value ± t(G-1)·SE, on the scale on
-    which `estimate` answers: let it return logarithms where those are nearer to normal.
+    deviations of the leave-one-out estimates from their mean, and the interval is value ± t(G-1)·SE, on the scale of
+    `estimate`: let it return logarithms if those are closer to normal.
 
-    Where leaving one cluster out makes a component infinite or NaN, the estimate hangs on that cluster and no spread
-    can be given: the standard error is infinite and the bounds are minus and plus infinity. Dropping such replicates
-    would turn the least certain estimates into the surest ones. A component of which `estimate` itself is not finite
-    is treated likewise.
+    If leaving out one cluster makes a component infinite or NaN, the estimate depends on that cluster and no spread can
+    be given: the standard error is infinite and the bounds are minus and plus infinity. Dropping such replicates would
+    make the least certain estimates look the most certain. A component that is not finite itself is treated likewise.
 
     Reference: B. Efron and C. Stein, The jackknife estimate of variance, Annals of Statistics 9 (1981).
 

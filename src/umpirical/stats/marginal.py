@@ -1,7 +1,7 @@
 """Signal detection from published counts: correct, tie and wrong at each difference, without pairs and tasks.
 
-For reading papers. Slot bias, surface preferences, lapses and the clustering of calls are not in the model, so its
-intervals are too narrow where they matter; with the calls at hand, use `umpirical.stats.signal`.
+This is for reading papers. Slot bias, surface preferences, lapses and the clustering of calls are not in the model, so
+its intervals are too narrow where they matter; if the calls are available, use `umpirical.stats.signal`.
 """
 
 from dataclasses import dataclass
@@ -28,11 +28,11 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 FARTHEST = 9.0
-"""Bound on the criterion, and on a mean above it: no count in reach tells values beyond from each other."""
+"""Bound on the criterion, and on a mean above it: no realistic count distinguishes values beyond this."""
 
 
 class LikelihoodRatio(NamedTuple):
-    """Twice the log-likelihood that sharing costs, referred to chi-squared."""
+    """Twice the loss of log-likelihood by sharing, compared with chi-squared."""
 
     statistic: float
     df: int
@@ -40,19 +40,19 @@ class LikelihoodRatio(NamedTuple):
 
     @classmethod
     def of(cls, free: float, shared: float, df: int) -> "LikelihoodRatio":
-        """From the log-likelihoods of the two models; rounding may not make the statistic negative."""
+        """Makes the test from the log-likelihoods of the two models; rounding must not make the statistic negative."""
         statistic = max(0.0, 2 * (free - shared))
         return cls(statistic, df, float(chdtrc(df, statistic)))
 
 
 @dataclass(frozen=True, slots=True)
 class MarginalCounts:
-    """Calls of one condition."""
+    """The calls of one condition."""
 
     named: int
     """Calls at equal quality that named a winner."""
     tied: int
-    """Calls at equal quality that did not."""
+    """Calls at equal quality that did not name one."""
     unequal: tuple[tuple[int, int, int], ...]
     """Correct, tie and wrong at each difference, in the same order in all conditions."""
 
@@ -63,8 +63,8 @@ class MarginalComparison:
 
     test: LikelihoodRatio
     means: Floats
-    """Estimated means (conditions x differences) of the model that shares; NaN where all calls of all conditions are
-    correct, since then only a lower limit exists."""
+    """Estimated means (conditions x differences) of the model with sharing; NaN where all calls of all conditions are
+    correct, since then there is only a lower limit."""
     criteria: Floats
     """Estimated criterion of each condition."""
 
@@ -72,12 +72,13 @@ class MarginalComparison:
 def compare_marginal(
     conditions: list[MarginalCounts], *, share: Literal["resolution", "criterion"]
 ) -> MarginalComparison:
-    """Whether conditions differ in more than their criterion (or in more than their resolution).
+    """Tests whether conditions differ in more than their criterion (or in more than their resolution).
 
     X ~ N(mu, 1) at each difference, mu = 0 at equal quality; the better is named if X > c, the worse if X < -c.
-    `share="resolution"` gives all conditions the same means and each its own criterion, and tests that against all
-    free; `share="criterion"` the reverse. A difference at which every call of every condition is correct is left
-    out: any large mean fits it, it costs nothing to share, and it would be a degree of freedom that cannot be used.
+    `share="resolution"` gives all conditions the same means and each its own criterion, and tests that against
+    the model in which all are free; `share="criterion"` does the reverse. A difference at which every call of every
+    condition is correct is left out: any large mean fits it, sharing it costs nothing, and it would be a degree of
+    freedom that cannot be used.
 
     A criterion without a limit (no winner ever named at equal quality) stops on its way to a bound of 9, where the
     likelihood is flat.
@@ -99,11 +100,11 @@ def compare_marginal(
 
 
 def shared_resolution_interval(conditions: list[MarginalCounts], *, difference: int = 0, level: float = 0.95) -> Bounds:
-    """Profile-likelihood interval of the shared mean at one difference, the criteria being free.
+    """Returns the profile-likelihood interval of the shared mean at one difference, with the criteria free.
 
     A side on which the likelihood never falls far enough is infinite.
     """
-    from scipy.optimize import brentq  # half a second of import
+    from scipy.optimize import brentq  # its import takes half a second
 
     equal, unequal, useful = _arrays(conditions)
     if not useful[difference]:
@@ -143,9 +144,9 @@ def _fit(
 ) -> tuple[Floats, Floats, float]:
     """Means (conditions x differences), criteria, and the log-likelihood; `held` fixes one shared mean.
 
-    The log-likelihood is concave (J. W. Pratt, Concavity of the log likelihood, JASA 76, 1981): one start will do.
+    The log-likelihood is concave (J. W. Pratt, Concavity of the log likelihood, JASA 76, 1981): one start is enough.
     """
-    from scipy.optimize import minimize  # half a second of import
+    from scipy.optimize import minimize  # its import takes half a second
 
     size, steps = unequal.shape[:2]
     mean_of = (
@@ -171,7 +172,7 @@ def _fit(
 
 def _log_likelihood(equal: Floats, unequal: Floats, means: Floats, criteria: Floats) -> tuple[float, Floats, Floats]:
     """Log-likelihood and its slopes in the mean at each condition and difference, and in each condition's criterion."""
-    # Equal quality is a difference of mean 0, at which "correct" and "wrong" share the named winners by symmetry.
+    # Equal quality is a difference with mean 0, at which "correct" and "wrong" share the named winners by symmetry.
     halves = np.column_stack([equal[:, 0] / 2, equal[:, 1], equal[:, 0] / 2])
     counts = np.concatenate([halves[:, None, :], unequal], axis=1)
     mu, c = np.column_stack([np.zeros(len(means)), means]), criteria[:, None]
@@ -203,13 +204,13 @@ class Sensitivity:
     d_prime: float
     criterion: float
     ceiling: bool
-    """A rate was 0 or 1 before correction: d' then tells the number of calls, not the judge."""
+    """Whether a rate was 0 or 1 before correction: d' then reflects the number of calls, not the judge."""
 
 
 def add_one_sensitivity(correct: int, wrong: int, calls: int) -> Sensitivity:
     """The d' of the Dark Current paper: z((correct+1)/(n+2)) - z((wrong+1)/(n+2)), both at one difference.
 
-    Its ceiling depends on the number of calls alone: 3.38 for 20 of 20, whatever the judge. No interval is given.
+    Its ceiling depends only on the number of calls: 3.38 for 20 of 20, whatever the judge. No interval is given.
 
     >>> round(add_one_sensitivity(20, 0, 20).d_prime, 6)
     3.381243
@@ -220,10 +221,10 @@ def add_one_sensitivity(correct: int, wrong: int, calls: int) -> Sensitivity:
 
 
 def sensitivity(correct: int, calls: int, *, named: int, equal_calls: int) -> Sensitivity:
-    """The d' and criterion of the tie-aware model from one difference and equal quality.
+    """Returns d' and the criterion of the tie-aware model from one difference and equal quality.
 
-    A hit is the better being named; a false alarm is any winner named where there is none, which both tails of X
-    bring about: c = -z(false alarms / 2) and d' = z(hits) + c. Rates are (count + .5) / (calls + 1), the log-linear
+    A hit means that the better one is named; a false alarm is any winner named where there is none, which both tails of
+    X cause: c = -z(false alarms / 2) and d' = z(hits) + c. Rates are (count + .5) / (calls + 1), the log-linear
     correction, applied whether or not a count is 0 so that judges stay comparable.
 
     Reference: M. J. Hautus, Corrections for extreme proportions and their biasing effects on estimated values of d',

@@ -1,4 +1,4 @@
-"""How precise a rate will be, before anything is measured."""
+"""Forecasts how precise a rate will be, before anything is measured."""
 
 from math import ceil, sqrt
 
@@ -8,10 +8,10 @@ __all__ = ["clusters_needed", "half_width", "units_needed"]
 
 
 def half_width(p: float, *, clusters: int, per_cluster: float, correlation: float, level: float = 0.95) -> float:
-    """Half-width to expect of a cluster-aware interval of a rate `p`.
+    """Returns the half-width to expect of a cluster-aware interval of a rate `p`.
 
-    Formula: t(G - 1) · sqrt(p (1 - p) (1 + (m - 1) ρ) / (G m)), for G clusters of m units that are correlated by ρ
-    within their cluster. `per_cluster` may be an average. At least two clusters are needed.
+    Formula: t(G - 1) · sqrt(p (1 - p) (1 + (m - 1) ρ) / (G m)), for G clusters of m units with correlation ρ within
+    their cluster. `per_cluster` may be an average. At least two clusters are needed.
 
     >>> round(half_width(0.5, clusters=10, per_cluster=6, correlation=0.0), 3)
     0.146
@@ -23,7 +23,7 @@ def half_width(p: float, *, clusters: int, per_cluster: float, correlation: floa
 
 
 def units_needed(p: float, width: float, *, clusters: int, correlation: float, level: float = 0.95) -> int | None:
-    """Fewest units per cluster for a half-width of at most `width`; None if no number of them is enough.
+    """Returns the fewest units per cluster for a half-width of at most `width`; None if no number of them is enough.
 
     More units in the same clusters never bring the half-width below t(G - 1) · sqrt(p (1 - p) ρ / G).
     """
@@ -42,7 +42,7 @@ def units_needed(p: float, width: float, *, clusters: int, correlation: float, l
 
 
 def clusters_needed(p: float, width: float, *, per_cluster: float, correlation: float, level: float = 0.95) -> int:
-    """Fewest clusters of `per_cluster` units for a half-width of at most `width`. There always are enough."""
+    """Returns the fewest clusters of `per_cluster` units for a half-width of at most `width`. Some number is enough."""
     _check(p, correlation)
     _check_width(width)
 
@@ -61,7 +61,7 @@ def clusters_needed(p: float, width: float, *, per_cluster: float, correlation: 
 
 
 def _variance(p: float, per_cluster: float, correlation: float) -> float:
-    """Of one cluster's mean."""
+    """Returns the variance of one cluster's mean."""
     return p * (1 - p) * (1 + (per_cluster - 1) * correlation) / per_cluster
 
 

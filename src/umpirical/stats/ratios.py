@@ -1,4 +1,4 @@
-"""Ratios of sums over clusters that are no shares: a slope, a mean distance."""
+"""Ratios of sums over clusters that are not shares: a slope, a mean distance."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -13,7 +13,7 @@ __all__ = ["ClusterRatio", "cluster_mean", "cluster_ratio"]
 Floats = NDArray[np.float64]
 
 MIN_DISPERSION = 0.25
-"""Below this, agreement within tasks is luck of a small sample and must not narrow the interval further."""
+"""A lower value is the luck of a small sample, and must not narrow the interval further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class ClusterRatio:
 def cluster_ratio(
     numerators: ArrayLike, denominators: ArrayLike, *, least: float = 0.0, level: float = 0.95
 ) -> ClusterRatio:
-    """Sum of numerators over sum of denominators, of any sign: linearised over clusters, with Student's t.
+    """Returns the sum of numerators over that of denominators, of any sign: linearised over clusters, with Student's t.
 
-    The standard error is not taken below `least`: clusters that all agree to the last digit show no spread, and an
-    interval without width would claim that there is none. Clusters without a denominator are ignored.
+    The standard error is at least `least`: clusters that all agree to the last digit show no spread, and an interval
+    without width would claim that there is none. Clusters without a denominator are ignored.
     """
     y, x = _used(numerators, denominators)
     value, clusters, total = float(y.sum() / x.sum()), len(x), float(x.sum())
@@ -43,10 +43,10 @@ def cluster_ratio(
 def cluster_mean(totals: ArrayLike, units: ArrayLike, *, level: float = 0.95) -> ClusterRatio:
     """Mean of a quantity that is never negative and often 0, such as a distance: a score interval with Student's t.
 
-    The variance of the mean is taken to be in proportion to it, as for counts; the factor, how much a unit that is
-    not 0 weighs and how alike a cluster's units are, is seen from the clusters. The interval holds every mean m with
-    |mean - m| <= t·sqrt(factor·m / n), so it never reaches below 0, and where all is 0 it still has an upper limit:
-    that of a share of units of size 1.
+    The variance of the mean is assumed to be proportional to it, as for counts; the factor, which reflects the size of
+    nonzero units and how alike a cluster's units are, is estimated from the clusters. The interval contains every mean
+    m with |mean - m| <= t·sqrt(factor·m / n), so it never extends below 0, and if everything is 0 it still has an upper
+    limit: that of a share of units of size 1.
     """
     y, n = _used(totals, units)
     if (y < 0).any():

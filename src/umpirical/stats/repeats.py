@@ -1,4 +1,4 @@
-"""What the repeats of a question say of a judge's noise, whatever the right answer is."""
+"""What the repeats of a question say about a judge's noise, whatever the right answer is."""
 
 from math import log
 
@@ -16,7 +16,7 @@ TINY = 1e-10
 
 
 def flip_chance(counts: ArrayLike) -> float:
-    """P(two answers differ), without bias: 1 - sum x(x - 1) / (R(R - 1)). At least two answers are needed.
+    """Unbiased estimate of P(two answers differ): 1 - sum x(x - 1) / (R(R - 1)). At least two answers are needed.
 
     >>> flip_chance([3, 1])
     0.5
@@ -27,7 +27,7 @@ def flip_chance(counts: ArrayLike) -> float:
 
 
 def modal_share(counts: ArrayLike) -> float:
-    """The share of the most frequent answer. Its mean falls with R: two answers share one half at least."""
+    """The share of the most frequent answer. Its mean falls with R: with two answers it is at least one half."""
     x = _counted(counts, least=1)
     return float(x.max() / x.sum())
 
@@ -36,8 +36,8 @@ def answer_entropy(counts: ArrayLike) -> float:
     """Entropy of the answers to one question, in bits: sum x/R · (psi(R) - psi(x)) / ln 2, psi being the digamma.
 
     Its mean falls short of the entropy by sum over v >= R of sum p(1 - p)^v / v, in nats: a part of a bit for R = 2
-    that vanishes geometrically, where the entropy of the observed shares falls short by about (K - 1)/(2R). One
-    question can come out above the logarithm of K; the mean over questions is what it is for.
+    that vanishes geometrically, where the entropy of the observed shares falls short by about (K - 1)/(2R). For
+    a single question it can exceed the logarithm of K; it is meant to be averaged over questions.
 
     Reference: Z. Zhang, Entropy estimation in Turing's perspective, Neural Computation 24 (2012).
 
@@ -46,14 +46,14 @@ def answer_entropy(counts: ArrayLike) -> float:
     """
     x = _counted(counts, least=2)
     repeats = x.sum()
-    # Rounding must not leave -1e-17 where all answers are one.
+    # Rounding must not leave -1e-17 if all answers are the same.
     return max(0.0, float((x / repeats * (digamma(repeats) - digamma(x))).sum()) / log(2))
 
 
 def repeat_sums(answers: ArrayLike, totals: ArrayLike, squares: ArrayLike, weight: ArrayLike) -> Floats:
-    """What `repeat_icc` is made of, one row for each kind of item; rows add up to those of a cluster.
+    """Returns the sums that `repeat_icc` needs, one row for each kind of item; rows add up to those of a cluster.
 
-    Of a kind of item: how many answers each has, their sum and sum of squares, and how many such items there are.
+    The arguments give, for each kind of item: answers per item, their sum and sum of squares, and the number of items.
     """
     r, s, q, w = (np.asarray(column, dtype=float) for column in (answers, totals, squares, weight))
     return np.column_stack([w, w * r, w * r * r, w * s * s / r, w * s, w * q])
@@ -62,7 +62,7 @@ def repeat_sums(answers: ArrayLike, totals: ArrayLike, squares: ArrayLike, weigh
 def icc_of(sums: Floats) -> Floats:
     """One-way intraclass correlation ICC(1) of single answers, by analysis of variance; unequal repeats are allowed.
 
-    NaN where no answer differs from any other, with fewer than two items, or if nothing was repeated.
+    NaN if no answer differs from any other, if there are fewer than two items, or if nothing was repeated.
     """
     between, within, repeats = _mean_squares(sums)
     spread = between + (repeats - 1) * within
@@ -75,7 +75,7 @@ def repeat_icc(parts: Floats, *, diversity: float, level: float = 0.95) -> Coeff
     """ICC(1) with its interval, from `repeat_sums` by cluster. `diversity` is the chance that two items differ.
 
     Reference: P. E. Shrout and J. L. Fleiss, Intraclass correlations: uses in assessing rater reliability,
-    Psychological Bulletin 86 (1979); with unequal repeats, their number is that of the analysis of variance.
+    Psychological Bulletin 86 (1979); with unequal repeats, their effective number comes from the analysis of variance.
     """
     value, replicates = delete_one(parts, icc_of)
     total = parts.sum(axis=0)
@@ -85,7 +85,7 @@ def repeat_icc(parts: Floats, *, diversity: float, level: float = 0.95) -> Coeff
 
 
 def _mean_squares(sums: Floats) -> tuple[Floats, Floats, Floats]:
-    """Between items, within items, and the number of answers that an item has on average, as variances see it."""
+    """Returns the mean squares between and within items, and the effective number of answers per item."""
     items, answers, squared, explained, total, squares = np.moveaxis(sums, -1, 0)
     free, repeated = items - 1, answers - items
     known = (free > TINY) & (repeated > TINY)

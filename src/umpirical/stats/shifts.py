@@ -1,4 +1,4 @@
-"""The mean of a quantity of either sign that is mostly 0: how far grades move."""
+"""The mean of a quantity of either sign that is mostly 0, such as how far grades move."""
 
 from math import sqrt
 
@@ -13,12 +13,12 @@ Floats = NDArray[np.float64]
 
 
 def signed_mean(ups: ArrayLike, downs: ArrayLike, units: ArrayLike, *, level: float = 0.95) -> ClusterRatio:
-    """What moved up less what moved down, per unit, from sums by cluster; both are sums of sizes and not negative.
+    """Returns moves up minus moves down, per unit, from sums by cluster; both are sums of sizes and not negative.
 
-    Each of the two means has a score interval over clusters, and the distances to their limits are added as squares,
-    less twice their product times the correlation of the two over clusters. With many moves both ways that is
-    Student's t on the clusters' net moves; with few, it leans as the two means do; with none at all it is as wide as
-    0 events in so many units leave it, where t would claim to be sure.
+    Each of the two means has a score interval over clusters, and the squared distances to their limits are
+    added, minus twice their product times the correlation of the two over clusters. With many moves both ways that is
+    Student's t on the clusters' net moves; with few, it is skewed like the two means; with none at all it is as wide as
+    for 0 events in that many units, where t would claim certainty.
 
     Reference: G. Y. Zou and A. Donner, Construction of confidence limits about effect measures: a general approach,
     Statistics in Medicine 27 (2008).
@@ -33,7 +33,7 @@ def signed_mean(ups: ArrayLike, downs: ArrayLike, units: ArrayLike, *, level: fl
 
 
 def _correlation(residuals: Floats, others: Floats) -> float:
-    """Over clusters; 0 where one of the two does not vary."""
+    """Returns the correlation over clusters; 0 if one of the two does not vary."""
     scale = sqrt(float(residuals @ residuals) * float(others @ others))
     return float(residuals @ others) / scale if scale > 0 else 0.0
 

@@ -1,7 +1,7 @@
-"""The tie-aware signal-detection model of a comparing judge, fitted to the answers to pairs.
+"""Fits the tie-aware signal-detection model of a comparing judge to its answers to pairs.
 
 A judge sees X = s(k·delta + w·log length ratio + eta) + b + eps (see `umpirical.stats.simulation.judge`) and names a
-winner where |X| > c. Telling resolution k from criterion c is the point: a judge told to be strict ties more and is
+winner if |X| > c. The point is to separate resolution k from criterion c: a judge told to be strict ties more and is
 right less often, without seeing any less.
 """
 
@@ -23,10 +23,10 @@ Floats = NDArray[np.float64]
 Parameter = Literal["resolution", "criterion", "slot_bias", "surface", "length_weight", "lapse"]
 
 REACH = 10.0
-"""A detection threshold is looked for up to this many times the largest difference shown; beyond, there is none."""
+"""A detection threshold is sought up to this many times the largest difference shown; beyond that, there is none."""
 
 FLAT = 0.01
-"""If the log-likelihood is lower by less than this with resolution at its bound, the data set no limit to it."""
+"""If the log-likelihood falls by less than this with resolution at its bound, the data sets no limit to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,40 +44,40 @@ class SignalFit:
     length_weight: float
     """w: pull towards the longer candidate, per unit of log length ratio."""
     lapse: float
-    """lambda: share of calls answered at random, under its weak prior."""
+    """lambda: share of calls answered at random, with a weak prior."""
     threshold: float | None
-    """The difference at which three calls in four name the better; None if none is found, see `REACH`."""
+    """The difference at which three calls in four name the better one; None if there is none, see `REACH`."""
     log_likelihood: float
-    """Of the answers, without the lapse's prior."""
+    """Log-likelihood of the answers, without the lapse's prior."""
     held: frozenset[Parameter]
-    """Parameters not fitted: asked for, or not to be told from these data."""
+    """Parameters that were not fitted: held on request, or not identifiable from this data."""
     at_bound: frozenset[Parameter]
     """Fitted parameters that lie on a bound. `resolution`: nothing limits it from above (or below, if negative);
     criterion or surface: the estimate is 0."""
     pairs: float
     theta: Floats
-    """The working vector the search ended at."""
+    """The working vector at which the search ended."""
 
     @property
     def judge(self) -> LatentJudge:
-        """The same parameters as a judge to compute rates with; its vacuum criterion means nothing."""
+        """The same parameters as a judge, for computing rates; its vacuum criterion has no meaning."""
         return judge_of(self.theta)
 
 
 def fit_signal(pairs: PairCounts, *, fixed: Mapping[Parameter, float] | None = None) -> SignalFit:
-    """Most likely parameters, with a weak Beta prior on the lapse.
+    """Returns the most likely parameters, with a weak Beta prior on the lapse.
 
-    Bounds: criterion and surface are not below 0. The sign of the resolution is free, for a judge that prefers the
-    worse must be seen. Held without being asked: length weight at 0 if length never varies; surface at 0 if no
-    pair was judged twice, since noise and taste then look the same. If no call was a tie the criterion comes out as 0,
-    `at_bound`. Where ties are not allowed at all the lapse should be spread over two answers, not over three as here;
-    its estimate is then too small by up to a third.
+    Bounds: criterion and surface are not below 0. The sign of the resolution is free, so that a judge that
+    prefers the worse is recognized. Held automatically: length weight at 0 if length never varies; surface at 0 if no
+    pair was judged twice, since noise and taste then look the same. If no call was a tie, the criterion is 0,
+    `at_bound`. If ties are not allowed at all, the lapse should be spread over two answers, not over three as here; its
+    estimate is then too small by up to a third.
 
-    A resolution to which the data set no limit (every pair at every difference right) is returned at its bound, 15
+    A resolution that the data does not limit (every pair at every difference right) is returned at its bound, 15
     divided by the smallest difference shown, and flagged `at_bound`.
 
     Raises ValueError if there are no pairs, fewer than two sizes of difference, the same answer in all calls, or
-    lengths that say the same as the differences.
+    lengths that are proportional to the differences.
     """
     space, weights = prepare(pairs, fixed or {})
     theta, _ = most_likely(space, weights)
@@ -85,7 +85,7 @@ def fit_signal(pairs: PairCounts, *, fixed: Mapping[Parameter, float] | None = N
 
 
 def prepare(pairs: PairCounts, fixed: Mapping[Parameter, float]) -> tuple[Space, Floats]:
-    """What is to be searched, and how many pairs of each kind there are."""
+    """Returns the space to search, and how many pairs of each kind there are."""
     pairs.check()
     _refuse_the_undefined(pairs)
     held = {PARAMETERS.index(name): working_value(name, value) for name, value in fixed.items()}
@@ -111,7 +111,7 @@ def _refuse_the_undefined(pairs: PairCounts) -> None:
 
 
 def working_value(name: Parameter, value: float) -> float:
-    """A parameter as the search has it."""
+    """Returns a parameter in the form that the search uses."""
     if (name in {"criterion", "surface", "lapse"} and value < 0) or (name == "lapse" and value > 0.5):
         raise ValueError(f"{name} cannot be held at {value}: it is not negative, and a lapse is at most .5")
     if name == "surface":
@@ -120,7 +120,7 @@ def working_value(name: Parameter, value: float) -> float:
 
 
 def most_likely(space: Space, weights: Floats) -> tuple[Floats, float]:
-    """The working vector of highest objective, and that height; a resolution without limit is put on its bound."""
+    """Returns the working vector with the highest objective, and that; an unlimited resolution is put on its bound."""
     candidates = _starting_points(space, weights)
     candidates.sort(key=lambda theta: space.objective(theta, weights)[0], reverse=True)
     theta, value = search(space, weights, candidates[:2])
@@ -133,7 +133,7 @@ def most_likely(space: Space, weights: Floats) -> tuple[Floats, float]:
 
 
 def _starting_points(space: Space, weights: Floats) -> list[Floats]:
-    """Rough guesses: three resolutions of the sign the answers have, two criteria, two surfaces."""
+    """Returns rough guesses: three resolutions with the sign of the answers, two criteria, two surfaces."""
     kinds = space.kinds
     answers = weights @ kinds.counts
     bias = float(ndtri(np.clip((answers[0] + answers[3]) / max(1.0, answers[[0, 1, 3, 4]].sum()), 0.05, 0.95)))
@@ -175,7 +175,7 @@ def _names(chosen: NDArray[np.bool_]) -> frozenset[Parameter]:
 
 
 def natural_values(theta: Floats) -> Floats:
-    """The parameters as they are reported, in the order of `PARAMETERS`."""
+    """Returns the parameters as they are reported, in the order of `PARAMETERS`."""
     k, c, b, variance, w, lapse = theta
     tau = 0.0 if variance <= LOWEST_VARIANCE else np.sqrt(variance)
     return np.array([k, c, b, tau, w, expit(lapse)])
@@ -187,10 +187,10 @@ def judge_of(theta: Floats) -> LatentJudge:
 
 
 def detection_threshold(judge: LatentJudge, *, largest: float, target: float = 0.75) -> float | None:
-    """The difference at which the better of two equally long contents is named in `target` of the calls.
+    """Returns the difference at which the better of two equally long contents is named in `target` of the calls.
 
     None if the rate stays below `target` up to ten times `largest`, the largest difference shown. A value above
-    `largest` is the model's word alone.
+    `largest` is an extrapolation of the model.
     """
     from scipy.optimize import brentq  # half a second of import
 

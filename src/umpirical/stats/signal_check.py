@@ -1,4 +1,4 @@
-"""Whether the signal-detection model fits: answers expected against answers given, cell by cell."""
+"""Tests whether the signal-detection model fits: expected against given answers, cell by cell."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ __all__ = ["GoodnessOfFit", "goodness_of_fit"]
 Floats = NDArray[np.float64]
 
 SMALLEST_CELL = 5.0
-"""Expected answers below which a cell is merged, as the chi-squared approximation wants."""
+"""A cell with fewer expected answers is merged, as the chi-squared approximation requires."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ class GoodnessOfFit:
     statistic: float
     """Sum over cells of (observed - expected)² / expected."""
     df: int
-    """Cells less one per difference and order, less the parameters fitted and not on a bound."""
+    """Number of cells, minus one per difference and order, minus the fitted parameters that are not on a bound."""
     dispersion: float
     """What the statistic would be on average if the model held, divided by df: near 1 for independent calls.
-    Not below the least design effect of a rate, for agreement that close is luck."""
+    At least the lowest design effect of a rate, since closer agreement is luck."""
     p: float
-    """Of statistic / dispersion on df degrees of freedom."""
+    """The p-value of statistic / dispersion on df degrees of freedom."""
 
 
 def goodness_of_fit(pairs: PairCounts, fit: SignalFit) -> GoodnessOfFit | None:
@@ -39,7 +39,7 @@ def goodness_of_fit(pairs: PairCounts, fit: SignalFit) -> GoodnessOfFit | None:
 
     In each difference and order, answers expected fewer than five times are merged with the next rarest. The two calls
     of a pair share its surface preference, and tasks may differ, so the cells are not multinomial. Their covariance is
-    therefore taken from the tasks' own residuals, with the effect of fitting taken out, and the statistic divided by
+    therefore taken from the tasks' own residuals, with the effect of fitting removed, and the statistic is divided by
     its mean under the model (Rao and Scott's first-order correction). Without task effects the dispersion is close to
     1; differences between tasks raise it instead of being mistaken for a wrong curve.
 
@@ -69,7 +69,7 @@ def goodness_of_fit(pairs: PairCounts, fit: SignalFit) -> GoodnessOfFit | None:
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """Where the rows of the pairs belong: six cells for each difference, in each task."""
+    """The cell of each row of the pairs: six cells for each difference, in each task."""
 
     place: NDArray[np.intp]
     tasks: int
@@ -95,14 +95,14 @@ class _Cells:
 
 
 def _expected(pairs: PairCounts, theta: Floats) -> Floats:
-    """Expected answers of all pairs of each row."""
+    """Returns the expected answers of all pairs of each row."""
     calls = np.repeat(pairs.counts.reshape(-1, 2, 3).sum(axis=2), 3, axis=1)
     expected: Floats = call_rates(theta, pairs.delta, pairs.log_length) * calls * pairs.weight[:, None]
     return expected
 
 
 def _merging(expected: Floats) -> tuple[Floats, int]:
-    """Which cells make up each merged cell (rows of 0 and 1), and how many differences and orders there are."""
+    """Returns which cells make up each merged cell (rows of 0 and 1), and the number of differences and orders."""
     merged: list[Floats] = []
     margins = 0
     for first in range(0, len(expected), 3):
@@ -120,18 +120,18 @@ def _merging(expected: Floats) -> tuple[Floats, int]:
 
 
 def _slopes(pairs: PairCounts, theta: Floats, inside: NDArray[np.bool_]) -> list[Floats]:
-    """Change of the expected answers with each parameter that is fitted."""
+    """Returns how the expected answers change with each fitted parameter."""
     found = []
     for parameter in np.flatnonzero(inside):
         step = np.zeros(len(theta))
-        # Half of tau² at most, so that it stays positive.
+        # At most half of tau², so that it stays positive.
         step[parameter] = min(1e-4, theta[parameter] / 2) if PARAMETERS[parameter] == "surface" else 1e-4
         found.append((_expected(pairs, theta + step) - _expected(pairs, theta - step)) / (2 * step[parameter]))
     return found
 
 
 def _influences(pairs: PairCounts, fit: SignalFit, cells: _Cells, inside: NDArray[np.bool_]) -> Floats:
-    """How far each task pulls each fitted parameter, one row per task."""
+    """Returns how far each task pulls each fitted parameter, one row per task."""
     space, weights = prepare(pairs, {})
     curved = curvature(space, weights, fit.theta)[np.ix_(inside, inside)]
     _, gradients = kind_likelihoods(fit.theta, space.kinds)

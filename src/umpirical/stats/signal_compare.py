@@ -1,4 +1,4 @@
-"""Whether two prompts, versions or judges differ in what they see, or only in how much it takes to say so."""
+"""Tests whether two prompts, versions or judges differ in what they see, or only in their criterion."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -24,20 +24,20 @@ class Difference:
 
     value: float
     standard_error: float
-    """Infinite if the difference hangs on one task."""
+    """Infinite if the difference depends on a single task."""
     low: float
     high: float
     p: float
-    """Two-sided, Student's t with one degree of freedom less than there are tasks."""
+    """Two-sided, from Student's t with one degree of freedom fewer than there are tasks."""
 
 
 def compare_shared(groups: list[PairCounts], *, share: Parameter) -> LikelihoodRatio:
-    """Likelihood-ratio test that one parameter is the same in all groups, all others being free in each.
+    """Likelihood-ratio test that one parameter is the same in all groups, with all others free in each.
 
     `share="resolution"`: do the groups differ in more than criterion, biases and lapse? `share="criterion"`: in more
-    than resolution, biases and lapse? One degree of freedom for each group but the first. The weak priors enter both
-    models alike. The test takes pairs as independent: at a level of .05 it rejects .05 of runs without and .06 with
-    moderate differences between tasks. Where tasks differ much, rely on `parameter_difference`.
+    than resolution, biases and lapse? There is one degree of freedom for each group but the first. The weak priors
+    enter both models alike. The test treats pairs as independent: at a level of .05 it rejects .05 of runs without
+    and .06 with moderate differences between tasks. If tasks differ much, use `parameter_difference`.
 
     Raises ValueError as `fit_signal` does for any group, if there is one group only, or if the parameter cannot be
     fitted in a group.
@@ -77,7 +77,7 @@ class _Fitted:
         return cls(space, weights, *most_likely(space, weights))
 
     def profile(self, parameter: int, value: float) -> float:
-        """The highest objective with the parameter at `value`."""
+        """Returns the highest objective with the parameter at `value`."""
         return search(self.space.hold(parameter, value), self.weights, [self.theta])[1]
 
 
@@ -88,10 +88,10 @@ def parameter_difference(
     parameter: Literal["resolution", "criterion", "slot_bias"],
     level: float = 0.95,
 ) -> Difference:
-    """How much a parameter differs between two groups judged on the same tasks, by leaving tasks out of both at once.
+    """Returns how much a parameter differs between two groups on the same tasks, by leaving tasks out of both at once.
 
     What a task does to both groups alike cancels, and what it does to one of them is in the error. Tasks that only one
-    of the groups has count as tasks of their own.
+    of the groups has count as separate tasks.
 
     Raises ValueError as `fit_signal` does, and if the parameter lies on a bound in a group, where there is no spread.
     """

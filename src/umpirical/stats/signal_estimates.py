@@ -1,4 +1,4 @@
-"""How sure the parameters of the signal-detection model are: task jackknife, and at the bounds the likelihood."""
+"""Intervals for the signal-detection model's parameters: by task jackknife, and at the bounds by the likelihood."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -29,10 +29,10 @@ __all__ = ["ParameterEstimate", "SignalEstimates", "estimate_signal"]
 Floats = NDArray[np.float64]
 
 PRIOR_HELD = 2.0
-"""If curvature gives more than this many times the jackknife's error, the prior and not the data holds a parameter."""
+"""If the curvature gives more than this many times the jackknife's error, the prior determines a parameter."""
 
 BLIND = 100.0
-"""An interval that reaches from a threshold to its hundredfold says nothing."""
+"""An interval that extends from a threshold to a hundred times its value says nothing."""
 
 FLATTEST = 1e-8
 """Curvature below which a direction counts as flat."""
@@ -48,19 +48,19 @@ class ParameterEstimate:
     value: float | None
     """None only for a threshold that is not reached."""
     standard_error: float | None
-    """Jackknife, on the scale of the value. None where the interval is not a jackknife interval."""
+    """Jackknife error, on the scale of the value. None if the interval is not a jackknife interval."""
     bias: float | None
     """The jackknife's estimate of how much too high the value is, as most likely values are in small samples: 3 % for
-    the resolution with 40 tasks of 8 pairs. Not taken off the value, so that the parameters stay those of one fit;
-    value - bias has next to none left. Not to be used for surface and lapse, which are squeezed by bound and prior.
-    None where there is no standard error."""
+    the resolution with 40 tasks of 8 pairs. Not subtracted from the value, so that the parameters stay from one fit;
+    value - bias has almost none left. Not to be used for surface and lapse, which are limited by bound and prior.
+    None if there is no standard error."""
     low: float | None
-    """None where nothing is known to limit the value from below."""
+    """None if nothing limits the value from below."""
     high: float | None
     method: Literal["jackknife", "profile", "curvature", "held", "undefined"]
     """`profile`: the value lies on a bound, and the limit comes from the profile likelihood, in which pairs of one task
-    count as independent. `curvature`: the prior holds the value more than the data do. `held`: not fitted. `undefined`:
-    the value hangs on a single task, or a threshold is not reached."""
+    count as independent. `curvature`: the prior determines the value more than the data. `held`: not fitted.
+    `undefined`: the value depends on a single task, or a threshold is not reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,22 +81,22 @@ class SignalEstimates:
 def estimate_signal(
     pairs: PairCounts, *, fixed: Mapping[Parameter, float] | None = None, level: float = 0.95
 ) -> SignalEstimates:
-    """Fit, and refit without each task: intervals with Student's t on G-1 degrees of freedom.
+    """Fits all tasks, then refits without each task: intervals with Student's t on G-1 degrees of freedom.
 
-    The interval is made on the scale on which the estimate is nearest to normal and then carried over: the logarithm
+    The interval is made on the scale on which the estimate is closest to normal and then transformed: the logarithm
     of the threshold, the square of the surface spread, the logit of the lapse, the value itself for the others. Those
     of criterion and surface are clipped at 0.
 
     A weak prior can make an estimate look certain: without any lapse in the data, no task moves the lapse. Where the
     curvature of likelihood and prior gives an error more than twice the jackknife's, the interval is made from it.
 
-    An estimate on a bound has no spread to speak of, and a jackknife would call it certain. Its limit on the inner side
-    is where the profile likelihood has fallen as far as at the end of a two-sided interval; that of a criterion or
-    surface of 0 is the higher of profile and jackknife. The threshold of a limitless resolution gets the upper limit
-    that belongs to the resolution's lower one; one that is not reached, with or without some task, gets as its lower
+    An estimate on a bound has almost no spread, and a jackknife would call it certain. Its limit on the inner side is
+    where the profile likelihood has fallen as far as at the end of a two-sided interval; that of a criterion or surface
+    of 0 is the higher of profile and jackknife. The threshold of an unlimited resolution gets the upper limit that
+    belongs to the resolution's lower one; a threshold that is not reached, with or without some task, gets as its lower
     limit the threshold that belongs to the resolution's upper one.
 
-    Where tasks differ the model is a summary, and the estimates aim at the single judge most like the mixture. Its k
+    If tasks differ, the model is a summary, and the estimates aim at the single judge most like the mixture. Its k
     is a little below the median k of the tasks, because a mixture of curves is flatter than each of them; its threshold
     is a little above the point where the curve averaged over tasks crosses: by 1 to 5 % if log k varies by .25 and c by
     .2. The intervals cover the former at their level, and the latter in 91 to 96 % of runs.
@@ -134,16 +134,16 @@ def estimate_signal(
 
 
 def _scales(theta: Floats, largest: float) -> Floats:
-    """Working parameters and log threshold, then the same as they are reported: two rows."""
+    """Returns two rows: working parameters and log threshold, and the same as reported."""
     threshold = detection_threshold(judge_of(theta), largest=largest)
     value = np.inf if threshold is None else threshold
     return np.array([[*theta, np.log(value)], [*natural_values(theta), value]])
 
 
 def _curvature_errors(space: Space, theta: Floats, curved: Floats, largest: float) -> Floats:
-    """Standard errors of working parameters and log threshold from the curvature of likelihood and prior.
+    """Returns standard errors of working parameters and log threshold from the curvature of likelihood and prior.
 
-    Where the likelihood is flat, the parameters that can move along it get very large ones. 0 for those on a bound.
+    Parameters that can move along a flat likelihood get very large errors; those on a bound get 0.
     """
     inside = np.flatnonzero(space.free & ~space.at_bound(theta))
     values, axes = np.linalg.eigh(curved[np.ix_(inside, inside)])
@@ -162,14 +162,14 @@ def _curvature_errors(space: Space, theta: Floats, curved: Floats, largest: floa
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """Limits from the likelihood, for parameters on a bound or held by their prior."""
+    """Limits from the likelihood, for parameters on a bound or determined by their prior."""
 
     space: Space
     weights: Floats
     theta: Floats
     top: float
     drop: float
-    """Twice the fall of the log-likelihood that ends the interval."""
+    """Twice the fall in log-likelihood at the end of the interval."""
     halves: list[float]
     """Half-widths of intervals made from the curvature."""
 
@@ -180,23 +180,23 @@ class _Limits:
         return bool(bounds[parameter] or ridge)
 
     def rising(self, parameter: int) -> bool:
-        """Whether it is the upper bound that is near."""
+        """Whether the upper bound is the near one."""
         value, low, high = (side[parameter] for side in (self.theta, self.space.low, self.space.high))
         return bool(high - value < value - low)
 
     def within(self, parameter: int, ends: tuple[float, float]) -> tuple[float | None, float | None]:
-        """Limits that lie inside the bounds; None for one that does not."""
+        """Returns the limits that lie inside the bounds; None for one that does not."""
         low, high = ends
         inside = low >= self.space.low[parameter] or low == 0, high <= self.space.high[parameter]
         return low if inside[0] else None, high if inside[1] else None
 
     def profiled(self, parameter: int, value: float) -> tuple[Floats, float]:
-        """The best fit with the parameter at `value`, and how far the end of the interval is."""
+        """Returns the best fit with the parameter at `value`, and how far away the end of the interval is."""
         found, height = search(self.space.hold(parameter, value), self.weights, [self.theta])
         return found, 2 * (self.top - height) - self.drop
 
     def inner(self, parameter: int) -> tuple[Floats, float] | None:
-        """The fit and the value at the limit on the side away from the bound; None if there is none in the bounds."""
+        """Returns the fit and the value at the limit away from the bound; None if there is none inside the bounds."""
         from scipy.optimize import brentq  # half a second of import
 
         start = self.theta[parameter]
@@ -208,7 +208,7 @@ class _Limits:
 
 
 def _parameter(spread: Jackknife, limit: _Limits, parameter: int, *, floor: float | None = None) -> ParameterEstimate:
-    """The interval on the working scale; `floor` is the lowest value the parameter has by its meaning."""
+    """Returns the interval on the working scale; `floor` is the lowest meaningful value of the parameter."""
     value = float(spread.value[1, parameter])
     if not limit.space.free[parameter]:
         return ParameterEstimate(value, None, None, None, None, "held")
@@ -230,7 +230,7 @@ def _parameter(spread: Jackknife, limit: _Limits, parameter: int, *, floor: floa
 
 
 def _carried(found: ParameterEstimate, scale: Callable[[float], float]) -> ParameterEstimate:
-    """Limits from the working scale to the one reported."""
+    """Transforms limits from the working scale to the reported one."""
     low, high = (None if edge is None else float(scale(edge)) for edge in (found.low, found.high))
     return replace(found, low=low, high=high)
 

@@ -12,22 +12,22 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 PARAMETERS = ("resolution", "criterion", "slot_bias", "surface", "length_weight", "lapse")
-"""Order of the working vector. In it `surface` stands for tau², and `lapse` for the logit of lambda."""
+"""Order of the working vector. There, `surface` is tau² and `lapse` is the logit of lambda."""
 
 # tau² rather than tau: the likelihood is even in tau, so its slope at tau = 0 is always 0 and a search would stay
-# there. In tau² the slope at 0 says whether pairs agree with themselves more than noise lets them.
+# there. In tau² the slope at 0 says whether pairs agree with themselves more than noise allows.
 _NODES = np.linspace(-6.4, 6.4, 41)
-# The trapezoidal rule under a normal density: a step h errs by about exp(-2 (pi / (h tau))²), so .32 does for
-# tau up to 4. Gauss-Hermite with 25 nodes is off by .09 in a log-likelihood at tau = 3, its nodes being wasted far out.
+# The trapezoidal rule under a normal density: a step h has an error of about exp(-2 (pi / (h tau))²), so .32 is enough
+# for tau up to 4. Gauss-Hermite with 25 nodes is off by .09 in a log-likelihood at tau = 3, as it wastes nodes far out.
 _LOG_WEIGHTS = -(_NODES**2) / 2 - np.log(np.exp(-(_NODES**2) / 2).sum())
 
 LAPSE_PRIOR = (2.0, 100.0)
-"""Beta prior of the lapse: mean .0196, mode .01. It weighs as much as 100 calls of which one is a lapse: it keeps the
-lapse from taking over what criterion and resolution explain when there are few easy pairs, and from reaching 0."""
+"""Beta prior of the lapse: mean .0196, mode .01. It weighs as much as 100 calls with one lapse: it keeps the lapse from
+taking over what criterion and resolution explain when there are few easy pairs, and from reaching 0."""
 
 SURFACE_PRIOR = 3.0
-"""Standard deviation of the half-normal prior of tau. Where both orders tell nothing about taste (a judge that follows
-the slot), tau, k, c and b can all be scaled up together at no cost; the prior picks the smallest of these answers."""
+"""Standard deviation of the half-normal prior of tau. If both orders say nothing about taste (a judge that follows the
+slot), tau, k, c and b can all be scaled up together at no cost; the prior picks the smallest of these solutions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class PairCounts:
     task: NDArray[np.intp]
     """The cluster each row belongs to: any numbers from 0 on."""
     delta: Floats
-    """By how many requirements content u is better than v; 0 for equal, negative where v is better."""
+    """By how many requirements content u is better than v; 0 if equal, negative if v is better."""
     log_length: Floats
-    """Logarithm of the length of u over that of v."""
+    """Logarithm of the length of u divided by that of v."""
     counts: Floats
-    """Six columns: in order uv slot 1, slot 2, tie; in order vu slot 1, slot 2, tie. u sits in slot 1 of order uv.
+    """Six columns: in order uv slot 1, slot 2, tie; in order vu slot 1, slot 2, tie. u is in slot 1 of order uv.
     The calls of one row share the pair's surface preference: pairs must not be summed into one row."""
     weight: Floats
-    """How many pairs gave these very counts."""
+    """How many pairs had exactly these counts."""
 
     @classmethod
     def of(
@@ -56,7 +56,7 @@ class PairCounts:
         log_length: ArrayLike | None = None,
         weight: ArrayLike | None = None,
     ) -> "PairCounts":
-        """Checked arrays; lengths are taken as equal and weights as 1 if not given."""
+        """Makes checked arrays; lengths are equal and weights are 1 if not given."""
         rows = len(np.asarray(delta))
         made = cls(
             np.asarray(task, dtype=np.intp),
@@ -82,24 +82,24 @@ class PairCounts:
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """Pairs sorted by what they showed, so that what is equal is computed once."""
+    """Pairs grouped by what they showed, so that equal ones are computed once."""
 
     delta: Floats
     """One entry per stimulus: a pair of delta and log length ratio."""
     log_length: Floats
     stimulus: Indices
-    """Which stimulus each kind is of."""
+    """The stimulus of each kind."""
     counts: Floats
-    """Six columns, one row per kind: a stimulus and the counts it got."""
+    """Six columns, one row per kind: the counts of its stimulus."""
     kind: Indices
-    """Which kind each row of the pairs is of."""
+    """The kind of each row of the pairs."""
     given: Indices
-    """Which answers each kind got: one row per kind, rows of the table of answers and stimuli, filled up with any."""
+    """Which answers each kind got: one row per kind, indices into the table of answers and stimuli, with padding."""
     times: Floats
-    """How often each of these was given: 0 for those that fill up."""
+    """How often each of these was given: 0 for padding."""
 
     def weights(self, weight: Floats) -> Floats:
-        """How many pairs of each kind there are, from the weights of the rows."""
+        """Returns how many pairs of each kind there are, from the weights of the rows."""
         return np.bincount(self.kind, weights=weight, minlength=len(self.stimulus)).astype(float)
 
 
@@ -107,7 +107,7 @@ def sort_kinds(pairs: PairCounts) -> Kinds:
     stimuli, stimulus = np.unique(np.column_stack([pairs.delta, pairs.log_length]), axis=0, return_inverse=True)
     kinds, kind = np.unique(np.column_stack([stimulus.reshape(-1), pairs.counts]), axis=0, return_inverse=True)
     of, counts = kinds[:, 0].astype(np.intp), kinds[:, 1:]
-    # Most kinds have two answers of the six: those that were given come first, and the table is cut after them.
+    # Most kinds have two of the six answers: those that were given come first, and the table is cut off after them.
     answer = np.argsort(counts == 0, axis=1, kind="stable")[:, : max(1, int((counts > 0).sum(axis=1).max()))]
     times = np.take_along_axis(counts, answer, axis=1)
     given = answer * len(stimuli) + of[:, None]
@@ -115,7 +115,7 @@ def sort_kinds(pairs: PairCounts) -> Kinds:
 
 
 def kind_likelihoods(theta: Floats, kinds: Kinds) -> tuple[Floats, Floats]:
-    """Log-likelihood of one pair of each kind, and its gradient (one row per kind) in the working parameters.
+    """Returns the log-likelihood of one pair of each kind, and its gradient (one row per kind) in working parameters.
 
     The surface preference is integrated out numerically, within 1e-5 of the truth for tau up to 3 with one call per
     order, and within .03 with three of each.
@@ -142,7 +142,7 @@ def kind_likelihoods(theta: Floats, kinds: Kinds) -> tuple[Floats, Floats]:
 
 
 def _answer_tables(theta: Floats, kinds: Kinds) -> list[Floats]:
-    """For each of six answers to each stimulus, at each node: the log rate, and its slopes.
+    """Returns, for each of six answers to each stimulus, at each node: the log rate, and its slopes.
 
     The slopes are those in the evidence for u, the slot bias, the criterion and the logit of the lapse.
     """
@@ -153,7 +153,7 @@ def _answer_tables(theta: Floats, kinds: Kinds) -> list[Floats]:
     distance = np.stack([signal - c, -signal - c])
     named = ndtr(distance)
     up, down = (1 - lapse) / np.sqrt(2 * np.pi) * np.exp(-(distance**2) / 2)
-    # Rounding may leave less than nothing for the tie.
+    # Rounding may make the rate of ties negative.
     rates = lapse / 3 + (1 - lapse) * np.stack([*named, np.maximum(1 - named[0] - named[1], 1e-16)], axis=1)
     by_bias = np.stack([up, -down, down - up], axis=1) / rates
     by_criterion = np.stack([-up, -down, up + down], axis=1) / rates
@@ -165,7 +165,7 @@ def _answer_tables(theta: Floats, kinds: Kinds) -> list[Floats]:
 
 
 def call_rates(theta: Floats, delta: ArrayLike, log_length: ArrayLike) -> Floats:
-    """Expected rates of the six answers, one row per stimulus, surface preferences averaged over."""
+    """Returns the expected rates of the six answers, one row per stimulus, averaged over surface preferences."""
     k, c, b, variance, w, logit = theta
     lapse, spread = expit(logit), np.sqrt(1 + variance)
     evidence = k * np.asarray(delta, dtype=float) + w * np.asarray(log_length, dtype=float)
@@ -177,7 +177,7 @@ def call_rates(theta: Floats, delta: ArrayLike, log_length: ArrayLike) -> Floats
 
 
 def log_prior(theta: Floats) -> tuple[float, Floats, Floats]:
-    """Logarithm of the weak priors of lapse and surface, without constants; its gradient, and minus its curvature."""
+    """Returns the log of the weak priors of lapse and surface, without constants; its gradient; minus its curvature."""
     a, b = LAPSE_PRIOR
     lapse = float(expit(theta[5]))
     gradient = np.zeros(len(PARAMETERS))

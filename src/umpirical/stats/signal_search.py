@@ -1,4 +1,4 @@
-"""Finding the most likely parameters of the signal-detection model inside their bounds."""
+"""Finds the most likely parameters of the signal-detection model inside their bounds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,27 +13,27 @@ __all__ = ["LOWEST_VARIANCE", "Neighbourhood", "Space", "curvature", "search", "
 Floats = NDArray[np.float64]
 
 LOWEST_VARIANCE = 1e-6
-"""tau² that counts as 0: where the slope in tau² can still be told."""
+"""A tau² that counts as 0, where the slope in tau² can still be computed."""
 
 PLATEAU = 15.0
-"""Bound on resolution times the smallest difference: beyond it no answer gets any likelier."""
+"""Bound on resolution times the smallest difference: beyond it, no answer becomes any likelier."""
 
 CLOSE = 1e-5
 """A step smaller than this, relative to 1 + |parameter|, ends a refit."""
 
 SCOUTING = 8
-"""Steps made from each of several starting points."""
+"""Number of steps from each of several starting points."""
 
 LONGEST_CLIMB = 200
-"""Steps made at most from the best of them."""
+"""Most steps from the best of them."""
 
 PATIENCE = 30
-"""Newton steps after which a refit is handed to the general search."""
+"""Number of Newton steps after which the general search takes over a refit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """What is searched: the kinds of pairs, the parameters held, and the bounds of the others."""
+    """What is searched: the kinds of pairs, the held parameters, and the bounds of the others."""
 
     kinds: Kinds
     free: NDArray[np.bool_]
@@ -49,7 +49,7 @@ class Space:
         return float(weights @ values) + prior, weights @ gradients + slope
 
     def hold(self, parameter: int, value: float) -> "Space":
-        """The same space with one more parameter held at `value`."""
+        """Returns the same space with one more parameter held at `value`."""
         free, held = self.free.copy(), self.held.copy()
         free[parameter], held[parameter] = False, value
         return Space(self.kinds, free, held, self.low, self.high)
@@ -71,12 +71,12 @@ def space_of(pairs: PairCounts, kinds: Kinds, held: Mapping[int, float]) -> Spac
 
 
 def search(space: Space, weights: Floats, starts: list[Floats]) -> tuple[Floats, float]:
-    """The highest point of the objective inside the bounds, and the objective there.
+    """Returns the highest point of the objective inside the bounds, and the objective there.
 
-    With several starts, a few steps are made from each, and the search goes on from the best. Steps are those of
-    Levenberg and Marquardt with the pairs' own gradients for a curvature (Berndt, Hall, Hall and Hausman), which is
-    never that of a valley; Newton's finish it. A general optimiser does the same in as many evaluations, but the
-    linear algebra scipy's calls starts threads for its 6 x 6 matrices, and takes ten times as long on a busy machine.
+    With several starts, a few steps are made from each, and the search continues from the best. The steps are those of
+    Levenberg and Marquardt with the pairs' own gradients as the curvature (Berndt, Hall, Hall and Hausman), which is
+    never that of a valley; Newton steps finish it. A general optimiser needs as many evaluations, but the linear
+    algebra that scipy calls starts threads for its 6 x 6 matrices, and takes ten times as long on a busy machine.
     """
     points = [np.where(space.free, np.clip(start, space.low, space.high), space.held) for start in starts]
     if len(points) > 1:
@@ -91,12 +91,12 @@ def search(space: Space, weights: Floats, starts: list[Floats]) -> tuple[Floats,
 
 
 def _climb(space: Space, weights: Floats, theta: Floats, steps: int) -> tuple[Floats, float]:
-    """Damped steps, each of which raises the objective, until none gains."""
+    """Makes damped steps, each of which raises the objective, until none does."""
     value, gradient, curved = _outer_curvature(space, weights, theta)
     damping, idle = 0.01, 0
     for _ in range(steps):
         movable = space.free & ~_outwards(space, theta, gradient)
-        # The 1 is for parameters the answers are silent on, whose curvature is 0.
+        # The 1 is for parameters that the answers say nothing about, whose curvature is 0.
         step = _newton_step(curved + np.diag(damping * (np.diag(curved) + 1)), gradient, movable)
         if step is None:
             break
@@ -114,7 +114,7 @@ def _climb(space: Space, weights: Floats, theta: Floats, steps: int) -> tuple[Fl
 
 
 def _outer_curvature(space: Space, weights: Floats, theta: Floats) -> tuple[float, Floats, Floats]:
-    """Objective, gradient, and the sum of outer products of the pairs' gradients."""
+    """Returns the objective, its gradient, and the sum of outer products of the pairs' gradients."""
     values, gradients = kind_likelihoods(theta, space.kinds)
     prior, slope, curved = log_prior(theta)
     total = (gradients * weights[:, None]).T @ gradients + np.diag(curved)
@@ -122,12 +122,12 @@ def _outer_curvature(space: Space, weights: Floats, theta: Floats) -> tuple[floa
 
 
 def _outwards(space: Space, theta: Floats, gradient: Floats) -> NDArray[np.bool_]:
-    """Which parameters lie on a bound and would go beyond it."""
+    """Returns which parameters lie on a bound and would move beyond it."""
     return ((theta <= space.low) & (gradient < 0)) | ((theta >= space.high) & (gradient > 0))
 
 
 def curvature(space: Space, weights: Floats, theta: Floats) -> Floats:
-    """Minus the second derivatives of the objective, from differences of its gradient inside the bounds."""
+    """Returns minus the second derivatives of the objective, from differences of its gradient inside the bounds."""
     size = len(theta)
     found = np.zeros((size, size))
     for parameter in np.flatnonzero(space.free):
@@ -144,23 +144,23 @@ def curvature(space: Space, weights: Floats, theta: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """A fit and what is needed to fit again with a few pairs more or less."""
+    """A fit, and what is needed to refit with a few pairs more or fewer."""
 
     space: Space
     theta: Floats
     curved: Floats
     gradients: Floats
-    """Of each kind, at the fit."""
+    """Gradients of each kind, at the fit."""
 
     @classmethod
     def of(cls, space: Space, weights: Floats, theta: Floats) -> "Neighbourhood":
         return cls(space, theta, curvature(space, weights, theta), kind_likelihoods(theta, space.kinds)[1])
 
     def refit(self, weights: Floats) -> Floats:
-        """The fit to weights that differ little from those of the old fit.
+        """Returns the fit to weights that differ little from those of the old fit.
 
-        Newton steps with the old curvature, repeated until they vanish: the same answer as a search from nothing, in
-        about three evaluations instead of sixty. Whatever goes astray is searched for in the general way.
+        Newton steps with the old curvature, repeated until they vanish: the same answer as a search from scratch, in
+        about three evaluations instead of sixty. If they fail, the general search takes over.
         """
         gradient = weights @ self.gradients + log_prior(self.theta)[1]
         start = _newton_move(self.space, self.theta, gradient, self.curved)
@@ -169,7 +169,7 @@ class Neighbourhood:
 
 
 def _polish(space: Space, weights: Floats, theta: Floats, curved: Floats) -> Floats | None:
-    """Newton steps of one curvature until they vanish; None if they lead down or do not end."""
+    """Makes Newton steps with one curvature until they vanish; None if they lead down or do not end."""
     reached = -np.inf
     for _ in range(PATIENCE):
         value, gradient = space.objective(theta, weights)
@@ -186,13 +186,13 @@ def _polish(space: Space, weights: Floats, theta: Floats, curved: Floats) -> Flo
 
 
 def _newton_move(space: Space, theta: Floats, gradient: Floats, curved: Floats) -> Floats | None:
-    """Where a Newton step leads inside the bounds."""
+    """Returns where a Newton step leads inside the bounds."""
     step = _newton_step(curved, gradient, space.free & ~_outwards(space, theta, gradient))
     return None if step is None else np.where(space.free, np.clip(theta + step, space.low, space.high), theta)
 
 
 def _newton_step(curved: Floats, gradient: Floats, movable: NDArray[np.bool_]) -> Floats | None:
-    """None where the curvature is not that of a maximum."""
+    """Returns the Newton step; None if the curvature is not that of a maximum."""
     step = np.zeros(len(gradient))
     if movable.any():
         block = curved[np.ix_(movable, movable)]

@@ -25,7 +25,7 @@ def locked(folder: Path, *, held: str) -> Iterator[None]:
 
 @contextmanager
 def one_at_a_time(folder: Path) -> Iterator[None]:
-    """Waits until no other thread or process is in here for the same folder. The folder itself is what is locked."""
+    """Waits until no other thread or process holds the same folder. The folder itself is locked."""
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder, os.O_RDONLY)
     try:

@@ -1,7 +1,7 @@
-"""What tests of judges and of plugins need.
+"""Tools for tests of judges and plugins.
 
-A server on loopback that speaks the chat protocol and can be made to fail; another with a real language model behind
-it; and a conformance kit for every kind of plugin: protocols, measures, report sections, judge adapters, model
+They are a server on loopback that speaks the chat protocol and can be made to fail; another with a real language model
+behind it; and a conformance kit for every kind of plugin: protocols, measures, report sections, judge adapters, model
 adapters, executors, perturbations and dataset readers.
 """
 

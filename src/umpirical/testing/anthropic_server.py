@@ -1,4 +1,4 @@
-"""A server on loopback that speaks Anthropic's Messages protocol. What it answers, and how it fails, the test says."""
+"""A server on loopback that speaks Anthropic's Messages protocol. The test decides what it answers and how it fails."""
 
 import asyncio
 import json
@@ -18,24 +18,24 @@ AnthropicFault = Literal[
 that the model declined to give, and a prompt longer than the model reads."""
 
 Answer = Callable[[dict[str, Any]], str]
-"""From a request body to the text of the answer."""
+"""Returns the text of the answer to a request body."""
 
 HANG_SECONDS = 30.0
 
 
 @dataclass
 class AnthropicServer:
-    """Runs in the caller's event loop, as an asynchronous context manager; counts what it was asked."""
+    """Runs in the caller's event loop, as an asynchronous context manager; counts its requests."""
 
     answer: Answer
     misbehave: Callable[[int], AnthropicFault | None] = lambda _times: None
-    """From how often it has been asked (1 the first time) to how this call fails, if it does."""
+    """Returns how a call fails, if it does, given how often the server has been asked (1 the first time)."""
     retry_after: float = 0.0
-    """What a 429 asks for, in seconds."""
+    """The Retry-After of a 429, in seconds."""
     stop_reason: str = "end_turn"
     """Why every answer stops."""
     cached: int = 0
-    """Tokens of the input that every answer says were read from the cache."""
+    """Input tokens that every answer reports as read from the cache."""
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     faults: Counter[str] = field(default_factory=Counter)
@@ -99,7 +99,7 @@ def error(kind: str, said: str) -> dict[str, Any]:
 
 
 def message(body: dict[str, Any], text: str, *, cached: int = 0, stop_reason: str = "end_turn") -> dict[str, Any]:
-    """An answer of the Messages protocol. Input is counted in words, what was cached apart."""
+    """Returns an answer of the Messages protocol. Input is counted in words, and cached input separately."""
     usage = {"input_tokens": len(json.dumps(body["messages"]).split()), "output_tokens": len(text.split())}
     return {
         "id": "msg_loopback",

@@ -16,11 +16,11 @@ __all__ = ["BatchServer"]
 
 @dataclass
 class BatchServer:
-    """Runs in the caller's event loop, as an asynchronous context manager. A batch is ready soon after it was made."""
+    """Runs in the caller's event loop, as an asynchronous context manager. A batch is ready soon after creation."""
 
     answer: Answer
     refuse_batches: int = 0
-    """How many attempts to make a batch fail, with status 503."""
+    """How many attempts to create a batch fail, with status 503."""
     unanswered: Callable[[dict[str, Any]], bool] = lambda _body: False
     """Which questions of a batch end in an error."""
     batches: list[list[dict[str, Any]]] = field(default_factory=list)
@@ -63,7 +63,7 @@ class BatchServer:
 
         return counted
 
-    # OpenAI: a file of questions, a batch of it, a file of answers.
+    # OpenAI: a file of questions, a batch made from it, a file of answers.
 
     def _upload(self, _request: web.Request) -> web.Response:
         uploaded: Any = self._form["file"]

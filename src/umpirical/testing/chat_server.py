@@ -1,4 +1,4 @@
-"""A server on loopback that speaks the OpenAI chat protocol. What it answers, and how it fails, the test says."""
+"""A server on loopback that speaks the OpenAI chat protocol. The test decides what it answers and how it fails."""
 
 import asyncio
 import json
@@ -18,17 +18,17 @@ Fault = Literal["rate-limit", "server-error", "malformed", "truncated", "hang", 
 
 @dataclass(frozen=True)
 class Said:
-    """An answer with the log-probabilities that it came with."""
+    """An answer with its log-probabilities."""
 
     tokens: tuple[tuple[str, float, dict[str, float]], ...]
-    """Each token of the answer, its log-probability, and all tokens listed at its place, itself included."""
+    """Each token of the answer, its log-probability, and all tokens listed at its place, including itself."""
 
     @property
     def text(self) -> str:
         return "".join(text for text, *_ in self.tokens)
 
     def logprobs(self) -> dict[str, Any]:
-        """As the protocol has them."""
+        """Returns the log-probabilities in the form of the protocol."""
         return {
             "content": [
                 {
@@ -43,36 +43,36 @@ class Said:
 
 
 Answer = Callable[[dict[str, Any]], str]
-"""From a request body to the text of the answer."""
+"""Returns the text of the answer to a request body."""
 
 TokenAnswer = Callable[[dict[str, Any]], Said]
-"""From a request body to the answer's tokens with their log-probabilities."""
+"""Returns the tokens of the answer to a request body, with their log-probabilities."""
 
 Misbehave = Callable[[str, int], Fault | None]
-"""From a request id and how often it has been asked (1 the first time) to how this call fails, if it does."""
+"""Returns how a call fails, if it does, given its request id and how often it has been asked (1 the first time)."""
 
 HANG_SECONDS = 30.0
 
 
 @dataclass
 class ChatServer:
-    """Runs in a thread of its own, as a context manager; counts what it was asked."""
+    """Runs in a thread of its own, as a context manager; counts its requests."""
 
     answer: Answer | TokenAnswer
     misbehave: Misbehave = lambda _id, _times: None
     latency: float = 0.0
     """Seconds before each answer."""
     retry_after: float = 0.0
-    """What a 429 asks for, in seconds."""
+    """The Retry-After of a 429, in seconds."""
     bodies: list[dict[str, Any]] = field(default_factory=list)
-    """The first requests as they came in, at most `keep_bodies`."""
+    """The first requests as received, at most `keep_bodies`."""
     keep_bodies: int = 1000
     address: tuple[str, int] = ("127.0.0.1", 0)
-    """Where to listen; port 0 takes any free one."""
+    """Where to listen; port 0 takes any free port."""
     asked: Counter[str] = field(default_factory=Counter)
     """Requests by id, answered or not."""
     answered: Counter[str] = field(default_factory=Counter)
-    """Whole answers sent, by id."""
+    """Complete answers sent, by id."""
     faults: Counter[str] = field(default_factory=Counter)
     most_in_flight: int = 0
 
@@ -164,7 +164,7 @@ class ChatServer:
 
 
 def completion(body: dict[str, Any], answer: str | Said) -> dict[str, Any]:
-    """A chat completion, with log-probabilities if they were asked for."""
+    """Returns a chat completion, with log-probabilities if they were requested."""
     text = answer if isinstance(answer, str) else answer.text
     choice: dict[str, Any] = {
         "index": 0,
@@ -186,6 +186,6 @@ def completion(body: dict[str, Any], answer: str | Said) -> dict[str, Any]:
 
 
 def _close(request: web.Request) -> None:
-    """Drops the connection under the client's feet."""
+    """Drops the connection while the client is still waiting."""
     if request.transport is not None:
         request.transport.abort()

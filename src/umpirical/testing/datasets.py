@@ -1,15 +1,15 @@
-"""The conformance kit for dataset readers: one call in a test holds a reader to everything that is promised of one.
+"""The conformance kit for dataset readers: one call in a test checks everything that a reader promises.
 
-- every row: all rows are given, in their order, and reading again gives the same;
-- values: a value is what the file holds, to the letter; nothing is stripped, converted or guessed;
-- places: each row says where it stands, by the file's name and a number that rises;
-- columns: the table names its columns in their order, or leaves that to the rows;
-- only what is asked for: a format that can leave columns unread does so, and no column that is absent breaks it;
-- limits: what exceeds the greatest number of rows, of bytes or of characters in a field is refused, never cut;
+- every row: all rows are given, in order, and reading again gives the same rows;
+- values: a value is exactly what the file holds; nothing is stripped, converted or guessed;
+- places: each row says where it is, by the file's name and an increasing number;
+- columns: the table names its columns in order, or leaves that to the rows;
+- only what is asked for: a format that can leave columns unread does so, and a missing column does not break it;
+- limits: a file that exceeds the limit on rows, bytes or characters in a field is refused, never cut;
 - refusals: a missing file, a broken one and one in another encoding give a ConfigError that names the file (and the
-  line, if the file is text) and says what to do; damage of any kind gives that error or rows, and no other error;
-- options: an option that the reader does not know is refused with those it knows, and so is one of the wrong type;
-- the data is left as it was.
+  line, if the file is text) and says what to do; any damage gives either that error or rows, and no other error;
+- options: an unknown option is refused with a list of the known ones, and an option of the wrong type is refused;
+- the data is left unchanged.
 """
 
 import re
@@ -47,7 +47,7 @@ TEXTS = (
     '{"a": [1]}',
     "the longest of them, by far",
 )
-"""What programs like to strip, to convert or to take for something else."""
+"""Values that programs tend to strip, convert or misread."""
 
 LONGEST = max(map(len, TEXTS))
 
@@ -70,11 +70,11 @@ def check_reader(  # noqa: PLR0913  # what is to be known about a format
     selects: bool = False,
     options: Mapping[str, OptionValue] | None = None,
 ) -> None:
-    """Raises AssertionError, with the promise that is broken and how.
+    """Raises AssertionError with the broken promise and how it is broken.
 
-    `write` puts rows, which all have the same columns, at a path in the reader's format, and `spoil` makes unreadable
-    what it has written. Both work in subfolders of `folder`, on a file or folder called `name`. `typed`: the format
-    keeps whole numbers, numbers, booleans and null beside text. `selects`: it can read some columns and leave others.
+    `write` writes rows, which all have the same columns, to a path in the reader's format, and `spoil` makes the result
+    unreadable. Both work in subfolders of `folder`, on a file or folder called `name`. `typed` says that the
+    format keeps integers, numbers, booleans and null besides text; `selects` that it can read only some columns.
     `options` are those without which the reader cannot work.
     """
     _check_card(reader)
@@ -93,7 +93,7 @@ def check_reader(  # noqa: PLR0913  # what is to be known about a format
 
 @dataclass(frozen=True, slots=True)
 class _Kit:
-    """A reader on trial, and where its files go."""
+    """The reader under test, and where its files go."""
 
     reader: DatasetReader
     write: Callable[[Path, Rows], None]
@@ -102,7 +102,7 @@ class _Kit:
     options: Mapping[str, OptionValue] = field(default_factory=dict)
 
     def written(self, purpose: str, rows: Rows) -> Path:
-        """The path of the rows, written into a subfolder of their own."""
+        """Writes rows to a subfolder of their own, and returns the path."""
         place = self.folder / purpose
         place.mkdir(parents=True)
         self.write(place / self.name, rows)
@@ -126,7 +126,7 @@ class _Kit:
         )
 
     def table(self, source: Source, promise: str) -> tuple[Table, list[Row]]:
-        """What is read, where reading must succeed."""
+        """Reads a table; reading must succeed."""
         try:
             table = self.reader.open(source)
             return table, list(table.rows)
@@ -135,7 +135,7 @@ class _Kit:
             self.broken(promise, f"raised {type(error).__name__}: {error}{fix}")
 
     def refusal(self, source: Source, promise: str, what: str, *, line: bool = False) -> ConfigError:
-        """The error with which something is refused: one that says where, by the line if wanted, and what to do."""
+        """Returns the error of a refusal, which must say where, by line if wanted, and what to do."""
         error = self.outcome(source)
         if not isinstance(error, ConfigError):
             self.broken(promise, f"{what}: expected a ConfigError, got {error:.300}")
@@ -148,7 +148,7 @@ class _Kit:
         return error
 
     def outcome(self, source: Source) -> ConfigError | str:
-        """The ConfigError that came of it, or what else did, in words."""
+        """Returns the resulting ConfigError, or any other result in words."""
         try:
             return f"{len(list(self.reader.open(source).rows))} rows"
         except ConfigError as error:
@@ -162,7 +162,7 @@ class _Kit:
 
 def _check_card(reader: DatasetReader) -> None:
     if not isinstance(reader, DatasetReader):
-        # As for every other promise, the test fails and does not break.
+        # Not a TypeError: as with every other promise, the test should fail and not end in an error.
         raise AssertionError(f"expected a DatasetReader, got {type(reader).__name__}")  # noqa: TRY004
     card = "a card in order"
     if not re.fullmatch(r"[a-z][a-z0-9-]*", reader.format):
@@ -174,7 +174,7 @@ def _check_card(reader: DatasetReader) -> None:
 
 
 def _sample(texts: Sequence[str] = TEXTS) -> list[dict[str, str]]:
-    """As many rows as texts, no two alike."""
+    """Returns as many rows as texts, no two alike."""
     return [
         dict(zip(COLUMNS, (text, f"label {number}", texts[-number]), strict=True)) for number, text in enumerate(texts)
     ]
@@ -252,7 +252,7 @@ def _check_wanted(kit: _Kit, *, selects: bool) -> None:
             if set(row.values) not in ({"label"}, set(COLUMNS)) or (selects and set(row.values) != {"label"}):
                 kit.broken(promise, f"{row.place}: asked for label, got {', '.join(row.values)}")
     if selects:
-        # What is not read cannot be too long.
+        # A column that is not read cannot be too long.
         least = LimitsSpec(field=LONGEST - 1)
         kit.table(kit.source(path, columns=("label",), limits=least), promise)
 
@@ -292,7 +292,7 @@ def _check_broken(kit: _Kit, spoil: Callable[[Path], None]) -> None:
 
 
 def _check_damage(kit: _Kit) -> None:
-    """Bytes that are cut off or replaced: rows or an error that says where, and never another error."""
+    """Cuts off or replaces bytes: the result must be rows or an error that says where, and never another error."""
     path = kit.written("damage", _sample())
     if not path.is_file():
         return
@@ -340,7 +340,7 @@ def _check_options(kit: _Kit) -> None:
 
 
 def _is_text(path: Path) -> bool:
-    """Whether what was written is one file of text in UTF-8."""
+    """Whether what was written is a single UTF-8 text file."""
     if not path.is_file():
         return False
     content = path.read_bytes()
@@ -351,6 +351,6 @@ def _is_text(path: Path) -> bool:
 
 
 def _content(path: Path) -> dict[str, bytes]:
-    """Every file beside a path and in it, with what it holds."""
+    """Returns every file beside a path and in it, with its contents."""
     files = sorted(found for found in path.parent.rglob("*") if found.is_file())
     return {str(found.relative_to(path.parent)): found.read_bytes() for found in files}

@@ -1,15 +1,15 @@
-"""The conformance kit for executors: one call in a test holds an executor to what every executor promises.
+"""The conformance kit for executors: one call in a test checks everything that an executor promises.
 
 - everything: each trial of the shards it is given has one response, and the shard is sealed;
 - receipts: one for each shard, with how many trials were answered and how many failed;
-- no difference: answers and measures are those that the local executor comes to;
-- told: the watcher hears of every trial once;
-- idempotent: what has an answer is not asked again, by it or by another executor;
-- part by part: shards can be given to it one after the other;
-- failures: what a judge raises is that trial's response, and stops nothing;
+- no difference: answers and measures are the same as with the local executor;
+- told: the watcher is told about every trial once;
+- idempotent: a trial that has an answer is not asked again, by it or by another executor;
+- part by part: shards can be given to it one after another;
+- failures: an exception from a judge becomes that trial's response, and stops nothing;
 - one at a time: a judge that remembers what it was asked is asked one question at a time, in the order of the plan;
 - in parallel: another judge is asked as many questions at a time as agreed, and no more;
-- the cap: nothing is sent that might not fit under it; what was answered by then is kept.
+- the cap: nothing is sent that might exceed it; answers received by then are kept.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ Promise = Literal[
     "everything", "receipts", "no difference", "told", "idempotent", "part by part", "failures", "one at a time",
     "in parallel", "the cap",
 ]  # fmt: skip
-"""What the message of a failed check names."""
+"""What the message of a failed check can name."""
 
 IN_FLIGHT = 8
 
@@ -47,7 +47,7 @@ STUDY = {
     "design": {"size": "screen"},
 }
 SHARD = 25
-"""Trials per shard: small, so that there are several."""
+"""Trials per shard: few, so that there are several shards."""
 
 CAP = Decimal("0.004")
 
@@ -55,7 +55,7 @@ SIMULATED: dict[str, Any] = {"name": "kit", "model": {"adapter": "simulated", "n
 RAISING: dict[str, Any] = {"name": "kit", "callable": f"{__name__}:choosy"}
 
 
-def choosy(task: str, first: str, second: str) -> str:  # noqa: ARG001  # as a judge is called
+def choosy(task: str, first: str, second: str) -> str:  # noqa: ARG001  # the signature of a judge
     """A judge that raises on some questions."""
     if len(first) % 3 == 0:
         raise RuntimeError("not a multiple of three")
@@ -83,7 +83,7 @@ class _Heard:
     def resumed(self, trials: int) -> None:
         self.resumed_trials += trials
 
-    def settled(self, outcome: Outcome, response: Response) -> None:  # noqa: ARG002  # as a watcher is told
+    def settled(self, outcome: Outcome, response: Response) -> None:  # noqa: ARG002  # the signature of a watcher
         self.trials.append(response.trial_id)
 
 
@@ -92,7 +92,7 @@ class _Checks:
         self._factory, self._folder = factory, folder
 
     def simulated(self) -> None:
-        """More than a shard, asked part by part, then again, and held against the local executor."""
+        """Asks more than a shard, part by part, then again, and compares with the local executor."""
         run, local = (self._run(name, SIMULATED) for name in ("here", "local"))
         heard, receipts = _Heard(), []
         for shard in range(run.shards):
@@ -112,7 +112,7 @@ class _Checks:
             _broken("no difference", "the local executor comes to other answers")
 
     def raising(self) -> None:
-        """A judge of the user's that raises on some questions."""
+        """Asks a judge of the user's that raises on some questions."""
         run, heard = self._run("raising", RAISING), _Heard()
         try:
             receipts = self._ask(run, heard)
@@ -125,7 +125,7 @@ class _Checks:
             _broken("told", f"the watcher heard of {len(heard.trials)} of {run.trials} trials")
 
     def served(self, *, stateful: bool) -> None:
-        """A judge that remembers, and one that does not, on a server that sees how they are asked."""
+        """Asks a stateful judge, or a stateless one, on a server that sees how it is asked."""
         promise: Promise = "one at a time" if stateful else "in parallel"
         with ChatServer(lambda _: '{"verdict": "tie"}', latency=0.002) as server:
             run = self._run(promise, _served(server, stateful=stateful))
@@ -139,7 +139,7 @@ class _Checks:
                 _broken(promise, "the questions were not asked in the order of the plan")
 
     def capped(self) -> None:
-        """A server that bills, and a cap that half of the questions fit under."""
+        """Asks a server that bills, under a cap that covers half of the questions."""
         with ChatServer(lambda _: '{"verdict": "tie"}') as server:
             run, ledger = self._run("capped", _served(server)), Ledger(CAP)
             meter = Meter(RatePricer(TokenPrices(Decimal("0.1"), Decimal("0.1")), "kit"), ledger)
@@ -158,7 +158,7 @@ class _Checks:
     def _run(self, name: str, judge: dict[str, Any]) -> Run:
         data = {**STUDY, "judges": [judge]}
         study = parse_study_data(data, self._folder)
-        # Each in a place of its own, where no other run has answers to take over.
+        # Each in its own folder, where no other run has answers to reuse.
         return prepare_run(study, study.spec.judges[0], folder=self._folder / name / "run", shard_size=SHARD)
 
     def _ask(

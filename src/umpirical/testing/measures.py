@@ -1,4 +1,4 @@
-"""The conformance kit for measures: one call in a test holds a measure to what every measure promises.
+"""The conformance kit for measures: one call in a test checks everything that a measure promises.
 
 Its card:
 
@@ -9,18 +9,18 @@ Its card:
 Its results, on runs with gaps, with groups and with two arms:
 
 - they have the measure's own name and the arm asked for, and each part of the design has one;
-- an estimate has finite numbers, a numerator, a denominator, a unit and clusters; a rate is the one over the other;
-- an estimate has an interval with a method, a level and a width, which holds the value; a p-value has none, and a
+- an estimate has finite numbers, a numerator, a denominator, a unit and clusters; a rate is their ratio;
+- an estimate has an interval with a method, a level and a width, which contains the value; a p-value has none, and a
   censored value may have none; values and limits stay on their scale;
 - what is left out is counted, by reason; there is at least one estimate.
 
 What it does with other counts:
 
-- it never raises, leaves the tallies as they are, and gives the same results again;
-- the order of tallies changes nothing; every tally twice changes no rate and no difference of rates;
-- nothing counted, nothing answered or another arm is undefined with a reason, and never a number;
+- it never raises, leaves the tallies unchanged, and gives the same results again;
+- the order of tallies changes nothing; doubling every tally changes no rate and no difference of rates;
+- if nothing was counted or answered, or for another arm, it is undefined with a reason, and never a number;
 - a single task is undefined, or an estimate that says one cluster;
-- on the tallies of a kind of judge that it is not for, it gives no estimate.
+- it gives no estimate on the tallies of a kind of judge that it is not for.
 """
 
 import inspect
@@ -57,7 +57,7 @@ Promise = Literal[
     "says something", "input unchanged", "same again", "order", "duplicates", "nothing counted", "nothing answered",
     "one task", "another arm", "another kind",
 ]  # fmt: skip
-"""What the message of a failed check names."""
+"""What the message of a failed check can name."""
 
 PLACEHOLDER = re.compile(r"\b(todo|tbd|fixme|xxx|lorem|placeholder)\b|\.\.\.|…|[{}<>]|\?\?", re.IGNORECASE)
 
@@ -96,23 +96,23 @@ class _Case:
     found: dict[str, Parts]
 
     def results(self) -> Iterator[tuple[str, Result]]:
-        """Each result, after the words that say where it was found."""
+        """Yields each result, preceded by words that say where it was found."""
         for arm, parts in self.found.items():
             for part, result in parts.items():
                 yield _where(arm, part), result
 
     def again(self, change: Callable[[Tallies], Tallies]) -> Iterator[tuple[str, Parts, Parts]]:
-        """Arm by arm, what it gave and what it gives for other tallies."""
+        """Yields, arm by arm, what it gave before and what it gives for other tallies."""
         tallies = change(self.tallies)
         for arm, parts in self.found.items():
             yield arm, parts, _computed(self.spec, tallies, arm)
 
 
 def check_measure(spec: MeasureSpec, tallies: Iterable[Tallies] = ()) -> None:
-    """Raises AssertionError, with the promise and what breaks it.
+    """Raises AssertionError with the broken promise and what breaks it.
 
-    `tallies` are whole runs of your own, with gaps, that are tried beside ours: a measure for the protocol of a plugin
-    needs some.
+    `tallies` are your own complete runs, with gaps, that are tried besides the built-in ones: a measure for a plugin's
+    protocol needs some.
     """
     _check_card(spec)
     samples = [sample._replace(tallies=copied(sample.tallies)) for sample in _samples()]
@@ -171,7 +171,7 @@ def _check_card(spec: MeasureSpec) -> None:
 
 
 def _check_names(spec: MeasureSpec, promise: Literal["kinds", "protocols"], names: object) -> None:
-    """Refuses a bare string too, in which `in` would find every part of it."""
+    """Refuses a bare string too, since `in` would find any part of it."""
     if not (isinstance(names, tuple) and names and all(isinstance(name, str) and name.strip() for name in names)):
         _broken(spec, promise, f"expected a tuple of names, got {names!r}")
 

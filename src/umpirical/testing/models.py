@@ -1,16 +1,16 @@
-"""The conformance kit for model adapters: one call in a test holds an adapter to what every adapter promises.
+"""The conformance kit for model adapters: one call in a test checks everything that an adapter promises.
 
-An adapter only sends. What the kit asks of it, against a backend that the test can make fail:
+An adapter only sends. This is what the kit requires of it, against a backend that the test can make fail:
 
-- an answer: the text to the letter, and the tokens that the server counted;
-- its own: of many requests at a time, each gets the answer to its own question;
-- parameters: what goes out with a request is announced as JSON, and follows the request's decoding;
+- an answer: the exact text, and the tokens that the server counted;
+- its own: with many requests at a time, each gets the answer to its own question;
+- parameters: what is sent with a request is announced as JSON, and follows the request's decoding;
 - failures: whatever the server does, `send` raises CallFailed, and no other error, with a kind that fits;
-- one attempt: a failure is not tried again behind the caller's back;
-- cancelled: a request that is given up stops at once;
+- one attempt: a failure is not retried without the caller's knowledge;
+- cancelled: an abandoned request stops at once;
 - closed: it can be closed twice;
 - secrets: the key is in no parameter and in no message;
-- money: the caller around it books every call, and sends nothing that might not fit under a cap.
+- money: the caller around it charges every call, and sends nothing that might exceed a cap.
 """
 
 import asyncio
@@ -30,14 +30,14 @@ from umpirical.models.spec import ModelSpec
 __all__ = ["Backend", "Behaviour", "Promise", "check_model_adapter"]
 
 Behaviour = Literal["answer", "busy", "broken", "nonsense", "silent", "closed"]
-"""Answers with the text of the last message; too many requests; an internal error; a reply that is not of its
-protocol; no reply; a closed connection."""
+"""Answers with the text of the last message; too many requests; an internal error; a reply outside its protocol; no
+reply; a closed connection."""
 
 Promise = Literal[
     "answer", "usage", "its own answer", "parameters", "failures", "one attempt", "cancelled", "closed", "secrets",
     "money",
 ]  # fmt: skip
-"""What the message of a failed check names."""
+"""What the message of a failed check can name."""
 
 FITTING: Mapping[Behaviour, frozenset[FailureKind]] = {
     "busy": frozenset({"rate-limited"}),
@@ -46,35 +46,35 @@ FITTING: Mapping[Behaviour, frozenset[FailureKind]] = {
     "silent": frozenset({"timeout"}),
     "closed": frozenset({"connection", "server-error"}),
 }
-"""The kinds of failure that each behaviour may be called."""
+"""The kinds of failure that may be reported for each behaviour."""
 
 MANY = 24
-"""Requests at a time."""
+"""Number of requests at a time."""
 
 PATIENCE = 60.0
-"""Seconds after which something has hung: far beyond what a loopback server takes."""
+"""Seconds after which something is considered to hang: far longer than a loopback server takes."""
 
 TIMEOUT = 1.0
-"""Seconds that a silent server is waited for."""
+"""Seconds to wait for a silent server."""
 
 TEXTS = ("plain", "  padded \n", "café 漢字 🙂", '{"verdict": "1"}', "a\r\nb\tc", "</s> <|end|> {{x}}")
-"""What a client might trim, escape or take for something else."""
+"""Texts that a client might trim, escape or misread."""
 
 
 class Backend(Protocol):
-    """The server behind the adapter, as a test has it: one that speaks the protocol of the adapter on loopback."""
+    """The server behind the adapter in a test: it speaks the adapter's protocol on loopback."""
 
     spec: ModelSpec
     """How the adapter reaches it."""
     key: str
-    """The secret that the spec's variable holds; empty where there is none."""
+    """The secret that the spec's variable holds; empty if there is none."""
 
     def behave(self, how: Behaviour) -> None:
-        """What it does from now on."""
+        """Sets how it behaves from now on."""
         ...
 
     def requests(self) -> int:
-        """How many requests have reached it."""
+        """Returns how many requests have reached it."""
         ...
 
 
@@ -156,7 +156,7 @@ class _Checks:
             _broken("cancelled", "a request that was given up went on, or ended as something else")
 
     async def _money(self) -> None:
-        """A caller around the adapter books what is asked, and stops before a cap could be passed."""
+        """Checks that a caller around the adapter charges what is asked, and stops before a cap could be exceeded."""
         self._backend.behave("answer")
         pricer = RatePricer(TokenPrices(Decimal(1), Decimal(1)), "kit")
         for cap, answered in ((None, True), (Decimal("0.000001"), False)):

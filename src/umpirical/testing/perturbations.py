@@ -1,6 +1,6 @@
-"""The conformance kit for perturbations: one call in a test holds a perturbation to every rule.
+"""The conformance kit for perturbations: one call in a test checks a perturbation against every rule.
 
-A perturbation made by program:
+A perturbation made by a program:
 
 - `change` gives the same text for the same generator, and never raises;
 - the proof holds: original and changed text have the same normal form;
@@ -70,19 +70,19 @@ SHAPES = (
     "# A\n",
     "- Then it ended.\n",
 )
-"""Repeated, they make texts on which a careless pattern takes time in proportion to the square of their length."""
+"""Repeated, they make texts on which a careless pattern takes quadratic time."""
 
 SHORT, TIMES = 5_000, 4
 MOST_TIMES = 10.0
 """How many times as long a text of `TIMES` the length may take. Linear time is 4, quadratic time 16."""
 NOTICED = 0.02
-"""Seconds of CPU below which a time says nothing."""
+"""CPU seconds below which a time is meaningless."""
 
 TASK = "Write a short text for your school newspaper."
 
 
 def check_perturbation(perturbation: Perturbation, texts: Iterable[str] | None = None) -> None:
-    """Raises AssertionError, with the rule and the text that breaks it. `texts` are tried besides our own."""
+    """Raises AssertionError with the rule and the text that breaks it. `texts` are tried besides the built-in ones."""
     own = tuple(texts or ())
     _check_card(perturbation)
     match perturbation:
@@ -98,7 +98,7 @@ def check_perturbation(perturbation: Perturbation, texts: Iterable[str] | None =
 
 def _check_card(perturbation: Perturbation) -> None:
     if not isinstance(perturbation, ProvedPerturbation | GeneratedPerturbation):
-        # As for every other rule, the test fails and does not break.
+        # Not a TypeError: as with every other rule, the test should fail and not end in an error.
         got = type(perturbation).__name__
         raise AssertionError(f"expected a ProvedPerturbation or a GeneratedPerturbation, got {got}")  # noqa: TRY004
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", perturbation.name):
@@ -114,7 +114,7 @@ def _check_card(perturbation: Perturbation) -> None:
         _broken(perturbation, "alters", f"expected {', '.join(get_args(Alters))}, got {perturbation.alters!r}")
 
 
-# Made by program.
+# Made by a program.
 
 
 def _check_changes(perturbation: ProvedPerturbation, ordinary: Sequence[str], awkward: Sequence[str]) -> None:
@@ -150,7 +150,7 @@ def _check_tells_apart(perturbation: ProvedPerturbation) -> None:
 
 
 def _other_texts(text: str) -> Iterator[tuple[str, str]]:
-    """Texts that say something else, each with how it differs."""
+    """Yields texts that say something else, each with how it differs."""
     found = [*re.finditer(r"\b[a-z]{3,}(?= )", text)]
     for word, other in zip(found[::4], found[2::4], strict=False):
         start, end = text[: word.start()], text[word.end() :]
@@ -167,7 +167,7 @@ def _other_texts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _check_time(perturbation: ProvedPerturbation) -> None:
-    """Short and long are timed side by side, and again if the ratio is too high: a busy machine only adds time."""
+    """Times short and long texts side by side, and again if the ratio is too high: a busy machine only adds time."""
     for short, long, shape in zip(_long(SHORT), _long(SHORT * TIMES), SHAPES, strict=True):
         seconds, most = _seconds(perturbation, short), _seconds(perturbation, long)
         for _ in range(4):
@@ -261,7 +261,7 @@ def _passed(perturbation: GeneratedPerturbation, check: Check, made: Made) -> bo
 def _called(
     perturbation: Perturbation, rule: str, function: Callable[[Argument], T], argument: Argument, *, kind: type = str
 ) -> T:
-    """What the function returns, which must be of that kind."""
+    """Returns the function's result, which must be of that type."""
     try:
         given = function(argument)
     except Exception as error:  # noqa: BLE001  # whatever it is, it would end a run

@@ -1,7 +1,7 @@
 """Tallies that every measure is tried on: runs of three judges, drawn from fixed seeds, each with gaps.
 
 One judge compares and one grades, both on controlled stimuli and carriers; the third grades the user's own items under
-stress tests. Any run can be turned into another: backwards, doubled, of one task, unanswered.
+stress tests. Any run can be turned into another: backwards, doubled, with one task, unanswered.
 """
 
 from collections.abc import Callable, Iterator
@@ -57,7 +57,7 @@ class _Kind(NamedTuple):
     family: Family
     stratum: str
     delta: float
-    """Quality of content u over v, in requirements."""
+    """Quality of content u minus that of v, in requirements."""
     log_length: float = 0.0
     repeats: int = 2
 
@@ -153,7 +153,7 @@ def stress_tallies() -> Tallies:
 
 
 def _cells() -> Iterator[tuple[str, int, _Kind]]:
-    """Tasks with the kinds of their pairs, and how many pairs of that kind have no answer."""
+    """Yields tasks with the kinds of their pairs, and how many pairs of that kind have no answer."""
     for number in range(TASKS):
         missing = int(number < 4)
         yield from ((f"task {number}", missing, kind) for kind in KINDS)
@@ -183,7 +183,7 @@ def _outcome_tally(task: str, arm: str, kind: _Kind, counts: tuple[int, int, int
 
 
 def _pair_tally(task: str, arm: str, kind: _Kind, answers: Ints, missing: int) -> PairTally:
-    """Each repeat counts as a canonical pair. Content u sits in slot 1 of the first order, in slot 2 of the second."""
+    """Each repeat counts as a canonical pair. Content u is in slot 1 of the first order, in slot 2 of the second."""
     one, two = answers[:, 0], answers[:, 1]
     first, second, better = one, -two, int(np.sign(kind.delta))
     both, sided = (one != 0) & (two != 0), (one != 0) != (two != 0)
@@ -234,7 +234,7 @@ def _vacuum_tallies(arm: str, rng: Rng) -> Iterator[VacuumTally]:
 
 
 def _with_gaps(answered: CallTally, missing: int) -> CallTally:
-    """Adds as many calls unparsed, failed and not asked yet as `missing` says."""
+    """Adds `missing` calls each that were unparsed, failed and not asked yet."""
     planned = answered.planned + 3 * missing
     return replace(answered, planned=planned, unparsed=missing, failed=missing, unasked=missing)
 
@@ -248,12 +248,12 @@ EXPECTATIONS: dict[str, Literal["same-verdict", "flipped-verdict"]] = {
 
 
 class _Item(NamedTuple):
-    """One item, its gold grade, and what each of its texts was given."""
+    """One item, its gold grade, and the grades that each of its texts was given."""
 
     cluster: str
     gold: int
     answers: dict[str, list[int]]
-    """By test, the original first; empty lists for an item without a verdict."""
+    """Grades by test, the original first; empty lists for an item without a verdict."""
     answered: bool
 
     def deserves(self, test: str) -> int:
@@ -319,7 +319,7 @@ def _gold_tallies(item: _Item, scale: GradeScale) -> Iterator[GoldTally]:
 
 
 def copied(tallies: Tallies) -> Tallies:
-    """Equal tallies that share no tally with the given ones."""
+    """Returns equal tallies that share no object with the given ones."""
     return _each_part(tallies, lambda part: tuple(replace(tally) for tally in part))
 
 
@@ -329,7 +329,7 @@ def backwards(tallies: Tallies) -> Tallies:
 
 
 def doubled(tallies: Tallies) -> Tallies:
-    """Every tally twice, so that every count is twice what it was."""
+    """Returns every tally twice, so that every count is doubled."""
     return _each_part(tallies, lambda part: part * 2)
 
 

@@ -72,4 +72,4 @@ AWKWARD_TEXTS = (
     " " * 500 + "end",
     "word " * 400,
 )
-"""What breaks programs: nothing, blanks, code, data, links, formulas, half-open marks and every kind of Unicode."""
+"""Texts that break programs: nothing, blanks, code, data, links, formulas, unclosed marks and every kind of Unicode."""

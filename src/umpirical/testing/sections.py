@@ -1,13 +1,13 @@
-"""The conformance kit for report sections: one call in a test holds a section to what every section promises.
+"""The conformance kit for report sections: one call in a test checks everything that a section promises.
 
 - card: a name in kebab case, at least one protocol, and one template;
-- something: on the records given, it shows something;
-- the same again: the same records give the same text, and the records are left as they are;
-- inert: whatever stands in a record is shown as text, and adds no tag, no attribute and no address;
-- closed: no script, no style sheet from elsewhere, nothing that is fetched;
-- balanced: every tag that is opened is closed, so that the page around it stays whole;
-- short: what it adds to the card of a record is a few lines, and text from a record stays within its line
-  (`umpirical.reports.card.plain` sees to that).
+- something: it shows something of the given records;
+- the same again: the same records give the same text, and the records are left unchanged;
+- inert: whatever is in a record is shown as text, and adds no tag, no attribute and no address;
+- closed: no script, no external style sheet, nothing that is fetched;
+- balanced: every opened tag is closed, so that the page around it stays intact;
+- short: it adds only a few lines to the card of a record, and text from a record stays within its line
+  (`umpirical.reports.card.plain` ensures that).
 """
 
 import re
@@ -26,7 +26,7 @@ __all__ = ["Promise", "check_section"]
 Filled = TypeVar("Filled", bound=BaseModel)
 
 Promise = Literal["card", "something", "the same again", "inert", "closed", "balanced", "short"]
-"""What the message of a failed check names."""
+"""What the message of a failed check can name."""
 
 MOST_LINES = 10
 
@@ -34,8 +34,8 @@ MOST_LINES = 10
 def check_section(section: Section, records: Sequence[Record], *, package: str = "umpirical.reports") -> None:
     """Raises AssertionError, naming the promise, for the first one that does not hold.
 
-    `records` are some of a protocol that it is for: measured, say, by `umpirical.datasheet("simulated:coin")`.
-    `package` is where its template lies, for a section that has it in a file.
+    `records` are some records of a protocol that it is for: measured, say, by `umpirical.datasheet("simulated:coin")`.
+    `package` is where its template is, for a section that has it in a file.
     """
     _card(section)
     render = _Rendering(section, package)

@@ -36,7 +36,7 @@ def test_everything_can_be_said(tmp_path):
         ({"mode": "open"}, "review.mode"),
         ({"undecided": "drop"}, "review.undecided"),
         ({"reviewers": 2}, "review.reviewers: is not known here"),
-        ({"sensitive": ["paraphrase"]}, "'paraphrase' is no test of this study"),
+        ({"sensitive": ["paraphrase"]}, "'paraphrase' is not a test of this study"),
     ],
 )
 def test_what_cannot_be_is_said_with_its_place(review, message, tmp_path):

@@ -39,7 +39,7 @@ def command() -> None:
     """Have people review what a generator wrote: accept, edit, reject, relabel, even while it is still writing.
 
     umpirical review [STUDY]  serves the review of a study, and prints a link that lets you in once. For its
-    options: umpirical review serve --help. If a study's folder has the name of a subcommand, write ./status.
+    options: umpirical review serve --help. For a study in a folder that is named like a subcommand, write ./status.
     """
 
 

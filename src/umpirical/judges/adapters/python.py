@@ -69,7 +69,7 @@ def _file_source(judge: object) -> str | None:
 
 
 def _is_known_by_its_file(judge: object) -> bool:
-    """Whether a module has one such function. A script may define one anew for each round of a loop."""
+    """Whether a module has one such function. A script may define one again in each round of a loop."""
     plain = isinstance(judge, types.FunctionType) and "<" not in judge.__qualname__ and judge.__closure__ is None
     return plain and judge.__module__ != "__main__"
 
@@ -105,13 +105,13 @@ def _used(part: object, seen: set[int]) -> Iterator[str]:
 
 
 def _source(code_of: object) -> str:
-    """As it was typed, with the column where a lambda ends; without a source, as it was compiled."""
+    """Returns the source, with the column where a lambda ends; without a source, the compiled code."""
     name = getattr(code_of, "__qualname__", "")
     try:
         typed = inspect.getsource(code_of)  # type: ignore[arg-type]  # a function or a class, and all else raises
     except (OSError, TypeError):
         return "\n".join(_compiled(each.__code__) for each in _functions(code_of)) or name
-    # Two lambdas of one line have the same source, which is the line.
+    # Two lambdas in one line have the same source, which is the whole line.
     places = [each for function in _functions(code_of) for *_, each in function.__code__.co_positions() if each]
     return f"{typed}{max(places, default=0)}" if name.endswith("<lambda>") else typed
 
@@ -127,7 +127,7 @@ def _functions(code_of: object) -> list[types.FunctionType]:
 
 
 def _surroundings(function: types.FunctionType, code_of: object) -> Iterator[tuple[str, object]]:
-    """What a function sees around it: variables of an enclosing function, and what is written beside it.
+    """Yields what a function uses from outside: variables of an enclosing function, and what is defined beside it.
 
     What it assigns itself, such as a count of its calls, is what it remembers and not what it is.
     """
@@ -149,13 +149,13 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 
 def _stored(code: types.CodeType, operation: str) -> set[str]:
-    """The names that code assigns by an operation, in itself or in a function within it."""
+    """Returns the names that code assigns with an operation, in itself or in a function within it."""
     found = {step.argval for step in dis.get_instructions(code) if step.opname == operation}
     return found.union(*(_stored(each, operation) for each in code.co_consts if isinstance(each, types.CodeType)))
 
 
 def _assigned(code_of: object) -> set[str]:
-    """Attributes that an object assigns whenever it is called: what it remembers."""
+    """Returns the attributes that an object assigns when it is called: what it remembers."""
     call = getattr(code_of, "__call__", None)  # noqa: B004  # its code is wanted
     return _stored(call.__code__, "STORE_ATTR") if isinstance(call, types.FunctionType) else set()
 

@@ -66,7 +66,7 @@ def open_review(
     url = database_url(terms, named=named, environment=environment)
     if url is None:
         if not begin:
-            raise UsageError("the review of this study has never been opened", fix=f"umpirical review {terms.folder}")
+            raise UsageError("the review of this study was never opened", fix=f"umpirical review {terms.folder}")
         url = _own_url(terms)
     opened = _open(terms, url)
     if begin and url != _own_url(terms):

@@ -110,7 +110,7 @@ def _forecast(measure: StressMeasure) -> Forecast:
 
 
 def _measure(held: Allowed, found: dict[str, StressMeasure]) -> tuple[StressMeasure | None, str]:
-    """Returns the measure that is held to the limit, and a remark if it stands in for another measure."""
+    """Returns the measure that is held to the limit, and a remark if it replaces another measure."""
     meant = found.get(held.limit.measure)
     if not held.limit.instead or (meant is not None and isinstance(meant.result, EstimateRecord)):
         return meant, ""

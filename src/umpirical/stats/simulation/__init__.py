@@ -1,1 +1,1 @@
-"""The latent rules that simulated judges follow, and the values their measures should come to."""
+"""The latent rules that simulated judges follow, and the values that their measures should have."""

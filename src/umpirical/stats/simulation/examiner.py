@@ -1,11 +1,11 @@
-"""The latent rule of a judge of labelled texts and of changed versions of them, and what measures of it come to.
+"""The latent rule of a judge of labelled texts and changed versions of them, and the values of its measures.
 
-A judge places a text whose right grade is y, counted from 0, the least, at
+A judge places a text whose correct grade is y, counted from 0, the lowest, at
 Z = mid + severity + compression·(y - mid) + pull + noise·eps, and gives the nearest grade: it cuts at 0.5, 1.5, ...
 Here eps = √frozen·eps_item + √(1 - frozen)·eps_call. The item's part is shared by the original and by every text made
-from it, the call's part is drawn anew; so a judge that no change of the text pulls answers the changed text like the
-original, but for the noise of the call. The pull is what the test at hand does to it: a shift, a scatter from text to
-text, or both. With probability `lapse` any grade is given instead. The same rule draws the answers of simulated
+from it, the call's part is drawn each time; so a judge that no change of the text pulls answers the changed text like
+the original, apart from the noise of the call. The pull is what the test does to the judge: a shift, a scatter from
+text to text, or both. With probability `lapse` any grade is given instead. The same rule draws the answers of simulated
 examiners, so what a measure should recover is known exactly.
 """
 
@@ -32,14 +32,14 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 Kind = Literal["none", "format", "paraphrase", "cue"]
-"""What was done to a text, as far as a judge could heed it. A change of length is known by the length."""
+"""What was done to a text, as far as it could matter to a judge. A change of length shows in the length."""
 
 NOTICED = 1.25
-"""A text is longer or shorter than its original when it has so many times as many words, or so many times fewer.
-Between, no judge heeds its length: paraphrases and inserted sentences change it a little, and are other tests."""
+"""A text counts as longer or shorter than its original if its number of words is this many times larger or smaller.
+In between, no judge reacts to its length: paraphrases and inserted sentences change it a little, in other tests."""
 
 _NOTHING = 1e-9
-"""Steps of a spread that is none: every place has one grade."""
+"""A spread below this many steps counts as none: every place has one grade."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class LatentExaminer:
     noise: float
     """sigma: spread of the place of a text around where it belongs."""
     frozen: float = 1.0
-    """Share of the noise's variance that belongs to the item: 1 answers repeats alike, 0 afresh."""
+    """Share of the noise's variance that belongs to the item: 1 repeats its answers, 0 draws each again."""
     severity: float = 0.0
     """Mean shift of every grade; negative for a severe judge."""
     compression: float = 1.0
@@ -65,7 +65,7 @@ class LatentExaminer:
     verbosity: float = 0.0
     """How far a text is lifted per unit of the logarithm of its words over those of its original."""
     cue: float = 0.0
-    """How far a text is lifted by a word of authority, of the crowd, of praise, or by an order to the judge."""
+    """How far a text is lifted by an appeal to authority or the crowd, by praise, or by an order to the judge."""
     flip_blindness: float = 0.0
     """Share of items whose flipped text is graded as if it were the original."""
 
@@ -78,7 +78,7 @@ class Pull(NamedTuple):
 
 
 def pull(examiner: LatentExaminer, kind: Kind) -> Pull:
-    """Of a change of one kind, apart from the length."""
+    """Returns the pull of a change of one kind, apart from the length."""
     match kind:
         case "format":
             return Pull(examiner.format_shift, examiner.format_scatter)
@@ -91,7 +91,7 @@ def pull(examiner: LatentExaminer, kind: Kind) -> Pull:
 
 
 def length_pull(examiner: LatentExaminer, words_ratio: ArrayLike) -> Floats:
-    """How far a text is lifted by having `words_ratio` times the words of its original."""
+    """Returns how far a text is lifted by having `words_ratio` times the words of its original."""
     ratio = np.asarray(words_ratio, dtype=float)
     if not (ratio > 0).all():
         raise ValueError(f"a ratio of words is positive, got {ratio.min():g}")
@@ -101,7 +101,7 @@ def length_pull(examiner: LatentExaminer, words_ratio: ArrayLike) -> Floats:
 
 
 def centre(examiner: LatentExaminer, level: ArrayLike, *, grades: int) -> Floats:
-    """Where texts of a right grade are placed on average, before any pull."""
+    """Returns where texts of a correct grade are placed on average, before any pull."""
     middle = (grades - 1) / 2
     return middle + examiner.severity + examiner.compression * (np.asarray(level, dtype=float) - middle)
 
@@ -126,22 +126,22 @@ def joint_rates(
 ) -> Floats:
     """P(grade of the original, grade of the changed text) of two calls about one item: one matrix per item.
 
-    Both places hold what pulls them on average; `scatter` is that of the changed text alone. With the same place twice
-    and no scatter it is what two repeats of one request are given.
+    Both places include their average pull; `scatter` is that of the changed text only. With the same place twice and no
+    scatter, it is the distribution of two repeats of one request.
     """
     first, second = (np.atleast_1d(np.asarray(place, dtype=float)) for place in (original, changed))
     spread = float(np.hypot(examiner.noise, scatter))
-    # The item's variance over both spreads.
+    # The item's variance divided by both spreads.
     rho = examiner.frozen * examiner.noise / spread if examiner.noise > _NOTHING else 0.0
     rows = _limits(first, examiner.noise, grades)[:, :, None]
     columns = _limits(second, spread, grades)[:, None, :]
     joint = np.diff(np.diff(_both_below(rows, columns, rho), axis=1), axis=2)
-    # Rounding may leave a rate a little below nothing.
+    # Rounding may leave a rate slightly below 0.
     return _with_lapses(np.maximum(joint, 0.0), examiner.lapse)
 
 
 def _with_lapses(joint: Floats, lapse: float) -> Floats:
-    """Two calls lapse independently of one another."""
+    """Adds lapses, which are independent in the two calls."""
     grades = joint.shape[1]
     one = joint.sum(axis=2, keepdims=True) + joint.sum(axis=1, keepdims=True)
     rates: Floats = (1 - lapse) ** 2 * joint + lapse * (1 - lapse) / grades * one + (lapse / grades) ** 2
@@ -149,7 +149,7 @@ def _with_lapses(joint: Floats, lapse: float) -> Floats:
 
 
 def _limits(places: Floats, spread: float, grades: int) -> Floats:
-    """The cuts and both ends of the line, in standard deviations from each place."""
+    """Returns the cuts and both ends of the line, in standard deviations from each place."""
     gap = place_cuts(grades) - places[:, None]
     inner = np.where(gap > 0, np.inf, -np.inf) if spread <= _NOTHING else gap / spread
     ends = np.full((len(places), 1), np.inf)
@@ -163,7 +163,7 @@ def _both_below(h: Floats, k: Floats, rho: float) -> Floats:
         return np.asarray(low * high)
     if rho >= 1 - 1e-12:
         return np.asarray(np.minimum(low, high))
-    # Beyond 40 standard deviations there is nothing, and at exactly 0 the formula divides by it.
+    # Beyond 40 standard deviations there is nothing, and at exactly 0 the formula would divide by 0.
     x, y = (np.where(value == 0, 1e-20, np.clip(value, -40, 40)) for value in np.broadcast_arrays(h, k))
     side = np.sqrt(1 - rho**2)
     parts = owens_t(x, (y - rho * x) / (x * side)) + owens_t(y, (x - rho * y) / (y * side))

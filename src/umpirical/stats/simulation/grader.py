@@ -1,10 +1,10 @@
-"""The latent rule of a grading judge, and what it makes every measure come to.
+"""The latent rule of a grading judge, and the value that every measure has under it.
 
 A judge places an answer on its scale at Z = 1/2 + leniency + gain·(level - middle) + eta + noise·eps, where 0 is the
-least grade and 1 the highest, and gives the nearest of the scale's evenly spaced grades. eta ~ N(0, surface²) belongs
+lowest grade and 1 the highest, and gives the nearest of the scale's evenly spaced grades. eta ~ N(0, surface²) belongs
 to the answer's wording, eps ~ N(0, 1) to the call. A blank answer is placed at `blank` + noise·eps. With probability
 `lapse` any grade is given instead. The same rule draws the grades of simulated judges, so what a measure should
-recover is known exactly. Grades are numbered from 0, the least; a difference of grades is in steps of the scale.
+recover is known exactly. Grades are numbered from 0, the lowest; a difference of grades is in steps of the scale.
 """
 
 from dataclasses import dataclass
@@ -31,20 +31,20 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class LatentGrader:
-    """What is planted in a simulated `grade` judge. Lengths are shares of the scale, least grade to top."""
+    """What is planted in a simulated `grade` judge. Lengths are shares of the scale, from lowest to highest grade."""
 
     gain: float
-    """kappa: how far up the scale one requirement more takes an answer; 0.2 spans it with five, less is compressed."""
+    """kappa: how far one more requirement lifts an answer; 0.2 spans the scale with five, less compresses it."""
     noise: float
     """sigma: spread of one answer's place from call to call."""
     leniency: float = 0.0
     """alpha: how far every answer is lifted; negative for a severe judge."""
     surface: float = 0.0
-    """Spread of the places of equally good answers in other words."""
+    """Spread of the places of equally good answers with different wordings."""
     lapse: float = 0.0
     """Share of calls that give any grade at random."""
     blank: float = -1.0
-    """Where an answer without content is placed: high values make something out of nothing."""
+    """Where an answer without content is placed: high values reward blank answers."""
     middle: float = 2.5
     """The quality, in requirements, whose place is the middle of the scale."""
 
@@ -59,12 +59,12 @@ class Order:
 
 
 def centre(grader: LatentGrader, level: ArrayLike) -> Floats:
-    """Where answers of a quality are placed on average."""
+    """Returns where answers of a quality are placed on average."""
     return 0.5 + grader.leniency + grader.gain * (np.asarray(level, dtype=float) - grader.middle)
 
 
 def cut_points(grades: int) -> Floats:
-    """Places halfway between neighbouring grades, so that the nearest grade is given."""
+    """Returns places halfway between neighbouring grades, so that the nearest grade is given."""
     if grades < 2:
         raise ValueError(f"a scale has at least two grades, got {grades}")
     return (np.arange(1, grades) - 0.5) / (grades - 1)
@@ -77,7 +77,7 @@ def grade_rates(grader: LatentGrader, level: ArrayLike, *, grades: int) -> Float
 
 
 def dark_current(grader: LatentGrader, *, grades: int) -> float:
-    """P(a blank answer gets more than the least grade)."""
+    """P(a blank answer gets more than the lowest grade)."""
     return 1 - float(_rates(np.array([grader.blank]), grader.noise, grader.lapse, grades)[0, 0])
 
 
@@ -93,13 +93,13 @@ def pair_order(grader: LatentGrader, base: ArrayLike, delta: ArrayLike, *, grade
 
 
 def concordance(grader: LatentGrader, base: ArrayLike, delta: ArrayLike, *, grades: int) -> float:
-    """Of the pairs whose grades differ, the share in which the better answer has the higher one."""
+    """The share of pairs with different grades in which the better answer has the higher one."""
     order = pair_order(grader, base, delta, grades=grades)
     return float(order.higher.sum() / (order.higher + order.lower).sum())
 
 
 def grade_spread(grader: LatentGrader, level: ArrayLike, *, grades: int) -> float:
-    """Mean distance, in steps, of the grades of two answers of one quality, over the qualities given."""
+    """Mean distance, in steps, of the grades of two answers of one quality, over the given qualities."""
     rates = grade_rates(grader, level, grades=grades)
     steps = np.arange(grades)
     distance = np.abs(steps[:, None] - steps)
@@ -107,9 +107,9 @@ def grade_spread(grader: LatentGrader, level: ArrayLike, *, grades: int) -> floa
 
 
 def grade_slope(grader: LatentGrader, level: ArrayLike, task: ArrayLike, *, grades: int) -> float:
-    """Slope of the regression of grade on quality within tasks, in steps per requirement, over the answers given.
+    """Slope of the regression of grade on quality within tasks, in steps per requirement, over the given answers.
 
-    `task` says which task each answer is of, as a number from 0.
+    `task` is the index of each answer's task, from 0.
     """
     x, group = np.asarray(level, dtype=float), np.asarray(task, dtype=np.intp)
     expected = grade_rates(grader, x, grades=grades) @ np.arange(grades)
@@ -120,7 +120,7 @@ def grade_slope(grader: LatentGrader, level: ArrayLike, task: ArrayLike, *, grad
 def _rates(places: Floats, spread: float, lapse: float, grades: int) -> Floats:
     cuts = cut_points(grades)
     gap = cuts - places[:, None]
-    # Without any spread every place has one grade; a place on a cut goes up, as it does when grades are drawn.
+    # Without any spread, every place has one grade; a place on a cut goes up, as it does when grades are drawn.
     below = (gap > 0).astype(float) if spread == 0 else ndtr(gap / spread)
     upto = np.column_stack([np.zeros(len(places)), below, np.ones(len(places))])
     rates: Floats = lapse / grades + (1 - lapse) * np.diff(upto, axis=1)

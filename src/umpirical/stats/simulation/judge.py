@@ -1,6 +1,6 @@
-"""The latent rule of a comparing judge, and what it makes every rate come to.
+"""The latent rule of a comparing judge, and the value that every rate has under it.
 
-A judge sees X = s(k·delta + w·log length ratio + eta) + b + eps, with s = +1 if content u sits in slot 1, and says
+A judge sees X = s(k·delta + w·log length ratio + eta) + b + eps, with s = +1 if content u is in slot 1, and says
 slot 1 if X > c, slot 2 if X < -c, else tie. eta ~ N(0, tau²) belongs to the pair's surface, eps ~ N(0, 1) to the
 call. With probability `lapse` it answers at random instead. The same rule draws the answers of simulated judges,
 so what a measure should recover is known exactly.
@@ -35,7 +35,7 @@ class LatentJudge:
     lapse: float = 0.0
     """Share of calls answered at random."""
     vacuum_criterion: float = 3.0
-    """c on vacuum inputs: low values make something out of nothing."""
+    """c on vacuum inputs: low values name winners where there is nothing to compare."""
     length_weight: float = 0.0
     """w: pull towards the longer candidate, per unit of log length ratio."""
 
@@ -51,12 +51,12 @@ class Decomposition:
 
     @property
     def raw_false_preference(self) -> float:
-        """Equation 7 of the paper: a one-sided commit is one call of two."""
+        """Equation 7 of the Dark Current paper: a one-sided pair is one call of two."""
         return self.stable + self.positional + self.one_sided / 2
 
 
 def slot_rates(judge: LatentJudge, signal: ArrayLike, *, criterion: float | None = None) -> tuple[Floats, Floats]:
-    """P(slot 1) and P(slot 2) when `signal` speaks for slot 1, slot bias included by the caller."""
+    """P(slot 1) and P(slot 2), given the evidence `signal` for slot 1, in which the caller includes the slot bias."""
     x = np.asarray(signal, dtype=float)
     c = judge.criterion if criterion is None else criterion
     guess = judge.lapse / 3
@@ -66,7 +66,7 @@ def slot_rates(judge: LatentJudge, signal: ArrayLike, *, criterion: float | None
 
 
 def dark_current(judge: LatentJudge) -> float:
-    """P(a winner is named) where there is nothing to compare."""
+    """P(a winner is named) if there is nothing to compare."""
     first, second = slot_rates(judge, judge.slot_bias, criterion=judge.vacuum_criterion)
     return float(first + second)
 

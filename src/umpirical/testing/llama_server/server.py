@@ -1,4 +1,4 @@
-"""Starting the server process, waiting until it answers, and ending it."""
+"""Starts the server process, waits until it answers, and ends it."""
 
 import os
 import subprocess
@@ -20,10 +20,10 @@ LISTENING = "listening on "
 SERVER = "xllamacpp==2026.10.11549"
 
 LOG_LINES = 20
-"""Of the server's last output, in the message that says it died."""
+"""How many lines of the server's last output the message about its death quotes."""
 
 GRACE_SECONDS = 10.0
-"""From SIGTERM to SIGKILL."""
+"""Seconds from SIGTERM to SIGKILL."""
 
 
 @dataclass
@@ -33,16 +33,17 @@ class LlamaServer:
     model: Path
     """A GGUF file."""
     slots: int = 1
-    """Answers at a time. Answers made together move each other's log-probabilities."""
+    """Answers at a time. Concurrent answers affect each other's log-probabilities."""
     context: int = 4096
     """Tokens of one prompt and its answer."""
     threads: int | None = None
     """None takes one for each processor."""
     cache: bool = True
-    """The beginning that a prompt shares with the one before is not read again. Faster, but it moves log-probabilities,
-    and so a free text even at temperature 0: without it, and with one slot, the same question gets the same answer."""
+    """Whether the beginning that a prompt shares with the one before is not read again. That is faster, but changes the
+    log-probabilities, and so free text even at temperature 0. Without it, and with one slot, the same question gets the
+    same answer."""
     port: int = 0
-    """0 takes a free one."""
+    """0 takes a free port."""
     deadline: float = 120.0
     """Seconds until it must answer."""
 
@@ -74,7 +75,7 @@ class LlamaServer:
         if not self.model.is_file():
             raise UsageError(f"no model at {self.model}", fix="name a GGUF file")
         self._folder = TemporaryDirectory(prefix="umpirical-llama-")
-        # Apart, since llama.cpp's threads write into the middle of each other's lines.
+        # Kept separate, since llama.cpp's threads write into the middle of each other's lines.
         with self._log.open("wb") as log, self._said.open("wb") as said:
             self._process = subprocess.Popen(  # noqa: S603  # our own module
                 self._command(),
@@ -109,7 +110,7 @@ class LlamaServer:
         return [sys.executable, "-m", "umpirical.testing.llama_server", str(self.model), *given, *flags]
 
     def _wait(self) -> str:
-        """The address, once the server says that it is healthy."""
+        """Returns the address, once the server says that it is healthy."""
         assert self._process is not None  # noqa: S101  # it was started just now
         end = time.monotonic() + self.deadline
         while time.monotonic() < end:
@@ -147,7 +148,7 @@ class LlamaServer:
 
 
 def need_server() -> None:
-    """Raises where the server's package is not installed."""
+    """Raises if the server's package is not installed."""
     if find_spec("xllamacpp") is None:
         raise UsageError("the llama.cpp server is not installed", fix=f"pip install {SERVER}")
 
@@ -160,5 +161,5 @@ def _healthy(base_url: str) -> bool:
         with urlopen(base_url.removesuffix("/v1") + "/health", timeout=5) as reply:  # noqa: S310  # our own loopback
             return bool(reply.status == 200)
     except (OSError, HTTPException):
-        # It says 503 while the model is loaded.
+        # It answers 503 while the model is being loaded.
         return False

@@ -176,5 +176,5 @@ def test_a_task_may_not_be_named_like_a_carrier(tmp_path):
     own = parse_study(
         "study: s\ntasks: [task.yaml]\njudges:\n  - {name: j, model: {adapter: simulated, name: careful}}\n", tmp_path
     )
-    with pytest.raises(UsageError, match="answers of your own"):
+    with pytest.raises(UsageError, match="your own answers"):
         prepare_run(own, own.spec.judges[0])

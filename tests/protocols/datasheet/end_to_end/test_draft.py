@@ -113,7 +113,7 @@ def test_after_the_last_round_the_best_is_kept_with_its_problems():
 
 def test_a_reply_that_is_never_a_task_is_no_draft_and_is_kept():
     kept = []
-    with pytest.raises(DraftFailed, match="no draft came of asking writer") as failed:
+    with pytest.raises(DraftFailed, match="writer produced no draft") as failed:
         drafted("no", "- a list", "id: x", keep=kept.append)
     assert failed.value.exit_code == 5
     assert [reply.response.text for reply in kept] == ["no", "- a list", "id: x"]
@@ -154,12 +154,12 @@ async def test_a_refusal_is_no_draft():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"reviewed": True}, "reviewed: is no part of a task"),
-        ({"parameters": [{"id": "a"}]}, "parameters: is no part of a task"),
+        ({"reviewed": True}, "reviewed: is not a key of a task"),
+        ({"parameters": [{"id": "a"}]}, "parameters: is not a key of a task"),
         ({"requirements": "none"}, "expected a list"),
-        ({"id": "Plum Jam!"}, "small letters"),
-        ({"id": "carrier:x"}, "small letters"),
-        ({"id": "jam-batch"}, "that ships"),
+        ({"id": "Plum Jam!"}, "lower-case letters"),
+        ({"id": "carrier:x"}, "lower-case letters"),
+        ({"id": "jam-batch"}, "belongs to a built-in task"),
         ({"requirements": good_data()["requirements"][:1]}, "1 requirements, not 2 to 8"),
     ],
 )

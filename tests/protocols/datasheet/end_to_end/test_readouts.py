@@ -238,7 +238,7 @@ def test_without_log_probabilities_it_says_how_to_record_them(tmp_path, umpirica
     code, out, _ = umpirical("readouts", run)
     assert code == 0
     assert "top_logprobs: 20" in out
-    assert "not made: order-averaged, since no log-probabilities were recorded" in out
+    assert "not available: order-averaged, since no log-probabilities were recorded" in out
     made = {path.parent.name for path in (run / "readouts").glob("*/datasheet.json")}
     assert made == {"text", "both-orders"}
     readouts = parse_readouts((run / "readouts" / "readouts.json").read_text())

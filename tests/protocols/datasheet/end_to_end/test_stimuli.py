@@ -179,7 +179,7 @@ def test_a_plan_that_lacks_an_order_is_refused(study, monkeypatch):
 def test_a_run_whose_stimuli_are_gone_says_so(study):
     run = prepare_run(study, study.spec.judges[0])
     write_stimulus_set(study).folder.rename(study.folder / "elsewhere")
-    with pytest.raises(UsageError, match="are not there"):
+    with pytest.raises(UsageError, match="are missing"):
         open_run(run.store.folder)
 
 

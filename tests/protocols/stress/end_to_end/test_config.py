@@ -65,7 +65,7 @@ def test_the_rubric_stands_in_the_built_in_prompt_and_in_one_s_own(write):
         ("stress: {tests: [vertical-spacng]}", "", "did you mean 'vertical-spacing'"),
         ("stress: {tests: [typos, typos]}", "", "named twice"),
         ("stress: {tests: [stability], repeats: 1}", "", "repeats of at least 2"),
-        ("stress: {tests: [paraphrase]}", "", "generator and validator have to be named"),
+        ("stress: {tests: [paraphrase]}", "", "a generator and a validator must be named"),
         ("stress: {votes: 2, agree: 3}", "", "cannot agree"),
         ("stress: {temperatures: [-1]}", "", "temperature is negative"),
         ("tasks: [mulling]", "", "tasks: is for a study of protocol datasheet"),
@@ -86,7 +86,7 @@ def test_generated_tests_need_the_rubric_that_validators_see(write, umpirical):
     more = f"stress: {{tests: [paraphrase], generator: {writer}, validator: {writer}}}"
     code, _, err = umpirical("check", write(more))
     assert code == 2
-    assert "a validator has to see what the judges go by" in err
+    assert "validators need the rubric that the judges follow" in err
 
 
 def test_a_prompt_without_the_rubric_is_a_problem_where_validators_go_by_it(write, umpirical):
@@ -94,7 +94,7 @@ def test_a_prompt_without_the_rubric_is_a_problem_where_validators_go_by_it(writ
     more = f"rubric: rubric.txt\nstress: {{tests: [paraphrase], generator: {writer}, validator: {writer}}}"
     code, out, _ = umpirical("check", write(more, "    prompts: {baseline: 'builtin:grade'}"))
     assert code == 2
-    assert "does not hold the rubric that validators go by" in out
+    assert "does not contain the rubric that validators follow" in out
 
 
 def test_a_rubric_with_a_placeholder_in_it_is_refused(write):
