@@ -1,7 +1,7 @@
 """Writes docs/api.md: the guide from its template with its examples run, and the reference from the code.
 
-The template is `api.md.jinja`. Its Python examples are run one after the other in an empty folder, as a person would type
-them into one session. What an example prints, and the value of its last line, stands below it in the page.
+The template is `api.md.jinja`. Its Python examples are run one after the other in an empty folder, as a person would
+type them into one session. What an example prints, and the value of its last line, stands below it in the page.
 
     python docs/api/write.py            writes the page
     python docs/api/write.py --check    fails if the page is not what the template and the code give
@@ -18,6 +18,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, redirect_stdout
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,7 +34,7 @@ PAGE = TEMPLATE.parents[1] / "api.md"
 WIDTH = 100
 
 _EXAMPLE = re.compile(r"^```python\n(.*?)^```\n", re.DOTALL | re.MULTILINE)
-_MODULE = re.compile(r"\b(?:[a-z_]\w*\.)+(?=[A-Z])|\bcollections\.abc\.|\btyping\.")
+_MODULE = re.compile(r"\b(?!p[dl]\.)(?:[a-z_]\w*\.)+(?=[A-Z])|\bcollections\.abc\.|\btyping\.")
 
 
 def render_page(template: str) -> str:
@@ -87,17 +88,17 @@ def _entry(name: str) -> Iterator[str]:
         yield from _members(found)
     elif name.endswith("_async"):
         plain = name.removesuffix("_async")
-        yield f"`await umpirical.{name}(...)`: takes what [`{plain}`](#{plain}) takes, and gives what it gives."
-        yield _paragraphs(found)
+        yield f"`await umpirical.{name}(...)` takes the parameters of [`{plain}`](#{plain}) and returns the same."
     elif callable(found):
         yield _signature(name, found)
         yield _paragraphs(found)
     else:
-        yield f"The version of the package, as text: `{type(found).__name__}`."
+        yield f"The version of the package: a `{type(found).__name__}`."
 
 
 def _members(kind: type) -> Iterator[str]:
-    """Properties and methods of its own, in the order of their definition."""
+    """Attributes, properties and methods of its own, in the order of their definition."""
+    yield from _attributes(kind)
     for name, member in vars(kind).items():
         if name.startswith("_"):
             continue
@@ -107,6 +108,18 @@ def _members(kind: type) -> Iterator[str]:
             yield _property(called, function) if isinstance(member, property) else _signature(called, function)
             if function.__doc__:
                 yield _paragraphs(function)
+
+
+def _attributes(kind: type) -> Iterator[str]:
+    """What it assigns to itself when it is made, with the docstring that stands below."""
+    (made,) = ast.parse(textwrap.dedent(inspect.getsource(kind.__init__))).body  # type: ignore[misc]  # its source is known
+    steps = made.body if isinstance(made, ast.FunctionDef) else []
+    for step, after in pairwise(steps):
+        if isinstance(step, ast.AnnAssign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            where = ast.unparse(step.target).replace("self", kind.__name__, 1)
+            annotation = ast.unparse(step.annotation).replace("RecordT_co", "Record")
+            yield f"```py\n{where}: {annotation}\n```"
+            yield " ".join(str(after.value.value).split())
 
 
 def _property(name: str, function: Callable[..., object]) -> str:
@@ -135,8 +148,7 @@ def _parameter(each: inspect.Parameter) -> str:
 def _annotation(annotation: object) -> str:
     """As it is written, without the modules that names are imported from."""
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    # The variable of a generic class is what it is bound to.
-    return _MODULE.sub("", text).replace("~RecordT_co", "Record").replace("+RecordT_co", "Record").strip("'")
+    return re.sub(r"Optional\[(.*)\]$", r"\1 | None", _MODULE.sub("", text))
 
 
 def _paragraphs(found: object) -> str:
