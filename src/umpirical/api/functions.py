@@ -86,14 +86,20 @@ def datasheet(  # noqa: PLR0913  # each by its name
     """Measures a judge on controlled stimuli: dark current, the quality ladder, both orders, the criterion.
 
     `judge` is a function or any judge object, the name of a judge in the study file of `folder`, a file with a judge in
-    it (judge.yaml), a path (module:function), a model (provider/model), or simulated:NAME. A function is called with
-    the task and the two candidates, and answers "1", "2", "tie" or "abstain"; with `scale`, it is called with the task
-    and one response, and answers with a grade. An exception that it raises is counted as the outcome of that call, and
-    so is a call that takes longer than `deadline` seconds (120, unless the judge's file says otherwise).
+    it (judge.yaml), a path (module:function), a model (provider/model), simulated:NAME, or a mapping with the keys that
+    a judge has in a study file. A function is called with the task and the two candidates, and answers "1", "2", "tie"
+    or "abstain"; with `scale`, it is called with the task and one response, and answers with a grade. An exception that
+    it raises is counted as the outcome of that call, and so is a call that takes longer than `deadline` seconds (120,
+    unless the judge's file says otherwise). `name` is what the report calls the judge; `kind` is compare or grade, and
+    follows from `scale` if left out.
 
-    `size` is screen, paper, standard or full; `arms` are further tie instructions: strict, forced-choice.
-    Calls that may be billed need `max_cost`, in US dollars: without it, an error states the price and nothing is sent.
-    `prices` are dollars per million tokens in and out, by model.
+    `size` is screen (300 calls), paper (540), standard (720) or full (2,000). `arms` are further tie instructions:
+    strict, forced-choice. Everything is asked `repeats` times. The stimuli are drawn by `seed`.
+
+    Answers are kept in `folder`, and the same call resumes an earlier one. `concurrency` is the number of calls made at
+    a time, `executor` is what makes them, and `progress` shows a bar meanwhile. Calls that may be billed need
+    `max_cost`, in US dollars: without it, an error states the price and nothing is sent. `prices` are dollars per
+    million tokens in and out, by model; `allow_unpriced` permits calls to a model whose price is unknown.
     """
     study = datasheet_study(
         [judge],
@@ -136,8 +142,10 @@ def stress(  # noqa: PLR0913  # each by its name
     """Measures a judge that grades on changed versions of your own responses, which should get the same verdict.
 
     `data` is a CSV, JSON Lines or Parquet file, or rows as mappings. `response`, `label` and `task` name its columns;
-    columns that you leave out are guessed, and so is the scale. `tests` are perturbations that a program makes, plus
-    stability or seeds; those that a model writes need a study file. The other parameters are those of `datasheet`.
+    columns that you leave out are guessed, and so is `scale`. `sample` is the number of rows to take; by default, all.
+    `rubric` and `instruction` become part of the prompt of a model; a function has its own. `tests` are perturbations
+    that a program makes, plus stability or seeds; those that a model writes need a study file. Originals are asked
+    `repeats` times, which shows the judge's own noise. The other parameters are those of `datasheet`.
     """
     place = Path(folder)
     dataset = _dataset(data, place, {"response": response, "label": label, "task": task}, scale, sample)
@@ -172,7 +180,9 @@ def run(  # noqa: PLR0913  # each by its name
 ) -> list[Report[Record]]:
     """Measures the judges of a study file (or of the one in a folder) as `umpirical run` does; one report for each.
 
-    `outside` allows the study's dataset to be outside its folder; `fresh` reuses no answers from earlier runs.
+    `study` is the file or its folder. `judges` are the names of those to measure; by default, all.
+    `outside` allows the study's dataset to be outside its folder; `fresh` reuses no answers from earlier runs. The
+    other parameters are those of `datasheet`.
     """
     loaded = load_study(Path(study), outside=outside)
     return _measured(loaded, judges, _Terms(max_cost, prices, allow_unpriced, executor, progress), fresh=fresh)

@@ -134,15 +134,17 @@ class Report(Generic[RecordT_co]):
         self._protocol = protocol
         self.record: RecordT_co = record
         """Everything that was found, as in the JSON file."""
-        self.folder = folder
+        self.folder: Path | None = folder
         """Where the run is kept; None for a record that was read from a file."""
 
     @property
     def judge(self) -> str:
+        """The judge's name."""
         return self.record.judge.name
 
     @property
     def measures(self) -> Measures:
+        """Every measure, in the order of the record."""
         return Measures(self.record.measures)
 
     @property

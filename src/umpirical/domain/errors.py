@@ -23,6 +23,9 @@ class UmpiricalError(Exception):
         super().__init__(message)
         self.fix = fix
         """The one thing to do about it, as a command or a sentence; empty if there is none."""
+        if fix:
+            # A script and a notebook show a traceback, and this with it.
+            self.add_note(f"what to do: {fix}")
 
 
 class UsageError(UmpiricalError):
