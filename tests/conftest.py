@@ -4,10 +4,15 @@ from io import StringIO
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.browsing import ARGUMENTS, CHROMIUM
 from tests.sharing import SHARED
 from tests.weights import group_of, is_heavy, longest_first
+
+# Both go by wall time, which says how busy the machine is.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 def pytest_configure(config):
