@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from umpirical.judges.adapters.python import source_digest
+from umpirical.judges.adapters.source import source_digest
 
 
 def ask(model, *_):
@@ -124,7 +124,7 @@ def test_a_function_of_a_module_is_its_file_whatever_is_around_it(tmp_path, monk
 
 
 SCRIPT = """
-from umpirical.judges.adapters.python import source_digest
+from umpirical.judges.adapters.source import source_digest
 
 def judge(*shown):
     return model
