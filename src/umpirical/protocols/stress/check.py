@@ -26,12 +26,12 @@ def check_stress(study: StressStudy) -> Checked:
     originals = read_originals(study)
     notes = list(_dataset_notes(originals))
     if study.rubric == RUBRIC_PLACEHOLDER:
-        notes.append("the rubric is still the placeholder that init wrote, and judges will follow it as is")
+        notes.append("the rubric is still the text that init wrote: judges go by it as it stands")
     stimuli = list(originals.stimuli)
     for perturbation in study.spec.stress.proved:
         made = [stimulus for _, stimulus in proved_stimuli(perturbation, originals.stimuli, seed=study.spec.seed)]
         changed = [stimulus for stimulus in made if stimulus is not None]
-        notes.append(f"{perturbation.name}: {len(changed)} of {len(made)} items changed by the program")
+        notes.append(f"{perturbation.name}: {len(changed)} of {len(made)} items changed by program")
         stimuli += changed
     planned = planned_commissions(study, originals.stimuli)
     notes += _generation_notes(study, planned)
@@ -54,11 +54,11 @@ def _dataset_notes(originals: Originals) -> Iterator[str]:
     summary = originals.summary
     yield f"dataset {summary.source}: {summary.rows:,} rows, {len(originals.stimuli):,} taken"
     if summary.unlabelled:
-        yield f"  {summary.unlabelled:,} rows have no label: agreement with labels leaves them out"
+        yield f"  {summary.unlabelled:,} rows have no label: nothing is said of agreement with them"
     if summary.empty_responses:
         yield f"  {summary.empty_responses:,} responses are empty, and are kept"
     if originals.repeated:
-        yield f"  {originals.repeated:,} rows repeat an earlier one: they add nothing, and are left out"
+        yield f"  {originals.repeated:,} rows repeat an earlier one: they say nothing new, and are left out"
 
 
 def _generation_notes(study: StressStudy, planned: PlannedCommissions) -> Iterator[str]:
@@ -66,13 +66,13 @@ def _generation_notes(study: StressStudy, planned: PlannedCommissions) -> Iterat
         return
     stress = study.spec.stress
     if stress.generator and stress.validator and stress.generator.model == stress.validator.model:
-        yield "generator and validator are the same model: it validates its own work"
+        yield "generator and validator are one model: it is asked whether it did well itself"
     made = generated_made(planned, _attempts(study, planned))
     left = sum(entry.open for entry in made.values())
     for test, entry in made.items():
         asked = entry.wanted - sum(entry.skipped.values())
         yield f"{test}: {entry.generated} of {asked} written, {entry.given_up} given up, {entry.open} to write"
-        yield from (f"  {count} not requested: {reason}" for reason, count in entry.skipped.items())
+        yield from (f"  {count} not asked for: {reason}" for reason, count in entry.skipped.items())
     if left:
         yield f"umpirical generate  has {left:,} stimuli to write before  umpirical run  can be used"
 
