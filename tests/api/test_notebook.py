@@ -170,6 +170,7 @@ async def test_a_mistake_is_shown_as_an_error_that_says_what_to_do(folder):
         [error] = await notebook.run()
         assert (error.output_type, error.ename) == ("error", "UsageError")
         assert "no judge 'nobody'" in error.evalue
+        assert "what to do: name a judge of the study file here" in "".join(error.traceback)
 
 
 async def test_a_killed_kernel_resumes(folder):

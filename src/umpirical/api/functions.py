@@ -189,7 +189,7 @@ def run(  # noqa: PLR0913  # each by its name
 
 
 def load(path: str | Path) -> Report[Record]:
-    """Reads a stored record: a JSON file, or the folder of a measured run. Makes no calls."""
+    """Reads a stored record. Makes no calls. `path` is a JSON file, or the folder of a measured run."""
     place = Path(path)
     names = [f"{protocol.name}.json" for protocol in PROTOCOLS]
     file = next((place / name for name in names if (place / name).is_file()), place)
@@ -218,7 +218,8 @@ def measure(
     """Computes measures from counts, such as those published in a paper. Makes no calls, and needs no run.
 
     `counts` are tallies, or a mapping such as {"pairs": [{"task_id": "t1", "arm": "baseline", ...}]}: the fields of
-    `umpirical.domain.tallies.Tallies` and of the tallies in it.
+    `umpirical.domain.tallies.Tallies` and of the tallies in it. `kind` is the judge's, compare or grade, and `protocol`
+    is datasheet or stress: they decide which measures there are.
     """
     tallies = counts if isinstance(counts, Tallies) else _tallies(counts)
     return Measures(measure_record(spec, found) for spec, found in measure_all(tallies, kind=kind, protocol=protocol))
