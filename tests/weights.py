@@ -10,55 +10,56 @@ __all__ = ["HEAVY", "group_of", "is_heavy", "longest_first"]
 HEAVY: dict[str, int] = {
     "tests/cli/test_commands.py::test_check_says_which_key_is_missing": 3,
     "tests/cli/test_commands.py::test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on": 7,
-    "tests/cli/test_commands.py::test_init_check_run_report_runs_in_that_order": 15,
+    "tests/cli/test_commands.py::test_init_check_run_report_runs_in_that_order": 10,
     "tests/cli/test_commands.py::test_nothing_is_sent_before_somebody_agrees": 3,
-    "tests/cli/test_datasheet.py": 16,
-    "tests/cli/test_plan.py::test_on_a_terminal_the_question_is_asked_and_no_is_the_default": 8,
+    "tests/cli/test_datasheet.py": 20,
+    "tests/cli/test_plan.py::test_on_a_terminal_the_question_is_asked_and_no_is_the_default": 12,
     "tests/cli/test_plan.py::test_simulated_judges_are_run_without_a_question_and_without_a_table": 8,
     "tests/cli/test_review.py": 12,
-    "tests/docs/test_readme.py::test_one_judge_in_one_command_leads_to_a_datasheet_and_two_to_a_comparison": 5,
-    "tests/docs/test_readme.py::test_the_callable_example_is_measured_and_found_out": 7,
+    "tests/docs/test_readme.py::test_one_judge_in_one_command_leads_to_a_datasheet_and_two_to_a_comparison": 6,
+    "tests/docs/test_readme.py::test_the_callable_example_is_measured_and_found_out": 3,
     "tests/docs/test_readme.py::test_the_demo_prints_what_the_readme_shows": 16,
-    "tests/docs/test_readme.py::test_the_grade_example_is_measured": 5,
-    "tests/docs/test_readme.py::test_the_model_example_measures_a_model_on_a_server": 6,
-    "tests/docs/test_readme.py::test_the_quick_start_leads_to_a_datasheet": 20,
-    "tests/llm/test_example.py": 30,
-    "tests/llm/test_paths.py": 30,
-    "tests/llm/test_replies.py": 14,
-    "tests/llm/test_smollm2.py": 150,
+    "tests/docs/test_readme.py::test_the_grade_example_is_measured": 9,
+    "tests/docs/test_readme.py::test_the_model_example_measures_a_model_on_a_server": 3,
+    "tests/docs/test_readme.py::test_the_quick_start_leads_to_a_datasheet": 23,
+    "tests/llm/test_example.py::test_the_study_is_sound_and_its_calls_are_as_many_as_the_page_says": 4,
+    "tests/llm/test_smollm2.py": 250,
     "tests/measures/test_stress_promises.py::test_ten_thousand_items_in_eight_tests_take_time_in_proportion": 6,
-    "tests/models/test_inspect_batches.py": 5,
+    "tests/models/test_inspect_batches.py": 18,
     "tests/models/test_inspect_memory.py": 9,
-    "tests/mutations/test_mutations.py": 60,
-    "tests/parity/test_records.py": 50,
-    "tests/protocols/datasheet/end_to_end": 100,
-    "tests/protocols/datasheet/end_to_end/test_known_judges.py": 35,
-    "tests/protocols/datasheet/end_to_end/test_paper_profiles.py": 40,
-    "tests/protocols/datasheet/end_to_end/test_trivial_judges.py": 27,
-    "tests/protocols/datasheet/test_browser.py": 17,
-    "tests/protocols/stress/end_to_end": 40,
+    "tests/mutations/test_mutations.py": 70,
+    "tests/parity/test_records.py": 40,
+    "tests/protocols/datasheet/end_to_end/test_carriers.py": 14,
+    "tests/protocols/datasheet/end_to_end/test_grade_runs.py": 10,
+    "tests/protocols/datasheet/end_to_end/test_known_judges.py": 11,
+    "tests/protocols/datasheet/end_to_end/test_paper_profiles.py": 36,
+    "tests/protocols/datasheet/end_to_end/test_readouts.py": 16,
+    "tests/protocols/datasheet/end_to_end/test_trivial_judges.py": 20,
+    "tests/protocols/datasheet/test_browser.py": 20,
     "tests/protocols/stress/end_to_end/test_generation_kill.py": 12,
-    "tests/protocols/stress/test_browser.py": 30,
-    "tests/recovery": 120,
-    "tests/recovery/test_grade_recovery.py": 24,
-    "tests/recovery/test_recovery.py": 20,
-    "tests/recovery/test_signal_recovery.py": 27,
-    "tests/review/end_to_end": 60,
+    "tests/protocols/stress/test_browser.py": 27,
+    "tests/recovery/test_examiner_recovery.py": 15,
+    "tests/recovery/test_grade_recovery.py": 19,
+    "tests/recovery/test_recovery.py": 19,
+    "tests/recovery/test_signal_recovery.py": 19,
     "tests/review/end_to_end/test_team_at_work.py": 20,
-    "tests/review/web/test_review_pages.py": 20,
-    "tests/review/web/test_screens.py": 30,
+    "tests/review/web/test_review_pages.py": 19,
+    "tests/review/web/test_screens.py": 27,
     "tests/review/web/test_speed.py": 10,
     "tests/runs/test_faults.py": 15,
-    "tests/runs/test_kill.py": 20,
+    "tests/runs/test_kill.py": 17,
     "tests/runs/test_many_faults.py": 10,
     "tests/runs/test_memory.py": 20,
     "tests/stimuli/controlled/test_datasheet_set.py::test_a_size_takes_as_many_calls_as_it_says": 13,
     "tests/stimuli/controlled/test_gates.py": 30,
-    "tests/stimuli/perturbations/test_proved.py::test_a_long_text_takes_time_in_proportion": 14,
-    "tests/study/test_demo.py": 10,
+    "tests/stimuli/perturbations/test_proved.py::test_a_long_text_takes_time_in_proportion": 5,
+    "tests/study/test_demo.py": 9,
     "tests/study/test_estimate.py::test_an_adapter_that_retries_by_itself_is_given_room_for_it": 4,
 }
-"""A test, a test file or a folder, and roughly how many seconds of CPU time its tests take."""
+"""A test or a test file, and roughly how many seconds it takes."""
+
+FOLDERS = frozenset({"end_to_end", "mutations", "parity", "recovery"})
+"""Folders whose tests are heavy, all of them."""
 
 GROUPS = {
     # The server takes all processors that it can get: two of them at a time would be in each other's way.
@@ -74,8 +75,9 @@ NEEDY = frozenset({"browser", "llm"})
 
 def is_heavy(item: pytest.Item) -> bool:
     """Whether a test needs a browser, a database, a model server or more than a few seconds."""
-    needs = any(item.get_closest_marker(name) for name in NEEDY)
-    return needs or "postgresql" in _parameters(item) or any(_within(item.nodeid, name) for name in HEAVY)
+    needs = any(item.get_closest_marker(name) for name in NEEDY) or "postgresql" in _parameters(item)
+    listed = any(_within(item.nodeid, name) for name in HEAVY)
+    return needs or listed or not FOLDERS.isdisjoint(item.nodeid.partition("::")[0].split("/"))
 
 
 def longest_first(items: Iterable[pytest.Item]) -> list[pytest.Item]:
