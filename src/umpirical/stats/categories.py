@@ -1,4 +1,4 @@
-"""Agreement of labels with gold, from tables of gold against given by cluster: Krippendorff's alpha, Matthews' phi."""
+"""Agreement of labels with gold, from tables of gold against given by cluster: Krippendorff and Matthews."""
 
 from collections.abc import Callable
 from typing import Literal

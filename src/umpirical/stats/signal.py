@@ -77,7 +77,7 @@ def fit_signal(pairs: PairCounts, *, fixed: Mapping[Parameter, float] | None = N
     divided by the smallest difference shown, and flagged `at_bound`.
 
     Raises ValueError if there are no pairs, fewer than two sizes of difference, the same answer in all calls, or
-    lengths that are proportional to the differences.
+    lengths that are perfectly correlated with the differences.
     """
     space, weights = prepare(pairs, fixed or {})
     theta, _ = most_likely(space, weights)

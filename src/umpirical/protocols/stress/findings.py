@@ -71,7 +71,7 @@ def _sentence(words: str) -> str:
 
 
 def _seen(cell: CellVerdict, found: ByTest) -> str:
-    """Says how many verdicts differ, or how far grades moved if that is what failed."""
+    """Says how many verdicts change, and the value of every measure that failed."""
     failed = {part.measure for part in cell.parts if part.verdict == "FAIL"}
     said = []
     for name, words in _SEEN.items():

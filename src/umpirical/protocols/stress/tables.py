@@ -40,7 +40,7 @@ class GroupTable:
 def side_by_side(
     reports: Sequence[StressReport], kind: TestKind, *, also: Sequence[StressTest] = ()
 ) -> tuple[tuple[StressTest, tuple[SideRow, ...]], ...]:
-    """Returns the tests of a kind and those in `also`, with every measure over all items, in the order found."""
+    """Returns the tests of a kind and those in `also`, with every measure over all items, in report order."""
     tests = {test.name: test for report in reports for test in report.tests if test.kind == kind}
     tests |= {test.name: test for test in also}
     return tuple((test, rows) for name, test in tests.items() if (rows := _rows(reports, name)))
