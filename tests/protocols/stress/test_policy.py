@@ -42,12 +42,12 @@ def test_every_limit_is_on_a_measure_there_is_and_has_a_reason():
     for limit in LIMITS:
         assert limit.measure in SPECS
         assert len(limit.why) > 60
-    registered = {spec.name for spec in MEASURES if "stress" in spec.protocols}
+    registered = {spec.name for spec in MEASURES if spec.is_for("grade", "stress")}
     assert {name for limit in LIMITS for name in (limit.measure, limit.instead) if name} <= registered
 
 
 def test_the_pages_know_the_real_measures_by_name():
-    registered = {spec.name: spec for spec in MEASURES if "stress" in spec.protocols}
+    registered = {spec.name: spec for spec in MEASURES if spec.is_for("grade", "stress")}
     shown = {name for figures in FIGURES.values() for names in figures for name in names}
     shown |= {name for names in HEADLINES.values() for name in names} | SIGNED
     assert shown <= set(registered)

@@ -33,7 +33,7 @@ def check_tasks(tasks: list[Task]) -> Iterator[str]:
 def check_task(task: Task) -> Iterator[str]:
     """What is wrong with a task, in words."""
     if not task.reviewed:
-        yield f"task {task.id}: it is a draft that nobody has reviewed: read it, mend it, set reviewed: true"
+        yield f"task {task.id}: it is a draft that nobody has reviewed: read it, correct it, set reviewed: true"
     if len(task.requirements) < MIN_REQUIREMENTS:
         yield f"task {task.id}: a ladder needs at least two requirements"
     if len(sizes := {len(requirement.facts) for requirement in task.requirements}) > 1:

@@ -221,7 +221,7 @@ def test_the_file_is_a_task_that_is_not_reviewed(tmp_path):
     [task] = load_tasks(path)
     assert not task.reviewed
     assert [*check_task(task)] == [
-        "task plum-jam: it is a draft that nobody has reviewed: read it, mend it, set reviewed: true"
+        "task plum-jam: it is a draft that nobody has reviewed: read it, correct it, set reviewed: true"
     ]
     assert task.requirements == draft.task.requirements
     path.write_text(text.replace("reviewed: false", "reviewed: true"), encoding="utf-8")
@@ -265,7 +265,7 @@ def test_nothing_is_measured_with_a_draft_until_somebody_says_so(tmp_path):
     path = tmp_path / "my-task.yaml"
     write_draft(draft, path, by="writer", rubric="rubric.md")
     own = study(tmp_path)
-    with pytest.raises(GateError, match="read it, mend it, set reviewed: true"):
+    with pytest.raises(GateError, match="read it, correct it, set reviewed: true"):
         prepare_run(own, own.spec.judges[0])
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("reviewed: false", "reviewed: true"), encoding="utf-8")
