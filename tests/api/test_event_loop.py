@@ -1,6 +1,7 @@
 """One event loop serves every run of a process: from a script, from inside a running loop, many at once, cancelled."""
 
 import asyncio
+import contextvars
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import umpirical
 from tests.api.calls import Calls
 from tests.stimuli.built import lend_stimuli
 from umpirical.domain.errors import UsageError
-from umpirical.runs.loop import Stopper, run_on_loop
+from umpirical.runs.loop import STOPPER, Stopper, run_on_loop
 
 CALLS = 300
 """Of a datasheet of size screen."""
@@ -329,6 +330,21 @@ def test_a_stopper_that_was_used_before_the_work_began_stops_it():
     stopper.stop()
     stopper.watch(lambda: stopped.append(1))
     assert stopped == [1]
+
+
+def test_work_that_is_stopped_before_its_first_step_is_cancelled_and_not_waited_for_in_vain():
+    async def work():
+        await asyncio.sleep(600)
+
+    def stopped():
+        stopper = Stopper()
+        stopper.stop()
+        STOPPER.set(stopper)
+        run_on_loop(work())
+
+    for _ in range(20):
+        with pytest.raises(asyncio.CancelledError):
+            contextvars.copy_context().run(stopped)
 
 
 def test_a_judge_that_hangs_does_not_hold_up_the_exit(folder):

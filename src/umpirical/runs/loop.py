@@ -67,7 +67,17 @@ def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
         # The task exists by then: it is started on the loop before this callback runs.
         loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
 
-    loop.call_soon_threadsafe(lambda: tasks.append(loop.create_task(settle())))
+    def start() -> None:
+        tasks.append(loop.create_task(settle()))
+        tasks[0].add_done_callback(ended)
+
+    def ended(_: asyncio.Task[None]) -> None:
+        # A task that is cancelled before its first step never enters its coroutine, and settles nothing.
+        if not done.done():
+            work.close()
+            done.set_exception(asyncio.CancelledError())
+
+    loop.call_soon_threadsafe(start)
     stopper = STOPPER.get() or Stopper()
     stopper.watch(cancel)
     try:
