@@ -6,6 +6,7 @@ import jsonschema
 import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import Silent
+from tests.stimuli.built import lend_stimuli
 from umpirical.protocols.datasheet.card import render_markdown
 from umpirical.protocols.datasheet.decision import decide
 from umpirical.protocols.datasheet.page import render_html
@@ -21,9 +22,9 @@ from umpirical.study.run import complete_run
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    study = parse_study(
-        "study: s\njudges:\n  - {name: j, model: {adapter: simulated, name: mumbling}}\n", tmp_path_factory.mktemp("s")
-    )
+    folder = tmp_path_factory.mktemp("s")
+    lend_stimuli(folder, size="standard")
+    study = parse_study("study: s\njudges:\n  - {name: j, model: {adapter: simulated, name: mumbling}}\n", folder)
     run = prepare_run(study, study.spec.judges[0])
     return run, complete_run(run, 8, lambda *_: Silent())
 
