@@ -37,9 +37,13 @@ bench:
     uv pip install --no-deps --require-hashes -r tests/llm/requirements.txt
     UMPIRICAL_REQUIRE_LLM=1 pytest -m llm tests/llm
 
-# Write the pages of docs/casebook anew from its records
+# Write the pages of docs/casebook again from its records
 casebook:
     python docs/casebook/write.py
+
+# Write docs/api.md again, with its examples run
+api:
+    python docs/api/write.py
 
 # One million judgments on one machine, with the memory they take
 million:
