@@ -246,11 +246,20 @@ def test_a_barrier_of_one_more_than_the_concurrency_is_never_passed(settings):
     assert broken.is_set()
 
 
-def test_an_interrupt_ends_the_work_before_it_is_raised():
+@pytest.mark.parametrize("delay", [0, 1], ids=["while it waits", "before it waits"])
+def test_an_interrupt_ends_the_work_before_it_is_raised(delay):
     """Ctrl-C reaches the thread that waits; what runs on the loop is cancelled, and cleans up first."""
     script = """
-import asyncio, os, signal
-from umpirical.runs.loop import run_on_loop
+import asyncio, os, signal, sys, time
+from umpirical.runs.loop import STOPPER, Stopper, run_on_loop
+
+class Slow(Stopper):
+    def watch(self, cancel):
+        if cancel is not None:
+            time.sleep(float(sys.argv[1]))
+        super().watch(cancel)
+
+STOPPER.set(Slow())
 
 async def work():
     try:
@@ -270,7 +279,9 @@ async def more():
 
 print(run_on_loop(more()))
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(delay)], capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.stdout.splitlines() == ["cleaned up", "interrupted", "the loop lives"], done.stderr
 
 

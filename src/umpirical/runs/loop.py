@@ -63,13 +63,10 @@ def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
         except BaseException as error:  # noqa: BLE001  # raised again where it is waited for
             done.set_exception(error)
 
-    def cancel() -> None:
-        # The task exists by then: it is started on the loop before this callback runs.
-        loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
-
     def start() -> None:
-        tasks.append(loop.create_task(settle()))
-        tasks[0].add_done_callback(ended)
+        if not done.done():
+            tasks.append(loop.create_task(settle()))
+            tasks[0].add_done_callback(ended)
 
     def ended(_: asyncio.Task[None]) -> None:
         # A task that is cancelled before its first step never enters its coroutine, and settles nothing.
@@ -77,10 +74,21 @@ def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
             work.close()
             done.set_exception(asyncio.CancelledError())
 
-    loop.call_soon_threadsafe(start)
+    def stop() -> None:
+        for task in tasks:
+            task.cancel()
+        if not tasks and not done.done():
+            work.close()
+            done.set_exception(asyncio.CancelledError())
+
+    def cancel() -> None:
+        loop.call_soon_threadsafe(stop)
+
     stopper = STOPPER.get() or Stopper()
-    stopper.watch(cancel)
     try:
+        # An interrupt may come between any two of these, and from the first on there is work to stop.
+        loop.call_soon_threadsafe(start)
+        stopper.watch(cancel)
         return done.result()
     except KeyboardInterrupt:
         cancel()
