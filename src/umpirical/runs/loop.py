@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 __all__ = ["STOPPER", "Stopper", "run_on_loop"]
 
@@ -52,51 +52,58 @@ def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
     Raises RuntimeError on the loop itself, which would wait for itself: a judge that measures another one has to be
     synchronous, or to await.
     """
-    loop, done, tasks = _running_loop(), Future[T](), list[asyncio.Task[None]]()
+    loop = _running_loop()
     if threading.current_thread() is _thread:
         work.close()
         raise RuntimeError("this waits for the event loop that it runs on: await the asynchronous twin instead")
-
-    async def settle() -> None:
-        try:
-            done.set_result(await work)
-        except BaseException as error:  # noqa: BLE001  # raised again where it is waited for
-            done.set_exception(error)
-
-    def start() -> None:
-        if not done.done():
-            tasks.append(loop.create_task(settle()))
-            tasks[0].add_done_callback(ended)
-
-    def ended(_: asyncio.Task[None]) -> None:
-        # A task that is cancelled before its first step never enters its coroutine, and settles nothing.
-        if not done.done():
-            work.close()
-            done.set_exception(asyncio.CancelledError())
-
-    def stop() -> None:
-        for task in tasks:
-            task.cancel()
-        if not tasks and not done.done():
-            work.close()
-            done.set_exception(asyncio.CancelledError())
-
-    def cancel() -> None:
-        loop.call_soon_threadsafe(stop)
-
-    stopper = STOPPER.get() or Stopper()
+    job, stopper = _Job(work, loop), STOPPER.get() or Stopper()
     try:
         # An interrupt may come between any two of these, and from the first on there is work to stop.
-        loop.call_soon_threadsafe(start)
-        stopper.watch(cancel)
-        return done.result()
+        loop.call_soon_threadsafe(job.start)
+        stopper.watch(job.cancel)
+        return job.done.result()
     except KeyboardInterrupt:
-        cancel()
+        job.cancel()
         # Answers are paid for, so they are stored before the process may exit.
-        done.exception()
+        job.done.exception()
         raise
     finally:
         stopper.watch(None)
+
+
+class _Job(Generic[T]):
+    """A coroutine on the loop. All but `cancel` is called there."""
+
+    def __init__(self, work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> None:
+        self.done = Future[T]()
+        self._work, self._loop = work, loop
+        self._task: asyncio.Task[None] | None = None
+
+    def cancel(self) -> None:
+        self._loop.call_soon_threadsafe(self._stop)
+
+    def start(self) -> None:
+        if not self.done.done():
+            self._task = self._loop.create_task(self._settle())
+            # A task that is cancelled before its first step never enters its coroutine, and settles nothing.
+            self._task.add_done_callback(lambda _: self._give_up())
+
+    def _stop(self) -> None:
+        if self._task is None:
+            self._give_up()
+        else:
+            self._task.cancel()
+
+    def _give_up(self) -> None:
+        if not self.done.done():
+            self._work.close()
+            self.done.set_exception(asyncio.CancelledError())
+
+    async def _settle(self) -> None:
+        try:
+            self.done.set_result(await self._work)
+        except BaseException as error:  # noqa: BLE001  # raised again where it is waited for
+            self.done.set_exception(error)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:
