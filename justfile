@@ -21,10 +21,10 @@ types:
 imports:
     lint-imports --no-cache
 
-# Every test but the slow ones, on all processors; one thread each, since the workers share them, and a worker more than
-# processors, since tests that wait for a server or a browser leave theirs idle
+# Every test but the slow ones, on all processors; one thread each, since the workers share them, and two workers more
+# than processors, since tests that wait for a server or a browser leave theirs idle
 test *arguments:
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 pytest -n $(($(nproc) + 1)) --durations=20 {{arguments}}
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 pytest -n $(($(nproc) + 2)) --durations=20 {{arguments}}
 
 # The long runs, of which CI runs small versions
 slow *arguments:
