@@ -21,8 +21,9 @@ types:
 imports:
     lint-imports --no-cache
 
-# Every test but the slow ones, on all processors; one thread each, since the workers share them, and two workers more
-# than processors, since tests that wait for a server or a browser leave theirs idle
+# One thread for each worker, since the workers share the processors, and two workers more than processors, since tests
+# that wait for a server or a browser leave theirs idle.
+# Every test but the slow ones, on all processors
 test *arguments:
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 pytest -n $(($(nproc) + 2)) --durations=20 {{arguments}}
 
