@@ -21,11 +21,11 @@ types:
 imports:
     lint-imports --no-cache
 
-# One thread for each worker, since the workers share the processors, and two workers more than processors, since tests
+# One thread for each worker, since the workers share the processors, and a worker more than processors, since tests
 # that wait for a server or a browser leave theirs idle.
 # Every test but the slow ones, on all processors
 test *arguments:
-    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 pytest -n $(($(nproc) + 2)) --durations=20 {{arguments}}
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 pytest -n $(($(nproc) + 1)) --durations=20 {{arguments}}
 
 # The long runs, of which CI runs small versions
 slow *arguments:
