@@ -1,7 +1,7 @@
 """`just quick`: lint, types, contracts, and the fast tests of what changed together with a fast core.
 
 A changed file is tested by the test file of its name, or else by the nearest folder of tests that mirrors its own, and
-by every test file that imports it. Heavy tests, which need a browser, a database, a model server or more than a few
+by every test file that imports it, unless nearly all do. Heavy tests, which need a browser, a database, a model server or more than a few
 seconds, are left to `just check`.
 """
 
@@ -29,6 +29,9 @@ CORE = (
 )
 """What is run whatever changed: records and their digests, figures worked out by hand, and a program that starts."""
 
+MOST_IMPORTERS = 20
+"""Test files. What more of them import concerns everything, and everything is what `just check` is for."""
+
 OUTSIDE = {
     "docs": ("tests/docs",),
     "examples": ("tests/docs", "tests/llm/test_example.py"),
@@ -53,7 +56,11 @@ def concerned_tests(changed: Iterable[Path], root: Path = ROOT) -> set[Path]:
     found: set[Path] = set()
     for path in changed:
         if path.is_relative_to(SOURCE):
-            found |= {*_mirrored(path.relative_to(SOURCE), root), *_importing(path, root)}
+            importing = set(_importing(path, root))
+            found |= {
+                *_mirrored(path.relative_to(SOURCE), root),
+                *(importing if len(importing) <= MOST_IMPORTERS else ()),
+            }
         elif path.is_relative_to(TESTS):
             found |= set(_concerned(path, root))
         else:

@@ -45,6 +45,10 @@ def test_a_module_whose_name_begins_like_another_is_not_taken_for_it(tmp_path):
     assert concerned("src/umpirical/runs/plan.py", root=tmp_path) == {"tests/test_one.py"}
 
 
+def test_what_nearly_every_test_imports_is_left_to_the_whole_gate():
+    assert concerned("src/umpirical/domain/errors.py") == {"tests/domain"}
+
+
 def test_what_was_deleted_is_not_asked_for():
     assert concerned("tests/stats/test_that_is_gone.py") == set()
 
