@@ -1,8 +1,8 @@
 """`just quick`: lint, types, contracts, and the fast tests of what changed together with a fast core.
 
 A changed file is tested by the test file of its name, or else by the nearest folder of tests that mirrors its own, and
-by every test file that imports it, unless nearly all do. Heavy tests, which need a browser, a database, a model server or more than a few
-seconds, are left to `just check`.
+by every test file that imports it, unless nearly all do. Heavy tests, which need a browser, a database, a model server
+or more than a few seconds, are left to `just check`.
 """
 
 import re
