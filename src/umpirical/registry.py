@@ -1,5 +1,6 @@
 """Registries map names to objects; built-ins and third-party plugins are found in the same way."""
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -10,7 +11,10 @@ from typing import Any, Generic, TypeVar
 
 from umpirical.domain.errors import UsageError
 
-__all__ = ["Registry", "load_object"]
+__all__ = ["KEBAB_CASE", "Registry", "load_object"]
+
+KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+"""How measures, perturbations, sections and protocols are named."""
 
 
 T = TypeVar("T")

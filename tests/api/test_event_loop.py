@@ -11,23 +11,11 @@ import pytest
 
 import umpirical
 from tests.api.calls import Calls
-from tests.stimuli.built import lend_stimuli
 from umpirical.domain.errors import UsageError
 from umpirical.runs.loop import STOPPER, Stopper, run_on_loop
 
 CALLS = 300
 """Of a datasheet of size screen."""
-
-
-@pytest.fixture
-def folder(tmp_path):
-    lend_stimuli(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def settings(folder):
-    return {"size": "screen", "folder": folder, "progress": False}
 
 
 def ties(*_):

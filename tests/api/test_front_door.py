@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+from dataclasses import asdict
 from decimal import Decimal
 from html import unescape
 
@@ -29,17 +30,6 @@ CALLS = 300
 """Of a datasheet of size screen."""
 
 SCALE = ("1", "2", "3")
-
-
-@pytest.fixture
-def folder(tmp_path):
-    lend_stimuli(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def settings(folder):
-    return {"size": "screen", "folder": folder, "progress": False}
 
 
 @pytest.fixture(scope="module")
@@ -460,7 +450,30 @@ def test_tallies_and_a_mapping_of_the_same_counts_are_the_same():
         vacuum=tuple(VacuumTally(**each) for each in COUNTS["vacuum"]),
         pairs=tuple(PairTally(**each) for each in COUNTS["pairs"]),
     )
-    assert list(umpirical.measure(tallies)) == list(umpirical.measure(COUNTS))
+    assert list(umpirical.measure(tallies)) == list(umpirical.measure(asdict(tallies)))
+
+
+def test_a_count_that_is_not_given_is_not_taken_for_0():
+    measures = umpirical.measure(COUNTS)
+    for name, missing in (("one-sided-slot", "one_sided_slot_1"), ("one-sided-content", "one_sided_u")):
+        assert measures.get(name).result.reason == f"it depends on counts that were not given: {missing}"
+    given = {"pairs": [{**each, "one_sided_slot_1": 1} for each in COUNTS["pairs"]]}
+    found = umpirical.measure(given).get("one-sided-slot").result
+    assert (found.numerator, found.denominator) == (2, 3)
+    assert (
+        umpirical.measure({"pairs": [PairTally(**each) for each in given["pairs"]]}).get("one-sided-slot").result
+        == found
+    )
+    # In one row of two, it is not known either.
+    given["pairs"][0].pop("one_sided_slot_1")
+    assert "one_sided_slot_1" in umpirical.measure(given).get("one-sided-slot").result.reason
+
+
+def test_the_command_of_a_record_says_all_that_decides_it(settings):
+    report = umpirical.datasheet(longer, seed=5, repeats=2, **settings)
+    assert report.record.run.command == "umpirical.datasheet(longer, size='screen', repeats=2, seed=5)"
+    report = umpirical.datasheet("simulated:coin", seed=5, **settings)
+    assert report.record.run.command == "umpirical.datasheet('simulated:coin', size='screen', seed=5)"
 
 
 async def test_counts_are_measured_by_the_twin_too():

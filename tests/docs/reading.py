@@ -1,9 +1,12 @@
 """The project's pages, taken apart."""
 
+import importlib.util
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
-__all__ = ["PAGES", "ROOT", "blocks", "links", "paragraph", "table"]
+__all__ = ["PAGES", "ROOT", "blocks", "links", "load_script", "paragraph", "table"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,3 +49,12 @@ def paragraph(page: Path, start: str) -> str:
     text = page.read_text(encoding="utf-8")
     found = re.search(rf"^{re.escape(start)}(.*?)(?:\n\n|\Z)", text, re.DOTALL | re.MULTILINE)
     return found[1] if found else ""
+
+
+def load_script(path: Path, name: str) -> ModuleType:
+    """A script of the documentation, as a module of that name."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module

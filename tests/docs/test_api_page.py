@@ -1,29 +1,19 @@
 """docs/api.md is what its template and the code give, and its examples show what they show on this machine."""
 
-import importlib.util
 import inspect
 import os
 import re
-import sys
 
 import pytest
 
 import umpirical
-from tests.docs.reading import ROOT, blocks
+from tests.docs.reading import ROOT, blocks, load_script
 from umpirical.stimuli.controlled.recipes import RECIPES
 
 FOLDER = ROOT / "docs" / "api"
 
 
-def _load():
-    spec = importlib.util.spec_from_file_location("api_write", FOLDER / "write.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-write = _load()
+write = load_script(FOLDER / "write.py", "api_write")
 PAGE = write.PAGE.read_text(encoding="utf-8")
 
 

@@ -1,15 +1,13 @@
 """The casebook says what its records say: its pages follow from them, and a claim they do not bear out is found."""
 
-import importlib.util
 import json
 import re
 import shlex
 import shutil
-import sys
 
 import pytest
 
-from tests.docs.reading import ROOT, blocks
+from tests.docs.reading import ROOT, blocks, load_script
 from umpirical.cli import COMMANDS
 from umpirical.domain.readouts import READOUTS
 from umpirical.protocols.datasheet.readouts.record import parse_readouts
@@ -19,15 +17,7 @@ from umpirical.study.file import load_study
 FOLDER = ROOT / "docs" / "casebook"
 
 
-def _load():
-    spec = importlib.util.spec_from_file_location("casebook_write", FOLDER / "write.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-write = _load()
+write = load_script(FOLDER / "write.py", "casebook_write")
 BOOK = write.Casebook(FOLDER)
 RECORDS = sorted(path.name.removesuffix(".json") for path in (FOLDER / "records").glob("*.json"))
 JUDGES = [name for name in RECORDS if not name.endswith(".readouts")]

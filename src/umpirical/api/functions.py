@@ -2,39 +2,34 @@
 
 import asyncio
 import json
-import os
-import re
-import shlex
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
+from umpirical.api.counts import first_problem, measure_counts
 from umpirical.api.results import Measures, Report
-from umpirical.domain.digests import digest
+from umpirical.api.studies import JudgeEntry, Scale, dataset_entry, datasheet_study, write_text_file
 from umpirical.domain.errors import SpendRefused, UsageError
-from umpirical.domain.scales import GradeScale, JudgeKind
+from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import measure_all
 from umpirical.models.money import Ledger
 from umpirical.models.prices import TokenPrices
 from umpirical.progress import watch_run
 from umpirical.protocols.catalogue import PROTOCOLS
-from umpirical.protocols.study import STUDY_FILE, Study
+from umpirical.protocols.study import Study
 from umpirical.reports.record import Record, measure_record
 from umpirical.runs.executor import LOCAL, Unwatched
 from umpirical.runs.loop import STOPPER, Stopper
-from umpirical.store.files import write_text
-from umpirical.store.yaml_files import load_yaml
 from umpirical.study.estimate import PlanEstimate
 from umpirical.study.file import load_study, parse_study_data
 from umpirical.study.run import Watch, measure_judges
-from umpirical.study.targets import WAYS, judge_entry, judge_name, judges_study
 
 if TYPE_CHECKING:
     from umpirical.protocols.datasheet.record import Datasheet
@@ -43,7 +38,6 @@ if TYPE_CHECKING:
 __all__ = [
     "datasheet",
     "datasheet_async",
-    "datasheet_study",
     "load",
     "load_async",
     "measure",
@@ -59,9 +53,6 @@ T = TypeVar("T")
 
 FOLDER = "umpirical-runs"
 """Where runs are kept, unless a folder is named."""
-
-Scale = GradeScale | Sequence[str] | tuple[float, float]
-"""What a judge may answer: labels from lowest to highest, the two ends of an interval, or any `GradeScale`."""
 
 
 def datasheet(  # noqa: PLR0913  # each by its name
@@ -109,7 +100,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
         repeats=repeats,
         seed=seed,
         concurrency=concurrency,
-        entry=_Entry(name, kind, scale, deadline),
+        entry=JudgeEntry(name, kind, scale, deadline),
     )
     [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress))
     return report
@@ -148,10 +139,12 @@ def stress(  # noqa: PLR0913  # each by its name
     `repeats` times, which shows the judge's own noise. The other parameters are those of `datasheet`.
     """
     place = Path(folder)
-    dataset = _dataset(data, place, {"response": response, "label": label, "task": task}, scale, sample)
-    chosen, found = _Entry(name, "grade", None, deadline).of(judge, place)
+    dataset = dataset_entry(data, place, {"response": response, "label": label, "task": task}, scale, sample)
+    chosen, found = JudgeEntry(name, "grade", None, deadline).of(judge, place)
     texts = {
-        key: _text_file(place, key, text) for key, text in (("rubric", rubric), ("instruction", instruction)) if text
+        key: write_text_file(place, key, text)
+        for key, text in (("rubric", rubric), ("instruction", instruction))
+        if text
     }
     stressed = {"repeats": repeats, **({} if tests is None else {"tests": list(tests)})}
     entry = {key: value for key, value in chosen.items() if key not in ("kind", "scale")}
@@ -160,7 +153,7 @@ def stress(  # noqa: PLR0913  # each by its name
     try:
         study = parse_study_data({**keys, **texts, "dataset": dataset}, place, outside=True)
     except ValidationError as error:
-        raise UsageError(_problem(error), fix="see docs/stress-tests.md for what may be said") from None
+        raise UsageError(first_problem(error), fix="see docs/stress-tests.md for what may be said") from None
     study = replace(study, found={entry["name"]: found} if found is not None else {})
     [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress))
     return report
@@ -206,7 +199,7 @@ def load(path: str | Path) -> Report[Record]:
                 record = protocol.parse(text)
             except ValidationError as error:
                 raise UsageError(
-                    f"{file} is not whole: {_problem(error)}", fix="restore it, or measure again"
+                    f"{file} is not whole: {first_problem(error)}", fix="restore it, or measure again"
                 ) from None
             return Report(protocol, record, file.parent if (file.parent / "run.json").is_file() else None)
     raise UsageError(f"{file} is a record of format {form!r}, which is not known here", fix="is its plugin installed?")
@@ -219,37 +212,14 @@ def measure(
 
     `counts` are tallies, or a mapping such as {"pairs": [{"task_id": "t1", "arm": "baseline", ...}]}: the fields of
     `umpirical.domain.tallies.Tallies` and of the tallies in it. `kind` is the judge's, compare or grade, and `protocol`
-    is datasheet or stress: they decide which measures there are.
+    is datasheet or stress: they decide which measures there are. A measure that depends on a count which the mapping
+    does not have is undefined, and says so.
     """
-    tallies = counts if isinstance(counts, Tallies) else _tallies(counts)
-    return Measures(measure_record(spec, found) for spec, found in measure_all(tallies, kind=kind, protocol=protocol))
-
-
-def _tallies(counts: Mapping[str, Any]) -> Tallies:
-    """Raises UsageError for an unknown count: if it were ignored, the count that was meant would silently be 0."""
-    kinds = get_type_hints(Tallies)
-    _refuse_unknown(counts, kinds, "counts")
-    for name, rows in counts.items():
-        element = next(iter(get_args(kinds[name])), None)
-        if is_dataclass(element) and isinstance(rows, Sequence):
-            for row in (each for each in rows if isinstance(each, Mapping)):
-                _refuse_unknown(row, [field.name for field in fields(element)], name)
-    try:
-        return TypeAdapter(Tallies).validate_python(dict(counts))
-    except ValidationError as error:
-        raise UsageError(_problem(error), fix="see umpirical.domain.tallies for what is counted") from None
-
-
-def _problem(error: ValidationError) -> str:
-    """Returns the first problem, and where it is."""
-    first = error.errors()[0]
-    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg'].removeprefix('Value error, ')}"
-
-
-def _refuse_unknown(given: Iterable[str], known: Collection[str], where: str) -> None:
-    unknown = [name for name in given if name not in known]
-    if unknown:
-        raise UsageError(f"{where}: nothing is counted as {unknown[0]!r}", fix=f"one of {', '.join(known)}")
+    if isinstance(counts, Tallies):
+        found = measure_all(counts, kind=kind, protocol=protocol)
+    else:
+        found = measure_counts(counts, kind=kind, protocol=protocol)
+    return Measures(measure_record(spec, measure) for spec, measure in found)
 
 
 def _twin(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
@@ -282,38 +252,6 @@ stress_async = _twin(stress)
 run_async = _twin(run)
 load_async = _twin(load)
 measure_async = _twin(measure)
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """What the caller says about a judge, besides the judge itself."""
-
-    name: str | None = None
-    kind: JudgeKind | None = None
-    scale: Scale | None = None
-    deadline: float | None = None
-
-    def of(self, judge: object, folder: Path) -> tuple[dict[str, Any], object]:
-        """Returns the judge's entry as in a study file, and the object itself if it cannot be found any other way."""
-        found: object = None
-        if isinstance(judge, Mapping):
-            entry = {"name": "judge", **judge}
-        elif isinstance(judge, str | Path):
-            entry = _named_entry(_from_folder(str(judge), folder), folder)
-        elif judge is None:
-            raise UsageError("None is no judge", fix=f"name {WAYS}, or give a function or a judge object")
-        else:
-            found, named = judge, judge if hasattr(judge, "__qualname__") else type(judge)
-            path = f"{named.__module__}:{getattr(named, '__qualname__', 'judge')}"
-            entry = {"name": _name(getattr(named, "__name__", "judge")), "callable": _word(path)}
-        kind = self.kind or ("grade" if self.scale is not None else None)
-        said = {"name": self.name, "kind": kind, "deadline": self.deadline}
-        entry |= {key: value for key, value in said.items() if value is not None}
-        return entry | ({"scale": _scale(self.scale)} if self.scale is not None else {}), found
-
-    @property
-    def says_nothing(self) -> bool:
-        return self == _Entry()
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,112 +302,3 @@ def _measured(study: Study[Any], judges: Sequence[str], terms: _Terms, *, fresh:
         executor=terms.executor,
     )
     return [Report(run.protocol, run.record, run.folder) for run in finished]
-
-
-def datasheet_study(  # noqa: PLR0913  # each by its name
-    judges: Sequence[object],
-    folder: Path,
-    *,
-    size: str = "standard",
-    arms: Sequence[str] = (),
-    repeats: int = 1,
-    seed: int = 1,
-    concurrency: int = 16,
-    entry: _Entry | None = None,
-) -> Study[Any]:
-    """Returns a study of judges on controlled stimuli, in a folder, as a study file would describe it."""
-    design = {"size": size, "arms": ("baseline", *(arm for arm in dict.fromkeys(arms) if arm != "baseline"))}
-    targets = [_from_folder(str(judge), folder) for judge in judges if isinstance(judge, str | Path)]
-    written = []
-    if len(targets) < len(judges) or not (entry is None or entry.says_nothing):
-        written = [(entry or _Entry()).of(judge, folder) for judge in judges]
-    study = judges_study(
-        targets,
-        folder,
-        protocol="datasheet",
-        keys={"design": {**design, "repeats": repeats}},
-        defaults={"seed": seed, "concurrency": concurrency},
-        entries=[entry for entry, _ in written],
-    )
-    names = [judge.name for judge in study.spec.judges]
-    found = {name: each for name, (_, each) in zip(names, written, strict=False) if each is not None}
-    options = [f"--size {size}", *(f"--arm {arm}" for arm in design["arms"] if arm != "baseline")]
-    options += [f"--repeats {repeats}"] if repeats > 1 else []
-    said = [name if name in targets else target for name, target in zip(names, targets, strict=False)]
-    again = {
-        name: " ".join(["umpirical datasheet", shlex.quote(target), *options])
-        for name, target in zip(names, said, strict=False)
-    }
-    in_python = {name: f"umpirical.datasheet({name}, size={size!r})" for name in found}
-    return replace(study, commands={**again, **in_python}, found=found)
-
-
-def _from_folder(target: str, folder: Path) -> str:
-    """Finds a judge file in the folder, or in the working directory; returns its path from the folder."""
-    elsewhere = target.endswith((".yaml", ".yml")) and not (folder / target).is_file() and Path(target).is_file()
-    return os.path.relpath(target, folder) if elsewhere else target
-
-
-def _named_entry(target: str, folder: Path) -> dict[str, Any]:
-    """Returns a judge by its name in the folder's study file, if there is one, or by any other way to name a judge."""
-    file = folder / STUDY_FILE
-    judges = load_yaml(file).data.get("judges", []) if file.is_file() else []
-    known = [dict(entry) for entry in judges if entry.get("name") == target]
-    return known[0] if known else judge_entry(target, folder)
-
-
-def _word(text: str) -> str:
-    """Keeps letters, digits, dots and colons, which a path to an object may have; replaces the rest."""
-    return re.sub(r"[^\w.:]", "_", text)
-
-
-def _name(text: str) -> str:
-    """Makes a judge's name from that of an object: `lambda` for `<lambda>`, and `judge` if no letter is left."""
-    return judge_name(re.sub(r"[^A-Za-z0-9._-]", "-", text)).strip("._-") or "judge"
-
-
-def _scale(scale: Scale) -> dict[str, Any]:
-    if isinstance(scale, GradeScale):
-        labels = {"labels": list(scale.labels)} if scale.labels else {"low": scale.low, "high": scale.high}
-        return {"kind": scale.kind, **labels}
-    first = scale[0]
-    if isinstance(first, str):
-        return {"kind": "ordinal", "labels": list(scale)}
-    return {"kind": "interval", "low": first, "high": scale[1]}
-
-
-def _dataset(
-    data: str | Path | Iterable[Mapping[str, Any]],
-    folder: Path,
-    columns: Mapping[str, str | None],
-    scale: Scale | None,
-    sample: int | None,
-) -> dict[str, Any]:
-    """Returns the `dataset` part of a study file: what the caller said, and guesses for the rest."""
-    from umpirical.datasets.guess import guess_dataset
-
-    path = Path(data) if isinstance(data, str | Path) else _rows_file(data, folder)
-    told = {role: column for role, column in columns.items() if column is not None}
-    guess = guess_dataset(path, told=told)  # type: ignore[arg-type]  # the roles are those of the parameters
-    return {
-        "path": str(path.resolve()),
-        "columns": dict(guess.columns),
-        "scale": _scale(guess.scale.scale if scale is None else scale),
-        **({} if sample is None else {"sample": {"size": sample}}),
-    }
-
-
-def _rows_file(rows: Iterable[Mapping[str, Any]], folder: Path) -> Path:
-    """Writes the rows to a file, so that the run can be reread; the same rows always give the same file."""
-    text = "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"data-{digest('rows', text)[:12]}.jsonl"
-    write_text(path, text)
-    return path
-
-
-def _text_file(folder: Path, key: str, text: str) -> str:
-    folder.mkdir(parents=True, exist_ok=True)
-    name = f"{key}-{digest('text', text)[:12]}.txt"
-    write_text(folder / name, text)
-    return name

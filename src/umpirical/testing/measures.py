@@ -35,6 +35,7 @@ from umpirical.domain.measures import Censoring, Estimate, Interval, Measure, Re
 from umpirical.domain.scales import GradeScale, JudgeKind
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MEASURES, MeasureSpec, Scale
+from umpirical.registry import KEBAB_CASE
 from umpirical.testing.sample_tallies import (
     PARTS,
     backwards,
@@ -149,7 +150,7 @@ def _check_card(spec: MeasureSpec) -> None:
     if not isinstance(spec, MeasureSpec):
         # Not a TypeError: as with every other promise, the test should fail and not end in an error.
         raise AssertionError(f"expected a MeasureSpec, got {type(spec).__name__}")  # noqa: TRY004
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", spec.name):
+    if not KEBAB_CASE.fullmatch(spec.name):
         _broken(spec, "name", f"expected kebab case such as `dark-current`, got {spec.name!r}")
     if spec.name in MEASURES.names() and MEASURES.get(spec.name) != spec:
         _broken(spec, "name", f"another measure is registered as {spec.name!r}")

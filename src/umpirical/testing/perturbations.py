@@ -28,6 +28,7 @@ from typing import NoReturn, TypeVar, get_args
 
 import numpy as np
 
+from umpirical.registry import KEBAB_CASE
 from umpirical.stimuli.perturbations.catalogue import (
     Alters,
     Check,
@@ -101,7 +102,7 @@ def _check_card(perturbation: Perturbation) -> None:
         # Not a TypeError: as with every other rule, the test should fail and not end in an error.
         got = type(perturbation).__name__
         raise AssertionError(f"expected a ProvedPerturbation or a GeneratedPerturbation, got {got}")  # noqa: TRY004
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", perturbation.name):
+    if not KEBAB_CASE.fullmatch(perturbation.name):
         _broken(perturbation, "name", f"expected kebab case such as `in-line-spacing`, got {perturbation.name!r}")
     if not perturbation.title.strip():
         _broken(perturbation, "title", "expected what the report calls it, got nothing")

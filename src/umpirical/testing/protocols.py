@@ -26,6 +26,7 @@ from pydantic import ValidationError
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.protocols.protocol import Protocol
 from umpirical.protocols.study import Study
+from umpirical.registry import KEBAB_CASE
 from umpirical.reports.audit import OUTCOMES, unbalanced
 from umpirical.reports.card import MOST_LINES
 from umpirical.reports.record import EstimateRecord, Record, TroubleRecord
@@ -70,7 +71,7 @@ def check_protocol(
 
 
 def _card(protocol: Protocol[Any, Any], study: Mapping[str, Any]) -> None:
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", protocol.name):
+    if not KEBAB_CASE.fullmatch(protocol.name):
         _broken("card", f"{protocol.name!r} is not a name in kebab case")
     if not re.fullmatch(r"[\w-]+/\d+", protocol.version):
         _broken("card", f"{protocol.version!r} is no version such as umpirical-{protocol.name}/1")
@@ -117,9 +118,9 @@ class _Checks:
         told = {(trial.id, trial.stimulus_id, trial.presentation) for trial in trials}
         if len(told) < len(trials):
             _broken("plan", f"of {len(trials)} trials, {len(trials) - len(told)} cannot be told from another")
-        counts = self._protocol.planned(run.judge)
+        counts, by_id = self._protocol.planned(run.judge), {stimulus.id: stimulus for stimulus in stimuli}
         for trial in trials:
-            counts.add(trial, next(each for each in stimuli if each.id == trial.stimulus_id))
+            counts.add(trial, by_id[trial.stimulus_id])
         if not list(expected_precision(counts.tallies(), kind=run.judge.kind, protocol=self._protocol.name)):
             _broken("precision", "the plan does not say how precise any measure will be")
 

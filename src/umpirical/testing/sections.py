@@ -10,12 +10,12 @@
   (`umpirical.reports.card.plain` ensures that).
 """
 
-import re
 from collections.abc import Sequence
 from typing import Any, Literal, NoReturn, TypeVar
 
 from pydantic import BaseModel
 
+from umpirical.registry import KEBAB_CASE
 from umpirical.reports.pages import environment
 from umpirical.reports.record import Record
 from umpirical.reports.sections import Section, render_sections
@@ -70,7 +70,7 @@ class _Rendering:
 
 
 def _card(section: Section) -> None:
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", section.name):
+    if not KEBAB_CASE.fullmatch(section.name):
         _broken("card", f"{section.name!r} is not a name in kebab case")
     if not section.protocols:
         _broken("card", "it is for no protocol")

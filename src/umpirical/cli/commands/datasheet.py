@@ -40,7 +40,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     (module:function), a model (provider/model), or simulated:NAME. The possible cost is shown first. If the
     run stops, the same command resumes it.
     """
-    from umpirical.api.functions import datasheet_study
+    from umpirical.api.studies import datasheet_study
 
     targets = [judge] if against is None else [judge, against]
     study = datasheet_study(targets, folder, size=size, arms=arms, repeats=repeats)

@@ -1,0 +1,169 @@
+"""Studies from what a caller of the Python API gives: a judge, data, and a few words about them."""
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from umpirical.domain.digests import digest
+from umpirical.domain.errors import UsageError
+from umpirical.domain.scales import GradeScale, JudgeKind
+from umpirical.protocols.study import STUDY_FILE, Study
+from umpirical.store.files import write_text
+from umpirical.store.yaml_files import load_yaml
+from umpirical.study.targets import WAYS, judge_entry, judge_name, judges_study
+
+__all__ = ["JudgeEntry", "Scale", "dataset_entry", "datasheet_study", "write_text_file"]
+
+Scale = GradeScale | Sequence[str] | tuple[float, float]
+"""What a judge may answer: labels from lowest to highest, the two ends of an interval, or any `GradeScale`."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeEntry:
+    """What the caller says about a judge, besides the judge itself."""
+
+    name: str | None = None
+    kind: JudgeKind | None = None
+    scale: Scale | None = None
+    deadline: float | None = None
+
+    def of(self, judge: object, folder: Path) -> tuple[dict[str, Any], object]:
+        """Returns the judge's entry as in a study file, and the object itself if it cannot be found any other way."""
+        found: object = None
+        if isinstance(judge, Mapping):
+            entry = {"name": "judge", **judge}
+        elif isinstance(judge, str | Path):
+            entry = _named_entry(_from_folder(str(judge), folder), folder)
+        elif judge is None:
+            raise UsageError("None is no judge", fix=f"name {WAYS}, or give a function or a judge object")
+        else:
+            found, named = judge, judge if hasattr(judge, "__qualname__") else type(judge)
+            path = f"{named.__module__}:{getattr(named, '__qualname__', 'judge')}"
+            entry = {"name": _name(getattr(named, "__name__", "judge")), "callable": _word(path)}
+        kind = self.kind or ("grade" if self.scale is not None else None)
+        said = {"name": self.name, "kind": kind, "deadline": self.deadline}
+        entry |= {key: value for key, value in said.items() if value is not None}
+        return entry | ({"scale": _scale(self.scale)} if self.scale is not None else {}), found
+
+    def told(self) -> dict[str, object]:
+        """What of it the caller has said."""
+        return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
+
+
+def datasheet_study(  # noqa: PLR0913  # each by its name
+    judges: Sequence[object],
+    folder: Path,
+    *,
+    size: str = "standard",
+    arms: Sequence[str] = (),
+    repeats: int = 1,
+    seed: int = 1,
+    concurrency: int = 16,
+    entry: JudgeEntry | None = None,
+) -> Study[Any]:
+    """Returns a study of judges on controlled stimuli, in a folder, as a study file would describe it."""
+    design = {"size": size, "arms": ("baseline", *(arm for arm in dict.fromkeys(arms) if arm != "baseline"))}
+    targets = [_from_folder(str(judge), folder) for judge in judges if isinstance(judge, str | Path)]
+    written = []
+    if len(targets) < len(judges) or (entry is not None and entry.told()):
+        written = [(entry or JudgeEntry()).of(judge, folder) for judge in judges]
+    study = judges_study(
+        targets,
+        folder,
+        protocol="datasheet",
+        keys={"design": {**design, "repeats": repeats}},
+        defaults={"seed": seed, "concurrency": concurrency},
+        entries=[entry for entry, _ in written],
+    )
+    names = [judge.name for judge in study.spec.judges]
+    found = {name: each for name, (_, each) in zip(names, written, strict=False) if each is not None}
+    said = [name if name in targets else target for name, target in zip(names, targets, strict=False)]
+    if not written and seed == 1:
+        options = [f"--size {size}", *(f"--arm {arm}" for arm in design["arms"] if arm != "baseline")]
+        options += [f"--repeats {repeats}"] if repeats > 1 else []
+        again = [" ".join(["umpirical datasheet", shlex.quote(target), *options]) for target in said]
+    else:
+        # What the command line has no option for can only be said in Python.
+        told = {"size": size, "arms": list(arms), "repeats": repeats, "seed": seed, **(entry or JudgeEntry()).told()}
+        usual = {"arms": [], "repeats": 1, "seed": 1}
+        options = [f"{key}={value!r}" for key, value in told.items() if value != usual.get(key)]
+        objects = names if found else [repr(target) for target in targets] or names
+        again = [f"umpirical.datasheet({', '.join([judge, *options])})" for judge in objects]
+    return replace(study, commands=dict(zip(names, again, strict=True)), found=found)
+
+
+def _from_folder(target: str, folder: Path) -> str:
+    """Finds a judge file in the folder, or in the working directory; returns its path from the folder."""
+    elsewhere = target.endswith((".yaml", ".yml")) and not (folder / target).is_file() and Path(target).is_file()
+    return os.path.relpath(target, folder) if elsewhere else target
+
+
+def _named_entry(target: str, folder: Path) -> dict[str, Any]:
+    """Returns a judge by its name in the folder's study file, if there is one, or by any other way to name a judge."""
+    file = folder / STUDY_FILE
+    judges = load_yaml(file).data.get("judges") if file.is_file() else None
+    entries = [entry for entry in judges if isinstance(entry, Mapping)] if isinstance(judges, list) else []
+    known = [dict(entry) for entry in entries if entry.get("name") == target]
+    return known[0] if known else judge_entry(target, folder)
+
+
+def _word(text: str) -> str:
+    """Keeps letters, digits, dots and colons, which a path to an object may have; replaces the rest."""
+    return re.sub(r"[^\w.:]", "_", text)
+
+
+def _name(text: str) -> str:
+    """Makes a judge's name from that of an object: `lambda` for `<lambda>`, and `judge` if no letter is left."""
+    return judge_name(re.sub(r"[^A-Za-z0-9._-]", "-", text)).strip("._-") or "judge"
+
+
+def _scale(scale: Scale) -> dict[str, Any]:
+    if isinstance(scale, GradeScale):
+        labels = {"labels": list(scale.labels)} if scale.labels else {"low": scale.low, "high": scale.high}
+        return {"kind": scale.kind, **labels}
+    first = scale[0]
+    if isinstance(first, str):
+        return {"kind": "ordinal", "labels": list(scale)}
+    return {"kind": "interval", "low": first, "high": scale[1]}
+
+
+def dataset_entry(
+    data: str | Path | Iterable[Mapping[str, Any]],
+    folder: Path,
+    columns: Mapping[str, str | None],
+    scale: Scale | None,
+    sample: int | None,
+) -> dict[str, Any]:
+    """Returns the `dataset` part of a study file: what the caller said, and guesses for the rest."""
+    from umpirical.datasets.guess import guess_dataset
+
+    path = Path(data) if isinstance(data, str | Path) else _rows_file(data, folder)
+    told = {role: column for role, column in columns.items() if column is not None}
+    guess = guess_dataset(path, told=told)  # type: ignore[arg-type]  # the roles are those of the parameters
+    return {
+        "path": str(path.resolve()),
+        "columns": dict(guess.columns),
+        "scale": _scale(guess.scale.scale if scale is None else scale),
+        **({} if sample is None else {"sample": {"size": sample}}),
+    }
+
+
+def _rows_file(rows: Iterable[Mapping[str, Any]], folder: Path) -> Path:
+    """Writes the rows to a file, so that the run can be reread; the same rows always give the same file."""
+    text = "".join(json.dumps(dict(row), ensure_ascii=False) + "\n" for row in rows)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"data-{digest('rows', text)[:12]}.jsonl"
+    write_text(path, text)
+    return path
+
+
+def write_text_file(folder: Path, key: str, text: str) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{key}-{digest('text', text)[:12]}.txt"
+    write_text(folder / name, text)
+    return name
