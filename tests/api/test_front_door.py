@@ -415,13 +415,13 @@ def test_a_record_with_a_part_missing_is_refused(report, tmp_path):
 PAIRS = {"arm": "baseline", "family": "delta0", "delta": 0.0, "pairs": 10}
 COUNTS = {
     "vacuum": [
-        {"task_id": f"t{each}", "arm": "baseline", "stratum": "empty", "prompts": 4, "false_preferences": 1.0,
+        {"cluster": f"t{each}", "arm": "baseline", "stratum": "empty", "prompts": 4, "false_preferences": 1.0,
          "unanswered": 0}
         for each in range(5)
     ],
     "pairs": [
-        {"task_id": "t1", **PAIRS, "stable": 2, "positional": 3, "one_sided": 1, "no_preference": 4, "tie_calls": 9},
-        {"task_id": "t2", **PAIRS, "stable": 1, "positional": 5, "one_sided": 2, "no_preference": 2, "tie_calls": 6},
+        {"cluster": "t1", **PAIRS, "stable": 2, "positional": 3, "one_sided": 1, "no_preference": 4, "tie_calls": 9},
+        {"cluster": "t2", **PAIRS, "stable": 1, "positional": 5, "one_sided": 2, "no_preference": 2, "tie_calls": 6},
     ],
 }  # fmt: skip
 
@@ -485,7 +485,7 @@ async def test_counts_are_measured_by_the_twin_too():
     [
         ({"pair": []}, "nothing is counted as 'pair'"),
         ({"pairs": [{**COUNTS["pairs"][0], "positonal": 3}]}, "nothing is counted as 'positonal'"),
-        ({"pairs": [{"task_id": "t"}]}, "pairs.0.arm: Field required"),
+        ({"pairs": [{"cluster": "t"}]}, "pairs.0.arm: Field required"),
         ({"pairs": [{**COUNTS["pairs"][0], "stable": "many"}]}, "pairs.0.stable"),
         ({"pairs": 3}, "pairs"),
         ({"pairs": [3]}, "pairs.0"),
@@ -605,7 +605,7 @@ def test_the_page_of_a_report_is_in_a_frame_that_nothing_gets_out_of(report, tmp
 
 
 def test_the_table_of_measures_is_inert():
-    name = {"task_id": "t", "arm": HOSTILE, "stratum": HOSTILE, "prompts": 1, "false_preferences": 1, "unanswered": 0}
+    name = {"cluster": "t", "arm": HOSTILE, "stratum": HOSTILE, "prompts": 1, "false_preferences": 1, "unanswered": 0}
     measures = umpirical.measure({"vacuum": [name]})
     shown = measures._repr_html_()
     assert re.sub(r"</?(table|thead|tbody|tr|th|td)>", "", shown).count("<") == 0

@@ -301,7 +301,7 @@ class TestRequirementWeights:
         chosen = [tally for tally in tallies.outcomes if tally.family == Family.SUBSET]
         wins, ties = np.zeros((20, 3, 3)), np.zeros((20, 3, 3))
         for tally in chosen:
-            task, i, j = int(tally.task_id[1:]), int(tally.stratum[0]) - 1, int(tally.stratum[2]) - 1
+            task, i, j = int(tally.cluster[1:]), int(tally.stratum[0]) - 1, int(tally.stratum[2]) - 1
             wins[task, i, j] += tally.pairs * (tally.counts[0] + tally.counts[4])
             wins[task, j, i] += tally.pairs * (tally.counts[1] + tally.counts[3])
             ties[task, i, j] += tally.pairs * (tally.counts[2] + tally.counts[5])

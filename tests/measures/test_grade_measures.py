@@ -176,7 +176,7 @@ def test_a_slope_is_not_surer_than_one_slip_from_end_to_end():
 
 def test_the_slope_is_that_of_a_regression_with_task_effects(tallies):
     rows = [t for t in tallies.grades for _ in range(t.answers)]
-    groups = np.unique([row.task_id for row in rows], return_inverse=True)[1]
+    groups = np.unique([row.cluster for row in rows], return_inverse=True)[1]
     design = np.column_stack([[row.level for row in rows], np.eye(15)[groups]])
     fit = sm.OLS([row.score for row in rows], design).fit(
         cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False}
@@ -194,7 +194,7 @@ def test_a_task_of_one_quality_says_nothing_of_the_slope():
 
 def test_a_task_that_is_graded_harder_does_not_move_the_slope(tallies):
     harder = replace(
-        tallies, grades=tuple(replace(t, score=t.score - 3.0 * (t.task_id < "t5")) for t in tallies.grades)
+        tallies, grades=tuple(replace(t, score=t.score - 3.0 * (t.cluster < "t5")) for t in tallies.grades)
     )
     assert results("grade-slope", harder)[""].value == pytest.approx(results("grade-slope", tallies)[""].value)
 

@@ -79,7 +79,7 @@ def test_one_task_is_undefined_because_it_has_no_interval(spec, tallies):
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
 def test_more_tasks_narrow_the_interval(spec, tallies, many):
     eight = {f"t{number}" for number in range(8)}
-    few, more = results(spec, only(tallies, lambda tally: tally.task_id in eight)), results(spec, many)
+    few, more = results(spec, only(tallies, lambda tally: tally.cluster in eight)), results(spec, many)
     for stratum, result in few.items():
         if isinstance(result, Estimate) and result.interval is not None and None not in ends(result):
             low, high = ends(more[stratum])

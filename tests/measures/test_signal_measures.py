@@ -42,7 +42,7 @@ def measured(name: str, tallies: Tallies, arm: str = "baseline"):
 def counts(tallies: Tallies, arm: str = "baseline", families=signal.FAMILIES) -> PairCounts:
     chosen = [tally for tally in tallies.outcomes if tally.arm == arm and tally.family in families]
     return PairCounts.of(
-        [int(tally.task_id[1:]) for tally in chosen],
+        [int(tally.cluster[1:]) for tally in chosen],
         [tally.delta for tally in chosen],
         [tally.counts for tally in chosen],
         log_length=[tally.log_length for tally in chosen],

@@ -36,7 +36,7 @@ def tallies() -> Tallies:
     """Every item is counted among all items and in one of two groups."""
     drawn = sample_stress(EXAMINER, Design(EVEN, clusters=60, per_cluster=2, missing=0.1), np.random.default_rng(1))
     grouped = {
-        part: tuple(replace(tally, group=f"half={int(tally.task_id[1:]) % 2}") for tally in getattr(drawn, part))
+        part: tuple(replace(tally, group=f"half={int(tally.cluster[1:]) % 2}") for tally in getattr(drawn, part))
         for part in PARTS
         if part != "calls"
     }
@@ -125,7 +125,7 @@ def test_nothing_answered_is_undefined_with_a_reason_never_a_number(spec):
 
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)
 def test_one_cluster_is_undefined_because_it_has_no_interval(spec, tallies):
-    for result in results(spec, only(tallies, lambda tally: tally.task_id == "c2")).values():
+    for result in results(spec, only(tallies, lambda tally: tally.cluster == "c2")).values():
         assert isinstance(result, Undefined)
         assert "one cluster" in result.reason or "every gold label is positive" in result.reason
 

@@ -62,7 +62,7 @@ def mirror_preference(tallies: Tallies, arm: str) -> list[Measure]:
     calls = [call for call in tallies.calls if call.arm == arm]
     without = {"abstained": "abstained", "unparsed": "unparsed", "failed": "failed", "unasked": "not asked yet"}
     rate = clustered_rate(
-        [Counted(call.task_id, call.slot_1 + call.slot_2, call.slot_1 + call.slot_2 + call.tie) for call in calls],
+        [Counted(call.cluster, call.slot_1 + call.slot_2, call.slot_1 + call.slot_2 + call.tie) for call in calls],
         unit="call",
         empty="no call has a verdict",
         left_out={words: sum(getattr(call, name) for call in calls) for name, words in without.items()},

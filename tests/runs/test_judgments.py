@@ -78,7 +78,7 @@ def test_what_the_study_knows_of_a_trial_stands_beside_the_outcome(compared):
     _, rows, stimuli = compared
     for row in rows:
         stimulus = stimuli[row["stimulus_id"]]
-        assert (row["task_id"], row["family"], row["stratum"]) == (stimulus.task_id, stimulus.family, stimulus.stratum)
+        assert (row["cluster"], row["family"], row["stratum"]) == (stimulus.cluster, stimulus.family, stimulus.stratum)
         assert (row["delta"], row["base"]) == (stimulus.delta, stimulus.base)
         assert row["winner"] == getattr(stimulus.expectation, "candidate", None)
         u, v = (max(1, len(text)) for text in stimulus.candidates)

@@ -18,13 +18,13 @@ from umpirical.testing.measures import Promise
 from umpirical.testing.sample_tallies import (
     PARTS,
     backwards,
+    clusters,
     compare_tallies,
     copied,
     doubled,
     grade_tallies,
     of_task,
     stress_tallies,
-    task_ids,
     unanswered,
 )
 
@@ -45,7 +45,7 @@ def ladder(tallies, arm):
 
 def share(chosen):
     return clustered_rate(
-        [Counted(tally.task_id, tally.tie_calls / 2, tally.pairs) for tally in chosen],
+        [Counted(tally.cluster, tally.tie_calls / 2, tally.pairs) for tally in chosen],
         unit="pair",
         empty="no pair was answered",
         left_out={"without an answer": sum(tally.incomplete for tally in chosen)},
@@ -139,7 +139,7 @@ def first_only(tallies, arm):
     """Of several tallies of one task, the first is taken for all."""
     first = {}
     for tally in ladder(tallies, arm):
-        first.setdefault(tally.task_id, tally)
+        first.setdefault(tally.cluster, tally)
     return [Measure(NAME, share(first.values()), arm)]
 
 
@@ -195,7 +195,7 @@ def every_arm(tallies, arm):
 def every_kind(tallies, arm):
     chosen = [tally for tally in tallies.calls if tally.arm == arm]
     found = clustered_rate(
-        [Counted(tally.task_id, tally.failed, tally.planned - tally.unasked) for tally in chosen],
+        [Counted(tally.cluster, tally.failed, tally.planned - tally.unasked) for tally in chosen],
         unit="call",
         empty="no call was made",
         left_out={"not asked yet": sum(tally.unasked for tally in chosen)},
@@ -366,7 +366,7 @@ def test_a_run_turned_into_another(made):
     assert not any(one is other for one, other in zip(copied(tallies).calls, tallies.calls, strict=True))
     assert backwards(backwards(tallies)) == tallies != backwards(tallies)
     assert len(doubled(tallies).calls) == 2 * len(tallies.calls)
-    parts = [of_task(tallies, task) for task in task_ids(tallies)]
+    parts = [of_task(tallies, task) for task in clusters(tallies)]
     assert len(parts) >= 12
     assert sum(len(part.calls) for part in parts) == len(tallies.calls)
     silent = unanswered(tallies)

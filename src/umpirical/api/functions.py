@@ -210,7 +210,7 @@ def measure(
 ) -> Measures:
     """Computes measures from counts, such as those published in a paper. Makes no calls, and needs no run.
 
-    `counts` are tallies, or a mapping such as {"pairs": [{"task_id": "t1", "arm": "baseline", ...}]}: the fields of
+    `counts` are tallies, or a mapping such as {"pairs": [{"cluster": "t1", "arm": "baseline", ...}]}: the fields of
     `umpirical.domain.tallies.Tallies` and of the tallies in it. `kind` is the judge's, compare or grade, and `protocol`
     is datasheet or stress: they decide which measures there are. A measure that depends on a count which the mapping
     does not have is undefined, and says so.

@@ -38,7 +38,9 @@ class Family(StrEnum):
     DELTA0 = "delta0"
     """Two answers of equal quality that differ in form."""
     LADDER = "ladder"
-    """Two answers, one of which meets more requirements."""
+    """Two answers, one of which meets more of what was asked for."""
+    FIGURES = "figures"
+    """Two answers, one of which has more of the figures right."""
     SUBSET = "delta0-subset"
     """Two answers, each of which meets a requirement that the other does not."""
     LENGTH = "length"
@@ -167,7 +169,7 @@ class Stimulus:
     """Something to show a judge, how it was made, and the expectation it carries."""
 
     task_id: str
-    """The task it belongs to: the cluster of every statistic made from it."""
+    """The task it belongs to."""
     task: str
     """The task as the judge reads it."""
     candidates: tuple[str, ...]
@@ -192,12 +194,19 @@ class Stimulus:
     """The evidence for it, by kind: a proof by a program, checks that it passed, what validators said."""
     strata: Mapping[str, str] = field(default_factory=dict, hash=False)
     """The strata of the item it was made from."""
+    task_family: str = ""
+    """The family of its task; empty for the user's own data."""
+    quad: str = ""
+    """The quad it belongs to: two texts, shown under two versions of a task; empty outside a crossed ladder."""
+    version: str = ""
+    """Which of the two versions of the task it shows."""
 
     @cached_property
     def id(self) -> str:
         return digest(
             "stimulus",
             self._own_data()
+            | self._place()
             | {
                 "task_id": self.task_id,
                 "task": self.task,
@@ -212,6 +221,11 @@ class Stimulus:
             },
         )
 
+    @property
+    def cluster(self) -> str:
+        """What its statistics are clustered by: tasks of one family are not independent of each other."""
+        return self.task_family or self.task_id
+
     @cached_property
     def content(self) -> str:
         """Digest of what a judge is shown: the same for texts that differ only in what is known about them."""
@@ -223,6 +237,11 @@ class Stimulus:
         base, delta = self.base or 0.0, self.delta or 0.0
         winner = self.expectation.candidate if isinstance(self.expectation, GivenWinner) else None
         return tuple(base + delta if place == winner else base for place in range(len(self.candidates)))
+
+    def _place(self) -> dict[str, Json]:
+        """Returns where it stands among the families and quads, for a stimulus that stands in one."""
+        place = {"task_family": self.task_family, "quad": self.quad, "version": self.version}
+        return {name: value for name, value in place.items() if value}
 
     def _own_data(self) -> dict[str, Json]:
         """Returns the fields that only stimuli of the user's own data have, so that controlled ones keep their ids."""

@@ -27,7 +27,7 @@ __all__ = [
 class VacuumTally:
     """Vacuum prompts of one class in one task, counted by distinct prompt."""
 
-    task_id: str
+    cluster: str
     arm: str
     stratum: str
     """The vacuum class: `empty`, `whitespace`, `identical`."""
@@ -43,7 +43,7 @@ class VacuumTally:
 class PairTally:
     """Canonical pairs of one step in one task, each asked in both orders, after slots were mapped back to contents."""
 
-    task_id: str
+    cluster: str
     arm: str
     family: str
     delta: float
@@ -82,7 +82,7 @@ class PairTally:
 class OutcomeTally:
     """Pairs of one kind in one task whose calls came out alike: what the latent model is fitted to."""
 
-    task_id: str
+    cluster: str
     arm: str
     family: str
     stratum: str
@@ -102,7 +102,7 @@ class OutcomeTally:
 class GradePairTally:
     """Pairs of answers of one step in one task, each answer graded separately by a `grade` judge."""
 
-    task_id: str
+    cluster: str
     arm: str
     family: str
     stratum: str
@@ -126,7 +126,7 @@ class GradePairTally:
 class GradeTally:
     """Answers of one quality in one task that got one grade."""
 
-    task_id: str
+    cluster: str
     arm: str
     family: str
     level: float
@@ -143,7 +143,7 @@ class ChangeTally:
     If either was asked several times, a pair counts the share of all (original, changed) combinations of answers.
     """
 
-    task_id: str
+    cluster: str
     arm: str
     test: str
     group: str
@@ -181,7 +181,7 @@ class ChangeTally:
 class RepeatTally:
     """Items of one cluster whose repeats were answered alike."""
 
-    task_id: str
+    cluster: str
     arm: str
     test: str
     """`stability`: the same request again; `seeds`: the same with another seed."""
@@ -199,7 +199,7 @@ class RepeatTally:
 class GoldTally:
     """Items of one cluster and one gold label that were given one verdict."""
 
-    task_id: str
+    cluster: str
     arm: str
     test: str
     """`original`, or the stress test that made the text."""
@@ -218,7 +218,7 @@ class GoldTally:
 class CallTally:
     """Every trial of one part of the design in one task, by outcome: the audit table, whose columns add up."""
 
-    task_id: str
+    cluster: str
     arm: str
     family: str
     stratum: str

@@ -92,7 +92,7 @@ class _PlannedCalls(PlannedCounts):
         self._calls: dict[tuple[str, str, str], int] = {}
 
     def add(self, trial: Trial, stimulus: Stimulus) -> None:
-        key = (stimulus.task_id, trial.presentation.arm, stimulus.family)
+        key = (stimulus.cluster, trial.presentation.arm, stimulus.family)
         self._calls[key] = self._calls.get(key, 0) + 1
 
     def tallies(self) -> Tallies:

@@ -46,7 +46,7 @@ def run_record(run: Run, reading: Reading, tallies: Tallies) -> RunRecord:
         protocol=manifest["protocol"],
         stimuli=manifest["stimuli"],
         seed=manifest["seed"],
-        tasks=sorted({tally.task_id for tally in tallies.calls}),
+        tasks=sorted({tally.cluster for tally in tallies.calls}),
         arms=manifest["arms"],
         repeats=manifest["repeats"],
         trials=reading.planned,

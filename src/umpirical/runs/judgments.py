@@ -170,7 +170,7 @@ def _row(trial: Trial, stimulus: Stimulus) -> dict[str, Any]:
         "trial_id": trial.id,
         "prompt_id": trial.prompt_id,
         "stimulus_id": stimulus.id,
-        "task_id": stimulus.task_id,
+        "cluster": stimulus.cluster,
         "family": stimulus.family,
         "stratum": stimulus.stratum,
         "delta": stimulus.delta,

@@ -30,7 +30,7 @@ from read_parquet({files})
 """
 
 _CALL_TALLIES = """
-select task_id, arm, family, stratum, delta, count(*) as planned,
+select cluster, arm, family, stratum, delta, count(*) as planned,
   count(*) filter (choice = '1') as slot_1, count(*) filter (choice = '2') as slot_2,
   count(*) filter (choice = 'tie') as tie,
   count(*) filter (outcome = 'abstained') as abstained, count(*) filter (outcome = 'unparsed') as unparsed,

@@ -51,6 +51,9 @@ def stimulus_schema() -> "pa.Schema":
             ("gold_from", text),
             ("evidence", text),
             ("strata", text),
+            ("task_family", text),
+            ("quad", text),
+            ("version", text),
         ]
     )
 
@@ -73,6 +76,9 @@ def stimulus_row(stimulus: Stimulus) -> dict[str, Any]:
         # As JSON: their keys are the user's columns and the perturbation's checks, which differ between sets.
         "evidence": canonical_json(dict(stimulus.evidence)),
         "strata": canonical_json(dict(stimulus.strata)),
+        "task_family": stimulus.task_family,
+        "quad": stimulus.quad,
+        "version": stimulus.version,
     }
 
 
@@ -92,6 +98,9 @@ def stimulus_from_row(row: Mapping[str, Any]) -> Stimulus:
         gold_from=row.get("gold_from"),
         evidence=json.loads(row.get("evidence") or "{}"),
         strata=json.loads(row.get("strata") or "{}"),
+        task_family=row.get("task_family") or "",
+        quad=row.get("quad") or "",
+        version=row.get("version") or "",
     )
 
 
@@ -238,7 +247,7 @@ def judgment_schema(facts: Mapping[str, str]) -> "pa.Schema":
             ("trial_id", text),
             ("prompt_id", text),
             ("stimulus_id", text),
-            ("task_id", text),
+            ("cluster", text),
             ("family", text),
             ("stratum", text),
             ("delta", pa.float64()),

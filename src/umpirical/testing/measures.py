@@ -39,13 +39,13 @@ from umpirical.registry import KEBAB_CASE
 from umpirical.testing.sample_tallies import (
     PARTS,
     backwards,
+    clusters,
     compare_tallies,
     copied,
     doubled,
     grade_tallies,
     of_task,
     stress_tallies,
-    task_ids,
     unanswered,
 )
 
@@ -360,7 +360,7 @@ def _check_nothing_answered(case: _Case) -> None:
 
 
 def _check_one_task(case: _Case) -> None:
-    for task in task_ids(case.tallies):
+    for task in clusters(case.tallies):
         for arm, _, other in case.again(partial(of_task, task=task)):
             for part, result in other.items():
                 if isinstance(result, Estimate) and result.clusters != 1:

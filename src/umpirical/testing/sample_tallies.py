@@ -30,13 +30,13 @@ from umpirical.stats.simulation.judge import LatentJudge
 __all__ = [
     "PARTS",
     "backwards",
+    "clusters",
     "compare_tallies",
     "copied",
     "doubled",
     "grade_tallies",
     "of_task",
     "stress_tallies",
-    "task_ids",
     "unanswered",
 ]
 
@@ -333,13 +333,13 @@ def doubled(tallies: Tallies) -> Tallies:
     return _each_part(tallies, lambda part: part * 2)
 
 
-def task_ids(tallies: Tallies) -> list[str]:
-    return sorted({tally.task_id for part in PARTS for tally in getattr(tallies, part)})
+def clusters(tallies: Tallies) -> list[str]:
+    return sorted({tally.cluster for part in PARTS for tally in getattr(tallies, part)})
 
 
 def of_task(tallies: Tallies, task: str) -> Tallies:
     """What was counted in one task."""
-    return _each_part(tallies, lambda part: tuple(tally for tally in part if tally.task_id == task))
+    return _each_part(tallies, lambda part: tuple(tally for tally in part if tally.cluster == task))
 
 
 def unanswered(tallies: Tallies) -> Tallies:
@@ -347,24 +347,24 @@ def unanswered(tallies: Tallies) -> Tallies:
     return replace(
         tallies,
         vacuum=tuple(
-            VacuumTally(t.task_id, t.arm, t.stratum, 0, 0.0, t.prompts + t.unanswered) for t in tallies.vacuum
+            VacuumTally(t.cluster, t.arm, t.stratum, 0, 0.0, t.prompts + t.unanswered) for t in tallies.vacuum
         ),
         pairs=tuple(
-            PairTally(t.task_id, t.arm, t.family, t.delta, 0, incomplete=t.pairs + t.incomplete, stratum=t.stratum)
+            PairTally(t.cluster, t.arm, t.family, t.delta, 0, incomplete=t.pairs + t.incomplete, stratum=t.stratum)
             for t in tallies.pairs
         ),
         calls=tuple(
-            CallTally(t.task_id, t.arm, t.family, t.stratum, t.delta, t.planned, unasked=t.planned)
+            CallTally(t.cluster, t.arm, t.family, t.stratum, t.delta, t.planned, unasked=t.planned)
             for t in tallies.calls
         ),
         outcomes=(),
         grade_pairs=tuple(
-            GradePairTally(t.task_id, t.arm, t.family, t.stratum, t.delta, 0, incomplete=t.pairs + t.incomplete)
+            GradePairTally(t.cluster, t.arm, t.family, t.stratum, t.delta, 0, incomplete=t.pairs + t.incomplete)
             for t in tallies.grade_pairs
         ),
         grades=(),
         changes=tuple(
-            ChangeTally(t.task_id, t.arm, t.test, t.group, t.expectation, 0, incomplete=t.pairs + t.incomplete)
+            ChangeTally(t.cluster, t.arm, t.test, t.group, t.expectation, 0, incomplete=t.pairs + t.incomplete)
             for t in tallies.changes
         ),
         repeats=tuple(replace(t, answers=(), scores=()) for t in tallies.repeats),

@@ -34,7 +34,7 @@ OUTCOMES = st.sampled_from(ANSWERS + NO_ANSWERS)
 def pairs(draw):
     delta = draw(st.sampled_from([0.0, 1.0, 2.5]))
     return {
-        "task_id": draw(st.sampled_from("AB")),
+        "cluster": draw(st.sampled_from("AB")),
         "arm": draw(st.sampled_from(["baseline", "strict"])),
         "family": draw(st.sampled_from(["ladder", "conflict"] if delta else ["delta0", "length"])),
         "stratum": draw(st.sampled_from(["", "spelling"])),
@@ -51,7 +51,7 @@ def pairs(draw):
 def vacuum_prompts(draw):
     orders = draw(st.sampled_from([("uv",), ("uv", "vu")]))
     return {
-        "task_id": draw(st.sampled_from("AB")),
+        "cluster": draw(st.sampled_from("AB")),
         "arm": draw(st.sampled_from(["baseline", "strict"])),
         "family": "vacuum",
         "stratum": "identical" if len(orders) == 1 else "whitespace",
@@ -78,7 +78,7 @@ def graded(draw, stimuli):
     return stimulus | {"repeats": draw(st.lists(st.tuples(GRADED, GRADED), min_size=count, max_size=count))}
 
 
-SHARED = ("task_id", "arm", "family", "stratum", "delta", "winner", "base", "log_length")
+SHARED = ("cluster", "arm", "family", "stratum", "delta", "winner", "base", "log_length")
 
 
 def level_of(stimulus, order):
@@ -139,7 +139,7 @@ def slow_pairs(rows):
     both_orders = defaultdict(list)
     for row in rows:
         if row["family"] != "vacuum":
-            key = (row["task_id"], row["arm"], row["family"], row["delta"], row["stratum"])
+            key = (row["cluster"], row["arm"], row["family"], row["delta"], row["stratum"])
             both_orders[key, row["stimulus_id"], row["repeat"]].append(row)
     tallies = defaultdict(Counter)
     for (key, _, _), calls in both_orders.items():
@@ -182,7 +182,7 @@ def slow_outcomes(rows):
         if len(calls) == 2 and None not in map(said, calls):
             for row in calls:
                 delta = -row["delta"] if row["winner"] == 1 else row["delta"]
-                names = ("task_id", "arm", "family", "stratum")
+                names = ("cluster", "arm", "family", "stratum")
                 kind = (*(row[name] for name in names), delta, row["base"], row["log_length"])
                 answer = {"1": "1", "2": "2"}.get(said(row), "tie")
                 pairs[kind, row["stimulus_id"]][row["order"], answer] += 1
@@ -198,7 +198,7 @@ def slow_grade_pairs(rows):
     pairs = defaultdict(dict)
     for row in rows:
         if row["family"] != "vacuum":
-            key = (row["task_id"], row["arm"], row["family"], row["stratum"], row["delta"])
+            key = (row["cluster"], row["arm"], row["family"], row["stratum"], row["delta"])
             pairs[key, row["winner"], row["stimulus_id"], row["repeat"]][row["order"][0]] = grade_of(row)
     tallies = defaultdict(Counter)
     for (key, winner, _, _), grades in pairs.items():
@@ -213,7 +213,7 @@ def slow_grade_pairs(rows):
 
 
 def slow_grades(rows):
-    names = ("task_id", "arm", "family", "level", "score")
+    names = ("cluster", "arm", "family", "level", "score")
     return Counter(tuple(row[name] for name in names) for row in rows if grade_of(row) is not None)
 
 
@@ -222,7 +222,7 @@ def slow_vacuum(rows):
     for row in rows:
         if row["family"] == "vacuum":
             answer = said(row) if row.get("score") is None else ("something" if row["score"] > 0 else "nothing")
-            prompts[row["task_id"], row["arm"], row["stratum"], row["prompt_id"]].append(answer)
+            prompts[row["cluster"], row["arm"], row["stratum"], row["prompt_id"]].append(answer)
     tallies = defaultdict(lambda: [0, 0.0, 0])
     for (*key, _), answers in prompts.items():
         answered = [answer for answer in answers if answer is not None]
@@ -240,7 +240,7 @@ def slow_calls(rows):
     tallies = defaultdict(Counter)
     for row in rows:
         answer = row.get("choice", "graded") if row["outcome"] == "verdict" else row["outcome"]
-        key = (row["task_id"], row["arm"], row["family"], row["stratum"], row["delta"])
+        key = (row["cluster"], row["arm"], row["family"], row["stratum"], row["delta"])
         tallies[key].update(["planned", names.get(answer, answer)])
     return tallies
 
@@ -253,32 +253,32 @@ def counted(tally, keys):
 
 
 def assert_equal_to_the_reference(tallies, rows):
-    pair_keys = ("task_id", "arm", "family", "delta", "stratum")
+    pair_keys = ("cluster", "arm", "family", "delta", "stratum")
     assert dict(counted(tally, pair_keys) for tally in tallies.pairs) == {
         key: dict(+count) for key, count in slow_pairs(rows).items()
     }
     assert {
-        (t.task_id, t.arm, t.family, t.stratum, t.delta, t.base, t.log_length, t.counts): t.pairs
+        (t.cluster, t.arm, t.family, t.stratum, t.delta, t.base, t.log_length, t.counts): t.pairs
         for t in tallies.outcomes
     } == slow_outcomes(rows)
     assert_shared_tallies_are_equal(tallies, rows)
 
 
 def assert_grades_are_equal_to_the_reference(tallies, rows):
-    pair_keys = ("task_id", "arm", "family", "stratum", "delta")
+    pair_keys = ("cluster", "arm", "family", "stratum", "delta")
     assert dict(counted(tally, pair_keys) for tally in tallies.grade_pairs) == {
         key: {name: value for name, value in count.items() if value} for key, count in slow_grade_pairs(rows).items()
     }
-    assert {(t.task_id, t.arm, t.family, t.level, t.score): t.answers for t in tallies.grades} == slow_grades(rows)
+    assert {(t.cluster, t.arm, t.family, t.level, t.score): t.answers for t in tallies.grades} == slow_grades(rows)
     assert_shared_tallies_are_equal(tallies, rows)
 
 
 def assert_shared_tallies_are_equal(tallies, rows):
-    call_keys = ("task_id", "arm", "family", "stratum", "delta")
+    call_keys = ("cluster", "arm", "family", "stratum", "delta")
     assert dict(counted(tally, call_keys) for tally in tallies.calls) == {
         key: dict(count) for key, count in slow_calls(rows).items()
     }
-    vacuum = {(t.task_id, t.arm, t.stratum): [t.prompts, t.false_preferences, t.unanswered] for t in tallies.vacuum}
+    vacuum = {(t.cluster, t.arm, t.stratum): [t.prompts, t.false_preferences, t.unanswered] for t in tallies.vacuum}
     assert vacuum == {key: pytest.approx(tally) for key, tally in slow_vacuum(rows).items()}
 
 
@@ -335,7 +335,7 @@ def test_calls_and_pairs_agree_in_every_tally(tmp_path_factory, stimuli):
     ],
 )
 def test_each_kind_of_pair_by_hand(tmp_path, first, second, name):
-    pair = {"task_id": "A", "arm": "baseline", "family": "delta0", "stratum": "", "delta": 0.0, "winner": None}
+    pair = {"cluster": "A", "arm": "baseline", "family": "delta0", "stratum": "", "delta": 0.0, "winner": None}
     rows = judgment_rows([pair | {"orders": ("uv", "vu"), "repeats": [(first, second)]}])
     [tally] = tallied(tmp_path / "j", rows).pairs
     kinds = ("stable", "positional", "one_sided", "no_preference", "incomplete")
@@ -343,7 +343,7 @@ def test_each_kind_of_pair_by_hand(tmp_path, first, second, name):
 
 
 def test_a_vacuum_prompt_counts_once_however_often_it_is_repeated(tmp_path):
-    prompt = {"task_id": "A", "arm": "b", "family": "vacuum", "stratum": "identical", "delta": None, "winner": None}
+    prompt = {"cluster": "A", "arm": "b", "family": "vacuum", "stratum": "identical", "delta": None, "winner": None}
     often = prompt | {"orders": ("uv",), "repeats": [("1", "")] * 97 + [("tie", "")] * 3}
     once = prompt | {"orders": ("uv",), "repeats": [("tie", "")]}
     [tally] = tallied(tmp_path / "j", judgment_rows([often, once])).vacuum
@@ -351,7 +351,7 @@ def test_a_vacuum_prompt_counts_once_however_often_it_is_repeated(tmp_path):
 
 
 def test_a_trial_that_is_there_twice_is_refused(tmp_path):
-    pair = {"task_id": "A", "arm": "b", "family": "delta0", "stratum": "", "delta": 0.0, "winner": None}
+    pair = {"cluster": "A", "arm": "b", "family": "delta0", "stratum": "", "delta": 0.0, "winner": None}
     rows = judgment_rows([pair | {"orders": ("uv", "vu"), "repeats": [("1", "2")]}])
     with pytest.raises(StoreError, match="1 trials are counted twice"):
         tallied(tmp_path / "j", [*rows, rows[0]])
@@ -359,7 +359,7 @@ def test_a_trial_that_is_there_twice_is_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["it's", 'say "1"', "[v2]", "50%*?", "a; drop table call --", "ü 判"])
 def test_a_folder_may_have_any_name(tmp_path, name):
-    pair = {"task_id": "A", "arm": "b", "family": "delta0", "stratum": "", "delta": 0.0, "winner": None}
+    pair = {"cluster": "A", "arm": "b", "family": "delta0", "stratum": "", "delta": 0.0, "winner": None}
     rows = judgment_rows([pair | {"orders": ("uv", "vu"), "repeats": [("1", "2")]}])
     assert tallied(tmp_path / name, rows).pairs[0].stable == 1
 
@@ -368,7 +368,7 @@ def test_a_folder_may_have_any_name(tmp_path, name):
 
 
 def a_pair(**changed):
-    pair = {"task_id": "A", "arm": "b", "family": "ladder", "stratum": "", "delta": 2.0, "winner": 0, "base": 1.0}
+    pair = {"cluster": "A", "arm": "b", "family": "ladder", "stratum": "", "delta": 2.0, "winner": 0, "base": 1.0}
     return pair | {"log_length": 0.0, "orders": ("uv", "vu"), "repeats": [("4", "1")]} | changed
 
 

@@ -49,7 +49,7 @@ def rows_of(place, item, scale):
             "trial_id": f"{stimulus}-{repeat}-{seed}",
             "prompt_id": f"{stimulus}-{seed}",
             "stimulus_id": stimulus,
-            "task_id": item["cluster"],
+            "cluster": item["cluster"],
             "family": family,
             "stratum": "",
             "arm": "baseline",
@@ -148,7 +148,7 @@ COUNTED = ("pairs", "changed", "moved", "right_on_both", "golden", "shift", "dis
 def test_changes_are_what_the_definitions_say(design, tmp_path_factory):
     tallies = tally_stress(write(tmp_path_factory.mktemp("judgments"), design), SCALE)
     expected = expected_changes(design)
-    found = {(tally.task_id, tally.test, tally.group): tally for tally in tallies.changes}
+    found = {(tally.cluster, tally.test, tally.group): tally for tally in tallies.changes}
     assert found.keys() == expected.keys()
     for key, tally in found.items():
         for name in (*COUNTED, "changed_retested", "incomplete", "changed_missing", "original_missing"):
@@ -168,7 +168,7 @@ def test_repeats_are_counted_by_item(design, tmp_path_factory):
                 answers = tuple(sorted((label, said.count(label)) for label in set(said)))
                 for group in {"", f"age={item['group']}" if item["group"] else ""}:
                     expected[item["cluster"], test, group, answers, len(outcomes)] += 1
-    found = {(t.task_id, t.test, t.group, t.answers, t.asked): t for t in tallies.repeats}
+    found = {(t.cluster, t.test, t.group, t.answers, t.asked): t for t in tallies.repeats}
     assert {key: tally.items for key, tally in found.items()} == dict(expected)
     assert all(tally.scores == tuple(SCALE.score(label) for label, _ in tally.answers) for tally in found.values())
 
@@ -187,7 +187,7 @@ def test_an_item_counts_once_against_gold(design, tmp_path_factory):
                 for given_label in set(said) or {""}:
                     share = said.count(given_label) / len(said) if said else 1.0
                     expected[item["cluster"], test, group, gold, given_label] += share
-    found = {(t.task_id, t.test, t.group, t.gold, t.given): t.items for t in tallies.golds}
+    found = {(t.cluster, t.test, t.group, t.gold, t.given): t.items for t in tallies.golds}
     assert found == pytest.approx(dict(expected))
     assert tallies.scale == SCALE
     assert tallies.positive == ("high",)
@@ -216,7 +216,7 @@ def test_labels_without_order_have_no_shift_and_move_only_to_the_gold_label(tmp_
     moved = plain(gold="low", original=["low"], flip=["high"], flip_gold="high", cluster="B")
     elsewhere = plain(gold="low", original=["low"], flip=["mid"], flip_gold="high")
     tallies = tally_stress(write(tmp_path, [elsewhere, moved], NOMINAL), NOMINAL)
-    by_cluster = {tally.task_id: tally for tally in tallies.changes}
+    by_cluster = {tally.cluster: tally for tally in tallies.changes}
     assert (by_cluster["A"].changed, by_cluster["A"].moved, by_cluster["A"].shift) == (1, 0, 0)
     assert by_cluster["B"].moved == 1
     assert all(tally.gold_score is None and tally.given_score is None for tally in tallies.golds)
@@ -257,7 +257,7 @@ def valued(stimulus, family, values, *, gold, parent="the item", expectation="gi
             "trial_id": f"{stimulus}-{repeat}",
             "prompt_id": stimulus,
             "stimulus_id": stimulus,
-            "task_id": stimulus[:1],
+            "cluster": stimulus[:1],
             "family": family,
             "stratum": "",
             "arm": "baseline",

@@ -22,7 +22,7 @@ Values = dict[tuple[str, str], float]
 class GradedPair(NamedTuple):
     """Two answers of the design, each graded separately."""
 
-    task_id: str
+    cluster: str
     base: float
     """Quality of the lesser answer."""
     delta: float
@@ -66,8 +66,8 @@ def planted_grades(profile: GraderProfile, scale: GradeScale, pairs: Sequence[Gr
     grades, unit = len(offered), _unit(scale, offered)
     base, delta = np.array([pair.base for pair in pairs]), np.array([pair.delta for pair in pairs])
     order = grading.pair_order(latent, base, delta, grades=grades)
-    tasks = sorted({pair.task_id for pair in pairs})
-    task = np.array([tasks.index(pair.task_id) for pair in pairs])
+    tasks = sorted({pair.cluster for pair in pairs})
+    task = np.array([tasks.index(pair.cluster) for pair in pairs])
     levels, answered, ladder, equal = np.r_[base, base + delta], np.r_[task, task], delta > 0, delta == 0
     use = np.zeros((len(tasks), grades))
     np.add.at(use, answered, grading.grade_rates(latent, levels, grades=grades))

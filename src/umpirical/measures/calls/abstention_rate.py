@@ -28,7 +28,7 @@ def abstention_rate(tallies: Tallies, arm: str) -> list[Measure]:
 
 def _rate(chosen: list[CallTally]) -> Result:
     return clustered_rate(
-        [Counted(tally.task_id, tally.abstained, tally.graded + tally.abstained) for tally in chosen],
+        [Counted(tally.cluster, tally.abstained, tally.graded + tally.abstained) for tally in chosen],
         unit="call",
         empty="no call has an answer that could be read",
         left_out={

@@ -24,7 +24,7 @@ def change_rate(tallies: Tallies, arm: str) -> list[Measure]:
 
 
 def _rate(chosen: Sequence[ChangeTally]) -> Result:
-    hits, misses = shares_by_task((tally.task_id, tally.changed, tally.pairs) for tally in chosen)
+    hits, misses = shares_by_task((tally.cluster, tally.changed, tally.pairs) for tally in chosen)
     return item_rate(hits, misses, empty=NO_VERDICTS, left_out=unpaired(chosen))
 
 

@@ -32,7 +32,7 @@ def _excess(chosen: Sequence[ChangeTally]) -> Result:
     missing = unpaired(chosen)
     if single := sum(tally.pairs - tally.retested for tally in chosen):
         missing["original answered once"] = single
-    excess, items = by_task((t.task_id, t.changed_retested - t.retest_changed, t.retested) for t in chosen)
+    excess, items = by_task((t.cluster, t.changed_retested - t.retest_changed, t.retested) for t in chosen)
     if len(items) < 2:
         none = "no original was answered twice: repeats tell a change from the judge's own noise"
         return Undefined(ONE_CLUSTER if items else none, left_out=missing)

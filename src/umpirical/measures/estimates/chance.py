@@ -52,7 +52,7 @@ def excess_measures(name: str, tallies: Tallies, arm: str, excess: Excess) -> li
 
 
 def _against_slot_rates(equal: Sequence[PairTally], excess: Excess) -> Result:
-    sums = _by_task((t.task_id, [t.pairs, excess.count(t), t.slot_1_calls, t.slot_2_calls]) for t in equal if t.pairs)
+    sums = _by_task((t.cluster, [t.pairs, excess.count(t), t.slot_1_calls, t.slot_2_calls]) for t in equal if t.pairs)
     incomplete = sum(tally.incomplete for tally in equal)
     missing = {UNANSWERED: incomplete} if incomplete else {}
     if not slots_known(equal):
@@ -70,7 +70,7 @@ def _against_slot_rates(equal: Sequence[PairTally], excess: Excess) -> Result:
 
 
 def _against_repeats(outcomes: Sequence[OutcomeTally], excess: Excess) -> Result:
-    sums = _by_task((tally.task_id, _repeat_sums(tally, excess)) for tally in outcomes)
+    sums = _by_task((tally.cluster, _repeat_sums(tally, excess)) for tally in outcomes)
     if len(sums) < 3:
         return _too_few(len(sums), {})
     pairs, counted, chance = sums.T
@@ -88,9 +88,9 @@ def _repeat_sums(tally: OutcomeTally, excess: Excess) -> list[float]:
 
 def _by_task(rows: Iterable[tuple[str, Sequence[float]]]) -> Floats:
     sums: dict[str, Floats] = {}
-    for task_id, values in rows:
-        sums[task_id] = sums.get(task_id, np.zeros(len(values))) + np.asarray(values, dtype=float)
-    return np.array([sums[task_id] for task_id in sorted(sums)])
+    for cluster, values in rows:
+        sums[cluster] = sums.get(cluster, np.zeros(len(values))) + np.asarray(values, dtype=float)
+    return np.array([sums[cluster] for cluster in sorted(sums)])
 
 
 def _estimate(found: Difference, pairs: int, method: str, missing: dict[str, int]) -> Estimate:

@@ -53,8 +53,8 @@ def shift_result(chosen: Sequence[ChangeTally], scale: GradeScale | None, *, lev
     missing = unpaired(chosen)
     if scale is None or scale.kind == "nominal":
         return Undefined(NO_ORDER, left_out=missing)
-    ups, pairs = by_task((tally.task_id, (tally.distance + tally.shift) / 2, tally.pairs) for tally in chosen)
-    downs, _ = by_task((tally.task_id, (tally.distance - tally.shift) / 2, tally.pairs) for tally in chosen)
+    ups, pairs = by_task((tally.cluster, (tally.distance + tally.shift) / 2, tally.pairs) for tally in chosen)
+    downs, _ = by_task((tally.cluster, (tally.distance - tally.shift) / 2, tally.pairs) for tally in chosen)
     if len(pairs) < 2:
         return Undefined(ONE_CLUSTER if pairs else NO_VERDICTS, left_out=missing)
     # Shares of repeats may leave a rounding error where nothing moved one way.
@@ -84,7 +84,7 @@ def flipped_share(name: str, tallies: Tallies, arm: str, count: Callable[[Change
         missing = unpaired(chosen)
         if unlabelled := sum(tally.pairs - tally.golden for tally in chosen):
             missing["without a gold label for both texts"] = unlabelled
-        hits, misses = shares_by_task((tally.task_id, count(tally), tally.golden) for tally in chosen)
+        hits, misses = shares_by_task((tally.cluster, count(tally), tally.golden) for tally in chosen)
         empty = "no item has a verdict and a gold label on both texts"
         return item_rate(hits, misses, empty=empty, left_out=missing)
 

@@ -98,8 +98,8 @@ def shifts_by_step(
         here = [tally for tally in chosen if tally.arm == arm and tally.delta == step]
         there = [tally for tally in chosen if tally.arm == BASELINE and tally.delta == step]
         paired = paired_by_task(
-            [Counted(tally.task_id, score(tally), tally.pairs) for tally in here],
-            [Counted(tally.task_id, score(tally), tally.pairs) for tally in there],
+            [Counted(tally.cluster, score(tally), tally.pairs) for tally in here],
+            [Counted(tally.cluster, score(tally), tally.pairs) for tally in there],
         )
         missing = {
             "without an answer in both orders, this arm": sum(tally.incomplete for tally in here),
@@ -151,7 +151,7 @@ def _difference(  # noqa: PLR0917  # a measure and its two sides
 
 
 def _vacuum(tallies: Tallies, arm: str) -> list[Counted]:
-    return [Counted(t.task_id, t.false_preferences, t.prompts) for t in tallies.vacuum if t.arm == arm]
+    return [Counted(t.cluster, t.false_preferences, t.prompts) for t in tallies.vacuum if t.arm == arm]
 
 
 def _pairs(
@@ -165,4 +165,4 @@ def _pairs(
 
 
 def _counted(counts: list[PairCount], step: float | None = None) -> list[Counted]:
-    return [Counted(c.task_id, c.score, c.pairs) for c in counts if step is None or c.delta == step]
+    return [Counted(c.cluster, c.score, c.pairs) for c in counts if step is None or c.delta == step]

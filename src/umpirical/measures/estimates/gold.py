@@ -207,7 +207,7 @@ def _columns(chosen: Sequence[GoldTally], scale: GradeScale, positive: frozenset
     rows = [tally for tally in chosen if tally.given and tally.items > 0]
     absent = [tally for tally in chosen if not tally.given and tally.items > 0]
     numbers: dict[str, int] = {}
-    cluster = [numbers.setdefault(tally.task_id, len(numbers)) for tally in rows]
+    cluster = [numbers.setdefault(tally.cluster, len(numbers)) for tally in rows]
     return GoldItems(
         scale=scale,
         positive=positive,

@@ -105,7 +105,7 @@ def only_stratum(tallies: Tallies, stratum: str) -> Tallies:
 class PairCount(NamedTuple):
     """Pairs of one step in one task, and the sum of their scores."""
 
-    task_id: str
+    cluster: str
     delta: float
     score: float
     pairs: int
@@ -138,7 +138,7 @@ def count_pairs(
 
 
 def _count(tally: PairTally | GradePairTally, score: float, reason: str) -> PairCount:
-    return PairCount(tally.task_id, tally.delta, score, tally.pairs, tally.incomplete, reason)
+    return PairCount(tally.cluster, tally.delta, score, tally.pairs, tally.incomplete, reason)
 
 
 def correct_pairs(tallies: Tallies, arm: str, family: str = Family.LADDER) -> list[PairCount]:
@@ -197,7 +197,7 @@ def counted_share(counts: Iterable[PairCount]) -> Result:
     chosen = list(counts)
     graded = any(count.reason == UNGRADED for count in chosen)
     return clustered_rate(
-        [Counted(count.task_id, count.score, count.pairs) for count in chosen],
+        [Counted(count.cluster, count.score, count.pairs) for count in chosen],
         unit="pair",
         empty=NO_GRADED_PAIR if graded else NO_PAIR,
         left_out=left_out(chosen),
@@ -215,7 +215,7 @@ def slot_share(tallies: Iterable[PairTally], score: Callable[[PairTally], int]) 
     if not slots_known(chosen):
         return Undefined(UNKNOWN_SLOTS, left_out=_incomplete(chosen))
     return clustered_rate(
-        [Counted(tally.task_id, score(tally), 2 * tally.pairs) for tally in chosen],
+        [Counted(tally.cluster, score(tally), 2 * tally.pairs) for tally in chosen],
         unit="call",
         empty=NO_PAIR,
         left_out={reason: 2 * count for reason, count in _incomplete(chosen).items()},
@@ -258,7 +258,7 @@ def one_sided_share(name: str, tallies: Tallies, arm: str, score: Callable[[Pair
 
     def share(chosen: Sequence[PairTally]) -> Result:
         return clustered_rate(
-            [Counted(tally.task_id, score(tally), tally.one_sided) for tally in chosen],
+            [Counted(tally.cluster, score(tally), tally.one_sided) for tally in chosen],
             unit="pair",
             empty="no pair had a winner in exactly one order",
             left_out=_incomplete(chosen),

@@ -21,7 +21,7 @@ Number = TypeVar("Number", int, float)
 class Counted(NamedTuple):
     """A numerator and a denominator in one task."""
 
-    task_id: str
+    cluster: str
     numerator: float
     denominator: int
 
@@ -63,7 +63,7 @@ def call_share(name: str, tallies: Tallies, arm: str, count: Callable[[CallTally
     """
     chosen = [tally for tally in tallies.calls if tally.arm == arm and tally.family not in TIER_2]
     result = clustered_rate(
-        [Counted(tally.task_id, count(tally), tally.planned - tally.unasked) for tally in chosen],
+        [Counted(tally.cluster, count(tally), tally.planned - tally.unasked) for tally in chosen],
         unit="call",
         empty="no call was made",
         left_out={"not asked yet": sum(tally.unasked for tally in chosen)},
@@ -80,7 +80,7 @@ def by_task(counts: Iterable[tuple[str, float, float]]) -> tuple[list[float], li
 def task_sums(counts: Iterable[tuple[str, float, Number]]) -> dict[str, tuple[float, Number]]:
     """(task, numerator, denominator) added up by task."""
     sums: dict[str, tuple[float, Number]] = {}
-    for task_id, numerator, denominator in counts:
-        y, n = sums.get(task_id, (0.0, 0))
-        sums[task_id] = (y + numerator, n + denominator)
+    for cluster, numerator, denominator in counts:
+        y, n = sums.get(cluster, (0.0, 0))
+        sums[cluster] = (y + numerator, n + denominator)
     return sums

@@ -43,14 +43,14 @@ def weigh(tallies: Tallies, arm: str) -> Weighed | Undefined | None:
 @lru_cache(maxsize=8)
 def _weigh(chosen: tuple[OutcomeTally, ...]) -> Weighed | str:
     """Weights, or why there are none."""
-    tasks = sorted({tally.task_id for tally in chosen})
+    tasks = sorted({tally.cluster for tally in chosen})
     if len(tasks) < 2:
         return ONE_TASK if tasks else NO_PAIR
     places = sorted({place for tally in chosen for place in _places(tally)})
     wins, ties = (np.zeros((len(tasks), len(places), len(places))) for _ in range(2))
     for tally in chosen:
         i, j = (places.index(place) for place in _places(tally))
-        task, calls = tasks.index(tally.task_id), named(tally)
+        task, calls = tasks.index(tally.cluster), named(tally)
         wins[task, i, j] += calls.u
         wins[task, j, i] += calls.v
         ties[task, i, j] += calls.tie

@@ -49,7 +49,7 @@ def model_outcomes(tallies: Tallies, arm: str) -> tuple[OutcomeTally, ...]:
 def pair_counts(outcomes: Sequence[OutcomeTally], tasks: Sequence[str]) -> PairCounts:
     """The outcomes in the form the kernel takes; a task's number is its place in `tasks`."""
     return PairCounts.of(
-        [tasks.index(tally.task_id) for tally in outcomes],
+        [tasks.index(tally.cluster) for tally in outcomes],
         [tally.delta for tally in outcomes],
         [tally.counts for tally in outcomes],
         log_length=[tally.log_length for tally in outcomes],
@@ -59,7 +59,7 @@ def pair_counts(outcomes: Sequence[OutcomeTally], tasks: Sequence[str]) -> PairC
 
 @lru_cache(maxsize=8)
 def _fitted(outcomes: tuple[OutcomeTally, ...]) -> SignalEstimates | str:
-    tasks = sorted({tally.task_id for tally in outcomes})
+    tasks = sorted({tally.cluster for tally in outcomes})
     if len(tasks) < 2:
         return ONE_TASK if tasks else NO_PAIR
     # In other families lengths differ by a few percent, which says nothing about a taste for length.

@@ -29,7 +29,7 @@ def effective_grades(tallies: Tallies, arm: str) -> list[Measure]:
 
 
 def _effective(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result:
-    tasks, scores = sorted({tally.task_id for tally in answers}), sorted({tally.score for tally in answers})
+    tasks, scores = sorted({tally.cluster for tally in answers}), sorted({tally.score for tally in answers})
     if not tasks:
         return Undefined("no answer has a grade", left_out=missing)
     if len(tasks) < 3:
@@ -38,7 +38,7 @@ def _effective(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result
     counts = np.zeros((len(tasks), len(scores)))
     rows, columns = {task: row for row, task in enumerate(tasks)}, {score: place for place, score in enumerate(scores)}
     for tally in answers:
-        counts[rows[tally.task_id], columns[tally.score]] += tally.answers
+        counts[rows[tally.cluster], columns[tally.score]] += tally.answers
     if not np.isfinite(effective_number(counts)):
         return Undefined("no two tasks share a grade", left_out=missing)
     number = effective_number_interval(counts)

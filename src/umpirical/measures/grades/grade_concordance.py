@@ -21,7 +21,7 @@ def grade_concordance(tallies: Tallies, arm: str) -> list[Measure]:
     """
     ladder = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == Family.LADDER]
     result = clustered_rate(
-        [Counted(tally.task_id, tally.better_higher, tally.better_higher + tally.lesser_higher) for tally in ladder],
+        [Counted(tally.cluster, tally.better_higher, tally.better_higher + tally.lesser_higher) for tally in ladder],
         unit="pair",
         empty="no ladder pair has two different grades",
         left_out={UNGRADED: sum(tally.incomplete for tally in ladder)},

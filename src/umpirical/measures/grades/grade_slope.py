@@ -54,13 +54,13 @@ def _products(answers: Sequence[GradeTally]) -> list[tuple[str, float, float]]:
     """Per task the sums of (level - mean)·grade and of (level - mean)²."""
     tasks: dict[str, list[GradeTally]] = defaultdict(list)
     for tally in answers:
-        tasks[tally.task_id].append(tally)
+        tasks[tally.cluster].append(tally)
     found = []
-    for task_id, tallies in tasks.items():
+    for cluster, tallies in tasks.items():
         mean = sum(tally.level * tally.answers for tally in tallies) / sum(tally.answers for tally in tallies)
         gaps = [(tally.level - mean, tally) for tally in tallies]
         product = sum(gap * tally.score * tally.answers for gap, tally in gaps)
-        found.append((task_id, product, sum(gap * gap * tally.answers for gap, tally in gaps)))
+        found.append((cluster, product, sum(gap * gap * tally.answers for gap, tally in gaps)))
     return found
 
 

@@ -29,7 +29,7 @@ def grade_spread(tallies: Tallies, arm: str) -> list[Measure]:
 def _spread(chosen: Sequence[GradePairTally]) -> Result:
     incomplete = sum(tally.incomplete for tally in chosen)
     missing = {UNGRADED: incomplete} if incomplete else {}
-    distances, pairs = by_task((tally.task_id, tally.distance, tally.pairs) for tally in chosen)
+    distances, pairs = by_task((tally.cluster, tally.distance, tally.pairs) for tally in chosen)
     if len(pairs) < 2:
         return Undefined(ONE_TASK if pairs else NO_GRADED_PAIR, left_out=missing)
     mean = cluster_mean(distances, pairs)

@@ -19,7 +19,7 @@ def grades_used(tallies: Tallies, arm: str) -> list[Measure]:
     effective grades tell how evenly they are used. Reference: ours.
     """
     answers, missing = graded_answers(tallies, arm), answers_without_grade(tallies, arm)
-    tasks = {tally.task_id for tally in answers}
+    tasks = {tally.cluster for tally in answers}
     if len(tasks) < 2:
         why = ONE_TASK if tasks else "no answer has a grade"
         return [Measure(SPEC.name, Undefined(why, left_out=missing), arm)]

@@ -24,7 +24,7 @@ def committed_accuracy(tallies: Tallies, arm: str) -> list[Measure]:
 
 def _accuracy(step: Sequence[PairTally]) -> Result:
     return clustered_rate(
-        [Counted(tally.task_id, tally.correct_calls, tally.correct_calls + tally.wrong_calls) for tally in step],
+        [Counted(tally.cluster, tally.correct_calls, tally.correct_calls + tally.wrong_calls) for tally in step],
         unit="call",
         empty="no call named a winner",
         left_out={UNANSWERED: 2 * sum(tally.incomplete for tally in step)},

@@ -25,8 +25,8 @@ def conflict_excess(tallies: Tallies, arm: str) -> list[Measure]:
     ladder = [tally for tally in ladder_pairs(tallies, arm) if tally.delta == 1]
     result = difference_result(
         paired_by_task(
-            [Counted(tally.task_id, tally.wrong_calls / 2, tally.pairs) for tally in conflict],
-            [Counted(tally.task_id, tally.wrong_calls / 2, tally.pairs) for tally in ladder],
+            [Counted(tally.cluster, tally.wrong_calls / 2, tally.pairs) for tally in conflict],
+            [Counted(tally.cluster, tally.wrong_calls / 2, tally.pairs) for tally in ladder],
             shared=False,
         ),
         unit="pair",

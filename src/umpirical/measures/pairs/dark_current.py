@@ -31,7 +31,7 @@ def dark_current(tallies: Tallies, arm: str) -> list[Measure]:
 
 def _rate(tallies: Sequence[VacuumTally]) -> Result:
     return clustered_rate(
-        [Counted(tally.task_id, tally.false_preferences, tally.prompts) for tally in tallies],
+        [Counted(tally.cluster, tally.false_preferences, tally.prompts) for tally in tallies],
         unit="prompt",
         empty="no vacuum prompt was answered",
         left_out={"without an answer": sum(tally.unanswered for tally in tallies)},

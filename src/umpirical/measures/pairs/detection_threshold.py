@@ -57,12 +57,12 @@ def _threshold(ladder: list[PairCount]) -> Result:
 def _by_task_and_step(
     ladder: list[PairCount], steps: list[float]
 ) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float64]], np.ndarray[tuple[int, int], np.dtype[np.float64]]]:
-    tasks = sorted({count.task_id for count in ladder if count.pairs})
+    tasks = sorted({count.cluster for count in ladder if count.pairs})
     rows = {task: row for row, task in enumerate(tasks)}
     correct, pairs = np.zeros((len(tasks), len(steps))), np.zeros((len(tasks), len(steps)))
     for count in ladder:
         if count.pairs:
-            cell = rows[count.task_id], steps.index(count.delta)
+            cell = rows[count.cluster], steps.index(count.delta)
             correct[cell] += count.score
             pairs[cell] += count.pairs
     return correct, pairs

@@ -33,7 +33,7 @@ def length_preference(tallies: Tallies, arm: str) -> list[Measure]:
 
 
 def _preference(chosen: Sequence[OutcomeTally], missing: dict[str, int]) -> Result:
-    answers = [(tally.task_id, named(tally)) for tally in chosen]
+    answers = [(tally.cluster, named(tally)) for tally in chosen]
     return difference_result(
         paired_by_task(
             [Counted(task, calls.u, calls.calls) for task, calls in answers],

@@ -43,7 +43,7 @@ def flip_rate(tallies: Tallies, arm: str) -> list[Measure]:
 def _rate(chosen: Sequence[OutcomeTally]) -> Result:
     repeated = [tally for tally in chosen if sum(tally.counts[:3]) > 1]
     return clustered_rate(
-        [Counted(tally.task_id, tally.pairs * _flips(tally), 2 * tally.pairs) for tally in repeated],
+        [Counted(tally.cluster, tally.pairs * _flips(tally), 2 * tally.pairs) for tally in repeated],
         unit="prompt",
         empty="everything was asked once",
         left_out={"answered once": 2 * (sum(t.pairs for t in chosen) - sum(t.pairs for t in repeated))},
@@ -60,7 +60,7 @@ def _flips(tally: OutcomeTally) -> float:
 
 def _item_rate(chosen: Sequence[RepeatTally]) -> Result:
     kept, missing, _ = repeated(chosen)
-    flips = ((t.task_id, t.items * flip_chance([count for _, count in t.answers]), t.items) for t in kept)
+    flips = ((t.cluster, t.items * flip_chance([count for _, count in t.answers]), t.items) for t in kept)
     return item_rate(*shares_by_task(flips), empty=NOT_REPEATED, left_out=missing)
 
 

@@ -27,7 +27,7 @@ def modal_share(tallies: Tallies, arm: str) -> list[Measure]:
 
 def _share(chosen: Sequence[RepeatTally]) -> Result:
     kept, missing, repeats = repeated(chosen)
-    shares = ((t.task_id, t.items * share_of_mode([count for _, count in t.answers]), t.items) for t in kept)
+    shares = ((t.cluster, t.items * share_of_mode([count for _, count in t.answers]), t.items) for t in kept)
     result = item_rate(*shares_by_task(shares), empty=NOT_REPEATED, left_out=missing)
     if isinstance(result, Estimate) and result.interval is not None:
         limits = replace(result.interval, method=f"{result.interval.method}, {repeats}")

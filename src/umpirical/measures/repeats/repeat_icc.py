@@ -62,7 +62,7 @@ def _parts(kept: Sequence[RepeatTally], length: float) -> NDArray[np.float64]:
     for tally in kept:
         scored = [(count, score / length) for (_, count), score in zip(tally.answers, tally.scores, strict=True)]
         total, squares = sum(n * s for n, s in scored), sum(n * s * s for n, s in scored)
-        rows.append((clusters[tally.task_id], sum(n for n, _ in scored), total, squares, tally.items))
+        rows.append((clusters[tally.cluster], sum(n for n, _ in scored), total, squares, tally.items))
     if not rows:
         return np.zeros((0, 6))
     cluster, answers, totals, sums, items = np.array(rows, dtype=float).T

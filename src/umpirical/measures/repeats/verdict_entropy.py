@@ -37,7 +37,7 @@ def _most(scale: GradeScale | None) -> float:
 def _entropy(chosen: Sequence[RepeatTally], most: float) -> Result:
     kept, missing, repeats = repeated(chosen)
     bits, items = by_task(
-        (t.task_id, t.items * answer_entropy([count for _, count in t.answers]), t.items) for t in kept
+        (t.cluster, t.items * answer_entropy([count for _, count in t.answers]), t.items) for t in kept
     )
     if len(items) < 2:
         return Undefined(ONE_CLUSTER if items else NOT_REPEATED, left_out=missing)

@@ -63,7 +63,7 @@ def _by_task(step: Sequence[PairTally], equal: Sequence[PairTally]) -> NDArray[n
     """Per task: correct calls and calls at the step, calls that named a winner and calls at equal quality."""
     sums: dict[str, list[int]] = {}
     for tally in (*step, *equal):
-        row = sums.setdefault(tally.task_id, [0, 0, 0, 0])
+        row = sums.setdefault(tally.cluster, [0, 0, 0, 0])
         place = 2 if tally.family == Family.DELTA0 else 0
         row[place] += 2 * tally.pairs - tally.tie_calls if place else tally.correct_calls
         row[place + 1] += 2 * tally.pairs

@@ -27,7 +27,7 @@ def _test(tallies: Tallies, arm: str) -> Result:
     if isinstance(found, str):
         return Undefined(found, left_out=missing)
     chosen = model_outcomes(tallies, arm)
-    check = check_fit(pair_counts(chosen, sorted({tally.task_id for tally in chosen})), found.fit)
+    check = check_fit(pair_counts(chosen, sorted({tally.cluster for tally in chosen})), found.fit)
     if check is None:
         return Undefined("too few answers for a test: no degrees of freedom are left", left_out=missing)
     return Estimate(check.p, found.fit.pairs, int(found.fit.pairs), "pair", None, found.clusters, left_out=missing)

@@ -29,7 +29,7 @@ def resolution_shift(tallies: Tallies, arm: str) -> list[Measure]:
 def _shift(tallies: Tallies, arm: str) -> Result:
     missing = incomplete_pairs(tallies, arm)
     here, there = model_outcomes(tallies, arm), model_outcomes(tallies, BASELINE)
-    tasks = sorted({tally.task_id for tally in (*here, *there)})
+    tasks = sorted({tally.cluster for tally in (*here, *there)})
     if len(tasks) < 2 or not here or not there:
         return Undefined(ONE_TASK if len(tasks) == 1 else NO_PAIR, left_out=missing)
     try:

@@ -32,11 +32,11 @@ from judgment
 # A distinct prompt counts once, however often it was repeated.
 _VACUUM_TALLIES = """
 with prompt as (
-  select task_id, arm, stratum, prompt_id,
+  select cluster, arm, stratum, prompt_id,
     count(*) filter (answered) as answers, count(*) filter (slot is not null or score > 0) as preferences
   from call where family = 'vacuum' group by all
 )
-select task_id, arm, stratum, count(*) filter (answers > 0) as prompts,
+select cluster, arm, stratum, count(*) filter (answers > 0) as prompts,
   coalesce(sum(preferences / answers) filter (answers > 0), 0) as false_preferences,
   count(*) filter (answers = 0) as unanswered
 from prompt group by all order by all
@@ -44,7 +44,7 @@ from prompt group by all order by all
 
 _PAIR_TALLIES = f"""
 with pair as (
-  select task_id, family, delta, stratum, {_PAIR},
+  select cluster, family, delta, stratum, {_PAIR},
     count(*) filter (answered) = 2 and count(distinct "order") filter (answered) = 2 as complete,
     count(slot) as commits,
     count(distinct slot) as slots, count(distinct content) as contents,
@@ -54,7 +54,7 @@ with pair as (
     count(*) filter (slot = '1') as slot_1, count(*) filter (slot = '2') as slot_2
   from call where family <> 'vacuum' group by all
 )
-select task_id, arm, family, delta, count(*) filter (complete) as pairs,
+select cluster, arm, family, delta, count(*) filter (complete) as pairs,
   count(*) filter (complete and commits = 2 and contents = 1) as stable,
   count(*) filter (complete and commits = 2 and slots = 1) as positional,
   count(*) filter (complete and commits = 1) as one_sided,
@@ -79,7 +79,7 @@ with repeated as (
   select *, count(*) filter (answered) over (partition by {_PAIR}) = 2 as complete
   from call where family <> 'vacuum'
 ), pair as (
-  select task_id, arm, family, stratum, case winner when 1 then -delta else delta end as delta,
+  select cluster, arm, family, stratum, case winner when 1 then -delta else delta end as delta,
     base, log_length, stimulus_id,
     count(*) filter ("order" = 'uv' and slot = '1') as uv1, count(*) filter ("order" = 'uv' and slot = '2') as uv2,
     count(*) filter ("order" = 'uv' and slot is null) as uvt,
@@ -87,7 +87,7 @@ with repeated as (
     count(*) filter ("order" = 'vu' and slot is null) as vut
   from repeated where complete group by all
 )
-select task_id, arm, family, stratum, delta, coalesce(base, 0) as base, log_length,
+select cluster, arm, family, stratum, delta, coalesce(base, 0) as base, log_length,
   (uv1, uv2, uvt, vu1, vu2, vut) as counts, count(*) as pairs
 from pair group by all order by all
 """  # noqa: S608  # likewise
@@ -95,12 +95,12 @@ from pair group by all order by all
 # If neither answer is better, u takes the place of the better one.
 _GRADE_PAIR_TALLIES = f"""
 with pair as (
-  select task_id, family, stratum, delta, {_PAIR},
+  select cluster, family, stratum, delta, {_PAIR},
     any_value(score) filter (graded = coalesce(better, 'u'))
       - any_value(score) filter (graded <> coalesce(better, 'u')) as gap
   from call where family <> 'vacuum' group by all
 )
-select task_id, arm, family, stratum, delta, count(gap) as pairs,
+select cluster, arm, family, stratum, delta, count(gap) as pairs,
   count(*) filter (gap > 0) as better_higher, count(*) filter (gap < 0) as lesser_higher,
   count(*) filter (gap = 0) as equal,
   coalesce(sum(gap), 0) as difference, coalesce(sum(abs(gap)), 0) as distance,
@@ -110,7 +110,7 @@ from pair group by all order by all
 
 # An answer may occur in two pairs: it was asked about once, and is counted once in its family.
 _GRADE_TALLIES = """
-select task_id, arm, family, level, score, count(distinct trial_id) as answers
+select cluster, arm, family, level, score, count(distinct trial_id) as answers
 from call where score is not null group by all order by all
 """
 

@@ -40,7 +40,7 @@ class PlannedTallies(PlannedCounts):
     """Vacuum prompts seen: each counts once, however often it is repeated."""
 
     def add(self, trial: Trial, stimulus: Stimulus) -> None:
-        task, arm, family = stimulus.task_id, trial.presentation.arm, stimulus.family
+        task, arm, family = stimulus.cluster, trial.presentation.arm, stimulus.family
         self.calls[task, arm, family, stimulus.stratum, stimulus.delta] += 1
         if family != "vacuum":
             stratum = stimulus.stratum if family in TIER_2 else ""

@@ -17,9 +17,21 @@ def _facts(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> dict[s
     return {
         "winner": stimulus.expectation.candidate if isinstance(stimulus.expectation, GivenWinner) else None,
         "base": stimulus.base,
+        "quad": stimulus.quad,
+        "version": stimulus.version,
         "log_length": round(math.log(max(1, len(u)) / max(1, len(v))), 2),
         "level": None if scale is None else stimulus.levels[graded],
     }
 
 
-FACTS = Facts({"winner": "int32", "base": "double", "log_length": "double", "level": "double"}, _facts)
+FACTS = Facts(
+    {
+        "winner": "int32",
+        "base": "double",
+        "quad": "string",
+        "version": "string",
+        "log_length": "double",
+        "level": "double",
+    },
+    _facts,
+)

@@ -179,7 +179,7 @@ def _planted(judge: JudgeSpec, stimuli: StimulusSet) -> Planted:
     profile = profile_of(judge)
     if profile is None:
         return {}
-    pairs = [GradedPair(s.task_id, s.base or 0.0, s.delta or 0.0) for s in stimuli if s.family in ("delta0", "ladder")]
+    pairs = [GradedPair(s.cluster, s.base or 0.0, s.delta or 0.0) for s in stimuli if s.family in ("delta0", "ladder")]
     if {pair.delta > 0 for pair in pairs} != {False, True}:
         return {}
     if isinstance(profile, GraderProfile) and judge.scale is not None:

@@ -32,7 +32,7 @@ create temp macro same(given, score, other, other_score, is_value) as
 # A verdict given with another seed is not a repeat of the same request.
 _VERDICTS = """
 create temp table verdict as
-select task_id, arm, family as test, stimulus_id, parent, expectation, gold, gold_score, groups, repeat, seed,
+select cluster, arm, family as test, stimulus_id, parent, expectation, gold, gold_score, groups, repeat, seed,
   outcome = 'verdict' and label is null as is_value,
   case when outcome = 'verdict' then coalesce(label, rtrim(rtrim(printf('%.9f', round(value, 9) + 0.0), '0'), '.')) end
     as given,
@@ -55,7 +55,7 @@ from answered group by all having sum(times) > 1
 # One row for each changed text; the averages go over all combinations of answers to it and to its original.
 _PAIRS = """
 create temp table pair as
-select c.task_id, c.arm, c.test, c.stimulus_id, c.parent, any_value(c.expectation) as expectation,
+select c.cluster, c.arm, c.test, c.stimulus_id, c.parent, any_value(c.expectation) as expectation,
   any_value(c.groups) as groups, any_value(c.gold) as gold, any_value(o.gold) as original_gold,
   avg((not same(c.given, c.score, o.given, o.score, c.is_value))::double) as changed,
   avg((case when c.gold_score is null then c.given = c.gold and o.given <> c.gold
@@ -81,7 +81,7 @@ group by all
 
 _CHANGE_TALLIES = """
 with grouped as (select *, unnest(list_concat([''], groups)) as part from pair)
-select task_id, arm, test, part as "group", expectation, count(g.changed) as pairs,
+select cluster, arm, test, part as "group", expectation, count(g.changed) as pairs,
   coalesce(sum(g.changed), 0) as changed, coalesce(sum(g.moved), 0) as moved,
   coalesce(sum(g.right_on_both), 0) as right_on_both, count(g.moved) as golden,
   coalesce(sum(g.shift), 0) as shift, coalesce(sum(g.distance), 0) as distance,
@@ -96,24 +96,24 @@ from grouped g group by all order by all
 # Items with the same answers to their repeats share a row: the answers, each with its count.
 _REPEAT_TALLIES = """
 with counted as (
-  select task_id, arm, if(seed is null, 'stability', 'seeds') as test, any_value(groups) as groups, stimulus_id,
+  select cluster, arm, if(seed is null, 'stability', 'seeds') as test, any_value(groups) as groups, stimulus_id,
     given, any_value(score) as score, count(*) as times
-  from verdict where test = 'original' group by task_id, arm, seed is null, stimulus_id, given
+  from verdict where test = 'original' group by cluster, arm, seed is null, stimulus_id, given
 ), item as (
-  select task_id, arm, test, any_value(groups) as groups, stimulus_id, sum(times) as asked,
+  select cluster, arm, test, any_value(groups) as groups, stimulus_id, sum(times) as asked,
     list({'given': given, 'times': times, 'score': score} order by given) filter (given is not null) as answers
-  from counted group by task_id, arm, test, stimulus_id
+  from counted group by cluster, arm, test, stimulus_id
 ), grouped as (select *, unnest(list_concat([''], groups)) as part from item)
-select task_id, arm, test, part as "group", coalesce(g.answers, []) as answers, count(*) as items, asked
-from grouped g where asked > 1 group by task_id, arm, test, part, g.answers, asked order by all
+select cluster, arm, test, part as "group", coalesce(g.answers, []) as answers, count(*) as items, asked
+from grouped g where asked > 1 group by cluster, arm, test, part, g.answers, asked order by all
 """
 
 # An item counts once for all of its repeats: each verdict by its share of the item's verdicts.
 _GOLD_TALLIES = """
 with counted as (
-  select task_id, arm, test, any_value(groups) as groups, stimulus_id, gold, gold_score, given,
+  select cluster, arm, test, any_value(groups) as groups, stimulus_id, gold, gold_score, given,
     any_value(score) as score, count(*) as times
-  from verdict where gold <> '' and seed is null group by task_id, arm, test, stimulus_id, gold, gold_score, given
+  from verdict where gold <> '' and seed is null group by cluster, arm, test, stimulus_id, gold, gold_score, given
 ), shared as (
   select *, bool_or(given is not null) over item as answered,
     times / sum(times) filter (given is not null) over item as share
@@ -121,7 +121,7 @@ with counted as (
 ), grouped as (
   select *, unnest(list_concat([''], groups)) as part from shared where given is not null or not answered
 )
-select task_id, arm, test, part as "group", gold, coalesce(g.given, '') as given, gold_score, score as given_score,
+select cluster, arm, test, part as "group", gold, coalesce(g.given, '') as given, gold_score, score as given_score,
   sum(case when answered then share else 1 end) as items
 from grouped g group by all order by all
 """
@@ -213,7 +213,7 @@ def _repeat_tally(row: dict[str, Any]) -> RepeatTally:
     answers = row["answers"]
     scores = tuple(answer["score"] for answer in answers)
     return RepeatTally(
-        task_id=row["task_id"],
+        cluster=row["cluster"],
         arm=row["arm"],
         test=row["test"],
         group=row["group"],

@@ -58,7 +58,7 @@ class PlannedStress(PlannedCounts):
     changed: dict[tuple[str, str, str, str], Stimulus] = field(default_factory=dict)
 
     def add(self, trial: Trial, stimulus: Stimulus) -> None:
-        task, arm, test = stimulus.task_id, trial.presentation.arm, stimulus.family
+        task, arm, test = stimulus.cluster, trial.presentation.arm, stimulus.family
         self.calls[task, arm, test] += 1
         if test == ORIGINAL:
             self.repeats[task, arm, "stability" if trial.presentation.seed is None else "seeds", stimulus.id] += 1

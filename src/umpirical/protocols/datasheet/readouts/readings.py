@@ -119,7 +119,7 @@ def _open(folder: Path, target: float) -> _Source:
             fix=f"umpirical report {folder}",
         )
     read = read_run(run)
-    heard, tasks = HeardRun(read), frozenset(tally.task_id for tally in read.tallies.calls)
+    heard, tasks = HeardRun(read), frozenset(tally.cluster for tally in read.tallies.calls)
     chosen_on, arms = calibration_tasks(tasks), run.manifest["arms"]
     arm = BASELINE if BASELINE in arms else arms[0]
     band = _band(heard, arm, chosen_on, target)
@@ -233,10 +233,10 @@ def _row(source: _Source, readout: Readout, made: _Made | None, text: _Made, why
 
 def _of_tasks(tallies: Tallies, tasks: Collection[str]) -> Tallies:
     return Tallies(
-        vacuum=tuple(tally for tally in tallies.vacuum if tally.task_id in tasks),
-        pairs=tuple(tally for tally in tallies.pairs if tally.task_id in tasks),
-        calls=tuple(tally for tally in tallies.calls if tally.task_id in tasks),
-        outcomes=tuple(tally for tally in tallies.outcomes if tally.task_id in tasks),
+        vacuum=tuple(tally for tally in tallies.vacuum if tally.cluster in tasks),
+        pairs=tuple(tally for tally in tallies.pairs if tally.cluster in tasks),
+        calls=tuple(tally for tally in tallies.calls if tally.cluster in tasks),
+        outcomes=tuple(tally for tally in tallies.outcomes if tally.cluster in tasks),
     )
 
 

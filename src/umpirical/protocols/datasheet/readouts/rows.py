@@ -65,7 +65,7 @@ def rewrite_judgments(heard: HeardRun, rule: Rule, folder: Path, *, tasks: Colle
 
     def rewritten() -> Iterator[dict[str, Any]]:
         for pair in heard.pairs():
-            if pair[0][0].stimulus.task_id not in tasks:
+            if pair[0][0].stimulus.cluster not in tasks:
                 continue
             outcomes = rule([one for one, _ in pair])
             for (one, row), outcome in zip(pair, outcomes, strict=True):
@@ -89,7 +89,7 @@ def equal_pair_odds(run: HeardRun, *, arm: str, tasks: Collection[str]) -> dict[
     for pair in run.pairs():
         heard = [heard for heard, _ in pair]
         stimulus = heard[0].stimulus
-        if stimulus.family not in found or stimulus.task_id not in tasks or heard[0].trial.presentation.arm != arm:
+        if stimulus.family not in found or stimulus.cluster not in tasks or heard[0].trial.presentation.arm != arm:
             continue
         if (odds := pair_odds(heard)) is not None:
             found[stimulus.family].append(odds)
