@@ -14,7 +14,7 @@ from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema, re
 from umpirical.protocols.datasheet.report import datasheet_of_read, read_run
 from umpirical.protocols.datasheet.spec import DatasheetSpec, DatasheetStudy
 from umpirical.protocols.datasheet.start import start_study
-from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_carriers, chosen_tasks, write_stimulus_set
+from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_carriers, chosen_materials, write_stimulus_set
 from umpirical.protocols.protocol import Checked, PlannedCounts, Protocol, Started
 from umpirical.protocols.study import Study
 from umpirical.runs.plan import Design
@@ -44,7 +44,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
 
     def check(self, study: DatasheetStudy) -> Checked:
         stimuli, gates = build_stimuli(
-            chosen_tasks(study),
+            chosen_materials(study),
             recipe(study.spec.design.size),
             seed=study.spec.seed,
             carriers=chosen_carriers(study),
