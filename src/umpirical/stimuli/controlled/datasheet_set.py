@@ -40,14 +40,18 @@ def datasheet_stimuli(materials: Materials, recipe: Recipe, *, seed: int) -> Ite
 def _crossed_stimuli(materials: Materials, recipe: Recipe, seed: int) -> Iterator[Stimulus]:
     """Quads show both versions of a task. Whatever else is made of it shows one, and the versions take turns."""
     balancer, balance, made = Balancer(), RequestBalance(), Counter[str]()
+    families = len({twin.family for twin in materials.twins})
     for index, twin in enumerate(materials.twins):
         makers = [PairMaker(task, index, seed, balancer) for task in twin.versions]
         yield from vacuum_stimuli(makers[index % 2], prompts=recipe.vacuum)
         for turn in range(recipe.delta0):
             yield makers[(index + turn) % 2].equal(turn)
         quads = QuadMaker(twin, index, seed, balance)
-        yield from _quads(quads, _due(recipe.quads, index), recipe.steps, round(index * recipe.quads), made)
-        yield from _controls(makers, recipe, made)
+        yield from _quads(
+            quads, _due(recipe.quads, index), recipe.steps, math.floor(index * recipe.quads + ROUNDING), made
+        )
+        # A family that had its turn in the first round of tasks lets another have it in the second.
+        yield from _controls(makers, recipe, index + index // families, made)
     for turn in range(round(recipe.figures * len(materials.twins)) if materials.figures else 0):
         place, again = turn % len(materials.figures), turn // len(materials.figures)
         quads = QuadMaker(materials.figures[place], place, seed, balance)
@@ -63,17 +67,17 @@ def _quads(maker: QuadMaker, count: int, steps: Sequence[float], start: int, mad
         made[name] += 1
 
 
-def _controls(makers: Sequence[PairMaker], recipe: Recipe, made: Counter[str]) -> Iterator[Stimulus]:
+def _controls(makers: Sequence[PairMaker], recipe: Recipe, place: int, made: Counter[str]) -> Iterator[Stimulus]:
     """Pairs that set requirements against each other, or length against nothing, or against quality."""
-    index = makers[0].index
-    for turn in range(_due(recipe.subset, index)):
-        yield makers[(index + turn) % 2].subset(made["subset"])
+    for _ in range(_due(recipe.subset, place)):
+        yield makers[made["subset"] % 2].subset(made["subset"])
         made["subset"] += 1
-    for kind, share in (("length", recipe.length), ("conflict", recipe.conflict)):
-        for turn in range(_due(share, index)):
-            maker = makers[(index + turn) % 2]
-            yield (maker.length if kind == "length" else maker.conflict)(turn, rank=made[kind])
-            made[kind] += 1
+    for turn in range(_due(recipe.length, place)):
+        yield makers[made["length"] % 2].length(turn, rank=made["length"])
+        made["length"] += 1
+    for turn in range(_due(recipe.conflict, place + 1)):
+        yield makers[made["conflict"] % 2].conflict(turn, rank=made["conflict"])
+        made["conflict"] += 1
 
 
 def _due(share: float, index: int) -> int:
@@ -90,7 +94,7 @@ def _filler_stimuli(tasks: Sequence[Task], recipe: Recipe, seed: int) -> Iterato
         for turn in range(recipe.delta0):
             yield maker.equal(turn)
         yield from _ladder(maker, recipe, made)
-        yield from _controls([maker, maker], recipe, made)
+        yield from _controls([maker, maker], recipe, index, made)
 
 
 def _ladder(maker: PairMaker, recipe: Recipe, made: Counter[str]) -> Iterator[Stimulus]:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_args
 
@@ -214,11 +213,19 @@ def is_crossed(document: YamlDocument) -> bool:
 def load_family(path: Path) -> Family | list[Task]:
     """A file of the user's: a crossed family, or tasks with fillers."""
     document = load_yaml(path)
-    return read_family(document) if is_crossed(document) else read_tasks(document)
+    if not is_crossed(document):
+        return read_tasks(document)
+    family = read_family(document)
+    with _as_config_error(document):
+        # Every twin is made once, so that whatever is missing is found here, and named with its place.
+        for place in range(len(family.sets)):
+            family.asked(place)
+            family.figures(place, (place + 1) % len(family.sets))
+    return family
 
 
 def read_family(document: YamlDocument) -> Family:
-    """A crossed family. Every twin is made once, so that whatever is missing is found here."""
+    """A crossed family."""
     with _as_config_error(document):
         return _family(document.data)
 
@@ -233,7 +240,7 @@ def _family(data: Mapping[str, Any]) -> Family:
     if uneven := [entry for entry in requirements if len(_several(entry, "facts")) != 2 * HALF]:
         raise TypeError(f"{uneven[0]['name']}: expected four facts, got {len(uneven[0]['facts'])}")
     sets = data.get("parameters") or [{}]
-    family = Family(
+    return Family(
         id=str(data["id"]),
         domain=str(data["domain"]),
         language=language,
@@ -243,11 +250,6 @@ def _family(data: Mapping[str, Any]) -> Family:
         sets=tuple(str(values["id"]) if values else "" for values in sets),
         data={**data, "parameters": sets},
     )
-    for place in range(len(sets)):
-        family.asked(place)
-    for one, other in pairwise(range(len(sets))):
-        family.figures(one, other)
-    return family
 
 
 def read_tasks(document: YamlDocument) -> list[Task]:

@@ -17,7 +17,7 @@ TOKENIZERS = {"words and marks": re.compile(r"\w+|[^\w\s]"), "pieces": re.compil
 
 MOST_TOKENS = 2
 
-MOST_SHARE: dict[Layout, float] = {PROSE: 0.02, JSON_LAYOUT: 0.05}
+MOST_SHARE: dict[Layout, float] = {PROSE: 0.02, JSON_LAYOUT: 0.10}
 """Two candidates are equally long if they differ by at most two tokens, or by this share: names of members are short,
 and a joined one counts as one word or as four pieces."""
 

@@ -167,7 +167,7 @@ class PairMaker:
             text = self._transformed(texts[changed], facts[changed], stratum, rng)
             if text is not None:
                 whole = [text if place == changed else self._joined(texts[place]) for place in (0, 1)]
-                (even if equally_long(*whole, self.task.layout) else uneven).append((whole[0], whole[1]))
+                (even if equally_long(whole[0], whole[1], self.task.layout) else uneven).append((whole[0], whole[1]))
         draws = even or uneven
         return draws[self.balancer.choose(self.task.prompt, draws, family=family, step=step)], stratum
 

@@ -72,7 +72,7 @@ class QuadMaker:
         base = self._base(a, delta, rank)
         name = f"{self.twin.id} {delta:g} {turn}"
         rng = generator(self.seed, "quad", self.twin.kind, name)
-        pair, stratum = self._draw(a, base, delta, rng, turn)
+        pair, stratum = self._draw(a, base, delta, rng, rank)
         # The text that is better under the first version is u in half of the quads.
         first = int(rng.integers(2))
         shown = pair if first == 0 else pair[::-1]
@@ -99,13 +99,13 @@ class QuadMaker:
         places = int((self.top - delta) * grain) + 1
         return (rank * 2 + rank // places) % places / grain
 
-    def _draw(self, task: Task, base: float, delta: float, rng: np.random.Generator, turn: int) -> tuple[Draw, str]:
+    def _draw(self, task: Task, base: float, delta: float, rng: np.random.Generator, rank: int) -> tuple[Draw, str]:
         """Two texts worded differently in every slot, the first better under the first version. One is transformed."""
         order = chain(task, self.index)
         more, less = (frozenset(order[: round(level * task.grain)]) for level in (base + delta, base))
         wordings = self._wordings(more, less, rng)
         names = list(TRANSFORMS)
-        start = self.index + turn + int(2 * delta)
+        start = rank + int(2 * delta)
         for place in range(len(names)):
             # A transform that finds nothing to change passes its turn to the next.
             stratum = names[(start + place) % len(names)]
