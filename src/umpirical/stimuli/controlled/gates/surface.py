@@ -9,6 +9,7 @@ import numpy as np
 from umpirical.domain.gates import GateResult
 from umpirical.domain.stimuli import GivenWinner, Stimulus
 from umpirical.stimuli.controlled.gates.contents import result
+from umpirical.stimuli.controlled.lengths import length_gap
 from umpirical.stimuli.controlled.tasks import Task
 from umpirical.stimuli.controlled.trivial import REPORTED, TRIVIAL, TrivialJudge, words_of
 
