@@ -71,6 +71,9 @@ class EstimateRecord(Strict):
     planning_interval: IntervalRecord | None = Field(
         default=None, description="At 0 or 1: the interval under an assumed intra-task correlation."
     )
+    planning_effect: float | None = Field(
+        default=None, description="The design effect of a rate under an assumed intra-task correlation."
+    )
     censoring: Censoring = "none"
     left_out: dict[str, int] = Field(default={}, description="Units not in the denominator, by reason.")
     bounds: tuple[float, float] | None = Field(

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined, Unit
 from umpirical.domain.stimuli import TIER_2
 from umpirical.domain.tallies import CallTally, Tallies
-from umpirical.stats.clusters import cluster_wilson, planning_wilson
+from umpirical.stats.clusters import cluster_wilson, kish_effect, planning_wilson
 
 __all__ = ["ONE_TASK", "PLANNING_CORRELATION", "Counted", "by_task", "call_share", "clustered_rate", "task_sums"]
 
@@ -51,6 +51,7 @@ def clustered_rate(counts: Sequence[Counted], *, unit: Unit, empty: str, left_ou
         clusters=rate.clusters,
         design_effect=rate.design_effect,
         planning_interval=planning,
+        planning_effect=kish_effect(denominators, correlation=PLANNING_CORRELATION),
         left_out=missing,
         bounds=(total / (count + absent), (total + absent) / (count + absent)) if absent else None,
     )
