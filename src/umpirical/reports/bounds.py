@@ -1,8 +1,8 @@
 """One-sided limits of a measure: what a decision rests on, with every missing answer counted against the judge.
 
 A two-sided interval says where the truth may lie. A decision asks one question, on one side: may this still be beyond
-the limit? An error of 5 % on that side alone is a 90 % interval, and the limit of a rate is exact (Clopper and Pearson),
-on as many units as the design effect leaves.
+the limit? An error of 5 % on that side alone is a 90 % interval. The bound of a rate is exact (Clopper and Pearson), on
+as many units as the design effect leaves.
 """
 
 from math import inf
@@ -32,12 +32,10 @@ def one_sided(
     *,
     alpha: float,
     count_missing: bool,
-    repeats: int = 1,
 ) -> float:
     """Returns the limit on one side, which the true value is beyond with an error of at most `alpha`.
 
-    With `count_missing`, each left-out unit counts towards `side`. `repeats` is how often each pair was asked: repeats
-    of a pair are not pairs, so the effective number of units is that of distinct pairs.
+    With `count_missing`, each left-out unit counts towards `side`.
     """
     if measure.scale != "rate" or estimate.planning_effect is None:
         return _rescaled(estimate, side, alpha=alpha, count_missing=count_missing, width=_width(measure))
@@ -47,8 +45,6 @@ def one_sided(
     effective = units / design_effect(estimate)
     if estimate.design_effect is not None:
         effective *= few_clusters(estimate.clusters, alpha)
-    if estimate.unit != "prompt":
-        effective /= repeats
     return (exact_high if side == "high" else exact_low)(value * effective, effective, alpha)
 
 
