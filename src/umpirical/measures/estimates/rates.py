@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined, Unit
 from umpirical.domain.stimuli import TIER_2
 from umpirical.domain.tallies import CallTally, Tallies
-from umpirical.stats.clusters import cluster_wilson, planning_wilson
+from umpirical.stats.clusters import cluster_wilson, kish_effect, planning_wilson
 
 __all__ = [
     "DIGITS",
@@ -77,6 +77,7 @@ def clustered_rate(
         clusters=rate.clusters,
         design_effect=rate.design_effect,
         planning_interval=planning,
+        planning_effect=kish_effect(denominators, correlation=PLANNING_CORRELATION),
         left_out=missing,
         bounds=(max(0.0, total - lost) / everything, min(everything, total + lost + absent) / everything)
         if missing

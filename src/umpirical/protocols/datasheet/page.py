@@ -14,7 +14,6 @@ from umpirical.domain.trials import BASELINE
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet import charts
 from umpirical.protocols.datasheet.charts.grades import LevelGrades, levels
-from umpirical.protocols.datasheet.decision import TITLES
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.reports.audit import OUTCOMES, unbalanced
 from umpirical.reports.charts import NotDrawn
@@ -135,7 +134,6 @@ def render_html(datasheet: Datasheet) -> str:
         "judge": datasheet.judge,
         "run": datasheet.run,
         "page": page_of(datasheet),
-        "verdict_titles": TITLES,
         "planted_words": planted_words,
     }
     sections = render_sections(templates, sections_of("datasheet", SECTIONS), [datasheet], values)
