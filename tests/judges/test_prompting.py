@@ -49,7 +49,12 @@ def test_other_texts_have_another_fence(texts):
 
 @pytest.mark.parametrize(
     ("name", "needed"),
-    [("compare", {"task", "first", "second", "fence"}), ("grade", {"task", "first", "fence", "scale"})],
+    [
+        ("compare", {"task", "first", "second", "fence", "first_label", "second_label", "options"}),
+        ("compare-strict", {"task", "first", "second", "fence", "first_label", "second_label", "options"}),
+        ("compare-forced-choice", {"task", "first", "second", "fence", "first_label", "second_label", "winners"}),
+        ("grade", {"task", "first", "fence", "scale"}),
+    ],
 )
 def test_a_built_in_prompt_has_exactly_the_placeholders_of_its_kind(name, needed):
     assert placeholders(builtin_prompt(name)) == needed

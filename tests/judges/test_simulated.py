@@ -14,6 +14,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.factory import build_judge
 from umpirical.judges.judge import prompt_id, trial_id
+from umpirical.judges.layout import layout_values
 from umpirical.judges.model_judge import describe_scale
 from umpirical.judges.prompt import builtin_prompt, fence, resolve_prompts
 from umpirical.judges.simulated.grader import grades_of
@@ -61,7 +62,7 @@ def built(spec, folder):
 
 def request(first, second, *, task="task", prompt=PROMPT):
     shown = Presented(task, first, second)
-    values = {"task": task, "first": first, "second": second, "fence": fence(shown)}
+    values = {"task": task, "first": first, "second": second, "fence": fence(shown), **layout_values(None)}
     return ChatRequest("simulated", (Message("user", fill(prompt, values)),), Decoding())
 
 
