@@ -15,6 +15,7 @@ __all__ = [
     "GoldTally",
     "GradePairTally",
     "GradeTally",
+    "LayoutTally",
     "OutcomeTally",
     "PairTally",
     "RepeatTally",
@@ -96,6 +97,30 @@ class OutcomeTally:
     """Answers of one pair, repeats together: slot 1, slot 2, tie in order uv, then in order vu."""
     pairs: int
     """Pairs with these counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutTally:
+    """Pairs with nothing to prefer in one task that were shown in one kind of layout, whichever labels it used."""
+
+    task_id: str
+    arm: str
+    family: str
+    """`delta0`, asked in both orders, or `vacuum`: identical answers, of which there is only one order."""
+    label_sign: int
+    """1 if slot 1 carried the first label, -1 if it carried the second."""
+    list_sign: int
+    """1 if the option of slot 1 was named first, -1 if that of slot 2 was."""
+    tie_place: int
+    """How many candidates were named before the tie: 0, 1 or 2."""
+    pairs: int
+    """Pairs answered in every order in at least one repeat."""
+    difference: float = 0.0
+    """Sum over pairs of (share of calls that named slot 1) - (share that named slot 2)."""
+    ties: float = 0.0
+    """Sum over pairs of the share of calls that were a tie."""
+    incomplete: int = 0
+    """Pairs left out: in every repeat, at least one order has no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +269,7 @@ class Tallies:
     pairs: tuple[PairTally, ...] = ()
     calls: tuple[CallTally, ...] = ()
     outcomes: tuple[OutcomeTally, ...] = ()
+    layouts: tuple[LayoutTally, ...] = ()
     grade_pairs: tuple[GradePairTally, ...] = ()
     grades: tuple[GradeTally, ...] = ()
     changes: tuple[ChangeTally, ...] = ()
@@ -256,7 +282,7 @@ class Tallies:
 
     def arms(self) -> tuple[str, ...]:
         """The arms in which anything was counted, in alphabetical order."""
-        single = (self.vacuum, self.pairs, self.calls, self.outcomes, self.grade_pairs, self.grades)
+        single = (self.vacuum, self.pairs, self.calls, self.outcomes, self.layouts, self.grade_pairs, self.grades)
         return tuple(
             sorted({tally.arm for part in (*single, self.changes, self.repeats, self.golds) for tally in part})
         )

@@ -63,6 +63,13 @@ def test_a_judge_of_slots_names_slot_1_in_every_call(reports):
     assert counts["slot_2"] == 0
 
 
+@pytest.mark.parametrize("stratum", ["", "identical"])
+@pytest.mark.parametrize("name", ["slot", "label", "list"])
+def test_each_judge_shows_its_own_effect_and_no_other(reports, name, stratum):
+    found = {effect: reports[name].measure(f"{effect}-effect", stratum=stratum).result.value for effect in reports}
+    assert found == {effect: pytest.approx(float(effect == name), abs=1e-9) for effect in reports}
+
+
 @pytest.mark.parametrize("name", ["label", "list"])
 def test_a_judge_of_labels_or_lists_names_each_slot_about_as_often(reports, name):
     one = sum(row.slot_1 for row in reports[name].record.audit)
