@@ -6,6 +6,7 @@ from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.gates import GateResult
 from umpirical.judges.judge import Judge
+from umpirical.judges.layout import crossed_arms
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.datasheet.card import render_markdown
@@ -67,7 +68,11 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
             )
 
     def design(self, study: DatasheetStudy, judge: JudgeSpec) -> Design:
-        return DatasheetDesign(repeats=study.spec.design.repeats, arms=tuple(judge.prompts) or ("baseline",))
+        return DatasheetDesign(
+            repeats=study.spec.design.repeats,
+            arms=tuple(judge.prompts) or ("baseline",),
+            crossed=crossed_arms(judge),
+        )
 
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
         """Checks that both orders of every pair are in the plan, unless the judge cannot be shown both."""
