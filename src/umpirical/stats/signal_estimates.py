@@ -99,10 +99,10 @@ def estimate_signal(
     An estimate on a bound has almost no spread, and a jackknife would call it certain. Its limit on the inner side is
     where the profile likelihood has fallen as far as at the end of a two-sided interval; that of a criterion, surface
     or lapse of 0 is the higher of profile and jackknife. The threshold of an unlimited resolution gets the upper limit
-    that belongs to the resolution's lower one; a threshold that is not reached, with or without some task, gets as its lower
-    limit the threshold that belongs to the resolution's upper one. Beyond the largest difference shown the model only
-    extrapolates, so no threshold and no limit of one lies there: it is then not reached, or has no upper limit. It has
-    none either if the judge may be blind, or lapse so often that it never names the better content in .75 of calls.
+    that belongs to the resolution's lower one; a threshold that is not reached, with or without some task, gets as its
+    lower limit the threshold that belongs to the resolution's upper one. Beyond the largest difference shown the model
+    only extrapolates, so no threshold and no limit of one lies there: it is then not reached, or has no upper limit. It
+    has none either if the judge may be blind, or lapse so often that it never names the better content in .75 of calls.
 
     If tasks differ, the model is a summary, and the estimates aim at the single judge most like the mixture. Its k
     is a little below the median k of the tasks, because a mixture of curves is flatter than each of them; its threshold
