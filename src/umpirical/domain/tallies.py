@@ -245,9 +245,9 @@ class ChangeTally:
     distance: float = 0.0
     """Sum of absolute score differences."""
     retested: int = 0
-    """Pairs whose original was answered at least twice in the same words."""
+    """Pairs of which both texts were answered at least twice in the same words."""
     retest_changed: float = 0.0
-    """For those, the unbiased chance that two answers to the original differ."""
+    """For those, the unbiased chance that two answers to one text differ, averaged over the two texts."""
     changed_retested: float = 0.0
     """`changed`, for the retested pairs only."""
     incomplete: int = 0

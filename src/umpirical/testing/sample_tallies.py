@@ -352,7 +352,7 @@ class _Item(NamedTuple):
 
 def _stressed(cluster: str, number: int, rng: Rng) -> _Item:
     gold, answered = number % (TOP + 1), number not in (5, 14)
-    asked = {ORIGINAL: (gold, 3), "format": (gold + 0.3, 1), "label-flip": (TOP - gold, 1)}
+    asked = {ORIGINAL: (gold, 3), "format": (gold + 0.3, 2), "label-flip": (TOP - gold, 1)}
     answers = {
         str(test): np.clip(np.rint(level + 0.8 * rng.normal(size=calls)), 0, TOP).astype(int).tolist()
         for test, (level, calls) in asked.items()
@@ -367,24 +367,30 @@ def _change_tallies(item: _Item) -> Iterator[ChangeTally]:
 
 
 def _change_tally(item: _Item, missing: ChangeTally) -> ChangeTally:
-    old = item.answers[ORIGINAL]
-    [new] = item.answers[missing.test]
+    old, new = item.answers[ORIGINAL], item.answers[missing.test]
+    both = [(before, after) for before in old for after in new]
     due, direction = item.deserves(missing.test), np.sign(item.deserves(missing.test) - item.gold)
-    differ = float(np.mean([new != grade for grade in old]))
+    differ = float(np.mean([after != before for before, after in both]))
+    retested = min(len(old), len(new)) > 1
     return replace(
         missing,
         pairs=1,
         incomplete=0,
         changed=differ,
-        moved=float(np.mean([(new - grade) * direction > 0 for grade in old])),
-        right_on_both=float(np.mean([grade == item.gold and new == due for grade in old])),
+        moved=float(np.mean([(after - before) * direction > 0 for before, after in both])),
+        right_on_both=float(np.mean([before == item.gold and after == due for before, after in both])),
         golden=1,
-        shift=float(np.mean([new - grade for grade in old])),
-        distance=float(np.mean([abs(new - grade) for grade in old])),
-        retested=1,
-        retest_changed=sum(a != b for a in old for b in old) / (len(old) * (len(old) - 1)),
-        changed_retested=differ,
+        shift=float(np.mean([after - before for before, after in both])),
+        distance=float(np.mean([abs(after - before) for before, after in both])),
+        retested=int(retested),
+        retest_changed=(_differing(old) + _differing(new)) / 2 if retested else 0.0,
+        changed_retested=differ if retested else 0.0,
     )
+
+
+def _differing(grades: list[int]) -> float:
+    """The share of pairs of answers to one text that differ."""
+    return sum(a != b for a in grades for b in grades) / (len(grades) * (len(grades) - 1))
 
 
 def _repeat_tally(item: _Item, scale: GradeScale) -> RepeatTally:
