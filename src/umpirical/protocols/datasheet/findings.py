@@ -25,6 +25,10 @@ _SENTENCES = {
         "It keeps to one wording over another of equal quality in {value} of pairs {interval}.",
         "It rarely keeps to one wording over another of equal quality: {value} of pairs {interval}.",
     ),
+    "task-blind-preference": (
+        "It prefers the same answer whatever the task asks for, in {value} of quads {interval}: it does not go by the task.",
+        "It rarely prefers the same answer whatever the task asks for: {value} of quads {interval}.",
+    ),
     "unparsed-rate": (
         "Many of its answers are not on its scale: {value} {interval}. They are counted, and are no verdicts.",
         "",

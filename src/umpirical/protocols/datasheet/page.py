@@ -33,6 +33,15 @@ VERDICTS: tuple[LimitVerdict, ...] = ("PASS", "FAIL", "INCONCLUSIVE", "N/A")
 CURVE = ("target-sensitivity", "detection-threshold")
 LAYOUT = {"slot-effect": "Slot", "label-effect": "Label", "list-effect": "List", "tie-place-effect": "Place of the tie"}
 """Effects of the layout, which are shown in one table and not among the ratings, and what each is the effect of."""
+FOLLOWING = (
+    "task-following",
+    "task-blind-preference",
+    "task-reversal",
+    "one-version-preference",
+    "neither-version-preference",
+)
+"""The five that sum to 1, which are shown in one table."""
+FIGURES = ("figure-sensitivity", "figure-following", "figure-blind-preference")
 STABLE, POSITIONAL = "stable-cross-sensitivity", "positional-false-preference"
 
 
@@ -44,6 +53,9 @@ SECTIONS = (
     _section("decision"),
     _section("ratings"),
     _section("conditions"),
+    _section(
+        "following", shown=lambda sheets: any(measure.name in (*FOLLOWING, *FIGURES) for measure in sheets[0].measures)
+    ),
     _section("curve"),
     _section("delta0", shown=lambda sheets: sheets[0].judge.kind == "compare"),
     _section("grades", shown=lambda sheets: sheets[0].judge.kind == "grade"),
@@ -105,6 +117,9 @@ class Arm:
     transforms: tuple[Transform, ...]
     layout: tuple[LayoutEffect, ...]
     """Empty where the layout was not varied."""
+    following: tuple[MeasureRecord, ...]
+    """Over all steps; empty where the ladder is not crossed."""
+    figures: tuple[MeasureRecord, ...]
     grades: charts.GradeChart | NotDrawn
     levels: tuple[LevelGrades, ...]
     by_key: dict[tuple[str, str], MeasureRecord]
@@ -217,6 +232,8 @@ def _arm(datasheet: Datasheet, name: str, measures: Sequence[MeasureRecord]) -> 
         ),
         transforms=_transforms(measures),
         layout=_layout(measures),
+        following=_whole(measures, FOLLOWING),
+        figures=_whole(measures, FIGURES),
         grades=charts.grade_chart(grades),
         levels=tuple(levels(grades)),
         by_key={(measure.name, measure.stratum): measure for measure in measures},
@@ -252,6 +269,12 @@ def _transforms(measures: Sequence[MeasureRecord]) -> tuple[Transform, ...]:
     found = {(m.name, m.stratum): m for m in measures if m.name in {STABLE, POSITIONAL} and m.stratum}
     names = dict.fromkeys(stratum for _, stratum in found)
     return tuple(Transform(name, found.get((STABLE, name)), found.get((POSITIONAL, name))) for name in names)
+
+
+def _whole(measures: Sequence[MeasureRecord], names: Sequence[str]) -> tuple[MeasureRecord, ...]:
+    """Those of the named measures that cover all parts, in the order of the names."""
+    found = {measure.name: measure for measure in measures if not measure.stratum}
+    return tuple(found[name] for name in names if name in found)
 
 
 def _layout(measures: Sequence[MeasureRecord]) -> tuple[LayoutEffect, ...]:
