@@ -5,7 +5,7 @@ from typing import Literal
 
 __all__ = ["Censoring", "Estimate", "Interval", "Measure", "Result", "Undefined", "Unit"]
 
-Unit = Literal["call", "prompt", "pair", "item", "task"]
+Unit = Literal["call", "prompt", "pair", "quad", "item", "task"]
 
 Censoring = Literal["none", "left", "right"]
 

@@ -21,6 +21,7 @@ from umpirical.domain.tallies import (
     GradeTally,
     OutcomeTally,
     PairTally,
+    QuadTally,
     RepeatTally,
     Tallies,
     VacuumTally,
@@ -43,7 +44,7 @@ __all__ = [
 Ints = NDArray[np.int64]
 Rng = np.random.Generator
 
-PARTS = ("vacuum", "pairs", "calls", "outcomes", "grade_pairs", "grades", "changes", "repeats", "golds")
+PARTS = ("vacuum", "pairs", "calls", "outcomes", "grade_pairs", "grades", "changes", "repeats", "golds", "quads")
 """The fields of `Tallies` that hold tallies; the others say what the scale means."""
 
 TASKS = 12
@@ -66,6 +67,7 @@ KINDS = (
     _Kind(Family.DELTA0, "list", 0.0),
     _Kind(Family.DELTA0, "register", 0.0),
     *(_Kind(Family.LADDER, "", delta) for delta in (0.5, 1.0, -1.0, 2.0, 4.0)),
+    *(_Kind(Family.FIGURES, "", delta) for delta in (1.0, -1.0, 2.0, -2.0)),
     _Kind(Family.LENGTH, "+25%", 0.0, 0.22),
     _Kind(Family.LENGTH, "+100%", 0.0, 0.69),
     _Kind(Family.CONFLICT, "+50%", 1.0, -0.41, repeats=1),
@@ -76,7 +78,15 @@ CARRIERS = (
     *(_Kind(Family.CARRIER_LADDER, edit, delta) for edit in ("deleted", "corrupted") for delta in (1.0, 2.0)),
     _Kind(Family.CARRIER_DELTA0, "list", 0.0),
     _Kind(Family.CARRIER_DELTA0, "whitespace", 0.0),
+    *(_Kind(Family.CARRIER_FIGURES, "", delta) for delta in (1.0, -1.0)),
 )
+
+CROSSED = {
+    Family.LADDER: ("task", (1.0, 2.0, 4.0)),
+    Family.FIGURES: ("task", (1.0, 2.0)),
+    Family.CARRIER_FIGURES: ("carrier", (1.0,)),
+}
+"""Families of quads, what their clusters are called, and their steps."""
 
 
 def compare_tallies() -> Tallies:
@@ -85,6 +95,7 @@ def compare_tallies() -> Tallies:
     judge = LatentJudge(1.0, 0.7, slot_bias=0.3, surface=0.7, lapse=0.02, length_weight=0.5)
     pairs, calls, outcomes = [], [], []
     vacuum: list[VacuumTally] = []
+    quads: list[QuadTally] = []
     for arm, criterion in (("baseline", judge.criterion), ("strict", 1.2)):
         for task, missing, kind in _cells():
             answers = _compare(replace(judge, criterion=criterion), kind, rng)
@@ -96,7 +107,10 @@ def compare_tallies() -> Tallies:
             )
             calls.append(_with_gaps(asked, missing))
         vacuum += _vacuum_tallies(arm, rng)
-    return Tallies(vacuum=tuple(vacuum), pairs=tuple(pairs), calls=tuple(calls), outcomes=tuple(outcomes))
+        quads += _quad_tallies(replace(judge, criterion=criterion), arm, rng)
+    return Tallies(
+        vacuum=tuple(vacuum), pairs=tuple(pairs), calls=tuple(calls), outcomes=tuple(outcomes), quads=tuple(quads)
+    )
 
 
 def grade_tallies() -> Tallies:
@@ -183,7 +197,7 @@ def _outcome_tally(task: str, arm: str, kind: _Kind, counts: tuple[int, int, int
 
 
 def _pair_tally(task: str, arm: str, kind: _Kind, answers: Ints, missing: int) -> PairTally:
-    """Each repeat counts as a canonical pair. Content u is in slot 1 of the first order, in slot 2 of the second."""
+    """Each pair counts once, with the mean over its repeats. Content u is in slot 1 of the first order only."""
     one, two = answers[:, 0], answers[:, 1]
     first, second, better = one, -two, int(np.sign(kind.delta))
     both, sided = (one != 0) & (two != 0), (one != 0) != (two != 0)
@@ -200,11 +214,48 @@ def _pair_tally(task: str, arm: str, kind: _Kind, answers: Ints, missing: int) -
         "tie_calls": answers == 0,
         "slot_1_calls": answers == 1,
         "slot_2_calls": answers == -1,
+        "both_correct": better and (first == better) & (second == better),
     }
-    counts = {name: int(np.sum(column)) for name, column in columns.items()}
+    counts: dict[str, Any] = {name: float(np.sum(column)) / kind.repeats for name, column in columns.items()}
     return PairTally(
-        task, arm, kind.family, abs(kind.delta), one.size, stratum=kind.stratum, incomplete=missing, **counts
+        task,
+        arm,
+        kind.family,
+        abs(kind.delta),
+        len(one),
+        stratum=kind.stratum,
+        incomplete=missing,
+        lost=missing / 2,
+        **counts,
     )
+
+
+def _quad_tallies(judge: LatentJudge, arm: str, rng: Rng) -> Iterator[QuadTally]:
+    """Two quads of each step in each task, asked once; some have no answer in one version."""
+    for number in range(TASKS):
+        for family, (cluster, steps) in CROSSED.items():
+            for step in steps:
+                quads = _crossed(judge, step, rng)
+                yield QuadTally(f"{cluster} {number}", arm, family, "", step, 2, incomplete=int(number < 4), **quads)
+
+
+def _crossed(judge: LatentJudge, step: float, rng: Rng) -> dict[str, Any]:
+    """What two quads add to a tally: u is better under the first version by `step`, and v under the second."""
+    version, order = np.array([1, -1])[None, :, None], np.array([1, -1])[None, None, :]
+    evidence = judge.resolution * step * version + judge.surface * rng.normal(size=(2, 1, 1))
+    seen = order * evidence + judge.slot_bias + rng.normal(size=(2, 2, 2))
+    content = order * np.where(np.abs(seen) > judge.criterion, np.sign(seen), 0)
+    won = np.where(content[..., 0] == content[..., 1], content[..., 0], 0)
+    right = won * version[..., 0]
+    halves = content[:, 0] + content[:, 1, ::-1]
+    return {
+        "following": int((right == 1).all(axis=1).sum()),
+        "blind": int((won[:, 0] * won[:, 1] == 1).sum()),
+        "reversed": int((right == -1).all(axis=1).sum()),
+        "one_version": int(((won == 0).sum(axis=1) == 1).sum()),
+        "neither": int((won == 0).all(axis=1).sum()),
+        "appeal": float(halves.prod(axis=1).sum()) / 4,
+    }
 
 
 def _grade_pair_tally(task: str, kind: _Kind, given: NDArray[np.float64], missing: int) -> GradePairTally:
@@ -358,6 +409,10 @@ def unanswered(tallies: Tallies) -> Tallies:
             for t in tallies.calls
         ),
         outcomes=(),
+        quads=tuple(
+            QuadTally(t.cluster, t.arm, t.family, t.stratum, t.delta, 0, incomplete=t.quads + t.incomplete)
+            for t in tallies.quads
+        ),
         grade_pairs=tuple(
             GradePairTally(t.cluster, t.arm, t.family, t.stratum, t.delta, 0, incomplete=t.pairs + t.incomplete)
             for t in tallies.grade_pairs

@@ -6,7 +6,7 @@ from functools import lru_cache
 from umpirical.domain.measures import Censoring, Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, Tallies
-from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs
+from umpirical.measures.estimates.pairs import NO_VERDICTS, incomplete_pairs
 from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.stats.signal import PairCounts
 from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates, estimate_signal
@@ -61,7 +61,7 @@ def pair_counts(outcomes: Sequence[OutcomeTally], tasks: Sequence[str]) -> PairC
 def _fitted(outcomes: tuple[OutcomeTally, ...]) -> SignalEstimates | str:
     tasks = sorted({tally.cluster for tally in outcomes})
     if len(tasks) < 2:
-        return ONE_TASK if tasks else NO_PAIR
+        return ONE_TASK if tasks else NO_VERDICTS
     # In other families lengths differ by a few percent, which says nothing about a taste for length.
     unequal = any(tally.family in (Family.LENGTH, Family.CONFLICT) for tally in outcomes)
     try:

@@ -10,7 +10,7 @@ from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import NO_PAIR, UNANSWERED, by_step, equal_pairs, ladder_pairs
-from umpirical.measures.estimates.rates import ONE_TASK
+from umpirical.measures.estimates.rates import DIGITS, ONE_TASK
 from umpirical.stats.jackknife import jackknife
 from umpirical.stats.marginal import sensitivity
 
@@ -46,7 +46,7 @@ def _d_prime(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Result:
         return Undefined(reason, left_out=missing)
 
     def estimate(kept: NDArray[np.bool_]) -> float:
-        correct, calls, named, equal_calls = (int(total) for total in sums[kept].sum(axis=0))
+        correct, calls, named, equal_calls = (float(total) for total in sums[kept].sum(axis=0).round(DIGITS))
         # A step that loses its only task has no rate; NaN tells the jackknife that it hangs on a single task.
         if not calls or not equal_calls:
             return float("nan")
@@ -59,27 +59,27 @@ def _d_prime(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Result:
     return Estimate(float(found.value), float(correct), int(calls), "call", limits, len(sums), left_out=missing)
 
 
-def _by_task(step: Sequence[PairTally], equal: Sequence[PairTally]) -> NDArray[np.int64]:
+def _by_task(step: Sequence[PairTally], equal: Sequence[PairTally]) -> NDArray[np.float64]:
     """Per task: correct calls and calls at the step, calls that named a winner and calls at equal quality."""
-    sums: dict[str, list[int]] = {}
+    sums: dict[str, list[float]] = {}
     for tally in (*step, *equal):
         row = sums.setdefault(tally.cluster, [0, 0, 0, 0])
         place = 2 if tally.family == Family.DELTA0 else 0
-        row[place] += 2 * tally.pairs - tally.tie_calls if place else tally.correct_calls
+        row[place] += 2 * tally.pairs - tally.tie_calls - tally.abstained_calls if place else tally.correct_calls
         row[place + 1] += 2 * tally.pairs
     rows = [row for _, row in sorted(sums.items()) if row[1] or row[3]]
-    return np.array(rows, dtype=np.int64).reshape(-1, 4)
+    return np.array(rows, dtype=np.float64).reshape(-1, 4)
 
 
-def _no_value(sums: NDArray[np.int64]) -> str:
+def _no_value(sums: NDArray[np.float64]) -> str:
     """Why there is none; empty if there is one."""
-    correct, calls, named, equal_calls = sums.sum(axis=0)
+    correct, calls, named, equal_calls = sums.sum(axis=0).round(DIGITS)
     reasons = {
         NO_PAIR: not calls or not equal_calls,
         ONE_TASK: len(sums) < 2,
-        f"ceiling: of {calls} calls, all but {calls - correct} are correct": calls - correct < FEW,
-        f"floor: of {calls} calls, {correct} are correct": correct < FEW,
-        f"ceiling: of {equal_calls} calls at equal quality, {named} name a winner": named < FEW,
+        f"ceiling: of {calls:g} calls, all but {calls - correct:g} are correct": calls - correct < FEW,
+        f"floor: of {calls:g} calls, {correct:g} are correct": correct < FEW,
+        f"ceiling: of {equal_calls:g} calls at equal quality, {named:g} name a winner": named < FEW,
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 

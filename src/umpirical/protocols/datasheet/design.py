@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.stimuli import TIER_2, Stimulus
-from umpirical.domain.tallies import CallTally, GradePairTally, PairTally, Tallies, VacuumTally
+from umpirical.domain.tallies import CallTally, GradePairTally, PairTally, QuadTally, Tallies, VacuumTally
 from umpirical.domain.trials import Order, Presentation, Trial
 from umpirical.judges.judge import Capabilities
 from umpirical.protocols.protocol import PlannedCounts
@@ -34,8 +34,11 @@ class PlannedTallies(PlannedCounts):
     kind: JudgeKind
     calls: Counter[tuple[str, str, str, str, float | None]] = field(default_factory=Counter)
     vacuum: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    pairs: Counter[tuple[str, str, str, float, str, Order]] = field(default_factory=Counter)
-    """Without strata, which would make a long table, except for the edits of tier 2, which share no measure."""
+    pairs: dict[tuple[str, str, str, float, str], dict[str, set[Order]]] = field(default_factory=dict)
+    """The orders of each stimulus: a pair counts once, however often it is repeated. Without strata, which would make a
+    long table, except for the edits of tier 2, which share no measure."""
+    quads: dict[tuple[str, str, str, str, float], dict[str, set[tuple[str, Order]]]] = field(default_factory=dict)
+    """The versions and orders of each quad."""
     prompts: set[str] = field(default_factory=set)
     """Vacuum prompts seen: each counts once, however often it is repeated."""
 
@@ -43,8 +46,13 @@ class PlannedTallies(PlannedCounts):
         task, arm, family = stimulus.cluster, trial.presentation.arm, stimulus.family
         self.calls[task, arm, family, stimulus.stratum, stimulus.delta] += 1
         if family != "vacuum":
+            order, delta = trial.presentation.order, stimulus.delta or 0.0
             stratum = stimulus.stratum if family in TIER_2 else ""
-            self.pairs[task, arm, family, stimulus.delta or 0.0, stratum, trial.presentation.order] += 1
+            pairs = self.pairs.setdefault((task, arm, family, delta, stratum), {})
+            pairs.setdefault(trial.stimulus_id, set()).add(order)
+            if stimulus.quad:
+                quads = self.quads.setdefault((task, arm, family, stratum, delta), {})
+                quads.setdefault(stimulus.quad, set()).add((stimulus.version, order))
         elif trial.prompt_id not in self.prompts:
             self.prompts.add(trial.prompt_id)
             self.vacuum[task, arm, stimulus.stratum] += 1
@@ -77,11 +85,16 @@ class PlannedTallies(PlannedCounts):
                 )
                 for task, arm, family, delta, stratum, both, lost in self._pairs()
             ),
+            quads=tuple(self._quads()),
         )
 
     def _pairs(self) -> Iterator[tuple[str, str, str, float, str, int, int]]:
         """Yields the key of each tally, how many of its pairs are asked in both orders, and how many in one only."""
-        for (task, arm, family, delta, stratum, order), count in self.pairs.items():
-            if order is Order.UV:
-                both = self.pairs[task, arm, family, delta, stratum, Order.VU]
-                yield task, arm, family, delta, stratum, both, count - both
+        for key, stimuli in self.pairs.items():
+            both = sum(len(orders) == 2 for orders in stimuli.values())
+            yield *key, both, len(stimuli) - both
+
+    def _quads(self) -> Iterator[QuadTally]:
+        for key, quads in self.quads.items():
+            whole = sum(len(shown) == 4 for shown in quads.values())
+            yield QuadTally(*key, whole, neither=whole, incomplete=len(quads) - whole)
