@@ -7,21 +7,29 @@ from pathlib import Path
 from tests.sharing import locked, shared_folder
 from umpirical.domain.stimuli import Stimulus
 from umpirical.protocols.datasheet.stimuli import write_stimulus_set
-from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli, spread_over_families
+from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
+from umpirical.stimuli.controlled.materials import Ladder, Materials, builtin_materials
 from umpirical.stimuli.controlled.recipes import RECIPES
-from umpirical.stimuli.controlled.tasks import Task, builtin_tasks
+from umpirical.stimuli.controlled.tasks import Task
 from umpirical.study.file import parse_study
 
-__all__ = ["built", "lend_stimuli", "tasks_of"]
-
-
-def tasks_of(size: str) -> list[Task]:
-    return spread_over_families(builtin_tasks(), RECIPES[size].tasks)
+__all__ = ["built", "lend_stimuli", "materials_of", "tasks_of"]
 
 
 @cache
-def built(size: str, seed: int = 1) -> tuple[Stimulus, ...]:
-    return tuple(datasheet_stimuli(tasks_of(size), RECIPES[size], seed=seed))
+def materials_of(size: str, ladder: Ladder = "crossed") -> Materials:
+    return builtin_materials(ladder, RECIPES[size].tasks)
+
+
+@cache
+def tasks_of(size: str, ladder: Ladder = "crossed") -> dict[str, Task]:
+    """Every task that a stimulus of this size may show, by id."""
+    return {task.id: task for task in materials_of(size, ladder).all_tasks}
+
+
+@cache
+def built(size: str, seed: int = 1, ladder: Ladder = "crossed") -> tuple[Stimulus, ...]:
+    return tuple(datasheet_stimuli(materials_of(size, ladder), RECIPES[size], seed=seed))
 
 
 def lend_stimuli(folder: Path, *, size: str = "screen", seed: int = 1) -> None:

@@ -228,6 +228,11 @@ class Stimulus:
         """What its statistics are clustered by: tasks of one family are not independent of each other."""
         return self.task_family or self.task_id
 
+    @property
+    def twin(self) -> str:
+        """The task without its version: the versions of a task show the same texts."""
+        return self.task_id.removesuffix(f".{self.version}") if self.version else self.task_id
+
     @cached_property
     def content(self) -> str:
         """Digest of what a judge is shown: the same for texts that differ only in what is known about them."""

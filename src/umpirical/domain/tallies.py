@@ -15,6 +15,7 @@ __all__ = [
     "GoldTally",
     "GradePairTally",
     "GradeTally",
+    "LayoutTally",
     "OutcomeTally",
     "PairTally",
     "QuadTally",
@@ -147,6 +148,30 @@ class OutcomeTally:
     abstention are left out: it is none of the three."""
     pairs: int
     """Pairs with these counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutTally:
+    """Pairs with nothing to prefer in one task that were shown in one kind of layout, whichever labels it used."""
+
+    cluster: str
+    arm: str
+    family: str
+    """`delta0`, asked in both orders, or `vacuum`: identical answers, of which there is only one order."""
+    label_sign: int
+    """1 if slot 1 carried the first label, -1 if it carried the second."""
+    list_sign: int
+    """1 if the option of slot 1 was named first, -1 if that of slot 2 was."""
+    tie_place: int
+    """How many candidates were named before the tie: 0, 1 or 2."""
+    pairs: int
+    """Pairs answered in every order in at least one repeat."""
+    difference: float = 0.0
+    """Sum over pairs of (share of calls that named slot 1) - (share that named slot 2)."""
+    ties: float = 0.0
+    """Sum over pairs of the share of calls that were a tie."""
+    incomplete: int = 0
+    """Pairs left out: in every repeat, at least one order has no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +325,7 @@ class Tallies:
     pairs: tuple[PairTally, ...] = ()
     calls: tuple[CallTally, ...] = ()
     outcomes: tuple[OutcomeTally, ...] = ()
+    layouts: tuple[LayoutTally, ...] = ()
     grade_pairs: tuple[GradePairTally, ...] = ()
     grades: tuple[GradeTally, ...] = ()
     changes: tuple[ChangeTally, ...] = ()
@@ -313,7 +339,8 @@ class Tallies:
 
     def arms(self) -> tuple[str, ...]:
         """The arms in which anything was counted, in alphabetical order."""
-        single = (self.vacuum, self.pairs, self.calls, self.outcomes, self.grade_pairs, self.grades, self.quads)
+        compared = (self.vacuum, self.pairs, self.calls, self.outcomes, self.layouts, self.quads)
+        single = (*compared, self.grade_pairs, self.grades)
         return tuple(
             sorted({tally.arm for part in (*single, self.changes, self.repeats, self.golds) for tally in part})
         )

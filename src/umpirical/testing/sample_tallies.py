@@ -19,6 +19,7 @@ from umpirical.domain.tallies import (
     GoldTally,
     GradePairTally,
     GradeTally,
+    LayoutTally,
     OutcomeTally,
     PairTally,
     QuadTally,
@@ -44,7 +45,19 @@ __all__ = [
 Ints = NDArray[np.int64]
 Rng = np.random.Generator
 
-PARTS = ("vacuum", "pairs", "calls", "outcomes", "grade_pairs", "grades", "changes", "repeats", "golds", "quads")
+PARTS = (
+    "vacuum",
+    "pairs",
+    "calls",
+    "outcomes",
+    "layouts",
+    "quads",
+    "grade_pairs",
+    "grades",
+    "changes",
+    "repeats",
+    "golds",
+)
 """The fields of `Tallies` that hold tallies; the others say what the scale means."""
 
 TASKS = 12
@@ -96,11 +109,14 @@ def compare_tallies() -> Tallies:
     pairs, calls, outcomes = [], [], []
     vacuum: list[VacuumTally] = []
     quads: list[QuadTally] = []
+    layouts: list[LayoutTally] = []
     for arm, criterion in (("baseline", judge.criterion), ("strict", 1.2)):
         for task, missing, kind in _cells():
             answers = _compare(replace(judge, criterion=criterion), kind, rng)
             pairs.append(_pair_tally(task, arm, kind, answers, missing))
             outcomes += [_outcome_tally(task, arm, kind, counts) for counts in _counts(answers)]
+            if kind.family == Family.DELTA0:
+                layouts += _layout_tallies(task, arm, kind, answers, missing)
             one, two, tie = (int((answers == slot).sum()) for slot in (1, -1, 0))
             asked = CallTally(
                 task, arm, kind.family, kind.stratum, abs(kind.delta), answers.size, slot_1=one, slot_2=two, tie=tie
@@ -109,7 +125,12 @@ def compare_tallies() -> Tallies:
         vacuum += _vacuum_tallies(arm, rng)
         quads += _quad_tallies(replace(judge, criterion=criterion), arm, rng)
     return Tallies(
-        vacuum=tuple(vacuum), pairs=tuple(pairs), calls=tuple(calls), outcomes=tuple(outcomes), quads=tuple(quads)
+        vacuum=tuple(vacuum),
+        pairs=tuple(pairs),
+        calls=tuple(calls),
+        outcomes=tuple(outcomes),
+        layouts=tuple(layouts),
+        quads=tuple(quads),
     )
 
 
@@ -194,6 +215,24 @@ def _counts(answers: Ints) -> Iterator[tuple[int, int, int, int, int, int]]:
 
 def _outcome_tally(task: str, arm: str, kind: _Kind, counts: tuple[int, int, int, int, int, int]) -> OutcomeTally:
     return OutcomeTally(task, arm, kind.family, kind.stratum, kind.delta, 0.0, kind.log_length, counts, 1)
+
+
+def _layout_tallies(task: str, arm: str, kind: _Kind, answers: Ints, missing: int) -> Iterator[LayoutTally]:
+    """Pairs go through the four cells of label and list, and through the places of the tie."""
+    first = int(task.split()[1]) + 2 * (kind.stratum == "register")
+    for number, pair in enumerate(answers, start=first):
+        yield LayoutTally(
+            task,
+            arm,
+            kind.family,
+            label_sign=1 - 2 * (number % 2),
+            list_sign=1 - 2 * (number // 2 % 2),
+            tie_place=(number // 4 + number) % 3,
+            pairs=1,
+            difference=float(pair.mean()),
+            ties=float((pair == 0).mean()),
+            incomplete=missing,
+        )
 
 
 def _pair_tally(task: str, arm: str, kind: _Kind, answers: Ints, missing: int) -> PairTally:
@@ -412,6 +451,9 @@ def unanswered(tallies: Tallies) -> Tallies:
         quads=tuple(
             QuadTally(t.cluster, t.arm, t.family, t.stratum, t.delta, 0, incomplete=t.quads + t.incomplete)
             for t in tallies.quads
+        ),
+        layouts=tuple(
+            replace(t, pairs=0, difference=0.0, ties=0.0, incomplete=t.pairs + t.incomplete) for t in tallies.layouts
         ),
         grade_pairs=tuple(
             GradePairTally(t.cluster, t.arm, t.family, t.stratum, t.delta, 0, incomplete=t.pairs + t.incomplete)

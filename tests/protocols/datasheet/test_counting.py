@@ -31,6 +31,13 @@ CHOICES = ("1", "2", "tie")
 ANSWERS = (*CHOICES, "abstained")
 NO_ANSWERS = ("unparsed", "failed", "unasked")
 OUTCOMES = st.sampled_from(ANSWERS + NO_ANSWERS)
+LAYOUTS = st.none() | st.builds(
+    lambda *values: dict(zip(("labels", "labels_swapped", "options_swapped", "tie_place"), values, strict=True)),
+    st.sampled_from(["1/2", "A/B"]),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([0, 1, 2]),
+)
 
 
 # The design: any number of pairs and vacuum prompts, each with any outcomes.
@@ -52,6 +59,7 @@ def pairs(draw):
         "log_length": draw(st.sampled_from([0.0, 0.25, -0.5])),
         "orders": draw(st.sampled_from([("uv", "vu"), ("uv", "vu"), ("vu", "uv"), ("uv",)])),
         "repeats": draw(st.lists(st.tuples(OUTCOMES, OUTCOMES), min_size=1, max_size=3)),
+        "layout": draw(LAYOUTS),
     }
 
 
@@ -77,6 +85,7 @@ def vacuum_prompts(draw):
         "log_length": 0.0,
         "orders": orders,
         "repeats": draw(st.lists(st.tuples(OUTCOMES, OUTCOMES), min_size=1, max_size=4)),
+        "layout": draw(LAYOUTS),
     }
 
 
@@ -94,7 +103,7 @@ def graded(draw, stimuli):
     return stimulus | {"repeats": draw(st.lists(st.tuples(GRADED, GRADED), min_size=count, max_size=count))}
 
 
-SHARED = ("cluster", "arm", "family", "stratum", "delta", "winner", "base", "log_length", "quad", "version")
+SHARED = ("cluster", "arm", "family", "stratum", "delta", "winner", "base", "log_length", "quad", "version", "layout")
 
 
 def level_of(stimulus, order):
@@ -273,6 +282,28 @@ def slow_outcomes(rows):
     return Counter((*kind, tuple(count[cell] for cell in cells)) for (kind, _), count in pairs.items())
 
 
+def slow_layouts(rows):
+    """By kind of layout: pairs, d, ties, incomplete. A pair is the mean of its repeats that were answered in full."""
+    pairs = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row["layout"] and (row["family"] == "delta0" or row["stratum"] == "identical"):
+            layout = row["layout"]
+            signs = (1 - 2 * layout["labels_swapped"], 1 - 2 * layout["options_swapped"], layout["tie_place"])
+            key = (row["cluster"], row["arm"], row["family"], *signs)
+            pairs[key, row["stimulus_id"]][row["repeat"]].append(said(row))
+    found = defaultdict(lambda: [0, 0.0, 0.0, 0])
+    for (key, _), repeats in pairs.items():
+        asked = 1 if key[2] == "vacuum" else 2
+        whole = [calls for calls in repeats.values() if len(calls) == asked and None not in calls]
+        tally, calls = found[key], [call for repeat in whole for call in repeat]
+        tally[0] += bool(whole)
+        tally[3] += not whole
+        if whole:
+            tally[1] += (calls.count("1") - calls.count("2")) / len(calls)
+            tally[2] += calls.count("tie") / len(calls)
+    return found
+
+
 def grade_of(row):
     return row["score"] if row["outcome"] == "verdict" else None
 
@@ -362,6 +393,15 @@ def assert_equal_to_the_reference(tallies, rows):
         (t.cluster, t.arm, t.family, t.stratum, t.delta, t.base, t.log_length, t.counts): t.pairs
         for t in tallies.outcomes
     } == slow_outcomes(rows)
+    assert {
+        (t.cluster, t.arm, t.family, t.label_sign, t.list_sign, t.tie_place): [
+            t.pairs,
+            t.difference,
+            t.ties,
+            t.incomplete,
+        ]
+        for t in tallies.layouts
+    } == {key: pytest.approx(tally) for key, tally in slow_layouts(rows).items()}
     assert_shared_tallies_are_equal(tallies, rows)
 
 

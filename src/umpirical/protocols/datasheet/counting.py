@@ -10,6 +10,7 @@ from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import (
     GradePairTally,
     GradeTally,
+    LayoutTally,
     OutcomeTally,
     PairTally,
     QuadTally,
@@ -166,6 +167,32 @@ select cluster, arm, family, stratum, delta, coalesce(base, 0) as base, log_leng
 from pair group by all order by all
 """  # noqa: S608  # likewise
 
+# Pairs with nothing to prefer, by layout. Repeats of a pair are averaged, so that a pair counts once.
+_LAYOUT_TALLIES = f"""
+with asked as (
+  select cluster, family, {_PAIR},
+    count(*) filter (answered) as answers,
+    avg(case slot when '1' then 1 when '2' then -1 else 0 end) as difference,
+    avg(case choice when 'tie' then 1 else 0 end) as tie
+  from call where layout is not null and (family = 'delta0' or family = 'vacuum' and stratum = 'identical')
+  group by all
+), whole as (
+  select *, answers = case family when 'vacuum' then 1 else 2 end as complete from asked
+), pair as (
+  select cluster, arm, family, stimulus_id, layout,
+    avg(difference) filter (complete) as difference, avg(tie) filter (complete) as tie
+  from whole group by all
+)
+select cluster, arm, family,
+  case when layout.labels_swapped then -1 else 1 end as label_sign,
+  case when layout.options_swapped then -1 else 1 end as list_sign,
+  layout.tie_place as tie_place,
+  count(difference) as pairs,
+  coalesce(sum(difference), 0) as difference, coalesce(sum(tie), 0) as ties,
+  count(*) - count(difference) as incomplete
+from pair group by all order by all
+"""  # noqa: S608  # likewise
+
 # If neither answer is better, u takes the place of the better one.
 _GRADE_PAIR_TALLIES = f"""
 with asked as (
@@ -214,4 +241,5 @@ def tally_judgments(folder: Path, kind: JudgeKind = "compare") -> Tallies:
             calls=calls,
             outcomes=judgments.tallies(OutcomeTally, _OUTCOME_TALLIES),
             quads=judgments.tallies(QuadTally, _QUAD_TALLIES),
+            layouts=judgments.tallies(LayoutTally, _LAYOUT_TALLIES),
         )

@@ -1,22 +1,40 @@
 """How controlled stimuli are presented, and what their plan will count."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
+from umpirical.domain.digests import Json
+from umpirical.domain.layouts import Layout
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.stimuli import TIER_2, Stimulus
 from umpirical.domain.tallies import CallTally, GradePairTally, PairTally, QuadTally, Tallies, VacuumTally
 from umpirical.domain.trials import Order, Presentation, Trial
 from umpirical.judges.judge import Capabilities
+from umpirical.protocols.datasheet.cells import VERSION as CELLS
+from umpirical.protocols.datasheet.cells import layouts_of
 from umpirical.protocols.protocol import PlannedCounts
 from umpirical.runs.plan import Design
 
 __all__ = ["DatasheetDesign", "PlannedTallies"]
 
 
+@dataclass(frozen=True)
 class DatasheetDesign(Design):
-    """Every stimulus in every arm and repeat, in both orders."""
+    """Every stimulus in every arm and repeat, in both orders, each in a layout where the prompt leaves it open."""
+
+    crossed: tuple[str, ...] = ()
+    """The arms whose layout is varied."""
+    layouts: Mapping[str, Layout] = field(default_factory=dict, repr=False, hash=False)
+    """The layout of each stimulus, by its id; a stimulus without one is shown as the prompt has it."""
+
+    def as_json(self) -> Json:
+        # Left out where nothing is varied, so that such a design keeps its id.
+        crossed: dict[str, Json] = {"crossed": self.crossed, "cells": CELLS} if self.crossed else {}
+        return {"repeats": self.repeats, "arms": self.arms, **crossed}
+
+    def over(self, stimuli: Iterable[Stimulus]) -> "DatasheetDesign":
+        return replace(self, layouts=layouts_of(stimuli)) if self.crossed else self
 
     def presentations(
         self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"
@@ -24,7 +42,9 @@ class DatasheetDesign(Design):
         # A pair of identical answers is pointless for a judge that sees one answer at a time.
         if kind == "grade" and stimulus.family == "vacuum" and stimulus.stratum == "identical":
             return iter(())
-        return super().presentations(stimulus, capabilities, kind)
+        layout = self.layouts.get(stimulus.id)
+        ways = super().presentations(stimulus, capabilities, kind)
+        return (replace(way, layout=layout if way.arm in self.crossed else None) for way in ways)
 
 
 @dataclass(slots=True)

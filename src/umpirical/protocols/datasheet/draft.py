@@ -21,8 +21,9 @@ from umpirical.models.requests import ChatRequest, Decoding, Message, Model
 from umpirical.models.spec import ModelSpec
 from umpirical.models.worst_case import WorstCase
 from umpirical.runs.loop import run_on_loop
+from umpirical.stimuli.controlled.family_files import filler_tasks, read_tasks
 from umpirical.stimuli.controlled.task_checks import check_task
-from umpirical.stimuli.controlled.tasks import Task, builtin_tasks, read_tasks
+from umpirical.stimuli.controlled.tasks import Task
 from umpirical.store.files import read_named_text, write_text
 from umpirical.store.yaml_files import dump_yaml, parse_yaml
 from umpirical.text.templates import fill
@@ -286,7 +287,7 @@ def _problems(task: Task) -> Iterator[str]:
     """Yields the problems that any task may have, and those that only a draft must avoid."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", task.id):
         yield f"the id {task.id[:64]!r} must consist of lower-case letters, digits and hyphens"
-    if task.id in {known.family for known in builtin_tasks()}:
+    if task.id in {known.family for known in filler_tasks()}:
         yield f"the id {task.id} belongs to a built-in task: choose another"
     if not LEAST <= len(task.requirements) <= MOST:
         yield f"it has {len(task.requirements)} requirements, not {LEAST} to {MOST}"

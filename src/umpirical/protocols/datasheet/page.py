@@ -31,6 +31,8 @@ FITTED = ("latent", "p-value", "ratio")
 
 VERDICTS: tuple[LimitVerdict, ...] = ("PASS", "FAIL", "INCONCLUSIVE", "N/A")
 CURVE = ("target-sensitivity", "detection-threshold")
+LAYOUT = {"slot-effect": "Slot", "label-effect": "Label", "list-effect": "List", "tie-place-effect": "Place of the tie"}
+"""Effects of the layout, which are shown in one table and not among the ratings, and what each is the effect of."""
 STABLE, POSITIONAL = "stable-cross-sensitivity", "positional-false-preference"
 
 
@@ -77,6 +79,17 @@ class Transform:
 
 
 @dataclass(frozen=True, slots=True)
+class LayoutEffect:
+    """What one factor of the layout does on pairs with nothing to prefer."""
+
+    factor: str
+    about: str
+    equal: MeasureRecord | None
+    """On equally good answers."""
+    identical: MeasureRecord | None
+
+
+@dataclass(frozen=True, slots=True)
 class Arm:
     """Everything that was measured in one arm."""
 
@@ -90,6 +103,8 @@ class Arm:
     stack: charts.Stack | NotDrawn
     parts: tuple[MeasureRecord, ...]
     transforms: tuple[Transform, ...]
+    layout: tuple[LayoutEffect, ...]
+    """Empty where the layout was not varied."""
     grades: charts.GradeChart | NotDrawn
     levels: tuple[LevelGrades, ...]
     by_key: dict[tuple[str, str], MeasureRecord]
@@ -171,7 +186,7 @@ def ratings_of(datasheet: Datasheet, arm: str) -> list[Rating]:
         Rating(measure, limit)
         for measure in measures
         for limit in [held.get((measure.name, measure.stratum))]
-        if limit or (not only_held and not measure.stratum and measure.scale not in FITTED and not _is_shift(measure))
+        if limit or (not only_held and _is_rated(measure))
     ]
     measured = {(measure.name, measure.stratum) for measure in measures}
     return [*rows, *(Rating(None, limit) for key, limit in held.items() if key not in measured)]
@@ -201,10 +216,15 @@ def _arm(datasheet: Datasheet, name: str, measures: Sequence[MeasureRecord]) -> 
             sorted((m for m in measures if m.name in in_parts and not m.stratum), key=lambda m: in_parts.index(m.name))
         ),
         transforms=_transforms(measures),
+        layout=_layout(measures),
         grades=charts.grade_chart(grades),
         levels=tuple(levels(grades)),
         by_key={(measure.name, measure.stratum): measure for measure in measures},
     )
+
+
+def _is_rated(measure: MeasureRecord) -> bool:
+    return not (measure.stratum or measure.scale in FITTED or measure.name in LAYOUT or _is_shift(measure))
 
 
 def _is_shift(measure: MeasureRecord) -> bool:
@@ -232,6 +252,17 @@ def _transforms(measures: Sequence[MeasureRecord]) -> tuple[Transform, ...]:
     found = {(m.name, m.stratum): m for m in measures if m.name in {STABLE, POSITIONAL} and m.stratum}
     names = dict.fromkeys(stratum for _, stratum in found)
     return tuple(Transform(name, found.get((STABLE, name)), found.get((POSITIONAL, name))) for name in names)
+
+
+def _layout(measures: Sequence[MeasureRecord]) -> tuple[LayoutEffect, ...]:
+    found = {(m.name, m.stratum): m for m in measures if m.name in LAYOUT}
+    if not any(isinstance(measure.result, EstimateRecord) for measure in found.values()):
+        return ()
+    return tuple(
+        LayoutEffect(factor, equal.about, equal, found.get((name, "identical")))
+        for name, factor in LAYOUT.items()
+        if (equal := found.get((name, "")))
+    )
 
 
 def _fitted(measures: Sequence[MeasureRecord], arms: Sequence[str]) -> tuple[tuple[MeasureRecord, ...], ...]:

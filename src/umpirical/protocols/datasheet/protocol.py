@@ -6,6 +6,7 @@ from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.gates import GateResult
 from umpirical.judges.judge import Judge
+from umpirical.judges.layout import crossed_arms
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.datasheet.card import render_markdown
@@ -17,7 +18,7 @@ from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema, re
 from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, read_run
 from umpirical.protocols.datasheet.spec import DatasheetSpec, DatasheetStudy
 from umpirical.protocols.datasheet.start import start_study
-from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_carriers, chosen_tasks, write_stimulus_set
+from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_carriers, chosen_materials, write_stimulus_set
 from umpirical.protocols.protocol import Checked, Decided, PlannedCounts, Protocol, Started
 from umpirical.protocols.study import Study
 from umpirical.runs.plan import Design
@@ -48,7 +49,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
 
     def check(self, study: DatasheetStudy) -> Checked:
         stimuli, gates = build_stimuli(
-            chosen_tasks(study),
+            chosen_materials(study),
             recipe(study.spec.design.size),
             seed=study.spec.seed,
             carriers=chosen_carriers(study),
@@ -67,7 +68,11 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
             )
 
     def design(self, study: DatasheetStudy, judge: JudgeSpec) -> Design:
-        return DatasheetDesign(repeats=study.spec.design.repeats, arms=tuple(judge.prompts) or ("baseline",))
+        return DatasheetDesign(
+            repeats=study.spec.design.repeats,
+            arms=tuple(judge.prompts) or ("baseline",),
+            crossed=crossed_arms(judge),
+        )
 
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
         """Checks that both orders of every pair are in the plan, unless the judge cannot be shown both."""

@@ -4,6 +4,7 @@ from pydantic import Field, model_validator
 
 from umpirical.protocols.datasheet.policy_files import DEFAULT, PRESETS
 from umpirical.protocols.study import DesignSpec, Study, StudySpec
+from umpirical.stimuli.controlled.materials import Ladder
 
 __all__ = ["DatasheetDesignSpec", "DatasheetSpec", "DatasheetStudy"]
 
@@ -12,6 +13,10 @@ class DatasheetDesignSpec(DesignSpec):
     """How much is asked, and how often."""
 
     size: str = Field(default="standard", description="How much is asked: screen, paper, standard or full.")
+    ladder: Ladder = Field(
+        default="crossed",
+        description="crossed: only a judge that reads the task can pass. filler: to compare with the paper.",
+    )
 
 
 class DatasheetSpec(StudySpec):

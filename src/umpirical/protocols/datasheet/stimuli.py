@@ -1,9 +1,9 @@
 """The stimuli of a datasheet study: built once, gated, and kept on disk."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import UsageError
@@ -15,39 +15,45 @@ from umpirical.reports.record import GateRecord
 from umpirical.stimuli.controlled.carriers import pairs as carrier_pairs
 from umpirical.stimuli.controlled.carriers.carrier import PREFIX, Carrier, read_carriers
 from umpirical.stimuli.controlled.carriers.pairs import carrier_stimuli
-from umpirical.stimuli.controlled.datasheet_set import MAKERS, datasheet_stimuli, spread_over_families
+from umpirical.stimuli.controlled.datasheet_set import MAKERS, datasheet_stimuli
+from umpirical.stimuli.controlled.family_files import Family, builtin_families, filler_tasks, load_family
 from umpirical.stimuli.controlled.gates.carriers import carriers_checked
 from umpirical.stimuli.controlled.gates.suite import refuse_unsound, try_gates
+from umpirical.stimuli.controlled.materials import Materials, builtin_materials, crossed_materials
 from umpirical.stimuli.controlled.recipes import Recipe, recipe
-from umpirical.stimuli.controlled.tasks import Task, builtin_tasks, load_tasks
+from umpirical.stimuli.controlled.tasks import Task
 from umpirical.store.files import inside
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 from umpirical.store.yaml_files import load_yaml
 
-__all__ = ["build_stimuli", "chosen_carriers", "chosen_tasks", "stimuli_record", "write_stimulus_set"]
+__all__ = ["build_stimuli", "chosen_carriers", "chosen_materials", "stimuli_record", "write_stimulus_set"]
+
+T = TypeVar("T")
+
+FILES = (".yaml", ".yml")
 
 
 def write_stimulus_set(study: DatasheetStudy) -> StimulusSet:
     """Returns the study's stimuli, built once for each set of tasks, size and seed. Raises if a gate fails."""
-    tasks, size, seed = chosen_tasks(study), recipe(study.spec.design.size), study.spec.seed
+    materials, size, seed = chosen_materials(study), recipe(study.spec.design.size), study.spec.seed
     carriers = chosen_carriers(study)
-    made_of = {"tasks": _tasks_json(tasks), "size": asdict(size), "seed": seed, "makers": MAKERS}
+    made_of = {"tasks": _tasks_json(materials), "size": asdict(size), "seed": seed, "makers": MAKERS}
     if carriers is not None:
         made_of |= {"carriers": [asdict(carrier) for carrier in carriers], "makers": [*MAKERS, carrier_pairs.MAKER]}
     folder = study.folder / "stimuli" / digest("stimulus set", made_of)[:12]
     if (folder / "manifest.json").exists():
         return StimulusSet(folder)
-    stimuli, gates = build_stimuli(tasks, size, seed=seed, carriers=carriers)
+    stimuli, gates = build_stimuli(materials, size, seed=seed, carriers=carriers)
     refuse_unsound(gates)
-    return write_stimuli(folder, stimuli, about=_about(study, tasks, gates))
+    return write_stimuli(folder, stimuli, about=_about(study, materials, gates))
 
 
 def build_stimuli(
-    tasks: Sequence[Task], size: Recipe, *, seed: int, carriers: Sequence[Carrier] | None = None
+    materials: Materials, size: Recipe, *, seed: int, carriers: Sequence[Carrier] | None = None
 ) -> tuple[list[Stimulus], list[GateResult]]:
     """Builds the stimuli and checks every gate: those of tier 1 on the tasks, one of tier 2 on the carriers."""
-    stimuli = list(datasheet_stimuli(tasks, size, seed=seed))
-    gates = list(try_gates(tasks, stimuli, datasheet_stimuli(tasks, size, seed=seed)))
+    stimuli = list(datasheet_stimuli(materials, size, seed=seed))
+    gates = list(try_gates(materials, stimuli, datasheet_stimuli(materials, size, seed=seed)))
     if carriers is None:
         return stimuli, gates
     carried = list(carrier_stimuli(carriers, seed=seed))
@@ -64,44 +70,91 @@ def chosen_carriers(study: DatasheetStudy) -> list[Carrier] | None:
     return read_carriers(load_yaml(path))
 
 
-def chosen_tasks(study: DatasheetStudy) -> list[Task]:
+def chosen_materials(study: DatasheetStudy) -> Materials:
     """Returns the built-in tasks for the study's size, or the tasks, families and files that the study names."""
-    if study.spec.tasks is None:
-        return spread_over_families(builtin_tasks(), recipe(study.spec.design.size).tasks)
-    chosen: dict[str, Task] = {}
-    for name in study.spec.tasks:
-        if name.endswith((".yaml", ".yml")):
-            found = load_tasks(inside(study.folder, name))
-        else:
-            # Read only where one is named: that takes longer than reading a whole study.
-            found = [task for task in builtin_tasks() if name in (task.id, task.family)]
-        if not found:
-            families = ", ".join(dict.fromkeys(task.family for task in builtin_tasks()))
-            raise UsageError(f"no task named {name}", fix=f"name a .yaml file, or a family: {families}")
-        if doubled := [task.id for task in found if task.id in chosen]:
-            raise UsageError(f"task {doubled[0]} is chosen twice", fix="name it once in tasks")
-        if named := [task.id for task in found if task.id.startswith(PREFIX)]:
-            raise UsageError(f"task {named[0]}: {PREFIX} is reserved for your own answers", fix="choose another id")
-        chosen.update((task.id, task) for task in found)
-    return list(chosen.values())
+    ladder, names = study.spec.design.ladder, study.spec.tasks
+    if names is None:
+        return builtin_materials(ladder, recipe(study.spec.design.size).tasks)
+    if ladder == "filler":
+        return Materials(tasks=tuple(_once(task for name in names for task in _filler_tasks(study, name))))
+    return crossed_materials(_once(place for name in names for place in _places(study, name)))
 
 
-def _tasks_json(tasks: Sequence[Task]) -> Json:
+Place = tuple[Family, int]
+"""A family, and one of its sets of parameters."""
+
+
+def _places(study: DatasheetStudy, name: str) -> list[Place]:
+    if name.endswith(FILES):
+        family = load_family(inside(study.folder, name))
+        if not isinstance(family, Family):
+            raise UsageError(
+                f"{name}: its tasks have fillers, and say nothing of what asks for each fact",
+                fix="add context, request, about and asks, or set design: {ladder: filler}",
+            )
+        return [(family, place) for place in range(len(family.sets))]
+    # Read only where one is named: that takes longer than reading a whole study.
+    known = builtin_families()
+    places = [(family, place) for family in known for place in range(len(family.sets))]
+    return _known(name, [place for place in places if name in (place[0].id, _name(place))], (f.id for f in known))
+
+
+def _filler_tasks(study: DatasheetStudy, name: str) -> list[Task]:
+    if name.endswith(FILES):
+        tasks = load_family(inside(study.folder, name))
+        if isinstance(tasks, Family):
+            raise UsageError(f"{name}: its tasks have no fillers", fix="leave out design: {ladder: filler}")
+        return tasks
+    known = filler_tasks()
+    return _known(name, [task for task in known if name in (task.id, task.family)], (task.family for task in known))
+
+
+def _known(name: str, found: list[T], families: Iterable[str]) -> list[T]:
+    if not found:
+        fix = f"name a .yaml file, or a family: {', '.join(dict.fromkeys(families))}"
+        raise UsageError(f"no task named {name}", fix=fix)
+    return found
+
+
+def _once(chosen: Iterable[T]) -> list[T]:
+    """Returns what was chosen. Raises if a task is chosen twice, or is named as only the user's own answers may be."""
+    found: dict[str, T] = {}
+    for one in chosen:
+        if (name := _name(one)) in found:
+            raise UsageError(f"task {name} is chosen twice", fix="name it once in tasks")
+        if name.startswith(PREFIX):
+            raise UsageError(f"task {name}: {PREFIX} is reserved for your own answers", fix="choose another id")
+        found[name] = one
+    return list(found.values())
+
+
+def _name(chosen: object) -> str:
+    match chosen:
+        case (Family() as family, int(place)):
+            return ".".join(filter(None, (family.id, family.sets[place])))
+        case Task(id=name):
+            return name
+        case _:
+            raise TypeError(f"not a task: {chosen!r}")
+
+
+def _tasks_json(materials: Materials) -> Json:
     return [
         # A draft must not find the set that was made after its review.
         [task.id, task.prompt, [list(map(list, (f.check, f.forms, f.fillers))) for f in task.facts]]
         + ([] if task.reviewed else ["draft"])
-        for task in tasks
+        for task in materials.all_tasks
     ]
 
 
-def _about(study: DatasheetStudy, tasks: Sequence[Task], gates: Sequence[GateResult]) -> dict[str, Json]:
+def _about(study: DatasheetStudy, materials: Materials, gates: Sequence[GateResult]) -> dict[str, Json]:
     return {
         "size": study.spec.design.size,
         "seed": study.spec.seed,
-        "tasks": [task.id for task in tasks],
-        "task_families": dict(Counter(task.family for task in tasks)),
-        "domains": dict(Counter(task.domain for task in tasks)),
+        "ladder": study.spec.design.ladder,
+        "tasks": materials.ids,
+        "task_families": dict(Counter(task.family for task in materials.of_each())),
+        "domains": dict(Counter(task.domain for task in materials.of_each())),
         "gates": [asdict(gate) for gate in gates],
     }
 

@@ -1,24 +1,26 @@
 """The stimulus set of the datasheet: vacuum, equal quality, and the ladder, task by task."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
-from typing import TypeVar
 
 from umpirical.domain.stimuli import NoPreference, Stimulus
-from umpirical.stimuli.controlled.ladder import pairs
+from umpirical.stimuli.controlled.ladder import pairs, quads
 from umpirical.stimuli.controlled.ladder.balance import Balancer
 from umpirical.stimuli.controlled.ladder.pairs import PairMaker
+from umpirical.stimuli.controlled.ladder.quads import QuadMaker, RequestBalance
+from umpirical.stimuli.controlled.materials import Materials
 from umpirical.stimuli.controlled.recipes import Recipe
 from umpirical.stimuli.controlled.tasks import Task
 
-__all__ = ["MAKERS", "datasheet_stimuli", "spread_over_families", "vacuum_stimuli"]
+__all__ = ["MAKERS", "datasheet_stimuli", "vacuum_stimuli"]
 
-T = TypeVar("T")
+ROUNDING = 1e-9
 
-VACUUM_MAKER = "vacuum/2"
+VACUUM_MAKER = "vacuum/3"
 
-MAKERS = [pairs.MAKER, VACUUM_MAKER]
+MAKERS = [pairs.MAKER, quads.MAKER, VACUUM_MAKER]
 """What makes the stimuli, with versions: another version makes another set of the same tasks."""
 
 COSTS = {"whitespace": 2, "empty": 1, "identical": 1}
@@ -27,8 +29,64 @@ COSTS = {"whitespace": 2, "empty": 1, "identical": 1}
 WHITESPACE = (("   ", "\n\n"), (" \n ", "\t\t"), ("\n", "      "), ("\t", " \n\n "))
 
 
-def datasheet_stimuli(tasks: Sequence[Task], recipe: Recipe, *, seed: int) -> Iterator[Stimulus]:
-    """Every stimulus of the set. The same tasks, recipe and seed give the same bytes."""
+def datasheet_stimuli(materials: Materials, recipe: Recipe, *, seed: int) -> Iterator[Stimulus]:
+    """Every stimulus of the set. The same materials, recipe and seed give the same bytes."""
+    if materials.twins:
+        yield from _crossed_stimuli(materials, recipe, seed)
+    if materials.tasks:
+        yield from _filler_stimuli(materials.tasks, recipe, seed)
+
+
+def _crossed_stimuli(materials: Materials, recipe: Recipe, seed: int) -> Iterator[Stimulus]:
+    """Quads show both versions of a task. Whatever else is made of it shows one, and the versions take turns."""
+    balancer, balance, made = Balancer(), RequestBalance(), Counter[str]()
+    families = len({twin.family for twin in materials.twins})
+    for index, twin in enumerate(materials.twins):
+        makers = [PairMaker(task, index, seed, balancer) for task in twin.versions]
+        yield from vacuum_stimuli(makers[index % 2], prompts=recipe.vacuum)
+        for turn in range(recipe.delta0):
+            yield makers[(index + turn) % 2].equal(turn)
+        quads = QuadMaker(twin, index, seed, balance)
+        yield from _quads(
+            quads, _due(recipe.quads, index), recipe.steps, math.floor(index * recipe.quads + ROUNDING), made
+        )
+        # A family that had its turn in the first round of tasks lets another have it in the second.
+        yield from _controls(makers, recipe, index + index // families, made)
+    for turn in range(round(recipe.figures * len(materials.twins)) if materials.figures else 0):
+        place, again = turn % len(materials.figures), turn // len(materials.figures)
+        quads = QuadMaker(materials.figures[place], place, seed, balance)
+        yield from _quads(quads, 1, recipe.steps, turn + again, made)
+
+
+def _quads(maker: QuadMaker, count: int, steps: Sequence[float], start: int, made: Counter[str]) -> Iterator[Stimulus]:
+    """Steps in rotation over the twins; one that a twin has no room for becomes its largest."""
+    for place in range(count):
+        delta = min(steps[(start + place) % len(steps)], float(maker.top))
+        name = f"{maker.twin.kind} {delta:g}"
+        yield from maker.quad(delta, start + place, rank=made[name])
+        made[name] += 1
+
+
+def _controls(makers: Sequence[PairMaker], recipe: Recipe, place: int, made: Counter[str]) -> Iterator[Stimulus]:
+    """Pairs that set requirements against each other, or length against nothing, or against quality."""
+    for _ in range(_due(recipe.subset, place)):
+        yield makers[made["subset"] % 2].subset(made["subset"])
+        made["subset"] += 1
+    for turn in range(_due(recipe.length, place)):
+        yield makers[made["length"] % 2].length(turn, rank=made["length"])
+        made["length"] += 1
+    for turn in range(_due(recipe.conflict, place + 1)):
+        yield makers[made["conflict"] % 2].conflict(turn, rank=made["conflict"])
+        made["conflict"] += 1
+
+
+def _due(share: float, index: int) -> int:
+    """How many are made of the task at this place, if `share` of one is made of each."""
+    return math.floor((index + 1) * share + ROUNDING) - math.floor(index * share + ROUNDING)
+
+
+def _filler_stimuli(tasks: Sequence[Task], recipe: Recipe, seed: int) -> Iterator[Stimulus]:
+    """The ladder of fillers, of as many pairs as the quads have."""
     balancer, made = Balancer(), Counter[str]()
     for index, task in enumerate(tasks):
         maker = PairMaker(task, index, seed, balancer)
@@ -36,21 +94,16 @@ def datasheet_stimuli(tasks: Sequence[Task], recipe: Recipe, *, seed: int) -> It
         for turn in range(recipe.delta0):
             yield maker.equal(turn)
         yield from _ladder(maker, recipe, made)
-        for turn in range(recipe.subset):
-            yield maker.subset(turn)
-        for turn in range(recipe.length):
-            kind, make = ("length", maker.length) if (index + turn) % 2 else ("conflict", maker.conflict)
-            yield make(turn, rank=made[kind])
-            made[kind] += 1
+        yield from _controls([maker, maker], recipe, index, made)
 
 
 def _ladder(maker: PairMaker, recipe: Recipe, made: Counter[str]) -> Iterator[Stimulus]:
     """Steps in rotation over the tasks, as far as a task's grain allows them. `made` counts them over the whole set."""
     top, grain = len(maker.task.requirements), maker.task.grain
     steps = [step for step in recipe.steps if step <= top and (step * grain).is_integer()]
-    seen = Counter[float]()
-    for place in range(recipe.ladder):
-        delta = steps[(maker.index * recipe.ladder + place) % len(steps)]
+    seen, count = Counter[float](), _due(2 * recipe.quads, maker.index)
+    for place in range(count):
+        delta = steps[(maker.index * count + place) % len(steps)]
         yield maker.step(delta, seen[delta], rank=made[f"{delta:g}"])
         seen[delta] += 1
         made[f"{delta:g}"] += 1
@@ -87,6 +140,8 @@ def _vacuum_stimulus(maker: PairMaker, stratum: str, turn: int) -> Stimulus:
             candidates = (maker.answer(level, turn),) * 2
     return Stimulus(
         task_id=task.id,
+        task_family=task.family,
+        version=task.version,
         task=task.prompt,
         candidates=candidates,
         expectation=NoPreference(),
@@ -95,21 +150,3 @@ def _vacuum_stimulus(maker: PairMaker, stratum: str, turn: int) -> Stimulus:
         stratum=stratum,
         base=level,
     )
-
-
-def spread_over_families(tasks: Sequence[Task], count: int) -> list[Task]:
-    """`count` of the tasks, from as many domains and families as possible.
-
-    The first task of each family, then the second of each; and among families, the first of each domain, then the
-    second of each.
-    """
-    domains: dict[str, dict[str, list[Task]]] = {}
-    for task in tasks:
-        domains.setdefault(task.domain, {}).setdefault(task.family, []).append(task)
-    families = _in_turn([list(families.values()) for families in domains.values()])
-    return _in_turn(families)[:count]
-
-
-def _in_turn(rows: Sequence[Sequence[T]]) -> list[T]:
-    """The first of each row, then the second of each, and so on."""
-    return [row[place] for place in range(max(map(len, rows), default=0)) for row in rows if place < len(row)]

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 
 from umpirical.domain.errors import UsageError
 
-__all__ = ["RECIPES", "Recipe", "recipe"]
+__all__ = ["RECIPES", "STEPS", "Recipe", "recipe"]
 
-QUARTER_STEPS = (0.25, 1.0, 2.0, 0.5, 1.0, 3.0, 0.75, 4.0, 1.0, 5.0)
-"""Below one requirement, the steps are quarters: a threshold there would be censored on a ladder of whole steps. One
-requirement comes three times as often as any other step, since a limit is set there."""
+STEPS = (1.0, 5.0, 0.5, 1.0, 5.0, 2.0, 1.0, 5.0, 3.0, 1.0, 5.0, 4.0)
+"""One requirement and five come four times as often as any other step, since limits are set there."""
 
 PAPER_STEPS = (1.0,) * 5 + (2.0,) * 4 + (3.0,) * 3 + (4.0,) * 2 + (5.0,)
 """Every pair of whole levels."""
@@ -16,7 +15,7 @@ PAPER_STEPS = (1.0,) * 5 + (2.0,) * 4 + (3.0,) * 3 + (4.0,) * 2 + (5.0,)
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How much is made of each task."""
+    """How much is made of each task. A share of one means: of every second, third, fourth task."""
 
     about: str
     tasks: int
@@ -25,34 +24,58 @@ class Recipe:
     """Distinct vacuum prompts."""
     delta0: int
     """Pairs of equal quality."""
-    ladder: int
-    """Pairs on the ladder, whose steps take turns."""
-    steps: tuple[float, ...] = QUARTER_STEPS
-    subset: int = 0
+    quads: float
+    """Quads on the ladder, whose steps take turns: two pairs each."""
+    steps: tuple[float, ...] = STEPS
+    figures: float = 0
+    """Quads whose versions differ in the figures given."""
+    subset: float = 0
     """Pairs of equal quality that meet different requirements."""
-    length: int = 0
-    """Pairs that differ in length: in turn of equal quality, and with the better answer the shorter one."""
+    length: float = 0
+    """Pairs of equal quality, one of them longer."""
+    conflict: float = 0
+    """Pairs whose better answer is the shorter one."""
 
     @property
     def calls(self) -> int:
         """How often a `compare` judge is called, with one arm and no repeats."""
-        return self.tasks * (self.vacuum + 2 * (self.delta0 + self.ladder + self.subset + self.length))
+        pairs = self.delta0 + 2 * (self.quads + self.figures) + self.subset + self.length + self.conflict
+        return round(self.tasks * (self.vacuum + 2 * pairs))
 
 
 RECIPES = {
-    "screen": Recipe("a first look", tasks=20, vacuum=3, delta0=3, ladder=3),
+    "screen": Recipe("a first look", tasks=24, vacuum=2, delta0=1, quads=2, figures=0.25, conflict=0.5),
     "paper": Recipe(
-        "the design of the Dark Current paper", tasks=10, vacuum=12, delta0=6, ladder=15, steps=PAPER_STEPS
+        "the protocol of the Dark Current paper, controls included",
+        tasks=10,
+        vacuum=12,
+        delta0=6,
+        quads=7.5,
+        steps=PAPER_STEPS,
+        subset=2,
+        length=2,
     ),
-    "standard": Recipe("rates to about .05 where they are low", tasks=40, vacuum=2, delta0=5, ladder=3),
+    "standard": Recipe(
+        "enough to tell a sound judge in most cases",
+        tasks=48,
+        vacuum=4,
+        delta0=2,
+        quads=3,
+        figures=0.75,
+        subset=0.5,
+        length=0.5,
+        conflict=0.5,
+    ),
     "full": Recipe(
-        "everything, length and requirement weights included",
-        tasks=100,
+        "enough to tell a sound judge nearly always",
+        tasks=96,
         vacuum=2,
-        delta0=3,
-        ladder=4,
-        subset=1,
-        length=1,
+        delta0=2,
+        quads=3,
+        figures=0.5,
+        subset=0.5,
+        length=0.5,
+        conflict=0.5,
     ),
 }
 

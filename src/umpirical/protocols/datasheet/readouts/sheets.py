@@ -20,6 +20,7 @@ BY_CONSTRUCTION = {
         (
             "positional-false-preference", "one-sided-commit", "one-sided-slot", "one-sided-content",
             "slot-1-rate", "slot-2-rate", "excess-stable", "excess-positional",
+            "slot-effect", "label-effect", "list-effect",
         ),
         _ORDERS,
     ),

@@ -5,16 +5,19 @@ from collections.abc import Mapping, Sequence
 from umpirical.domain.gates import GateResult
 from umpirical.domain.stimuli import Stimulus
 from umpirical.stimuli.controlled.ladder.transforms import canonical
-from umpirical.stimuli.controlled.task_checks import check_tasks
+from umpirical.stimuli.controlled.layouts import PROSE, member, statements
+from umpirical.stimuli.controlled.materials import Materials
+from umpirical.stimuli.controlled.task_checks import check_tasks, check_twins
 from umpirical.stimuli.controlled.tasks import Task
-from umpirical.text.sentences import sentences_at_every_stop
 
 __all__ = ["checkers_agree", "no_leak", "sound_tasks", "superset"]
 
 
-def sound_tasks(tasks: Sequence[Task]) -> GateResult:
-    """Every sentence states what it should and nothing else, fillers state nothing, prompts give nothing away."""
-    return result("sound-tasks", list(check_tasks(list(tasks))), f"{len(tasks)} tasks", "no problem in any task")
+def sound_tasks(materials: Materials) -> GateResult:
+    """Every sentence states what it should and nothing else, fillers state nothing, requests give nothing away."""
+    problems = [*check_tasks(materials.tasks), *check_twins(materials.twins + materials.figures)]
+    looked_at = f"{len(materials.of_each())} tasks"
+    return result("sound-tasks", problems, looked_at, "no problem in any task")
 
 
 def checkers_agree(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResult:
@@ -31,7 +34,7 @@ def superset(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResu
     """The better candidate states all that the lesser one states, and more."""
     problems, pairs = [], 0
     for stimulus in stimuli:
-        if stimulus.family in ("ladder", "conflict"):
+        if stimulus.family in ("ladder", "figures", "conflict"):
             pairs += 1
             one, other = map(tasks[stimulus.task_id].stated, stimulus.candidates)
             if not (one < other or other < one):
@@ -46,7 +49,8 @@ def no_leak(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResul
     for stimulus in stimuli:
         known = own[stimulus.task_id]
         for text in filter(str.strip, stimulus.candidates):
-            if foreign := [part for part in sentences_at_every_stop(text) if canonical(part) not in known]:
+            parts = statements(text, tasks[stimulus.task_id].layout)
+            if foreign := [part for part in parts if canonical(part) not in known]:
                 problems.append(f"stimulus {stimulus.id}: {foreign[0]!r} is not from its task")
             elif text != text.strip() or any(mark.isspace() and mark not in " \n" for mark in text):
                 problems.append(f"stimulus {stimulus.id}: blanks that no transform makes")
@@ -56,7 +60,8 @@ def no_leak(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResul
 
 
 def _own_sentences(task: Task) -> set[str]:
-    return {canonical(text) for fact in task.facts for text in (*fact.forms, *fact.fillers)}
+    texts = [text for fact in task.facts for text in (*fact.forms, *fact.fillers)]
+    return {canonical(text if task.layout == PROSE else member(text)) for text in texts}
 
 
 def result(name: str, problems: Sequence[str], looked_at: str, allowed: str) -> GateResult:

@@ -33,12 +33,12 @@ def near_duplicates(stimuli: Sequence[Stimulus]) -> GateResult:
         f"stimuli {texts[text].id} and {stimulus.id} show the same answer under two tasks"
         for stimulus in stimuli
         for text in filter(str.strip, stimulus.candidates)
-        if texts.setdefault(text, stimulus).task_id != stimulus.task_id
+        if texts.setdefault(text, stimulus).twin != stimulus.twin
     ]
     triples = {text: word_triples(text) for text in texts}
     for one, other in _look_alike(triples):
         first, second = texts[one], texts[other]
-        if first.task_id != second.task_id and shared_triples(triples[one], triples[other]) >= SIMILAR:
+        if first.twin != second.twin and shared_triples(triples[one], triples[other]) >= SIMILAR:
             problems.append(f"stimuli {first.id} and {second.id} show nearly the same answer under two tasks")
     allowed = f"no two tasks share an answer by {SIMILAR:.0%} of word triples"
     return result("near-duplicates", problems, f"{len(texts)} answers", allowed)

@@ -5,24 +5,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from umpirical.domain.errors import GateError
 from umpirical.domain.gates import GateResult
 from umpirical.domain.stimuli import Stimulus
-from umpirical.stimuli.controlled.gates import contents, design, surface
-from umpirical.stimuli.controlled.tasks import Task
+from umpirical.stimuli.controlled.gates import contents, crossing, design, surface
+from umpirical.stimuli.controlled.materials import Materials
 
 __all__ = ["refuse_unsound", "try_gates"]
 
 
-def try_gates(tasks: Sequence[Task], stimuli: Sequence[Stimulus], again: Iterable[Stimulus]) -> Iterator[GateResult]:
+def try_gates(materials: Materials, stimuli: Sequence[Stimulus], again: Iterable[Stimulus]) -> Iterator[GateResult]:
     """Every gate, in the order of what they look at. `again` builds the set a second time."""
-    by_id = {task.id: task for task in tasks}
-    yield contents.sound_tasks(tasks)
+    by_id = {task.id: task for task in materials.all_tasks}
+    yield contents.sound_tasks(materials)
     yield contents.checkers_agree(by_id, stimuli)
     yield contents.superset(by_id, stimuli)
     yield contents.no_leak(by_id, stimuli)
-    yield surface.lengths_match(stimuli)
+    yield surface.lengths_match(by_id, stimuli)
     yield surface.length_tells_nothing(stimuli)
     yield surface.trivial_judges(stimuli)
     yield surface.reported_judges(stimuli)
-    yield surface.bag_of_words(by_id, stimuli)
+    yield surface.bag_of_words(stimuli)
+    if materials.twins:
+        yield crossing.crossed(by_id, stimuli)
+        yield crossing.request_overlap(by_id, stimuli)
     yield design.near_duplicates(stimuli)
     yield design.controls(stimuli)
     yield design.rebuilds(stimuli, again)

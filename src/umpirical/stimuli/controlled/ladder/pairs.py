@@ -12,12 +12,23 @@ from umpirical.domain.stimuli import Expectation, GivenWinner, NoPreference, Sti
 from umpirical.stats.seeds import generator
 from umpirical.stimuli.controlled.ladder.balance import Balancer, Draw
 from umpirical.stimuli.controlled.ladder.transforms import PLAIN, REWRITING, TRANSFORMS, transformed
+from umpirical.stimuli.controlled.layouts import joined
 from umpirical.stimuli.controlled.lengths import equally_long
 from umpirical.stimuli.controlled.tasks import Task
 
-__all__ = ["PairMaker", "Wording", "bases", "chain", "facts_at", "random_wording", "reworded", "slot_sentences"]
+__all__ = [
+    "PairMaker",
+    "Wording",
+    "bases",
+    "chain",
+    "facts_at",
+    "random_wording",
+    "reworded",
+    "slot_sentences",
+    "wording_choices",
+]
 
-MAKER = "ladder/2"
+MAKER = "ladder/3"
 
 DRAWS = 10
 """How many wordings that make a pair equally long are drawn; one of them is used."""
@@ -26,9 +37,10 @@ FEW, MOST_DRAWS = 40, 400
 """After FEW draws any number of such wordings will do; after MOST_DRAWS without one, the gate on lengths refuses."""
 
 LENGTHS = {"+25%": 0.25, "+50%": 0.50, "+100%": 1.00}
-"""Extra length by fillers, as a share of the sentences of an answer."""
+"""Extra length by statements that nobody asked for, as a share of the statements of an answer."""
 
-CONFLICTS = ("+50%", "+100%")
+CONFLICTS = ("+25%", "+50%")
+"""A lesser answer has no room for more: what is added is what the other version asks for, and is not stated yet."""
 
 Wording = tuple[int, ...]
 """For each sentence slot, which of its forms (or fillers) is used."""
@@ -92,27 +104,35 @@ class PairMaker:
         return self._stimulus(pair, NoPreference(), "delta0-subset", f"{one + 1}-{other + 1}", delta=0.0, base=1)
 
     def length(self, turn: int, *, rank: int) -> Stimulus:
-        """The same facts, and fillers added to u. `rank` is how many such pairs the set has already."""
+        """The same facts, and statements that nobody asked for added to u. `rank`: such pairs the set has already."""
         stratum = list(LENGTHS)[rank % len(LENGTHS)]
-        level = 1 + rank % (len(self.task.requirements) - 1)
+        level = self._roomy(LENGTHS[stratum], rank, len(self.task.requirements))
         present = facts_at(self.task, self.index, level)
         rng = generator(self.seed, "length", self.task.id, str(turn))
         pair = self._padded(present, present, LENGTHS[stratum], rng)
         return self._stimulus(pair, NoPreference(), "length", stratum, delta=0.0, base=level)
 
     def conflict(self, turn: int, *, rank: int) -> Stimulus:
-        """Better against longer: u states one requirement more, v has more fillers. `rank` as in `length`."""
+        """Better against longer: u states one requirement more, v is padded. `rank` as in `length`."""
         stratum = CONFLICTS[rank % len(CONFLICTS)]
-        base = rank % len(self.task.requirements)
+        base = self._roomy(LENGTHS[stratum], rank // len(CONFLICTS), len(self.task.requirements) - 1)
         lesser, better = (facts_at(self.task, self.index, level) for level in (base, base + 1))
         rng = generator(self.seed, "conflict", self.task.id, str(turn))
         longer, shorter = self._padded(lesser, better, LENGTHS[stratum], rng)
         return self._stimulus((shorter, longer), GivenWinner(0), "conflict", stratum, delta=1.0, base=base)
 
+    def _roomy(self, extra: float, rank: int, top: int) -> int:
+        """A level from which an answer can be padded: a slot that states a fact has room for its filler too."""
+        least = min(top, -(-self._extra(extra) // self.task.grain))
+        return least + rank % (top - least + 1)
+
+    def _extra(self, extra: float) -> int:
+        return round(extra * len(self.task.facts))
+
     def answer(self, level: float, turn: int) -> str:
         """One answer alone."""
         rng = generator(self.seed, "answer", self.task.id, str(turn))
-        return " ".join(self._sentences(facts_at(self.task, self.index, level), random_wording(self.task, rng)))
+        return self._joined(self._sentences(facts_at(self.task, self.index, level), random_wording(self.task, rng)))
 
     def _draw(  # noqa: PLR0913  # the two contents, and where the pair stands in the design
         self,
@@ -146,8 +166,8 @@ class PairMaker:
             changed = int(rng.integers(2))
             text = self._transformed(texts[changed], facts[changed], stratum, rng)
             if text is not None:
-                whole = [text if place == changed else " ".join(texts[place]) for place in (0, 1)]
-                (even if equally_long(*whole) else uneven).append((whole[0], whole[1]))
+                whole = [text if place == changed else self._joined(texts[place]) for place in (0, 1)]
+                (even if equally_long(whole[0], whole[1], self.task.layout) else uneven).append((whole[0], whole[1]))
         draws = even or uneven
         return draws[self.balancer.choose(self.task.prompt, draws, family=family, step=step)], stratum
 
@@ -155,7 +175,7 @@ class PairMaker:
         self, sentences: list[str], present: Collection[int], stratum: str, rng: np.random.Generator
     ) -> str | None:
         """The answer under a transform, unless that changes nothing, or something that a checker looks for."""
-        text = transformed(sentences, stratum, rng)
+        text = transformed(sentences, stratum, rng, self.task.layout)
         if text is None or (stratum in REWRITING and self.task.level(text) != len(present) / self.task.grain):
             return None
         return text
@@ -163,14 +183,16 @@ class PairMaker:
     def _padded(
         self, long: Collection[int], short: Collection[int], extra: float, rng: np.random.Generator
     ) -> tuple[str, str]:
-        """Two answers, the first with fillers put in between its sentences."""
+        """Two answers, the first with fillers put in between: of facts that it states, so that none comes twice."""
         wording = random_wording(self.task, rng)
         sentences, other = self._sentences(long, wording), self._sentences(short, reworded(self.task, wording, rng))
-        slots = rng.permutation(len(self.task.facts))[: round(extra * len(sentences))]
-        for slot in slots:
-            fillers = [text for text in self.task.facts[slot].fillers if text not in sentences]
+        for slot in rng.permutation(sorted(long))[: self._extra(extra)]:
+            fillers = self.task.facts[slot].fillers
             sentences.insert(int(rng.integers(len(sentences) + 1)), fillers[int(rng.integers(len(fillers)))])
-        return " ".join(sentences), " ".join(other)
+        return self._joined(sentences), self._joined(other)
+
+    def _joined(self, sentences: list[str]) -> str:
+        return joined(sentences, self.task.layout)
 
     def _sentences(self, present: Collection[int], wording: Sequence[int]) -> list[str]:
         return slot_sentences(self.task, self.index, present, tuple(wording))
@@ -191,6 +213,8 @@ class PairMaker:
     ) -> Stimulus:
         return Stimulus(
             task_id=self.task.id,
+            task_family=self.task.family,
+            version=self.task.version,
             task=self.task.prompt,
             candidates=pair,
             expectation=expectation,
@@ -222,12 +246,12 @@ def facts_at(task: Task, index: int, level: float) -> frozenset[int]:
 
 
 def random_wording(task: Task, rng: np.random.Generator) -> Wording:
-    return tuple(rng.integers(_choices(task)).tolist())
+    return tuple(rng.integers(wording_choices(task)).tolist())
 
 
 def reworded(task: Task, wording: Wording, rng: np.random.Generator) -> Wording:
     """Another wording in every slot that has another. The gate on tasks makes sure that each has."""
-    choices = _choices(task)
+    choices = wording_choices(task)
     return tuple(((np.array(wording) + rng.integers(1, np.maximum(choices, 2))) % choices).tolist())
 
 
@@ -242,5 +266,6 @@ def slot_sentences(task: Task, index: int, present: Collection[int], wording: Wo
     return chosen[turn:] + chosen[:turn]
 
 
-def _choices(task: Task) -> NDArray[np.int64]:
+def wording_choices(task: Task) -> NDArray[np.int64]:
+    """For each slot, how many wordings it has, whether or not its fact is stated."""
     return np.array([min(len(fact.forms), len(fact.fillers)) for fact in task.facts])

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from umpirical.stimuli.controlled.layouts import JSON_LAYOUT, PROSE, Layout, joined
+
 __all__ = ["LIST_MARK", "PLAIN", "REWRITING", "TRANSFORMS", "canonical", "plain", "transformed"]
 
 PLAIN = "wording"
@@ -21,29 +23,6 @@ MOST_WORDS = 6
 
 MOST_CONTRACTIONS = 3
 """Fewer, because each contraction makes an answer one word shorter."""
-
-SYNONYMS = {
-    "big": "large",
-    "begin": "start",
-    "begins": "starts",
-    "often": "frequently",
-    "quick": "fast",
-    "buy": "purchase",
-    "the whole": "the entire",
-    "usually": "normally",
-    "choose": "select",
-    "maybe": "perhaps",
-    "rarely": "seldom",
-    "mostly": "mainly",
-    "nearly": "almost",
-    "rather": "quite",
-    "glad": "happy",
-    "quiet": "silent",
-    "wide": "broad",
-    "quickly": "rapidly",
-    "several": "various",
-    "simple": "plain",
-}
 
 SPELLINGS = {
     "colour": "color",
@@ -149,16 +128,32 @@ TRANSFORMS: dict[str, Transform] = {
     "whitespace": _whitespace,
     "sentence-order": _sentence_order,
     "list": _list,
-    "synonym": _replacing(SYNONYMS),
     "spelling": _replacing(SPELLINGS),
     "register": _replacing(CONTRACTIONS, MOST_CONTRACTIONS, both_ways=False),
 }
 
 
-REWRITING = {"synonym", "spelling", "register"}
+def _respaced(members: list[str], rng: np.random.Generator) -> str:
+    """On one line, or indented by four, by a fair coin."""
+    return f"{{{', '.join(members)}}}" if rng.random() < 0.5 else "{\n    " + ",\n    ".join(members) + "\n}"
+
+
+def _reordered(members: list[str], rng: np.random.Generator) -> str:
+    return joined([members[place] for place in rng.permutation(len(members))], JSON_LAYOUT)
+
+
+JSON_TRANSFORMS: dict[str, Transform] = {
+    PLAIN: lambda members, _: joined(members, JSON_LAYOUT),
+    "whitespace": _respaced,
+    "sentence-order": _reordered,
+}
+"""Those that an object has room for: its members are no sentences."""
+
+
+REWRITING = {"spelling", "register"}
 """Transforms that replace words, and so might replace one that a checker looks for."""
 
-_NEWER = {**SYNONYMS, **SPELLINGS, **CONTRACTIONS}
+_NEWER = {**SPELLINGS, **CONTRACTIONS}
 _OLDER = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(_NEWER, key=len, reverse=True)))})\b")
 
 
@@ -167,7 +162,10 @@ def canonical(sentence: str) -> str:
     return _OLDER.sub(lambda match: _NEWER[match[0]], sentence.removeprefix(LIST_MARK).casefold())
 
 
-def transformed(sentences: list[str], name: str, rng: np.random.Generator) -> str | None:
+def transformed(parts: list[str], name: str, rng: np.random.Generator, layout: Layout = PROSE) -> str | None:
     """The text of an answer under a transform, or None if there is nothing in it to transform."""
-    text = TRANSFORMS[name](sentences, rng)
-    return None if name != PLAIN and text == " ".join(sentences) else text
+    known = TRANSFORMS if layout == PROSE else JSON_TRANSFORMS
+    if name not in known:
+        return None
+    text = known[name](parts, rng)
+    return None if name != PLAIN and text == joined(parts, layout) else text
