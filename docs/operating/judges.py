@@ -13,7 +13,7 @@ import numpy as np
 from umpirical.domain.stimuli import Family, Stimulus
 from umpirical.domain.tallies import CallTally, PairTally, QuadTally, Tallies, VacuumTally
 
-__all__ = ["JUDGES", "Planted", "Plan", "at_limits", "draw", "plan_of"]
+__all__ = ["JUDGES", "Plan", "Planted", "at_limits", "draw", "plan_of"]
 
 ARM = "baseline"
 

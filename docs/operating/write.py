@@ -18,7 +18,6 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 
 from judges import JUDGES, Plan, Planted, at_limits, draw, plan_of
-
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.decision import decide

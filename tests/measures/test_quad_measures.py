@@ -181,3 +181,32 @@ def test_what_a_coin_gives():
     counts = [outcome([list(answers[:2]), list(answers[2:])]) for answers in product((1, -1), repeat=4)]
     kinds = ("following", "blind", "reversed", "one_version", "neither")
     assert [counts.count(kind) for kind in kinds] == [1, 2, 1, 8, 4]
+
+
+class TestControls:
+    """Pairs without a better answer that are not of equal surface are decomposed apart from those that are."""
+
+    NAMES = ("stable-cross-sensitivity", "positional-false-preference", "one-sided-commit", "no-preference")
+
+    @staticmethod
+    def tallies(**more):
+        counts = {"stable": 1, "positional": 2, "one_sided": 3, "no_preference": 4}
+        return Tallies(
+            pairs=tuple(
+                PairTally(cluster, "baseline", family, 0.0, 10, stratum=stratum, **(counts if family in more else {}))
+                for cluster in "ab"
+                for family, stratum in ((Family.DELTA0, "list"), (Family.SUBSET, "1-2"), (Family.LENGTH, "+25%"))
+            )
+        )
+
+    def test_by_hand(self):
+        tallies = self.tallies(**{Family.SUBSET: True})
+        found = {name: measured(name, tallies) for name in self.NAMES}
+        assert [found[name]["different-subset"].value for name in self.NAMES] == [0.1, 0.2, 0.3, 0.4]
+        assert [list(parts) for parts in found.values()] == [["", "list", "different-subset", "longer"]] * 4
+        for parts in found.values():
+            assert (parts[""].value, parts[""].denominator, parts["longer"].value) == (0, 20, 0)
+
+    def test_a_design_without_controls_has_no_such_part(self):
+        equal = Tallies(pairs=tuple(PairTally(c, "baseline", Family.DELTA0, 0.0, 4, stratum="list") for c in "ab"))
+        assert list(measured("no-preference", equal)) == ["", "list"]

@@ -215,6 +215,18 @@ def test_every_part_of_a_full_record_is_on_the_page():
         assert expected.replace(" :", ":").replace(" ,", ",") in text.replace(" :", ":").replace(" ,", ","), expected
 
 
+def test_controls_have_a_table_of_their_own_and_are_no_transforms():
+    names = ("stable-cross-sensitivity", "positional-false-preference", "one-sided-commit", "no-preference")
+    parts = [measure(name, estimate(6 + place, 40, "pair"), "different-subset") for place, name in enumerate(names)]
+    sheet = paper()
+    sheet = sheet.model_copy(update={"measures": [*sheet.measures, *parts]})
+    [arm, *_] = page_module.page_of(sheet).arms
+    assert "different-subset" not in [row.name for row in arm.transforms]
+    assert [[part.result.numerator for part in row.parts] for row in arm.controls] == [[6, 7, 8, 9]]
+    assert "Control Pairs Stable Positional One-sided No preference different-subset 40 0.150" in words(sheet)
+    assert page_module.page_of(paper()).arms[0].controls == ()
+
+
 def test_the_page_of_a_grader_speaks_of_grades_and_not_of_slots():
     text = words(grading())
     assert "Grades by quality" in text
