@@ -8,8 +8,11 @@ from math import exp
 import pytest
 from scipy.special import ndtr
 
+from umpirical.domain.layouts import Layout
 from umpirical.domain.readouts import slot_odds
-from umpirical.judges.answers import AnswerReader
+from umpirical.domain.trials import Presentation
+from umpirical.judges.answers import AnswerReader, read_response
+from umpirical.judges.layout import layout_values
 from umpirical.judges.logprobs.labels import LabelReader
 from umpirical.judges.logprobs.tokens import read_tokens
 from umpirical.judges.prompt import builtin_prompt
@@ -26,10 +29,9 @@ PLAIN = Profile("test", LatentJudge(resolution=0.5, criterion=0.4, slot_bias=0.7
 SPEC = JudgeSpec(name="j", model={"adapter": "simulated", "name": "careful"})
 
 
-def prompt(first, second):
-    return fill(
-        builtin_prompt("compare"), {"task": "t", "first": first, "second": second, "fence": "abcdef", "scale": ""}
-    )
+def prompt(first, second, layout=None):
+    values = {"task": "t", "first": first, "second": second, "fence": "abcdef", "scale": ""}
+    return fill(builtin_prompt("compare"), values | layout_values(layout))
 
 
 def respond(profile, text, *, trial="t", top=20):
@@ -43,6 +45,18 @@ def test_they_are_those_of_the_latent_rule():
     found = Comparer(PLAIN, QUALITY.__getitem__, 1).probabilities(prompt("all of it", "some of it"))
     first, second = 0.01 + 0.97 * ndtr(1.7 - 0.4), 0.01 + 0.97 * ndtr(-1.7 - 0.4)
     assert found == pytest.approx({"1": first, "2": second, "tie": 1 - first - second})
+
+
+def test_they_are_those_of_the_words_in_the_prompt_and_are_read_back_as_slots():
+    layout = Layout("A/B", labels_swapped=True, options_swapped=True, tie_place=0)
+    text = prompt("all of it", "some of it", layout)
+    plain = Comparer(PLAIN, QUALITY.__getitem__, 1).probabilities(prompt("all of it", "some of it"))
+    words = Comparer(PLAIN, QUALITY.__getitem__, 1).probabilities(text)
+    assert words == pytest.approx({"B": plain["1"], "A": plain["2"], "tie": plain["tie"]})
+    response = respond(PLAIN, text)
+    outcome = read_response(AnswerReader(None), response, Presentation(layout=layout))
+    found = LabelReader(SPEC).read(response, outcome, layout)
+    assert {slot: exp(found[slot].low) for slot in ("1", "2", "tie")} == pytest.approx(plain)
 
 
 def test_they_are_read_back_as_labels():

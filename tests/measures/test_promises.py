@@ -15,7 +15,14 @@ from umpirical.measures.catalogue import MEASURES
 from umpirical.stats.simulation.judge import LatentJudge
 from umpirical.testing.sample_tallies import PARTS, of_task
 
-SPECS = [spec for spec in MEASURES if "compare" in spec.kinds and not spec.name.startswith("carrier-")]
+LAYOUT = ("slot-effect", "label-effect", "list-effect", "tie-place-effect")
+"""Not drawn here: see `test_layout_measures.py` and `tests/recovery/test_layout_recovery.py`."""
+
+SPECS = [
+    spec
+    for spec in MEASURES
+    if "compare" in spec.kinds and not spec.name.startswith("carrier-") and spec.name not in LAYOUT
+]
 IDS = [spec.name for spec in SPECS]
 
 JUDGE = LatentJudge(1.0, 0.7, 0.3, 0.7, 0.02, length_weight=0.5)
@@ -56,8 +63,7 @@ def test_there_is_a_value_for_every_part(spec, tallies):
     found = results(spec, tallies)
     assert found
     for stratum, result in found.items():
-        # Five requirements are not missed often enough for a d' with 80 calls.
-        assert isinstance(result, Estimate) or (spec.name, stratum) == ("d-prime", "5")
+        assert isinstance(result, Estimate), stratum
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)

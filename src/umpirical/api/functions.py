@@ -136,7 +136,8 @@ def stress(  # noqa: PLR0913  # each by its name
     columns that you leave out are guessed, and so is `scale`. `sample` is the number of rows to take; by default, all.
     `rubric` and `instruction` become part of the prompt of a model; a function has its own. `tests` are perturbations
     that a program makes, plus stability or seeds; those that a model writes need a study file. Originals are asked
-    `repeats` times, which shows the judge's own noise. The other parameters are those of `datasheet`.
+    `repeats` times and, if that is more than once, changed texts twice, which shows the judge's own noise. The other
+    parameters are those of `datasheet`.
     """
     place = Path(folder)
     dataset = dataset_entry(data, place, {"response": response, "label": label, "task": task}, scale, sample)

@@ -23,7 +23,7 @@ COMMANDS = {
     "readouts": "Read a run in other ways: log-probabilities, both orders. Makes no calls, recommends one.",
     "runs": "List the runs of a study.",
     "prices": "Show what is known about a model's price, and the source.",
-    "schema": "Print the JSON Schema of a study file or a datasheet.",
+    "schema": "Print the JSON Schema of a study file, a policy or a datasheet.",
     "doctor": "Show versions, and which keys are set.",
 }
 
@@ -60,8 +60,8 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command line and exits.
 
-    Exit codes: 0 done, 1 bug, 2 usage or config, 5 run incomplete and resumable, 6 spend refused or
-    cap reached (resumable), 130 interrupted.
+    Exit codes: 0 done, and every judge may be used; 1 bug; 2 usage or config; 3 a judge is refused; 4 not enough data
+    on one; 5 run incomplete and resumable; 6 spend refused or cap reached (resumable); 130 interrupted.
     """
     sys.exit(_run(arguments))
 

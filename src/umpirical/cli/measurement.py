@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from umpirical.study.estimate import PlanEstimate
     from umpirical.study.run import FinishedRun
 
-__all__ = ["exit_code", "measure"]
+__all__ = ["exit_code", "measure", "policy_option"]
+
+policy_option = click.option(
+    "--policy",
+    default="",
+    metavar="FILE",
+    help="What to hold judges to: ranking, adjudication, ci-smoke, claim, or a file. Default: as the study says.",
+)
 
 
 def measure(  # noqa: PLR0913  # each by its name
@@ -74,11 +81,14 @@ def _next(measured: "Iterator[FinishedRun]") -> "FinishedRun | None":
 
 
 def exit_code(results: "Sequence[FinishedRun]") -> int:
-    """0, or 5 if a run is not complete."""
-    return 0 if all(result.enough for result in results) else 5
+    """5 if a run is not complete; else what the decisions say: 3 if a judge is refused, 4 if one is open, else 0."""
+    codes = {result.exit_code for result in results}
+    return next((code for code in (5, 3, 4) if code in codes), 0)
 
 
 def _show(result: "FinishedRun") -> None:
+    if result.decision:
+        say(f"  {inert(result.decision.line)}")
     for finding in result.findings:
         say(f"  {inert(finding)}")
     say(f"  {result.documents.html}")

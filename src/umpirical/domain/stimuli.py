@@ -52,7 +52,7 @@ class Family(StrEnum):
     CARRIER_DELTA0 = "carrier-delta0"
     """A real answer from the user in two layouts."""
     CARRIER_FIGURES = "carrier-figures"
-    """A real answer from the user, and the same with a figure changed, under two contexts that differ in it too."""
+    """A real answer from the user and the same with other figures, each right under one version of its context."""
     ORIGINAL = "original"
     """The user's own responses, unchanged: every changed version is compared with its original."""
 

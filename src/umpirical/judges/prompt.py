@@ -9,13 +9,14 @@ from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.trials import Presented
+from umpirical.judges.layout import LAYOUT_PLACEHOLDERS
 from umpirical.judges.spec import JudgeSpec
 from umpirical.store.files import inside
 from umpirical.text.templates import fill, placeholders
 
 __all__ = ["builtin_name", "builtin_prompt", "fence", "resolve_prompts"]
 
-ALLOWED = {"task", "first", "second", "fence", "scale", "order"}
+ALLOWED = {"task", "first", "second", "fence", "scale", "order"} | LAYOUT_PLACEHOLDERS
 """Placeholders that are filled for each trial."""
 
 

@@ -33,6 +33,7 @@ def judge_record(run: Run, reading: Reading) -> JudgeRecord:
         capabilities=spec.capabilities.as_dict(),
         prompts=spec.prompts,
         scale=_scale(spec),
+        grades=len(spec.scale.labels) or None if spec.scale else None,
     )
 
 

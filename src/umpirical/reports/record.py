@@ -17,11 +17,14 @@ from umpirical.measures.catalogue import MeasureSpec, Scale
 
 __all__ = [
     "AuditRow",
+    "ConditionRecord",
+    "CureRecord",
     "EstimateRecord",
     "GateRecord",
     "IntervalRecord",
     "JudgeRecord",
     "LimitRecord",
+    "LimitState",
     "LimitVerdict",
     "MeasureRecord",
     "Planted",
@@ -70,6 +73,9 @@ class EstimateRecord(Strict):
     design_effect: float | None = None
     planning_interval: IntervalRecord | None = Field(
         default=None, description="At 0 or 1: the interval under an assumed intra-task correlation."
+    )
+    planning_effect: float | None = Field(
+        default=None, description="The design effect of a rate under an assumed intra-task correlation."
     )
     censoring: Censoring = "none"
     left_out: dict[str, int] = Field(default={}, description="Units not in the denominator, by reason.")
@@ -125,6 +131,7 @@ class JudgeRecord(Strict):
     capabilities: dict[str, bool]
     prompts: dict[str, str] = Field(default={}, description="The prompt template of each arm.")
     scale: str = Field(default="", description="What a `grade` judge may answer, in words.")
+    grades: int | None = Field(default=None, description="How many grades there are; null on a scale of numbers.")
 
 
 class RevisionRecord(Strict):
@@ -208,23 +215,51 @@ class SpendRecord(Strict):
 LimitVerdict = Literal["PASS", "FAIL", "INCONCLUSIVE", "N/A"]
 
 
-class LimitRecord(Strict):
-    """A limit of the policy held against one measure."""
+LimitState = Literal["met", "made up for", "broken", "open"]
+"""What a limit comes to: it passes; a way of use makes up for it; it fails and nothing does; or none of these."""
+
+
+class ConditionRecord(Strict):
+    """A condition held against one measure."""
 
     measure: str
     title: str = Field(default="", description="The measure's, for sentences.")
-    arm: str
     stratum: str
     kind: Literal["at_most", "at_least"]
     value: float
-    essential: bool = Field(default=False, description="A judge is not used unless this is met or has a cure.")
     verdict: LimitVerdict
+    bound: float | None = Field(
+        default=None, description="The one-sided bound that had to lie inside, missing answers counted the worst way."
+    )
+    level: float | None = Field(default=None, description="How often that bound errs, at most.")
     needed: int | None = Field(
-        default=None, description="Units in all that would settle an INCONCLUSIVE one at the same rate."
+        default=None, description="Units in all that would settle an INCONCLUSIVE one, in nine samples of ten."
     )
     more_needed: int | None = Field(default=None, description="The same, less the units there are.")
     unit: Unit | None = None
+    unanswered: int = Field(default=0, description="Units without an answer that prevent a PASS.")
     why: str = Field(default="", description="How the verdict came about, in words.")
+
+
+class CureRecord(Strict):
+    """A way of use that may make up for a limit, and what it needs."""
+
+    way: str
+    needs: list[ConditionRecord]
+    works: bool
+
+
+class LimitRecord(ConditionRecord):
+    """A limit of the policy held against one measure."""
+
+    arm: str
+    essential: bool = Field(default=False, description="A judge is not used unless this is met or has a cure.")
+    refuses: bool = Field(default=True, description="Whether missing it speaks against the judge.")
+    state: LimitState = Field(default="open", description="What it comes to in the decision.")
+    cures: list[CureRecord] = Field(default=[], description="Ways of use that may make up for it, the best first.")
+    way: str = Field(default="", description="The way of use that makes up for it, if one does.")
+    good_for: str = Field(default="", description="Said about a judge that meets it.")
+    not_for: str = Field(default="", description="Said about a judge that does not meet it, or is not shown to.")
 
 
 class Record(Strict):

@@ -43,7 +43,7 @@ def prepare_run(  # noqa: PLR0913  # each by its name
     stimuli = stimuli or protocol.stimuli(study)
     found = study.found.get(judge.name)
     call = CallSpec(judge, study.folder, stimuli.folder, study.spec.seed, protocol.answer_key, found)
-    asked, design = call.open_judge(), protocol.design(study, judge)
+    asked, design = call.open_judge(), protocol.design(study, judge).over(stimuli)
     gates = protocol.gates(asked, stimuli, design)
     run_id = digest(
         "run",

@@ -13,7 +13,7 @@ from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, Ledger, Meter
 from umpirical.models.prices import TokenPrices
 from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_run
-from umpirical.protocols.protocol import Documents, Protocol
+from umpirical.protocols.protocol import Decided, Documents, Protocol
 from umpirical.protocols.study import Study
 from umpirical.reports.record import Record
 from umpirical.runs.executor import EXECUTORS, LOCAL, Watcher
@@ -60,6 +60,17 @@ class FinishedRun:
         return self.record.complete and self._failed <= FAILED_SHARE * self.record.run.trials
 
     @property
+    def decision(self) -> Decided | None:
+        return self.protocol.decision(self.record)
+
+    @property
+    def exit_code(self) -> int:
+        """5 if the run can be resumed, else what the decision says."""
+        if not self.enough:
+            return 5
+        return self.decision.exit_code if self.decision else 0
+
+    @property
     def findings(self) -> list[str]:
         return self.protocol.findings(self.record)
 
@@ -76,6 +87,7 @@ class FinishedRun:
             "trials": self.record.run.trials,
             "failed": self._failed,
             "unparsed": sum(row.unparsed for row in self.record.audit),
+            "decision": self.decision.verdict if self.decision else None,
             "findings": self.findings,
             self.protocol.name: str(self.documents.json),
             "html": str(self.documents.html),
@@ -111,11 +123,16 @@ def complete_run(
         return finished_run(run.folder)
 
 
-def finished_run(folder: Path, *, out: Path | None = None) -> FinishedRun:
-    """Rereads a run, measures it, and writes its protocol's documents to the run's folder or to `out`."""
+def finished_run(folder: Path, *, out: Path | None = None, policy: str = "") -> FinishedRun:
+    """Rereads a run, measures it, and writes its protocol's documents to the run's folder or to `out`.
+
+    `policy` names what to hold it to in place of what the study says.
+    """
     run = open_run(folder)
     protocol = protocol_of_run(run.store)
     record = protocol.report(run)
+    if policy:
+        record = protocol.hold(record, policy)
     return FinishedRun(folder, protocol, record, protocol.write(record, out or folder))
 
 
@@ -176,6 +193,8 @@ class RunState:
     failed: int
     document: str
     """File name of the record; empty while there is none."""
+    decision: str = ""
+    """What the record says to do with the judge; empty while there is none."""
 
 
 def list_runs(folder: Path) -> list[RunState]:
@@ -191,6 +210,7 @@ def _state(store: RunStore) -> RunState:
         lost = sum(response.failure is not None for response in responses.values())
         failed, answered = failed + lost, answered + len(responses) - lost
     documents = (f"{name}.json" for name in PROTOCOLS.names())
+    document = next((name for name in documents if (store.folder / name).exists()), "")
     return RunState(
         name=store.folder.name,
         judge=manifest["judge"]["name"],
@@ -198,8 +218,17 @@ def _state(store: RunStore) -> RunState:
         trials=size[0] if size else 0,
         answered=answered,
         failed=failed,
-        document=next((name for name in documents if (store.folder / name).exists()), ""),
+        document=document,
+        decision=_decision(store, document),
     )
+
+
+def _decision(store: RunStore, document: str) -> str:
+    if not document:
+        return ""
+    protocol = protocol_of_run(store)
+    decided = protocol.decision(protocol.parse((store.folder / document).read_text(encoding="utf-8")))
+    return decided.verdict if decided else ""
 
 
 def measured_runs(folder: Path) -> list[Path]:

@@ -12,6 +12,7 @@ from jinja2 import UndefinedError
 from tests.reports.dissection import Page, luminance
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical import reports
+from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet import page as page_module
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.datasheet.record import parse_datasheet, render_json
@@ -24,6 +25,7 @@ from .samples import (
     audit_row,
     datasheet,
     estimate,
+    fitted,
     grading,
     incomplete,
     judge,
@@ -345,3 +347,29 @@ def test_the_colours_can_be_told_apart(front, back, least, scheme):
     assert plain == {name: light for name, (light, _) in pairs.items()}
     dark, light = sorted(luminance(pairs[name][scheme]) for name in (front, back))
     assert (light + 0.05) / (dark + 0.05) >= least
+
+
+def layout_measures():
+    """A judge that is drawn by the label, and by nothing else."""
+    effects = {"slot-effect": 0.0, "label-effect": 0.5, "list-effect": 0.02, "tie-place-effect": -0.1}
+    spec = {name: MEASURES.get(name) for name in effects}
+    return [
+        measure(name, fitted(value, value - 0.1, value + 0.1, n=60), part).model_copy(
+            update={"title": spec[name].title, "about": spec[name].about, "scale": "difference"}
+        )
+        for name, value in effects.items()
+        for part in ("", "identical")
+    ]
+
+
+def test_slot_label_and_list_are_told_apart_in_a_table_of_their_own():
+    text = words(datasheet(measures=[*datasheet().measures, *layout_measures()]))
+    table = text.partition("Slot, label and list apart")[2]
+    assert "Slot How much more often it names slot 1" in table
+    assert "+0.500 [+0.400, +0.600] 60 +0.500 [+0.400, +0.600]" in table
+    rated = text.partition("Slot, label and list apart")[0]
+    assert "Label effect" not in rated
+
+
+def test_a_layout_that_was_not_varied_has_no_table():
+    assert "Slot, label and list apart" not in words(datasheet())

@@ -5,13 +5,13 @@ incorrectly is answered incorrectly, and a test that plants a value notices.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from math import log
 from typing import cast
 
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.scales import JudgeKind
+from umpirical.judges.layout import layout_values
 from umpirical.judges.simulated import comparer as comparing
 from umpirical.judges.simulated import grader as grading
 from umpirical.judges.simulated.examiner import Examiner, ExaminerKey
@@ -22,7 +22,7 @@ from umpirical.models.adapters.catalogue import ADAPTERS, Calling, ModelAdapter
 from umpirical.models.requests import ChatRequest
 from umpirical.models.spec import ModelSpec
 from umpirical.stats.seeds import uniform
-from umpirical.text.templates import placeholders
+from umpirical.text.templates import fill, placeholders
 
 __all__ = ["ADAPTER", "AnswerKey", "SimulatedModel", "SimulatedProfile", "can_read", "profile_of", "simulated_profile"]
 
@@ -106,8 +106,8 @@ def can_read(prompt: str, kind: JudgeKind = "compare") -> bool:
     # An examiner recognizes the task by the fence: constant marks would not identify it.
     if kind == "grade" and "fence" not in placeholders(prompt):
         return False
-    marked = re.sub(r"\{\{ *order *\}\}", "lowest first", re.sub(r"\{\{ *fence *\}\}", "0", prompt))
-    return shown.match(marked) is not None
+    marks = {"fence": "0", "order": "lowest first", **layout_values(None)}
+    return shown.match(fill(prompt, {name: f"{{{{{name}}}}}" for name in placeholders(prompt)} | marks)) is not None
 
 
 def simulated_profile(name: str, kind: JudgeKind) -> SimulatedProfile:

@@ -7,7 +7,7 @@ from umpirical.domain.stimuli import TIER_2
 from umpirical.domain.tallies import OutcomeTally, RepeatTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.items import by_part, item_rate, shares_by_task
-from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs
+from umpirical.measures.estimates.pairs import NO_VERDICTS, incomplete_pairs
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 from umpirical.measures.estimates.repeats import NOT_REPEATED, repeat_tallies, repeated
 from umpirical.stats.repeats import flip_chance
@@ -32,7 +32,7 @@ def flip_rate(tallies: Tallies, arm: str) -> list[Measure]:
     chosen = [tally for tally in tallies.outcomes if tally.arm == arm]
     if not chosen:
         missing = incomplete_pairs(tallies, arm)
-        return [Measure(SPEC.name, Undefined(NO_PAIR, left_out=missing), arm)]
+        return [Measure(SPEC.name, Undefined(NO_VERDICTS, left_out=missing), arm)]
     pooled = Measure(SPEC.name, _rate([t for t in chosen if t.family not in TIER_2]), arm)
     if isinstance(pooled.result, Undefined):
         return [pooled]

@@ -2,6 +2,7 @@
 
 from pydantic import Field, model_validator
 
+from umpirical.protocols.datasheet.policy_files import DEFAULT, PRESETS
 from umpirical.protocols.study import DesignSpec, Study, StudySpec
 from umpirical.stimuli.controlled.materials import Ladder
 
@@ -30,6 +31,10 @@ class DatasheetSpec(StudySpec):
         description="A file beside the study file with answers of your own and the claims in them that you verified.",
     )
     design: DatasheetDesignSpec = DatasheetDesignSpec()
+    policy: str = Field(
+        default=DEFAULT,
+        description=f"What the judges are held to: {', '.join(PRESETS)}, or a .yaml file beside the study file.",
+    )
 
     @model_validator(mode="after")
     def _tasks_once(self) -> "DatasheetSpec":
