@@ -34,6 +34,7 @@ judges:
 
 # Answers of your own, with claims in them that you verified, are measured apart:
 # carriers: answers.yaml    # answers: [{{id: a, task: ..., answer: ..., claims: [a passage of the answer]}}]
+#                           # and context: what it is grounded in, if anything
 
 design:
   repeats: 1
