@@ -93,27 +93,8 @@ def _limit(sums: Counts, censoring: Censoring, missing: dict[str, int]) -> Resul
     value = found.d_prime - apart if censoring == "right" else found.d_prime + apart
     low, high = (value, None) if censoring == "right" else (None, value)
     interval = Interval(low, high, "cluster-Wilson limits of two rates, joined")
-    total = int(calls)
-    return Estimate(value, float(correct), int(calls), "call", limits, len(sums), left_out=missing)
-
-
-def _limit(sums: Counts, censoring: Censoring, missing: dict[str, int]) -> Result:
-    """The limit on the one side where there is one."""
-    pairs = ((sums[:, 0], sums[:, 1]), (sums[:, 2], sums[:, 3]))
-    if any(np.count_nonzero(calls) < 2 for _, calls in pairs):
-        return Undefined("it hangs on a single task: without it there is no rate", missing)
-    correct, calls, named, equal_calls = (float(total) for total in sums.sum(axis=0).round(DIGITS))
-    hits, alarms = (cluster_wilson(*pair, level=LEVEL) for pair in pairs)
-    found = sensitivity(correct, calls, named=named, equal_calls=equal_calls)
-    # d' rises with the hits and falls with the false alarms; the criterion is -z(F / 2).
-    hit = found.d_prime - found.criterion
-    ends = (hits.low, alarms.high) if censoring == "right" else (hits.high, alarms.low)
-    apart = hypot(float(ndtri(ends[0])) - hit, -float(ndtri(ends[1] / 2)) - found.criterion)
-    value = found.d_prime - apart if censoring == "right" else found.d_prime + apart
-    interval = Interval(
-        *((value, None) if censoring == "right" else (None, value)), "cluster-Wilson limits of two rates, joined"
-    )
-    return Estimate(value, float(correct), total, "call", interval, len(sums), censoring=censoring, left_out=missing)
+    of = int(calls)
+    return Estimate(value, float(correct), of, "call", interval, len(sums), censoring=censoring, left_out=missing)
 
 
 def _least_error(correct: float, calls: float, named: float, equal_calls: float) -> float:
