@@ -38,7 +38,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
     answer_key = "umpirical.protocols.datasheet.key:answer_key"
 
     def open(self, spec: DatasheetSpec, folder: Path, *, outside: bool) -> DatasheetStudy:
-        judges = [resolve_prompts(judge, folder, spec.design.arms) for judge in spec.judges]
+        judges = [resolve_prompts(judge, folder, spec.design.prompts) for judge in spec.judges]
         # The command that reproduces a run needs the option too.
         commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
         return Study(folder, spec.model_copy(update={"judges": judges}), self, commands)
@@ -68,6 +68,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
             repeats=study.spec.design.repeats,
             arms=tuple(judge.prompts) or ("baseline",),
             crossed=crossed_arms(judge),
+            steps={arm: steps for arm, steps in study.spec.design.steps.items() if arm in judge.prompts},
         )
 
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
