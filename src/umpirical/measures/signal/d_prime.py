@@ -90,9 +90,8 @@ def _limit(sums: Counts, censoring: Censoring, missing: dict[str, int]) -> Resul
     ends = (hits.low, alarms.high) if censoring == "right" else (hits.high, alarms.low)
     apart = hypot(float(ndtri(ends[0])) - hit, -float(ndtri(ends[1] / 2)) - found.criterion)
     value = found.d_prime - apart if censoring == "right" else found.d_prime + apart
-    interval = Interval(
-        *((value, None) if censoring == "right" else (None, value)), "cluster-Wilson limits of two rates, joined"
-    )
+    low, high = (value, None) if censoring == "right" else (None, value)
+    interval = Interval(low, high, "cluster-Wilson limits of two rates, joined")
     return Estimate(value, float(correct), calls, "call", interval, len(sums), censoring=censoring, left_out=missing)
 
 
