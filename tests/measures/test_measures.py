@@ -76,3 +76,32 @@ def test_at_0_the_planning_interval_is_given():
     result = results(MEASURES.get("stable-cross-sensitivity"), Tallies(pairs=pairs))[""]
     assert result.design_effect is None
     assert result.planning_interval.high > result.interval.high
+
+
+def test_other_conflict_is_what_no_named_part_explains():
+    """Of 20 pairs, 2 have no name: RFP0 = SCS + PFP + OSC/2 + Other if they name a winner twice."""
+    named = {"positional": 1, "one_sided": 2, "no_preference": 3}
+    one = PairTally("a", "baseline", "delta0", 0.0, 10, stable=2, tie_calls=8, **named)
+    two = PairTally("b", "baseline", "delta0", 0.0, 10, stable=4, tie_calls=8, **named)
+    tallies = Tallies(pairs=(one, two))
+    found = {
+        name: MEASURES.get(name).compute(tallies, "baseline")[0].result.value
+        for name in (
+            "other-conflict",
+            "raw-false-preference",
+            "stable-cross-sensitivity",
+            "positional-false-preference",
+            "one-sided-commit",
+        )
+    }
+    other, raw, stable, positional, one_sided = found.values()
+    assert other == pytest.approx(0.1)
+    assert raw == pytest.approx(stable + positional + one_sided / 2 + other)
+
+
+@pytest.mark.parametrize(
+    ("name", "stratum", "symbol"),
+    [("tie-rate", "0", "C"), ("tie-rate", "1", "MBT"), ("tie-rate", "0.25", "MBT"), ("dark-current", "empty", "DC")],
+)
+def test_the_paper_has_a_name_of_its_own_for_a_tie_on_a_step(name, stratum, symbol):
+    assert MEASURES.get(name).symbol_at(stratum) == symbol

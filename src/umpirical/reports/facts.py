@@ -48,6 +48,7 @@ def run_record(run: Run, reading: Reading, tallies: Tallies) -> RunRecord:
         seed=manifest["seed"],
         tasks=sorted({tally.task_id for tally in tallies.calls}),
         arms=manifest["arms"],
+        steps=manifest.get("steps", {}),
         repeats=manifest["repeats"],
         trials=reading.planned,
         responses_sha256=reading.responses_sha256,

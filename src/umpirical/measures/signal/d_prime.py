@@ -91,4 +91,5 @@ SPEC = MeasureSpec(
     worse="lower",
     compute=d_prime,
     scale="latent",
+    symbol="d′",
 )
