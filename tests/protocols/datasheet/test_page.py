@@ -384,4 +384,4 @@ def test_the_names_of_the_paper_stand_beside_ours():
 
 def test_a_probe_is_told_with_its_steps():
     told = words(datasheet(run=run(arms=["baseline", "strict"], steps={"strict": [0.0, 0.25, 5.0]})))
-    assert "baseline, strict (a probe, at Δ0, 0.25, 5 only)" in told
+    assert "baseline, strict (a probe, at Δ0, Δ0.25, Δ5 only)" in told

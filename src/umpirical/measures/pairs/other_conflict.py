@@ -11,12 +11,12 @@ __all__ = ["SPEC", "other_conflict"]
 def other_conflict(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of equal quality that are neither stable, positional, one-sided nor without preference.
 
-    Formula: (pairs - stable - positional - one-sided - no preference) / pairs, which is raw false preference minus
-    stable cross-sensitivity, positional false preference and half of the one-sided commits, if such pairs name a winner
-    in both orders. A guard: where every answer of a pair is a slot or a tie, it is 0 by construction, as in every run
-    counted here; published counts may hold other kinds. Pooled, and by transform. Level: canonical pair of equal
-    quality, asked in both orders. Bounds: 0 to 1; any is bad. Undefined without a pair answered in both orders.
-    Interval: cluster-Wilson over tasks.
+    Formula: (pairs - stable - positional - one-sided - no preference) / pairs: the pairs behind the paper's
+    residual, RFP0 - SCS - PFP - OSC/2. A guard: if every answer of a pair is a slot, a tie or an abstention, which
+    counts as no preference, it is 0 by construction, as in every run counted here; published counts may hold other
+    kinds. Our raw false preference counts the named parts only. Pooled, and by transform. Level: canonical pair of
+    equal quality, asked in both orders. Bounds: 0 to 1; any is bad. Undefined without a pair answered in both
+    orders. Interval: cluster-Wilson over tasks.
     Reference: the Dark Current paper, equations 6 and 7.
     """
     return share_by_transform(SPEC.name, tallies, arm, _other)
