@@ -76,6 +76,10 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
             steps={arm: steps for arm, steps in study.spec.design.steps.items() if arm in judge.prompts},
         )
 
+    def about(self, study: DatasheetStudy, design: Design) -> dict[str, Json]:  # noqa: ARG002
+        steps = design.steps if isinstance(design, DatasheetDesign) else {}
+        return {"steps": {arm: list(each) for arm, each in steps.items()}} if steps else {}
+
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
         """Checks that both orders of every pair are in the plan, unless the judge cannot be shown both."""
         if judge.kind == "compare" and not judge.capabilities.order_controllable:
