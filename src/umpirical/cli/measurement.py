@@ -49,7 +49,7 @@ def measure(  # noqa: PLR0913  # each by its name
     measured = measure_judges(
         study,
         judges,
-        consent=lambda estimate: _consent(estimate, trying.terms),
+        consent=lambda estimate: _consent(estimate, trying),
         watch=watch,
         prices=terms.price_overrides(),
         allow_unpriced=terms.allow_unpriced,
@@ -91,10 +91,16 @@ def _show(result: "FinishedRun") -> None:
         say("  too many calls failed; run the same command again to retry them")
 
 
-def _consent(estimate: "PlanEstimate", terms: Terms) -> Decimal | None:
+def _consent(estimate: "PlanEstimate", trying: TerminalPreflight) -> Decimal | None:
     """Shows what would be sent, and asks for consent if it may be billed. Returns the cap."""
+    terms = trying.terms
     if not estimate.calls:
         return terms.max_cost
     show_plan(estimate, sys.stderr)
     unseen = estimate.unseen_calls
-    return agree(terms, most=estimate.bound, unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "")
+    return agree(
+        terms,
+        most=estimate.bound,
+        unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "",
+        refused="nothing more was sent; the answers of the preflight are kept" if trying.held else "nothing was sent",
+    )

@@ -39,7 +39,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
 
     The possible cost is shown first, and nothing is sent until you agree to it. A few calls come before the rest, with
     the prompt, the answers and how they were read; if fewer than half can be read, nothing more is sent. After an
-    interruption, a failure or a reached cap, the same command resumes: a question that has an answer is not asked again.
+    interruption, a failure or a reached cap, the same command resumes: what has an answer is not asked again.
     """
     from umpirical.study.file import load_study
     from umpirical.study.run import write_side_by_side
