@@ -48,10 +48,11 @@ def measure(  # noqa: PLR0913  # each by its name
     click.echo(MAKING_STIMULI, err=True)
     trying = TerminalPreflight(terms)
     return tell_runs(
+        trying,
         lambda watch: measure_judges(
             study,
             judges,
-            consent=lambda estimate: _consent(estimate, trying.terms),
+            consent=lambda estimate: _consent(estimate, trying),
             watch=watch,
             prices=terms.price_overrides(),
             allow_unpriced=terms.allow_unpriced,
@@ -68,11 +69,13 @@ def measure_more(run: "Run", terms: Terms, *, concurrency: int, quiet: bool = Fa
     """Measures a planned follow-up, once the price has been shown and agreed to."""
     from umpirical.study.run import ask_runs
 
+    trying = TerminalPreflight(terms)
     return tell_runs(
+        trying,
         lambda watch: ask_runs(
             [run],
             concurrency,
-            consent=lambda estimate: _consent(estimate, terms),
+            consent=lambda estimate: _consent(estimate, trying),
             watch=watch,
             prices=terms.price_overrides(),
             allow_unpriced=terms.allow_unpriced,
@@ -82,9 +85,12 @@ def measure_more(run: "Run", terms: Terms, *, concurrency: int, quiet: bool = Fa
 
 
 def tell_runs(
-    measuring: "Callable[[Callable[[str, int, Ledger], Progress]], Iterator[FinishedRun]]", *, quiet: bool
+    trying: TerminalPreflight,
+    measuring: "Callable[[Callable[[str, int, Ledger], Progress]], Iterator[FinishedRun]]",
+    *,
+    quiet: bool,
 ) -> "list[FinishedRun]":
-    """Measures runs one after another, shows each, and tells what was spent."""
+    """Measures runs one after another, shows each, and tells what was spent, the preflight included."""
     from umpirical.progress import watch_run
 
     ledgers: list[Ledger] = []
@@ -130,10 +136,16 @@ def _show(result: "FinishedRun") -> None:
         say("  too many calls failed; run the same command again to retry them")
 
 
-def _consent(estimate: "PlanEstimate", terms: Terms) -> Decimal | None:
+def _consent(estimate: "PlanEstimate", trying: TerminalPreflight) -> Decimal | None:
     """Shows what would be sent, and asks for consent if it may be billed. Returns the cap."""
+    terms = trying.terms
     if not estimate.calls:
         return terms.max_cost
     show_plan(estimate, sys.stderr)
     unseen = estimate.unseen_calls
-    return agree(terms, most=estimate.bound, unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "")
+    return agree(
+        terms,
+        most=estimate.bound,
+        unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "",
+        refused="nothing more was sent; the answers of the preflight are kept" if trying.held else "nothing was sent",
+    )

@@ -174,6 +174,7 @@ def measure_judges(  # noqa: PLR0913  # each by its name
         prices=prices,
         allow_unpriced=allow_unpriced,
         executor=executor,
+        preflight=preflight,
     )
 
 
@@ -199,6 +200,7 @@ def ask_runs(  # noqa: PLR0913  # each by its name
     prices: Mapping[str, TokenPrices] | None = None,
     allow_unpriced: bool = False,
     executor: str = LOCAL,
+    preflight: Preflighting | None = None,
 ) -> Iterator[FinishedRun]:
     """Completes planned runs one after another, once the price has been agreed to."""
     pricers = pricers_of(runs, prices or {}, allow_unpriced=allow_unpriced)
