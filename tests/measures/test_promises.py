@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from tests.recovery.outcome_sampling import sample_run
+from tests.recovery.quad_sampling import sample_quads
 from umpirical.domain.measures import Estimate, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies, VacuumTally
 from umpirical.measures.catalogue import MEASURES
 from umpirical.stats.simulation.judge import LatentJudge
@@ -32,7 +34,13 @@ def make(tasks: int, seed: int) -> Tallies:
     rng = np.random.default_rng(seed)
     run = sample_run(JUDGE, rng, tasks=tasks, repeats=2, arms={"strict": replace(JUDGE, criterion=1.2)})
     vacuum = [VacuumTally(f"t{n}", "baseline", "empty", 6, float(rng.binomial(6, 0.3)), 0) for n in range(tasks)]
-    return replace(run, vacuum=tuple(vacuum))
+    figures, ladder = (
+        sample_quads(rng, families=tasks, per_family=4, correlation=0.05, family=family, steps=(1.0, 2.0))
+        for family in (Family.FIGURES, Family.LADDER)
+    )
+    quads = [replace(tally, cluster=f"t{tally.cluster[1:]}") for tally in (*figures.quads, *ladder.quads)]
+    crossed = [replace(tally, cluster=f"t{tally.cluster[1:]}") for tally in figures.pairs]
+    return replace(run, vacuum=tuple(vacuum), quads=tuple(quads), pairs=(*run.pairs, *crossed))
 
 
 @pytest.fixture(scope="module")

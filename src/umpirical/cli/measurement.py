@@ -10,6 +10,7 @@ import click
 
 from umpirical.cli.commands.plan import show_plan, tell_stimuli
 from umpirical.cli.consent import Terms, agree, tell_spent
+from umpirical.cli.preflight import TerminalPreflight
 from umpirical.cli.terminal import MAKING_STIMULI, inert, say
 
 if TYPE_CHECKING:
@@ -37,14 +38,16 @@ def measure(  # noqa: PLR0913  # each by its name
     fresh: bool = False,
     executor: str | None = None,
     quiet: bool = False,
+    preflight: bool = False,
 ) -> "list[FinishedRun]":
-    """Measures the named judges, or all, once the price has been shown and agreed to."""
+    """Measures the named judges, or all, once the price has been shown and agreed to; after a preflight, if asked."""
     from umpirical.progress import watch_run
     from umpirical.runs.executor import LOCAL
     from umpirical.study.run import measure_judges
 
     click.echo(MAKING_STIMULI, err=True)
     ledgers: list[Ledger] = []
+    trying = TerminalPreflight(terms)
 
     def watch(name: str, total: int, ledger: "Ledger") -> "Progress":
         ledgers.append(ledger)
@@ -53,13 +56,14 @@ def measure(  # noqa: PLR0913  # each by its name
     measured = measure_judges(
         study,
         judges,
-        consent=lambda estimate: _consent(estimate, terms),
+        consent=lambda estimate: _consent(estimate, trying.terms),
         watch=watch,
         prices=terms.price_overrides(),
         allow_unpriced=terms.allow_unpriced,
         fresh=fresh,
         executor=executor or LOCAL,
         planned=lambda runs: tell_stimuli(study, runs),
+        preflight=trying if preflight else None,
     )
     results: list[FinishedRun] = []
     while (result := _next(measured)) is not None:
@@ -67,7 +71,8 @@ def measure(  # noqa: PLR0913  # each by its name
         if not quiet:
             _show(result)
     if ledgers:
-        tell_spent(ledgers[-1].spent, ledgers[-1].cap)
+        cap = ledgers[-1].cap
+        tell_spent(ledgers[-1].spent + trying.spent, None if cap is None else cap + trying.spent)
     return results
 
 

@@ -67,7 +67,8 @@ def _width(measure: MeasureRecord) -> float:
 
 def _rescaled(estimate: EstimateRecord, side: Side, *, alpha: float, count_missing: bool, width: float) -> float:
     """Returns the end of the interval at another level, its distance in proportion to Student's quantiles."""
-    end = getattr(estimate.interval, side) if estimate.interval else None
+    ends = (estimate.interval.low, estimate.interval.high) if estimate.interval else (None, None)
+    end = ends[side == "high"]
     if end is None or estimate.interval is None:
         return inf if side == "high" else -inf
     degrees = max(1, estimate.clusters - 1)

@@ -14,6 +14,7 @@ from umpirical.reports.record import EstimateRecord, LimitVerdict, MeasureRecord
 
 __all__ = [
     "FALSE_PREFERENCES",
+    "RARE",
     "SEEN",
     "Forecast",
     "Held",
@@ -28,6 +29,9 @@ SEEN = 0.80
 
 FALSE_PREFERENCES = 0.10
 """Share of cases without a difference in which a judge may find one."""
+
+RARE = 0.02
+"""Share of calls that may give no verdict."""
 
 Leaning = Literal["pass", "fail"]
 

@@ -13,7 +13,7 @@ from umpirical.reports.record import EstimateRecord
 __all__ = ["LEVEL", "difference_p", "false_discoveries", "holm", "p_value", "survivors"]
 
 LEVEL = 0.05
-"""Chance of any false alarm by Holm's procedure, share of false alarms among what survives by Benjamini and Hochberg's."""
+"""Chance of any false alarm by Holm, and share of false alarms among what survives by Benjamini and Hochberg."""
 
 _NORMAL = NormalDist()
 

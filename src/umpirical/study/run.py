@@ -10,7 +10,7 @@ from typing import Protocol as Interface
 
 from umpirical.domain.errors import SpendRefused, UsageError
 from umpirical.models.adapters.catalogue import Calling
-from umpirical.models.money import FREE, Ledger, Meter
+from umpirical.models.money import FREE, Ledger, Meter, Pricer
 from umpirical.models.prices import TokenPrices
 from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_run
 from umpirical.protocols.protocol import Decided, Documents, Protocol
@@ -21,6 +21,7 @@ from umpirical.runs.run import Run, open_run
 from umpirical.store.lock import one_at_a_time
 from umpirical.store.runs import RunStore
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
+from umpirical.study.preflight import Preflighting, ask_preflight, plan_preflight
 from umpirical.study.prepare import prepare_run
 
 __all__ = [
@@ -151,8 +152,11 @@ def measure_judges(  # noqa: PLR0913  # each by its name
     fresh: bool = False,
     executor: str = LOCAL,
     planned: Callable[[list[Run]], None] = lambda _: None,
+    preflight: Preflighting | None = None,
 ) -> Iterator[FinishedRun]:
     """Measures the named judges, or all, one after another, once the price has been agreed to.
+
+    With `preflight`, a few calls of each judge come first, and JudgeUnreadable is raised if its answers cannot be read.
 
     The command line and the Python API both measure through this function: the price always precedes the spending, and
     one ledger keeps the cap for all judges.
@@ -162,8 +166,16 @@ def measure_judges(  # noqa: PLR0913  # each by its name
     planned(runs)
     concurrency, pricers = study.spec.concurrency, pricers_of(runs, prices or {}, allow_unpriced=allow_unpriced)
     priced = list(zip(runs, pricers, strict=True))
-    real = [estimate_run(run, pricer, concurrency=concurrency) for run, pricer in priced if not run.simulated]
-    ledger = Ledger(_agreed(PlanEstimate(tuple(real)), consent))
+
+    def estimate() -> PlanEstimate:
+        real = [(run, pricer) for run, pricer in priced if not run.simulated]
+        return PlanEstimate(tuple(estimate_run(run, pricer, concurrency=concurrency) for run, pricer in real))
+
+    whole = estimate()
+    _refuse(whole)
+    if preflight is not None and _fly(priced, preflight, whole):
+        whole = estimate()
+    ledger = Ledger(consent(whole))
     for run, pricer in priced:
         yield complete_run(
             run,
@@ -174,11 +186,23 @@ def measure_judges(  # noqa: PLR0913  # each by its name
         )
 
 
-def _agreed(estimate: PlanEstimate, consent: Consent) -> Decimal | None:
+def _refuse(estimate: PlanEstimate) -> None:
     for run in estimate.runs:
         if run.calls and run.refusal:
             raise SpendRefused(f"judge {run.judge}: {run.refusal}", fix=run.fix)
-    return consent(estimate)
+
+
+def _fly(priced: Sequence[tuple[Run, Pricer | None]], preflight: Preflighting, whole: PlanEstimate) -> bool:
+    """Holds the preflights of all judges that need one; returns whether there were any."""
+    plans = [plan for run, pricer in priced if (plan := plan_preflight(run, pricer)) is not None]
+    if not plans:
+        return False
+    ledger = Ledger(preflight.agree(plans, whole) if any(plan.calls for plan in plans) else None)
+    for plan in plans:
+        found = ask_preflight(plan, ledger)
+        preflight.show(found)
+        found.check()
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,7 @@ def test_the_same_record_gives_the_same_bytes():
 def test_the_page_shows_both_sides_and_what_sets_them_apart():
     text = " ".join(Page(render_comparison_html(sample())).text.split())
     for expected in (
-        "First Qwen2.5-32B-Instruct, pairwise Use with limits",
+        "First Qwen2.5-32B-Instruct, pairwise Not enough data",
         "Second Llama-3.1-8B Do not use",
         "+0.883 [+0.800, +0.950]",
         "first better",

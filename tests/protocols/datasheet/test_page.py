@@ -171,18 +171,18 @@ def test_a_record_without_the_newer_parts_still_has_a_page():
 def test_the_mock_of_the_paper_is_judged_as_it_should_be():
     text = words(paper())
     for expected in (
-        "Use with limits",
+        "Not enough data",
+        "Policy ranking: Ranking systems by many verdicts, where style may be part of what is judged.",
         "0/120 prompts 0.000 [0.000, 0.031]",
         "≤ 0.05 essential PASS",
         "31/120 calls 0.258 [0.188, 0.343]",
         "≤ 0.10 essential FAIL",
         "5/60 pairs 0.083 [0.036, 0.181]",
-        "≤ 0.10 essential INCONCLUSIVE about 1,190 more pairs",
+        "≤ 0.10 essential INCONCLUSIVE about 5,660 more pairs bound 0.253",
         "94/100 calls 0.940 [0.875, 0.972]",
         "≥ 0.80 essential PASS",
         "20/20 calls 1.000 [0.839, 1.000]",
-        "≥ 0.95 INCONCLUSIVE about 53 more calls",
-        "Ask both orders",
+        "≥ 0.90 essential INCONCLUSIVE about 32 more calls bound 0.799",
         "vacuum-clean and target-sensitive",
         "Cost of 1,000 calls $0.53",
     ):
@@ -206,13 +206,25 @@ def test_every_part_of_a_full_record_is_on_the_page():
         "312 ms · 1,205 ms",
         "512,345 · 11,700",
         "What would change the verdict",
-        "at the same rate about 1,250 pairs would settle it as a pass",
-        "A limit passes only if the whole interval lies inside it",
+        "about 5,720 pairs in all would most likely settle it as a pass",
+        "It passes if an exact bound, with every missing answer counted against the judge, lies inside it",
         "numpy 2.3.1, scipy 1.16.0",
         "Parser reads fenced JSON.",
         "Python 3.11.7",
     ):
         assert expected.replace(" :", ":").replace(" ,", ",") in text.replace(" :", ":").replace(" ,", ","), expected
+
+
+def test_controls_have_a_table_of_their_own_and_are_no_transforms():
+    names = ("stable-cross-sensitivity", "positional-false-preference", "one-sided-commit", "no-preference")
+    parts = [measure(name, estimate(6 + place, 40, "pair"), "different-subset") for place, name in enumerate(names)]
+    sheet = paper()
+    sheet = sheet.model_copy(update={"measures": [*sheet.measures, *parts]})
+    [arm, *_] = page_module.page_of(sheet).arms
+    assert "different-subset" not in [row.name for row in arm.transforms]
+    assert [[part.result.numerator for part in row.parts] for row in arm.controls] == [[6, 7, 8, 9]]
+    assert "Control Pairs Stable Positional One-sided No preference different-subset 40 0.150" in words(sheet)
+    assert page_module.page_of(paper()).arms[0].controls == ()
 
 
 def test_the_page_of_a_grader_speaks_of_grades_and_not_of_slots():

@@ -17,9 +17,9 @@ CONTROLLED = frozenset(Family) - ASIDE - {Family.ORIGINAL}
 def abstention_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the judge abstains | it answers): over all controlled pairs together, and by test on the user's own texts.
 
-    Formula: abstained / (verdicts + abstained), over calls, repeats and seeds together. Vacuum is left aside: to abstain
-    there is right. A judge that abstains on a changed text has no verdict that could have changed: read it beside every
-    measure of change. Level: call with an answer that could be read.
+    Formula: abstained / (verdicts + abstained), over calls, repeats and seeds together. Vacuum is left aside: to
+    abstain there is right. A judge that abstains on a changed text has no verdict that could have changed: read it
+    beside every measure of change. Level: call with an answer that could be read.
     Bounds: 0 to 1, higher is worse. Not given if nothing was planned. Undefined if no call has such an answer, and
     without two clusters of items. Interval: cluster-Wilson over clusters of items; the bounds count calls without an
     answer as verdicts, and as abstentions.

@@ -14,6 +14,7 @@ from umpirical.domain.tallies import GradePairTally, OutcomeTally, PairTally, Ta
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
 __all__ = [
+    "CONTROLS",
     "NO_GRADED_PAIR",
     "NO_PAIR",
     "NO_VERDICTS",
@@ -47,6 +48,10 @@ __all__ = [
 UNANSWERED = "without an answer in both orders"
 
 UNGRADED = "without a grade for both answers"
+
+CONTROLS = {Family.SUBSET: "different-subset", Family.LENGTH: "longer"}
+"""Pairs beside those of equal quality that have no better content either, and what they are called: answers that meet
+as many requirements but not the same, and answers of which one says the same in more words."""
 
 NO_PAIR = "no pair has an answer in both orders"
 
@@ -265,8 +270,15 @@ def by_step(
 
 
 def share_by_transform(name: str, tallies: Tallies, arm: str, score: Callable[[PairTally], float]) -> list[Measure]:
-    """A share of the pairs of equal quality; `score` is its numerator in one tally."""
-    return _by_transform(name, equal_pairs(tallies, arm), arm, lambda chosen: pair_share(chosen, score))
+    """A share of the pairs of equal quality, then the same of each control; `score` is its numerator in one tally."""
+    return [
+        *_by_transform(name, equal_pairs(tallies, arm), arm, lambda chosen: pair_share(chosen, score)),
+        *(
+            Measure(name, pair_share(chosen, score), arm, part)
+            for family, part in CONTROLS.items()
+            if (chosen := _of_family(tallies, arm, family))
+        ),
+    ]
 
 
 def one_sided_share(name: str, tallies: Tallies, arm: str, score: Callable[[PairTally], float]) -> list[Measure]:

@@ -56,8 +56,9 @@ def _d_prime(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Result:
         return Undefined(ONE_TASK if calls and equal_calls else NO_PAIR, left_out=missing)
     above, below = min(calls - correct, named) < FEW, correct < FEW
     if above and below:
-        reason = f"of {calls:g} calls {correct:g} are correct, and {named:g} of {equal_calls:g} at equal quality name a winner"
-        return Undefined(f"nothing limits it: {reason}", left_out=missing)
+        hits = f"of {calls:g} calls {correct:g} are correct"
+        reason = f"nothing limits it: {hits}, and {named:g} of {equal_calls:g} at equal quality name a winner"
+        return Undefined(reason, left_out=missing)
     if above or below:
         return _limit(sums, "right" if above else "left", missing)
 
@@ -90,12 +91,10 @@ def _limit(sums: Counts, censoring: Censoring, missing: dict[str, int]) -> Resul
     ends = (hits.low, alarms.high) if censoring == "right" else (hits.high, alarms.low)
     apart = hypot(float(ndtri(ends[0])) - hit, -float(ndtri(ends[1] / 2)) - found.criterion)
     value = found.d_prime - apart if censoring == "right" else found.d_prime + apart
-    interval = Interval(
-        *((value, None) if censoring == "right" else (None, value)), "cluster-Wilson limits of two rates, joined"
-    )
-    return Estimate(
-        value, float(correct), int(calls), "call", interval, len(sums), censoring=censoring, left_out=missing
-    )
+    low, high = (value, None) if censoring == "right" else (None, value)
+    interval = Interval(low, high, "cluster-Wilson limits of two rates, joined")
+    of = int(calls)
+    return Estimate(value, float(correct), of, "call", interval, len(sums), censoring=censoring, left_out=missing)
 
 
 def _least_error(correct: float, calls: float, named: float, equal_calls: float) -> float:

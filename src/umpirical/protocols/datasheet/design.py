@@ -1,13 +1,14 @@
 """How controlled stimuli are presented, and what their plan will count."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from umpirical.domain.digests import Json
+from umpirical.domain.errors import UsageError
 from umpirical.domain.layouts import Layout
 from umpirical.domain.scales import JudgeKind
-from umpirical.domain.stimuli import TIER_2, Stimulus
+from umpirical.domain.stimuli import TIER_2, Family, Stimulus
 from umpirical.domain.tallies import CallTally, GradePairTally, PairTally, QuadTally, Tallies, VacuumTally
 from umpirical.domain.trials import Order, Presentation, Trial
 from umpirical.judges.judge import Capabilities
@@ -19,22 +20,36 @@ from umpirical.runs.plan import Design
 __all__ = ["DatasheetDesign", "PlannedTallies"]
 
 
+PROBED = (Family.DELTA0, Family.LADDER)
+"""The families whose steps a probe can choose: equal pairs, which are step 0, and the ladder."""
+
+
 @dataclass(frozen=True)
 class DatasheetDesign(Design):
     """Every stimulus in every arm and repeat, in both orders, each in a layout where the prompt leaves it open."""
 
     crossed: tuple[str, ...] = ()
     """The arms whose layout is varied."""
+    steps: Mapping[str, tuple[float, ...]] = field(default_factory=dict, hash=False)
+    """Maps a probe to the steps at which it is asked; every other arm is asked about everything."""
     layouts: Mapping[str, Layout] = field(default_factory=dict, repr=False, hash=False)
     """The layout of each stimulus, by its id; a stimulus without one is shown as the prompt has it."""
 
     def as_json(self) -> Json:
         # Left out where nothing is varied, so that such a design keeps its id.
+        steps: dict[str, Json] = {arm: sorted(steps) for arm, steps in self.steps.items()}
         crossed: dict[str, Json] = {"crossed": self.crossed, "cells": CELLS} if self.crossed else {}
-        return {"repeats": self.repeats, "arms": self.arms, **crossed}
+        probes: dict[str, Json] = {"steps": steps} if steps else {}
+        return {"repeats": self.repeats, "arms": self.arms, **crossed, **probes}
 
     def over(self, stimuli: Iterable[Stimulus]) -> "DatasheetDesign":
-        return replace(self, layouts=layouts_of(stimuli)) if self.crossed else self
+        chosen = list(stimuli) if self.steps else stimuli
+        for arm, steps in self.steps.items():
+            there = {stimulus.delta or 0.0 for stimulus in chosen if stimulus.family in PROBED}
+            if missing := set(steps) - there:
+                known = ", ".join(f"{step:g}" for step in sorted(there))
+                raise UsageError(f"arm {arm}: no pair has step {min(missing):g}", fix=f"steps of this size: {known}")
+        return replace(self, layouts=layouts_of(chosen)) if self.crossed else self
 
     def presentations(
         self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"
@@ -44,7 +59,12 @@ class DatasheetDesign(Design):
             return iter(())
         layout = self.layouts.get(stimulus.id)
         ways = super().presentations(stimulus, capabilities, kind)
-        return (replace(way, layout=layout if way.arm in self.crossed else None) for way in ways)
+        asked = (way for way in ways if way.arm not in self.steps or _is_of(stimulus, self.steps[way.arm]))
+        return (replace(way, layout=layout if way.arm in self.crossed else None) for way in asked)
+
+
+def _is_of(stimulus: Stimulus, steps: Collection[float]) -> bool:
+    return stimulus.family in PROBED and (stimulus.delta or 0.0) in steps
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ _SENTENCES = {
         "It rarely keeps to one wording over another of equal quality: {value} of pairs {interval}.",
     ),
     "task-blind-preference": (
-        "It prefers the same answer whatever the task asks for, in {value} of quads {interval}: it does not go by the task.",
+        "It prefers the same answer whatever the task asks for, in {value} of quads {interval}.",
         "It rarely prefers the same answer whatever the task asks for: {value} of quads {interval}.",
     ),
     "unparsed-rate": (

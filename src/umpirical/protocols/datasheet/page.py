@@ -12,6 +12,7 @@ from typing import Any
 
 from umpirical.domain.trials import BASELINE
 from umpirical.measures.catalogue import MEASURES
+from umpirical.measures.estimates.pairs import CONTROLS
 from umpirical.protocols.datasheet import charts
 from umpirical.protocols.datasheet.charts.grades import LevelGrades, levels
 from umpirical.protocols.datasheet.record import Datasheet
@@ -102,6 +103,15 @@ class LayoutEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class Control:
+    """What the judge does with pairs that are no surface transforms of each other and have no better answer either."""
+
+    name: str
+    parts: tuple[MeasureRecord | None, ...]
+    """In the order of the decomposition."""
+
+
+@dataclass(frozen=True, slots=True)
 class Arm:
     """Everything that was measured in one arm."""
 
@@ -120,6 +130,7 @@ class Arm:
     following: tuple[MeasureRecord, ...]
     """Over all steps; empty where the ladder is not crossed."""
     figures: tuple[MeasureRecord, ...]
+    controls: tuple[Control, ...]
     grades: charts.GradeChart | NotDrawn
     levels: tuple[LevelGrades, ...]
     by_key: dict[tuple[str, str], MeasureRecord]
@@ -234,6 +245,7 @@ def _arm(datasheet: Datasheet, name: str, measures: Sequence[MeasureRecord]) -> 
         layout=_layout(measures),
         following=_whole(measures, FOLLOWING),
         figures=_whole(measures, FIGURES),
+        controls=_controls(measures),
         grades=charts.grade_chart(grades),
         levels=tuple(levels(grades)),
         by_key={(measure.name, measure.stratum): measure for measure in measures},
@@ -267,7 +279,7 @@ def _of(rating: Rating) -> str:
 
 def _transforms(measures: Sequence[MeasureRecord]) -> tuple[Transform, ...]:
     found = {(m.name, m.stratum): m for m in measures if m.name in {STABLE, POSITIONAL} and m.stratum}
-    names = dict.fromkeys(stratum for _, stratum in found)
+    names = dict.fromkeys(stratum for _, stratum in found if stratum not in CONTROLS.values())
     return tuple(Transform(name, found.get((STABLE, name)), found.get((POSITIONAL, name))) for name in names)
 
 
@@ -286,6 +298,12 @@ def _layout(measures: Sequence[MeasureRecord]) -> tuple[LayoutEffect, ...]:
         for name, factor in LAYOUT.items()
         if (equal := found.get((name, "")))
     )
+
+
+def _controls(measures: Sequence[MeasureRecord]) -> tuple[Control, ...]:
+    found = {(measure.name, measure.stratum): measure for measure in measures}
+    rows = (Control(name, tuple(found.get((part, name)) for part, _ in charts.PARTS)) for name in CONTROLS.values())
+    return tuple(row for row in rows if any(row.parts))
 
 
 def _fitted(measures: Sequence[MeasureRecord], arms: Sequence[str]) -> tuple[tuple[MeasureRecord, ...], ...]:

@@ -19,9 +19,9 @@ LADDER_TOP = 5
 
 RULES = (
     """\
-A limit is held one-sided. It passes if an exact bound, with every missing answer counted against the judge, lies inside \
-it, and fails if a bound on the other side lies outside. What is neither is INCONCLUSIVE; what was not measured or is \
-undefined is N/A, and N/A never counts as a pass.
+A limit is held one-sided. It passes if an exact bound, with every missing answer counted against the judge, lies \
+inside it, and fails if a bound on the other side lies outside. What is neither is INCONCLUSIVE; what was not \
+measured or is undefined is N/A, and N/A never counts as a pass.
 Do not use: an essential limit fails, and no way of use makes up for it.
 Not enough data: otherwise, an essential limit is INCONCLUSIVE or N/A and nothing makes up for it, the run is \
 incomplete, or the stimuli failed a gate that blocks.

@@ -42,7 +42,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
 
     def open(self, spec: DatasheetSpec, folder: Path, *, outside: bool) -> DatasheetStudy:
         chosen_policy(spec.policy, folder)
-        judges = [resolve_prompts(judge, folder, spec.design.arms) for judge in spec.judges]
+        judges = [resolve_prompts(judge, folder, spec.design.prompts) for judge in spec.judges]
         # The command that reproduces a run needs the option too.
         commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
         return Study(folder, spec.model_copy(update={"judges": judges}), self, commands)
@@ -72,6 +72,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
             repeats=study.spec.design.repeats,
             arms=tuple(judge.prompts) or ("baseline",),
             crossed=crossed_arms(judge),
+            steps={arm: steps for arm, steps in study.spec.design.steps.items() if arm in judge.prompts},
         )
 
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
