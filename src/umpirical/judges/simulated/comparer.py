@@ -29,7 +29,7 @@ CHOICES = ("1", "2", "tie")
 class Comparer:
     """Answers the built-in compare prompts."""
 
-    def __init__(self, profile: Profile, answer_key: Callable[[str], float], seed: int) -> None:
+    def __init__(self, profile: Profile, answer_key: Callable[[str, str], float], seed: int) -> None:
         self._profile = profile
         self._answer_key = answer_key
         self._seed = seed
@@ -68,7 +68,7 @@ class Comparer:
         surface = latent.surface * normal(self._seed, "surface", low, high) * (1 if first == low else -1)
         spread = self._profile.resolution_spread
         resolution = latent.resolution * math.exp(spread * normal(self._seed, "resolution", task))
-        quality = resolution * (self._answer_key(first) - self._answer_key(second))
+        quality = resolution * (self._answer_key(task, first) - self._answer_key(task, second))
         length = latent.length_weight * math.log((len(first) or 1) / (len(second) or 1))
         return quality + surface + length
 

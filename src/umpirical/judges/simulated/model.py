@@ -28,7 +28,7 @@ __all__ = ["ADAPTER", "AnswerKey", "SimulatedModel", "SimulatedProfile", "can_re
 
 SimulatedProfile = Profile | GraderProfile | ExaminerProfile
 
-AnswerKey = Callable[[str], float] | ExaminerKey
+AnswerKey = Callable[[str, str], float] | ExaminerKey
 """What is known about a text by construction: its quality in requirements met or, for an examiner, the whole truth."""
 
 
@@ -69,9 +69,9 @@ def _judge(
         case ExaminerProfile():
             return Examiner(profile, cast("ExaminerKey", answer_key), seed)
         case GraderProfile():
-            return grading.Grader(profile, cast("Callable[[str], float]", answer_key), seed)
+            return grading.Grader(profile, cast("Callable[[str, str], float]", answer_key), seed)
         case Profile():
-            return comparing.Comparer(profile, cast("Callable[[str], float]", answer_key), seed)
+            return comparing.Comparer(profile, cast("Callable[[str, str], float]", answer_key), seed)
 
 
 def _label_logprobs(text: str, probabilities: Mapping[str, float], *, top: int) -> str:
