@@ -12,7 +12,7 @@ __all__ = ["main"]
 COMMANDS = {
     "demo": "An offline tour: simulated judges with planted defects, measured. No key.",
     "init": "Write a study file to start from.",
-    "draft": "Have a model draft a task from your rubric, for a person to review.",
+    "draft": "Have a model draft a family of tasks from your rubric, for a person to review.",
     "check": "Check a study: config, prompts, tasks, keys. Makes no calls.",
     "datasheet": "Measure one judge, in one command, and write its datasheet.",
     "plan": "Show what a run would take: calls, tokens, price, time, precision. Makes no calls.",

@@ -95,6 +95,14 @@ class Family:
         name = f"{self.id}.{self.sets[place]}.{self.sets[other]}"
         return self._twin(name, "figures", (own, mixed), sides)
 
+    def twins(self) -> Iterator[Twin]:
+        """Whatever can be made of it, set by set: its halves, and its figures with those of the next set."""
+        for place in range(len(self.sets)):
+            yield self.asked(place)
+            figures = self.figures(place, (place + 1) % len(self.sets))
+            if figures is not None:
+                yield figures
+
     @property
     def givens(self) -> tuple[str, ...]:
         """The parameters that are figures, or follow from figures."""
@@ -218,9 +226,8 @@ def load_family(path: Path) -> Family | list[Task]:
     family = read_family(document)
     with _as_config_error(document):
         # Every twin is made once, so that whatever is missing is found here, and named with its place.
-        for place in range(len(family.sets)):
-            family.asked(place)
-            family.figures(place, (place + 1) % len(family.sets))
+        for _ in family.twins():
+            pass
     return family
 
 
