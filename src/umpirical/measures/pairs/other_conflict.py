@@ -4,6 +4,7 @@ from umpirical.domain.measures import Measure
 from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import share_by_transform
+from umpirical.measures.estimates.rates import DIGITS
 
 __all__ = ["SPEC", "other_conflict"]
 
@@ -22,8 +23,9 @@ def other_conflict(tallies: Tallies, arm: str) -> list[Measure]:
     return share_by_transform(SPEC.name, tallies, arm, _other)
 
 
-def _other(tally: PairTally) -> int:
-    return tally.pairs - tally.stable - tally.positional - tally.one_sided - tally.no_preference
+def _other(tally: PairTally) -> float:
+    """Rounded, since shares of repeats sum to a whole only nearly."""
+    return round(tally.pairs - tally.stable - tally.positional - tally.one_sided - tally.no_preference, DIGITS)
 
 
 SPEC = MeasureSpec(

@@ -76,10 +76,6 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
             steps={arm: steps for arm, steps in study.spec.design.steps.items() if arm in judge.prompts},
         )
 
-    def about(self, study: DatasheetStudy, design: Design) -> dict[str, Json]:  # noqa: ARG002
-        steps = design.steps if isinstance(design, DatasheetDesign) else {}
-        return {"steps": {arm: list(each) for arm, each in steps.items()}} if steps else {}
-
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
         """Checks that both orders of every pair are in the plan, unless the judge cannot be shown both."""
         if judge.kind == "compare" and not judge.capabilities.order_controllable:
@@ -89,18 +85,20 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
         refuse_unsound(gates)
         return gates
 
-    def about(self, study: DatasheetStudy, design: Design) -> dict[str, Json]:  # noqa: ARG002
+    def about(self, study: DatasheetStudy, design: Design) -> dict[str, Json]:
         policy = (
             chosen_policy(study.policy, study.folder, outside=True)
             if study.policy
             else chosen_policy(study.spec.policy, study.folder)
         )
         spec = study.spec
-        return {
+        about: dict[str, Json] = {
             "policy": policy.model_dump(mode="json"),
             "ladder": spec.design.ladder,
             "own_tasks": spec.tasks,
         }
+        steps = design.steps if isinstance(design, DatasheetDesign) else {}
+        return about | ({"steps": {arm: list(each) for arm, each in steps.items()}} if steps else {})
 
     def more(self, run: Run, record: Datasheet) -> Followed:
         manifest = run.manifest
