@@ -26,7 +26,7 @@ MAKER = "quads/1"
 MOST_DRAWS = 800
 """How many pairs of wordings are drawn."""
 
-FEW, MANY = 24, 400
+FEW, MANY = 24, 200
 """How many of them one is chosen from: all that are equally long, up to the larger number, and the most equally long
 up to the smaller one."""
 
@@ -47,7 +47,7 @@ class RequestBalance:
         """The places of draws, best first. `told` is what each matcher says of each, summed over the versions."""
         leads = [np.array(self._leads[key]) for key in _parts(kind, step)]
         imbalance = sum(((lead + told) ** 2).sum(axis=1) for lead in leads)
-        return np.argsort(imbalance, kind="stable").tolist()
+        return list(map(int, np.argsort(imbalance, kind="stable")))
 
     def add(self, kind: Kind, step: float, told: Sequence[int]) -> None:
         """Takes a draw into the count."""
@@ -151,12 +151,12 @@ class QuadMaker:
             (2 * slots + np.array([slot not in present for slot in slots])) * choices + np.array(worded)
             for present, worded in zip((more, less), zip(*wordings, strict=True), strict=True)
         ]
-        a, b = (table.told(texts[0], texts[1]) for table in self._tables)
+        a, b = (self._table.told(task, texts[0], texts[1]) for task in self.twin.versions)
         return a - b
 
     @cached_property
-    def _tables(self) -> list[MatchTable]:
-        """By version. Statements are numbered by slot, then by whether they state its fact, then by wording."""
+    def _table(self) -> MatchTable:
+        """Statements are numbered by slot, then by whether they state its fact, then by wording."""
         choices = int(max(wording_choices(self._first)))
         rows = [
             texts[which % len(texts)]
@@ -164,9 +164,7 @@ class QuadMaker:
             for texts in (fact.forms, fact.fillers)
             for which in range(choices)
         ]
-        if self._first.layout != PROSE:
-            rows = [member(row) for row in rows]
-        return [MatchTable(task, rows) for task in self.twin.versions]
+        return MatchTable(rows if self._first.layout == PROSE else list(map(member, rows)))
 
     def _count(self, pair: Draw, delta: float) -> None:
         a, b = self.twin.versions

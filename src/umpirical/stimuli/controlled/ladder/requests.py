@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from umpirical.stimuli.controlled.layouts import statements
+from umpirical.stimuli.controlled.layouts import Layout, statements
 from umpirical.stimuli.controlled.tasks import Task
 from umpirical.stimuli.controlled.trivial import words_of
 
@@ -69,13 +69,11 @@ class Matcher:
         return (gap > ROUNDING) - (gap < -ROUNDING)
 
     def _score(self, task: Task, text: str) -> float:
-        wanted, found = self.asked(task), Counter[str]()
-        for statement in statements(text, task.layout):
-            found.update(_bag(self.cut, statement))
+        wanted, found = self.asked(task), _whole_bag(self.cut, text, task.layout)
         match self.measure:
             case "share":
-                total = found.total()
-                return sum(count for part, count in found.items() if part in wanted) / total if total else 0.0
+                shared = sum(count for part, count in found.items() if part in wanted)
+                return shared / sum(found.values()) if shared else 0.0
             case "cosine":
                 dot = sum(count * wanted[part] for part, count in found.items() if part in wanted)
                 return dot / math.sqrt(sum(count * count for count in found.values())) if dot else 0.0
@@ -84,68 +82,90 @@ class Matcher:
 
 
 MATCHERS: dict[str, Matcher] = {
-    f"{measure} of {cut} with the {part}": Matcher(measure, how, part)
-    for measure, cut, how, part in (
-        ("share", "words", words_of, "request"),
-        ("share", "stems", _stems, "request"),
-        ("share", "letters", _letters, "request"),
-        ("share", "words", words_of, "task"),
-        ("share", "letters", _letters, "task"),
-        ("cosine", "words", words_of, "request"),
-        ("cosine", "letters", _letters, "request"),
-        ("cosine", "letters", _letters, "task"),
-        ("coverage", "words", words_of, "request"),
-        ("coverage", "letters", _letters, "request"),
-        ("coverage", "letters", _letters, "task"),
-    )
+    "share of words with the request": Matcher("share", words_of, "request"),
+    "share of stems with the request": Matcher("share", _stems, "request"),
+    "share of letters with the request": Matcher("share", _letters, "request"),
+    "share of words with the task": Matcher("share", words_of, "task"),
+    "share of letters with the task": Matcher("share", _letters, "task"),
+    "cosine of words with the request": Matcher("cosine", words_of, "request"),
+    "cosine of letters with the request": Matcher("cosine", _letters, "request"),
+    "cosine of letters with the task": Matcher("cosine", _letters, "task"),
+    "coverage of words of the request": Matcher("coverage", words_of, "request"),
+    "coverage of letters of the request": Matcher("coverage", _letters, "request"),
+    "coverage of letters of the task": Matcher("coverage", _letters, "task"),
 }
 """Where the versions differ in their figures the request is the same, and only the whole task can tell."""
+
+
+Texts = NDArray[np.int64]
+"""Texts of equally many statements: a row for each, of the numbers of its statements."""
+
+Scores = NDArray[np.float64]
 
 
 class MatchTable:
     """What every matcher makes of many texts at once, each made of some of the same few statements."""
 
-    def __init__(self, task: Task, rows: Sequence[str]) -> None:
-        """`rows` are the statements."""
-        self._scorers = [_scorer(matcher, matcher.asked(task), rows) for matcher in MATCHERS.values()]
+    def __init__(self, rows: Sequence[str]) -> None:
+        """`rows` are the statements, which texts name by number."""
+        self._counts = {cut: _Counts(cut, rows) for cut in {matcher.cut for matcher in MATCHERS.values()}}
 
-    def told(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each pair of texts and each matcher, as the matcher says. A text is a row of numbers of statements."""
-        gaps = np.stack([score(first) - score(second) for score in self._scorers], axis=1)
+    def told(self, task: Task, first: Texts, second: Texts) -> NDArray[np.int64]:
+        """For each pair of texts and each matcher, what the matcher says under this task."""
+        both = np.concatenate([first, second])
+        scores = np.stack([self._scores(matcher, task, both) for matcher in MATCHERS.values()], axis=1)
+        gaps = scores[: len(first)] - scores[len(first) :]
         return (gaps > ROUNDING).astype(np.int64) - (gaps < -ROUNDING)
 
-
-Scorer = Callable[[NDArray[np.int64]], NDArray[np.float64]]
-
-
-def _scorer(matcher: Matcher, wanted: Bag, rows: Sequence[str]) -> Scorer:
-    bags = [_bag(matcher.cut, row) for row in rows]
-    if matcher.measure == "coverage":
-        held = np.array([[part in bag for part in wanted] for bag in bags])
-        return lambda texts: held[texts].any(axis=1).sum(axis=1).astype(float)
-    if matcher.measure == "cosine":
-        dots = np.array([sum(count * wanted.get(part, 0) for part, count in bag.items()) for bag in bags], dtype=float)
-        products = _products(bags)
-        return lambda texts: (
-            dots[texts].sum(axis=1)
-            / np.sqrt(np.maximum(1.0, products[texts[:, :, None], texts[:, None, :]].sum(axis=(1, 2))))
-        )
-    shared = np.array([sum(count for part, count in bag.items() if part in wanted) for bag in bags], dtype=float)
-    sizes = np.array([sum(bag.values()) for bag in bags], dtype=float)
-    return lambda texts: shared[texts].sum(axis=1) / np.maximum(1.0, sizes[texts].sum(axis=1))
+    def _scores(self, matcher: Matcher, task: Task, texts: Texts) -> Scores:
+        counts = self._counts[matcher.cut]
+        wanted = counts.wanted(matcher.asked(task))
+        match matcher.measure:
+            case "share":
+                return counts.share(wanted, texts)
+            case "cosine":
+                return counts.cosine(wanted, texts)
+            case "coverage":
+                return counts.coverage(wanted, texts)
 
 
-def _products(bags: Sequence[Bag]) -> NDArray[np.float64]:
-    """The product of the counts of any two statements: those of a text add up to its length, squared."""
-    places: dict[str, int] = {}
-    for bag in bags:
-        for part in bag:
-            places.setdefault(part, len(places))
-    counts = np.zeros((len(bags), len(places)))
-    for row, bag in zip(counts, bags, strict=True):
-        row[[places[part] for part in bag]] = list(bag.values())
-    products: NDArray[np.float64] = counts @ counts.T
-    return products
+class _Counts:
+    """How often each part occurs in each statement. Whole numbers, so that no sum depends on its order."""
+
+    def __init__(self, cut: Cut, rows: Sequence[str]) -> None:
+        bags = [_bag(cut, row) for row in rows]
+        parts = dict.fromkeys(part for bag in bags for part in bag)
+        self._places = {part: place for place, part in enumerate(parts)}
+        self._counts = np.zeros((len(bags), len(parts)), dtype=np.int32)
+        for row, bag in zip(self._counts, bags, strict=True):
+            row[[self._places[part] for part in bag]] = list(bag.values())
+        self._sizes = self._counts.sum(axis=1)
+        # The products of the statements of a text, any two of them, add up to its length squared.
+        self._products = self._counts @ self._counts.T
+
+    def wanted(self, asked: Bag) -> NDArray[np.int32]:
+        """How often the task has each part."""
+        found = np.zeros(len(self._places), dtype=np.int32)
+        for part, count in asked.items():
+            if part in self._places:
+                found[self._places[part]] = count
+        return found
+
+    def share(self, wanted: NDArray[np.int32], texts: Texts) -> Scores:
+        shared = self._counts @ (wanted > 0)
+        scores: Scores = shared[texts].sum(axis=1) / np.maximum(1, self._sizes[texts].sum(axis=1))
+        return scores
+
+    def cosine(self, wanted: NDArray[np.int32], texts: Texts) -> Scores:
+        dots = self._counts @ wanted
+        squares = self._products[texts[:, :, None], texts[:, None, :]].sum(axis=(1, 2))
+        scores: Scores = dots[texts].sum(axis=1) / np.sqrt(np.maximum(1, squares))
+        return scores
+
+    def coverage(self, wanted: NDArray[np.int32], texts: Texts) -> Scores:
+        held = self._counts[:, wanted > 0] > 0
+        scores: Scores = held[texts].any(axis=1).sum(axis=1).astype(np.float64)
+        return scores
 
 
 # Answers are made of the same sentences again and again, so what is found in a sentence is cached.
@@ -154,6 +174,14 @@ def _products(bags: Sequence[Bag]) -> NDArray[np.float64]:
 @lru_cache(maxsize=1 << 15)
 def _bag(cut: Cut, text: str) -> Bag:
     return Counter(cut(text))
+
+
+@lru_cache(maxsize=1 << 10)
+def _whole_bag(cut: Cut, text: str, layout: Layout) -> Bag:
+    found = Counter[str]()
+    for statement in statements(text, layout):
+        found.update(_bag(cut, statement))
+    return found
 
 
 @lru_cache(maxsize=1 << 14)
