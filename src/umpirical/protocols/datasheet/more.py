@@ -30,7 +30,7 @@ __all__ = ["Want", "chosen_stimuli", "follow_up", "wanted"]
 
 LARGEST = "full"
 
-MOST_SETS = 4
+MOST_SETS = 2
 """How many sets of the largest size are made to choose from, each by another seed."""
 
 ASKED_OF = {
