@@ -209,7 +209,10 @@ def _first(data):
         (lambda data: _first(data)["facts"][0].pop("asks"), "requirements.0.facts.0.asks: Field required"),
         (lambda data: _first(data).update(about="getting it ready:"), "is a part of a list, and ends in ':'"),
         (lambda data: _first(data).update(name=data["requirements"][1]["name"]), "two requirements are named"),
-        (lambda data: data["parameters"][1].pop("town"), "every set needs the same names, and apricots differs in town"),
+        (
+            lambda data: data["parameters"][1].pop("town"),
+            "every set needs the same names, and apricots differs in town",
+        ),
         (lambda data: data["parameters"][1].update(id="A set"), "set 2 of the parameters needs an id"),
         (lambda data: [p.update(colour="red") for p in data["parameters"]], "the parameter colour is in no text"),
         (

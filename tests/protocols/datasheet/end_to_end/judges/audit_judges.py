@@ -31,7 +31,9 @@ def perfect(task: str, first: str, second: str) -> str:
 
 def lapsing(task: str, first: str, second: str) -> str:
     """Guesses in one call of a hundred."""
-    return at_random(task, first, second) if _luck("lapse", task, first, second) < 0.01 else perfect(task, first, second)
+    return (
+        at_random(task, first, second) if _luck("lapse", task, first, second) < 0.01 else perfect(task, first, second)
+    )
 
 
 # Judges that answer without reading.
