@@ -45,9 +45,7 @@ def quads() -> Iterator[Quad]:
     domains: dict[str, list[Family]] = {}
     for family in builtin_families():
         domains.setdefault(family.domain, []).append(family)
-    chosen = [
-        (families[nth % len(families)], nth) for families in domains.values() for nth in range(QUADS_OF_A_DOMAIN)
-    ]
+    chosen = [(families[nth % len(families)], nth) for families in domains.values() for nth in range(QUADS_OF_A_DOMAIN)]
     balance = RequestBalance()
     for number, (family, place) in enumerate(chosen):
         figures = family.figures(place, place + 1, number) if number % EVERY_FIFTH == EVERY_FIFTH - 1 else None
