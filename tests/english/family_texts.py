@@ -50,7 +50,7 @@ def texts_of(
 
 
 def names_of(family: Family) -> set[str]:
-    """The words with a capital that parameters bring in: names of people, places and things, in no dictionary."""
+    """The words with a capital that parameters bring in: names of people, places and things."""
     values = (str(value) for values in family.data["parameters"] for value in values.values())
     return {word for value in values for word in WORD.findall(value) if word != word.lower()}
 
