@@ -209,7 +209,10 @@ def _first(data):
         (lambda data: _first(data)["facts"][0].pop("asks"), "requirements.0.facts.0.asks: Field required"),
         (lambda data: _first(data).update(about="getting it ready:"), "is a part of a list, and ends in ':'"),
         (lambda data: _first(data).update(name=data["requirements"][1]["name"]), "two requirements are named"),
-        (lambda data: data["parameters"][1].pop("town"), "every set needs the same names, and apricots differs in town"),
+        (
+            lambda data: data["parameters"][1].pop("town"),
+            "every set needs the same names, and apricots differs in town",
+        ),
         (lambda data: data["parameters"][1].update(id="A set"), "set 2 of the parameters needs an id"),
         (lambda data: [p.update(colour="red") for p in data["parameters"]], "the parameter colour is in no text"),
         (
@@ -217,8 +220,10 @@ def _first(data):
             "the request gives ('60 grams',) away",
         ),
         (
-            lambda data: [fact.update(asks=f"{fact['asks']} and all there is to it") for fact in _first(data)["facts"][:2]]
-            + [r["facts"][2].update(asks="why") for r in data["requirements"]],
+            lambda data: (
+                [fact.update(asks=f"{fact['asks']} and all there is to it") for fact in _first(data)["facts"][:2]]
+                + [r["facts"][2].update(asks="why") for r in data["requirements"]]
+            ),
             "make asks of the first two facts of a requirement as long as those of the last two",
         ),
         (
@@ -297,10 +302,10 @@ def test_the_file_is_a_family_that_is_not_reviewed(tmp_path):
     family = load_family(path)
     assert not family.reviewed
     assert unread(family) == [
-        f"task plum-jam.plums.{version}: it is a draft that nobody has reviewed: read it, correct it, set reviewed: true"
-        for version in "AB"
+        f"task plum-jam.plums.{side}: it is a draft that nobody has reviewed: read it, correct it, set reviewed: true"
+        for side in "AB"
     ]
-    assert [*family.twins()][0].versions[0].requirements == draft.family.asked(0).versions[0].requirements
+    assert family.asked(0).versions[0].requirements == draft.family.asked(0).versions[0].requirements
     path.write_text(text.replace("reviewed: false", "reviewed: true"), encoding="utf-8")
     assert unread(load_family(path)) == []
 
