@@ -43,7 +43,7 @@ class Planted:
     equal: Shares = field(default_factory=dict)
     """Ways to answer a pair of equal quality; the rest are ties."""
     quads: Mapping[float, Shares] = field(default_factory=dict)
-    """Ways to answer a quad by step; the rest follow the task. A step that is not named is answered as the next below."""
+    """Ways to answer a quad by step; the rest follow the task. A step not named is answered as the next below."""
     conflict: float = 0.0
     """Share of pairs in which it names the longer, lesser answer in both orders."""
     unparsed: float = 0.0
@@ -191,7 +191,7 @@ class _Drawing:
             calls=tuple(calls),
         )
 
-    def _drawn(
+    def _drawn(  # noqa: PLR0913  # each by its name
         self, shares: Shares, ways: tuple[str, ...], units: int, *, calls: int, family: str, rest: str = "tie"
     ) -> tuple[list[int], int]:
         """Draws how many of the units are answered in each way, and how many are lost because a call is."""

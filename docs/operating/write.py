@@ -31,6 +31,17 @@ from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
 from umpirical.stimuli.controlled.recipes import RECIPES, recipe
 from umpirical.study.file import parse_study_data
 
+INTRODUCTION = """\
+Written by `docs/operating/write.py`: {runs} simulated runs for each judge and size, with a correlation of \
+{correlation:g} within a task family. Counts are drawn from planted judges; measures, limits and decisions are the \
+real ones, on the counts that each size plans. A share is of runs; a decision that is not named was never made. The \
+error of a share is at most ±{error:.3f}."""
+
+PROMISE = """\
+The policy promises: a judge at an essential limit is accepted in at most {policy.accepts:g} of runs, and a judge that \
+meets every limit is refused in at most {policy.refuses:g}. Judges that are perfect but for one limit of `ranking`, \
+which they are exactly at, share accepted:"""
+
 PAGE = Path(__file__).parents[1] / "operating.md"
 
 SHORT: dict[Decision, str] = {
@@ -45,7 +56,7 @@ ACCEPTED = ("use", "use-with-limits")
 def planned(size: str) -> Plan:
     """Counts what a shipped size asks of each task family."""
     with tempfile.TemporaryDirectory() as folder:
-        judge = {"name": "sound", "model": {"adapter": "simulated", "name": "sound"}}
+        judge = {"name": "careful", "model": {"adapter": "simulated", "name": "careful"}}
         study = parse_study_data({"study": "operating", "judges": [judge], "design": {"size": size}}, Path(folder))
         return plan_of(datasheet_stimuli(chosen_materials(study), recipe(size), seed=1))
 
@@ -54,7 +65,7 @@ Found = dict[str, Counter[Decision]]
 """How often each decision was made, by policy."""
 
 
-def decisions(
+def decisions(  # noqa: PLR0913  # each by its name
     judge: Planted, plan: Plan, policies: Sequence[Policy], *, runs: int, seed: int, correlation: float
 ) -> Found:
     """Returns how often each decision is made in so many runs, each held to every policy."""
@@ -101,10 +112,7 @@ def _lines(
     yield from (
         "# What the decision does with judges that are known",
         "",
-        f"Written by `docs/operating/write.py`: {runs:,} simulated runs for each judge and size, with a correlation of "
-        f"{correlation:g} within a task family. Counts are drawn from planted judges; measures, limits and decisions are "
-        "the real ones, on the counts that each size plans. A share is of runs; a decision that is not named was never "
-        f"made. The error of a share is at most ±{1.96 * 0.5 / runs**0.5:.3f}.",
+        INTRODUCTION.format(runs=f"{runs:,}", correlation=correlation, error=1.96 * 0.5 / runs**0.5),
         "",
     )
     for name in policies:
@@ -115,9 +123,7 @@ def _lines(
     yield from (
         "## The joint error rates, measured",
         "",
-        f"The policy promises: a judge at an essential limit is accepted in at most {preset().accepts:g} of runs, and a "
-        f"judge that meets every limit is refused in at most {preset().refuses:g}. Judges that are perfect but for one "
-        "limit of `ranking`, which they are exactly at, share accepted:",
+        PROMISE.format(policy=preset()),
         "",
         *_table("at the limit of", sizes, {
             judge: [_share(sum(found[judge][size]["ranking"][one] for one in ACCEPTED), runs) for size in sizes]

@@ -94,9 +94,10 @@ def test_a_person_agrees_to_the_preflight_and_then_to_the_rest(umpirical, tmp_pa
     monkeypatch.setattr("click.confirm", lambda question, **_: asked.append(question) or len(asked) == 1)
     with ChatServer(swayed_answer) as server:
         study = write_study(tmp_path, server.base_url, price=PRICE)
-        code, _, _ = umpirical("run", study)
+        code, _, err = umpirical("run", study)
         assert code == 6
         assert server.asked.total() == FEW
+        assert "nothing more was sent; the answers of the preflight are kept" in err
     amounts = [float(re.search(r"\$(\S+?)\?", question)[1]) for question in asked]
     assert len(amounts) == 2
     assert amounts[0] < amounts[1] / 10

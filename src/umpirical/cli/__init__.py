@@ -19,6 +19,7 @@ COMMANDS = {
     "generate": "Have a model write the stimuli that a program cannot make; check and validate them.",
     "review": "Have people review what was generated: accept, edit, reject, relabel.",
     "run": "Measure the judges of a study, or resume a run that stopped.",
+    "more": "Ask just what would settle what a run leaves open, and measure both together.",
     "report": "Reread a run, or all runs of a study, and write the report. Needs no key.",
     "readouts": "Read a run in other ways: log-probabilities, both orders. Makes no calls, recommends one.",
     "runs": "List the runs of a study.",

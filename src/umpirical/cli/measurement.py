@@ -1,7 +1,7 @@
 """Measuring judges from the command line: show what a run takes, get consent, then ask the judges."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from umpirical.models.money import Ledger
     from umpirical.progress import Progress
     from umpirical.protocols.study import Study
+    from umpirical.runs.run import Run
     from umpirical.study.estimate import PlanEstimate
     from umpirical.study.run import FinishedRun
 
-__all__ = ["exit_code", "measure", "policy_option"]
+__all__ = ["exit_code", "measure", "measure_more", "policy_option"]
 
 policy_option = click.option(
     "--policy",
@@ -41,30 +42,64 @@ def measure(  # noqa: PLR0913  # each by its name
     preflight: bool = False,
 ) -> "list[FinishedRun]":
     """Measures the named judges, or all, once the price has been shown and agreed to; after a preflight, if asked."""
-    from umpirical.progress import watch_run
     from umpirical.runs.executor import LOCAL
     from umpirical.study.run import measure_judges
 
     click.echo(MAKING_STIMULI, err=True)
-    ledgers: list[Ledger] = []
     trying = TerminalPreflight(terms)
+    return tell_runs(
+        trying,
+        lambda watch: measure_judges(
+            study,
+            judges,
+            consent=lambda estimate: _consent(estimate, trying),
+            watch=watch,
+            prices=terms.price_overrides(),
+            allow_unpriced=terms.allow_unpriced,
+            fresh=fresh,
+            executor=executor or LOCAL,
+            planned=lambda runs: tell_stimuli(study, runs),
+            preflight=trying if preflight else None,
+        ),
+        quiet=quiet,
+    )
+
+
+def measure_more(run: "Run", terms: Terms, *, concurrency: int, quiet: bool = False) -> "list[FinishedRun]":
+    """Measures a planned follow-up, once the price has been shown and agreed to."""
+    from umpirical.study.run import ask_runs
+
+    trying = TerminalPreflight(terms)
+    return tell_runs(
+        trying,
+        lambda watch: ask_runs(
+            [run],
+            concurrency,
+            consent=lambda estimate: _consent(estimate, trying),
+            watch=watch,
+            prices=terms.price_overrides(),
+            allow_unpriced=terms.allow_unpriced,
+        ),
+        quiet=quiet,
+    )
+
+
+def tell_runs(
+    trying: TerminalPreflight,
+    measuring: "Callable[[Callable[[str, int, Ledger], Progress]], Iterator[FinishedRun]]",
+    *,
+    quiet: bool,
+) -> "list[FinishedRun]":
+    """Measures runs one after another, shows each, and tells what was spent, the preflight included."""
+    from umpirical.progress import watch_run
+
+    ledgers: list[Ledger] = []
 
     def watch(name: str, total: int, ledger: "Ledger") -> "Progress":
         ledgers.append(ledger)
         return watch_run(name, total, ledger)
 
-    measured = measure_judges(
-        study,
-        judges,
-        consent=lambda estimate: _consent(estimate, trying.terms),
-        watch=watch,
-        prices=terms.price_overrides(),
-        allow_unpriced=terms.allow_unpriced,
-        fresh=fresh,
-        executor=executor or LOCAL,
-        planned=lambda runs: tell_stimuli(study, runs),
-        preflight=trying if preflight else None,
-    )
+    measured = measuring(watch)
     results: list[FinishedRun] = []
     while (result := _next(measured)) is not None:
         results.append(result)
@@ -101,10 +136,16 @@ def _show(result: "FinishedRun") -> None:
         say("  too many calls failed; run the same command again to retry them")
 
 
-def _consent(estimate: "PlanEstimate", terms: Terms) -> Decimal | None:
+def _consent(estimate: "PlanEstimate", trying: TerminalPreflight) -> Decimal | None:
     """Shows what would be sent, and asks for consent if it may be billed. Returns the cap."""
+    terms = trying.terms
     if not estimate.calls:
         return terms.max_cost
     show_plan(estimate, sys.stderr)
     unseen = estimate.unseen_calls
-    return agree(terms, most=estimate.bound, unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "")
+    return agree(
+        terms,
+        most=estimate.bound,
+        unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "",
+        refused="nothing more was sent; the answers of the preflight are kept" if trying.held else "nothing was sent",
+    )

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -28,26 +29,30 @@ class TerminalPreflight:
         self._terms = terms
         self.spent = Decimal(0)
         """US dollars, by preflights."""
+        self.held = False
+        """Whether any call was tried."""
 
     @property
     def terms(self) -> Terms:
         """The terms for what comes after: what the preflights took counts under the same cap."""
         cap = self._terms.max_cost
         left = None if cap is None else max(Decimal(0), cap - self.spent)
-        return Terms(self._terms.yes, left, self._terms.prices, self._terms.allow_unpriced)
+        return replace(self._terms, max_cost=left)
 
     def agree(self, plans: "Sequence[PreflightPlan]", whole: "PlanEstimate") -> Decimal | None:
         calls, most = sum(plan.calls for plan in plans), sum((plan.at_most for plan in plans), Decimal(0))
         unseen = sum(plan.calls for plan in plans if plan.unseen)
+        terms, price = self._terms, f", at most ${most}" if most else ""
+        click.echo(f"preflight: {calls} calls show whether answers can be read{price}; they are kept", err=True)
         if not sys.stdin.isatty():
             # Nobody can be asked twice, so the flags have to cover everything.
             most, unseen = whole.bound, whole.unseen_calls
-        price = f", at most ${most}" if most and sys.stdin.isatty() else ""
-        click.echo(f"preflight: {calls} calls show whether answers can be read{price}; they are kept", err=True)
-        return agree(self._terms, most=most, unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "")
+        elif terms.max_cost is not None:
+            terms = replace(terms, max_cost=min(terms.max_cost, most))
+        return agree(terms, most=most, unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "")
 
     def show(self, found: "Preflight") -> None:
-        self.spent = found.spent
+        self.spent, self.held = found.spent, True
         click.echo(f"judge {inert(found.judge)}", err=True)
         for number, call in enumerate(found.calls):
             if number == 0:

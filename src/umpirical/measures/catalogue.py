@@ -40,6 +40,14 @@ class MeasureSpec:
     own data), that of a plugin, or EVERY_PROTOCOL."""
     between_arms: bool = False
     """It compares an arm with the baseline, so the baseline itself has none."""
+    symbol: str = ""
+    """What the Dark Current paper calls it; empty for a measure that the paper does not have."""
+    symbol_above_0: str = ""
+    """What the paper calls it on a ladder step, where that has a name of its own."""
+
+    def symbol_at(self, stratum: str) -> str:
+        """Returns the paper's symbol for one part of the design."""
+        return self.symbol_above_0 if self.symbol_above_0 and stratum not in ("", "0") else self.symbol
 
     def is_for(self, kind: JudgeKind, protocol: str) -> bool:
         """Whether it says something about judges of that kind under that protocol."""
@@ -55,6 +63,7 @@ MEASURES: Registry[MeasureSpec] = Registry(
         "unlocked-cross-sensitivity": "umpirical.measures.pairs.unlocked_cross_sensitivity:SPEC",
         "positional-false-preference": "umpirical.measures.pairs.positional_false_preference:SPEC",
         "one-sided-commit": "umpirical.measures.pairs.one_sided_commit:SPEC",
+        "other-conflict": "umpirical.measures.pairs.other_conflict:SPEC",
         "no-preference": "umpirical.measures.pairs.no_preference:SPEC",
         "one-sided-slot": "umpirical.measures.pairs.one_sided_slot:SPEC",
         "one-sided-content": "umpirical.measures.pairs.one_sided_content:SPEC",

@@ -94,6 +94,8 @@ class Followed:
     stimuli: StimulusSet
     words: tuple[str, ...]
     """What is asked more, and what for."""
+    about: Mapping[str, Json] = field(default_factory=dict)
+    """Entries of the manifest, in place of what the study says."""
 
 
 class PlannedCounts(ABC):

@@ -100,6 +100,7 @@ class MeasureRecord(Strict):
 
     name: str
     title: str
+    symbol: str = Field(default="", description="What the Dark Current paper calls it; empty if it does not have it.")
     about: str = Field(description="What it measures, in one sentence.")
     worse: Literal["higher", "lower", "depends"] = Field(description="Which direction is bad news.")
     arm: str
@@ -153,6 +154,9 @@ class RunRecord(Strict):
     seed: int
     tasks: list[str]
     arms: list[str]
+    steps: dict[str, list[float]] = Field(
+        default={}, description="Of each probe, the steps at which it was asked; every other arm was asked everything."
+    )
     repeats: int
     trials: int
     responses_sha256: str = Field(description="Digest over every response read, in order of trial id.")
@@ -293,6 +297,7 @@ def measure_record(spec: MeasureSpec, measure: Measure, planted: Planted = Mappi
     return MeasureRecord(
         name=spec.name,
         title=spec.title,
+        symbol=spec.symbol_at(measure.stratum),
         about=spec.about,
         worse=spec.worse,
         arm=measure.arm,

@@ -191,8 +191,15 @@ def _chosen(run: Run) -> tuple[tuple[Trial, Stimulus], ...]:
 
 
 def _planned(run: Run) -> Iterator[tuple[Trial, Stimulus]]:
+    """Yields the first shard; what shows a blank candidate comes last, since it says little to a reader."""
+    blank = []
     for trial, part in run.store.plan_shard(SHARD):
-        yield trial, run.stimuli.part(part)[trial.stimulus_id]
+        stimulus = run.stimuli.part(part)[trial.stimulus_id]
+        if all(text.strip() for text in stimulus.candidates):
+            yield trial, stimulus
+        else:
+            blank.append((trial, stimulus))
+    yield from blank
 
 
 def _answers(run: Run) -> dict[str, Response]:

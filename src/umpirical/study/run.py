@@ -29,8 +29,10 @@ __all__ = [
     "FinishedRun",
     "RunState",
     "Watch",
+    "ask_runs",
     "complete_run",
     "finished_run",
+    "follow_run",
     "list_runs",
     "measure_judges",
     "measured_runs",
@@ -164,7 +166,44 @@ def measure_judges(  # noqa: PLR0913  # each by its name
     EXECUTORS.get(executor)  # refuses an unknown name before anything is made
     runs = plan_runs(study, judges, fresh=fresh)
     planned(runs)
-    concurrency, pricers = study.spec.concurrency, pricers_of(runs, prices or {}, allow_unpriced=allow_unpriced)
+    yield from ask_runs(
+        runs,
+        study.spec.concurrency,
+        consent=consent,
+        watch=watch,
+        prices=prices,
+        allow_unpriced=allow_unpriced,
+        executor=executor,
+        preflight=preflight,
+    )
+
+
+def follow_run(folder: Path) -> tuple[Run, tuple[str, ...]]:
+    """Plans a run that asks what would settle what a run leaves open; returns it, and what it asks more of.
+
+    Its stimuli begin with those of the run, whose answers are reused, so it is measured on both.
+    """
+    run = open_run(folder)
+    protocol = protocol_of_run(run.store)
+    followed = protocol.more(run, protocol.report(run))
+    with one_at_a_time(followed.study.folder):
+        more = prepare_run(followed.study, run.judge, stimuli=followed.stimuli, about=followed.about)
+    return more, followed.words
+
+
+def ask_runs(  # noqa: PLR0913  # each by its name
+    runs: Sequence[Run],
+    concurrency: int,
+    *,
+    consent: Consent,
+    watch: Callable[[str, int, Ledger], Watch],
+    prices: Mapping[str, TokenPrices] | None = None,
+    allow_unpriced: bool = False,
+    executor: str = LOCAL,
+    preflight: Preflighting | None = None,
+) -> Iterator[FinishedRun]:
+    """Completes planned runs one after another, once the price has been agreed to."""
+    pricers = pricers_of(runs, prices or {}, allow_unpriced=allow_unpriced)
     priced = list(zip(runs, pricers, strict=True))
 
     def estimate() -> PlanEstimate:

@@ -385,3 +385,15 @@ def test_slot_label_and_list_are_told_apart_in_a_table_of_their_own():
 
 def test_a_layout_that_was_not_varied_has_no_table():
     assert "Slot, label and list apart" not in words(datasheet())
+
+
+def test_the_names_of_the_paper_stand_beside_ours():
+    tie = [measure("tie-rate", estimate(k, 20), step) for k, step in ((18, "0"), (3, "1"))]
+    named = [one.model_copy(update={"symbol": symbol}) for one, symbol in zip(tie, ("C", "MBT"), strict=True)]
+    assert "Tie rate (C, MBT)" in words(datasheet(measures=named))
+    assert "(C" not in words(datasheet(measures=tie))
+
+
+def test_a_probe_is_told_with_its_steps():
+    told = words(datasheet(run=run(arms=["baseline", "strict"], steps={"strict": [0.0, 0.25, 5.0]})))
+    assert "baseline, strict (a probe, at Δ0, Δ0.25, Δ5 only)" in told

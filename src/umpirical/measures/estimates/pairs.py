@@ -14,6 +14,7 @@ from umpirical.domain.tallies import GradePairTally, OutcomeTally, PairTally, Ta
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
 __all__ = [
+    "ABSTAINED",
     "CONTROLS",
     "NO_GRADED_PAIR",
     "NO_PAIR",

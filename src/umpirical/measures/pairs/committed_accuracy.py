@@ -38,4 +38,5 @@ SPEC = MeasureSpec(
     about="How often a winner it names is the right one, by the size of the difference.",
     worse="lower",
     compute=committed_accuracy,
+    symbol="Pcorr (non-tie)",
 )

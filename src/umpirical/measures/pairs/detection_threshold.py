@@ -84,4 +84,5 @@ SPEC = MeasureSpec(
     compute=detection_threshold,
     scale="requirements",
     kinds=("compare", "grade"),
+    symbol="Δ*75",
 )

@@ -26,4 +26,5 @@ SPEC = MeasureSpec(
     about="How often it ties (or abstains) in both orders on answers of equal quality.",
     worse="depends",
     compute=no_preference,
+    symbol="NP",
 )

@@ -26,4 +26,5 @@ SPEC = MeasureSpec(
     about="How often it names a winner in one order and none in the other.",
     worse="depends",
     compute=one_sided_commit,
+    symbol="OSC",
 )

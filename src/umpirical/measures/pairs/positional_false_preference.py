@@ -26,4 +26,5 @@ SPEC = MeasureSpec(
     about="How often it names the same slot in both orders, whatever is in it.",
     worse="higher",
     compute=positional_false_preference,
+    symbol="PFP",
 )

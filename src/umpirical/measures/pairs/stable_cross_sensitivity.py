@@ -26,4 +26,5 @@ SPEC = MeasureSpec(
     about="How often it prefers the same wording in both orders, though both answers are equally good.",
     worse="depends",
     compute=stable_cross_sensitivity,
+    symbol="SCS",
 )

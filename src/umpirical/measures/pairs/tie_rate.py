@@ -36,4 +36,6 @@ SPEC = MeasureSpec(
     worse="depends",
     compute=tie_rate,
     kinds=("compare", "grade"),
+    symbol="C",
+    symbol_above_0="MBT",
 )

@@ -129,4 +129,5 @@ SPEC = MeasureSpec(
     worse="lower",
     compute=d_prime,
     scale="latent",
+    symbol="d′",
 )

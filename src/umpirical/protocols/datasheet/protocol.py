@@ -12,14 +12,15 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.datasheet.card import render_markdown
 from umpirical.protocols.datasheet.decision import EXIT_CODES, headline
 from umpirical.protocols.datasheet.design import DatasheetDesign, PlannedTallies
+from umpirical.protocols.datasheet.more import LARGEST, follow_up
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.datasheet.policy_files import chosen_policy, policy_schema
 from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema, render_json
 from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, read_run
-from umpirical.protocols.datasheet.spec import DatasheetSpec, DatasheetStudy
+from umpirical.protocols.datasheet.spec import DatasheetDesignSpec, DatasheetSpec, DatasheetStudy
 from umpirical.protocols.datasheet.start import start_study
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_carriers, chosen_materials, write_stimulus_set
-from umpirical.protocols.protocol import Checked, Decided, PlannedCounts, Protocol, Started
+from umpirical.protocols.protocol import Checked, Decided, Followed, PlannedCounts, Protocol, Started
 from umpirical.protocols.study import Study
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
@@ -84,13 +85,33 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
         refuse_unsound(gates)
         return gates
 
-    def about(self, study: DatasheetStudy, design: Design) -> dict[str, Json]:  # noqa: ARG002
+    def about(self, study: DatasheetStudy, design: Design) -> dict[str, Json]:
         policy = (
             chosen_policy(study.policy, study.folder, outside=True)
             if study.policy
             else chosen_policy(study.spec.policy, study.folder)
         )
-        return {"policy": policy.model_dump(mode="json")}
+        spec = study.spec
+        about: dict[str, Json] = {
+            "policy": policy.model_dump(mode="json"),
+            "ladder": spec.design.ladder,
+            "own_tasks": spec.tasks,
+        }
+        steps = design.steps if isinstance(design, DatasheetDesign) else {}
+        return about | ({"steps": {arm: list(each) for arm, each in steps.items()}} if steps else {})
+
+    def more(self, run: Run, record: Datasheet) -> Followed:
+        manifest = run.manifest
+        spec = DatasheetSpec(
+            study=manifest["study"],
+            seed=manifest["seed"],
+            judges=[run.judge],
+            tasks=manifest.get("own_tasks"),
+            design=DatasheetDesignSpec(
+                size=LARGEST, ladder=manifest["ladder"], repeats=manifest["repeats"], arms=tuple(manifest["arms"])
+            ),
+        )
+        return follow_up(run, record, Study(run.call.folder, spec, self))
 
     def planned(self, judge: JudgeSpec) -> PlannedCounts:
         return PlannedTallies(judge.kind)

@@ -25,7 +25,7 @@ def write_answers(folder):
     entries = [
         {
             "id": town.lower(),
-            "context": f"{town}, founded in {year}, has a tower of 45 metres. {SECRET} wrote of its market on Monday.",
+            "context": f"{town}, founded in {year}, has a tower of 45 metres. {SECRET} wrote on its market on Monday.",
             "task": f"When was {town} founded, and what is there to see?",
             "answer": f"{town} was founded in {year}. Its market is held on Monday. {SECRET} of {town} wrote two books."
             " Many people come to see the walls.\n\n- The tower is 45 metres high.\n- The bridge is older.",

@@ -302,10 +302,11 @@ def test_the_file_is_a_family_that_is_not_reviewed(tmp_path):
     family = load_family(path)
     assert not family.reviewed
     assert unread(family) == [
-        f"task plum-jam.plums.{side}: it is a draft that nobody has reviewed: read it, correct it, set reviewed: true"
-        for side in "AB"
+        f"task plum-jam.plums.{version}: it is a draft that nobody has reviewed: "
+        "read it, correct it, set reviewed: true"
+        for version in "AB"
     ]
-    assert family.asked(0).versions[0].requirements == draft.family.asked(0).versions[0].requirements
+    assert next(iter(family.twins())).versions[0].requirements == draft.family.asked(0).versions[0].requirements
     path.write_text(text.replace("reviewed: false", "reviewed: true"), encoding="utf-8")
     assert unread(load_family(path)) == []
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -44,7 +45,6 @@ SPELLINGS = {
     "neighbours": "neighbors",
     "neighbouring": "neighboring",
     "grey": "gray",
-    "programme": "program",
     "labelled": "labeled",
     "behaviour": "behavior",
     "flavour": "flavor",
@@ -63,6 +63,8 @@ SPELLINGS = {
     "mould": "mold",
 }
 
+# "It is" and "there is" are left alone, which may end a clause ("as it is, you fill eight jars"), and so is "we have",
+# which may mean "must".
 CONTRACTIONS = {
     "do not": "don't",
     "does not": "doesn't",
@@ -73,14 +75,10 @@ CONTRACTIONS = {
     "cannot": "can't",
     "will not": "won't",
     "should not": "shouldn't",
-    "it is": "it's",
-    "that is": "that's",
-    "there is": "there's",
     "you will": "you'll",
     "you are": "you're",
     "they are": "they're",
     "we are": "we're",
-    "we have": "we've",
 }
 
 
@@ -120,7 +118,15 @@ def _replacing(table: Mapping[str, str], most: int = MOST_WORDS, *, both_ways: b
         new = partners[match[0].casefold()]
         return new.capitalize() if match[0][0].isupper() else new
 
-    return lambda sentences, _: pattern.sub(replaced, " ".join(sentences), count=most)
+    @lru_cache(maxsize=1 << 14)
+    def has_any(sentence: str) -> bool:
+        return pattern.search(sentence) is not None
+
+    def rewritten(sentences: list[str], _: np.random.Generator) -> str:
+        text = " ".join(sentences)
+        return pattern.sub(replaced, text, count=most) if any(map(has_any, sentences)) else text
+
+    return rewritten
 
 
 TRANSFORMS: dict[str, Transform] = {
