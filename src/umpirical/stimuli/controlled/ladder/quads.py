@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain as chain_of
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,12 +131,19 @@ class QuadMaker:
         stratum: str,
         rng: np.random.Generator,
     ) -> Draw | None:
-        """The first pair that can be made and is equally long; the first that can be made, if none is."""
-        pairs = (pair for two in wordings if (pair := self._pair(more, less, two, stratum, rng)))
-        first = next(pairs, None)
-        if first is None:
-            return None
-        return next((pair for pair in chain_of((first,), pairs) if equally_long(*pair, self._first.layout)), first)
+        """The first pair that can be made and is equally long; the first that can be made, if none is.
+
+        A transform that changes none of the first few pairs is given up, as it is where equal pairs are made.
+        """
+        first: Draw | None = None
+        for tried, two in enumerate(wordings):
+            if first is None and tried == FEW:
+                return None
+            if pair := self._pair(more, less, two, stratum, rng):
+                if equally_long(*pair, self._first.layout):
+                    return pair
+                first = first or pair
+        return first
 
     def _told(
         self, more: frozenset[int], less: frozenset[int], wordings: Sequence[tuple[Wording, Wording]]
