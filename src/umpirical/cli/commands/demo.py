@@ -19,7 +19,7 @@ __all__ = ["command"]
 @click.option("--no-open", is_flag=True, help="Do not open the first datasheet in a browser.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FBT001
-    """Measure simulated judges, each with a known defect, and compare what was planted with what was found.
+    """Measure simulated judges, a sound one and six with a known defect: what was planted, and what was found.
 
     Needs no key and no network.
     """
@@ -50,6 +50,8 @@ def _show(result: "DemoResult") -> None:
     from umpirical.reports.numbers import measured_interval, measured_value
 
     say(f"\n{result.judge}: {result.about}")
+    if result.decision:
+        say(f"  {result.decision.line}")
     records = {(measure.name, measure.stratum): measure for measure in result.record.measures}
     for found in result.defects:
         record = records[found.measure, found.stratum]
@@ -65,6 +67,7 @@ def _summary(result: "DemoResult") -> dict[str, Any]:
     return {
         "judge": result.judge,
         "about": result.about,
+        "decision": result.decision.verdict if result.decision else None,
         "datasheet": str(result.documents.json),
         "html": str(result.documents.html),
         "defects": [
