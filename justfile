@@ -43,6 +43,10 @@ bench:
 casebook:
     python docs/casebook/write.py
 
+# Write docs/quads.md again: thirty quads to read
+quads:
+    python docs/quads/write.py
+
 # Write docs/api.md again, with its examples run
 api:
     python docs/api/write.py

@@ -22,6 +22,7 @@ HEAVY: dict[str, int] = {
     "tests/docs/test_readme.py::test_the_grade_example_is_measured": 9,
     "tests/docs/test_readme.py::test_the_model_example_measures_a_model_on_a_server": 3,
     "tests/docs/test_readme.py::test_the_quick_start_leads_to_a_datasheet": 23,
+    "tests/english/test_english.py": 60,
     "tests/llm/test_example.py::test_the_study_is_sound_and_its_calls_are_as_many_as_the_page_says": 4,
     "tests/llm/test_smollm2.py": 250,
     "tests/measures/test_stress_promises.py::test_ten_thousand_items_in_eight_tests_take_time_in_proportion": 6,
@@ -69,7 +70,7 @@ GROUPS = {
 }
 """Groups of more than one file."""
 
-NEEDY = frozenset({"browser", "llm"})
+NEEDY = frozenset({"browser", "english", "llm"})
 """Marks of tests that need more than Python."""
 
 

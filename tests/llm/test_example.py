@@ -30,17 +30,17 @@ def port() -> int:
 
 @pytest.fixture
 def folder(tmp_path, port) -> Path:
-    """The example on another port, with one of its tasks."""
+    """The example on another port, with one of its families."""
     folder = tmp_path / "local-judge"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("runs", "stimuli"))
     for name in ("measure.py", "umpirical.yaml"):
         file = folder / name
         assert file.read_text().count("8080") == 1
         file.write_text(file.read_text().replace("8080", str(port)))
-    tasks = folder / "tasks.yaml"
-    dropped = ("{id: omar", "{id: june", "{id: lena", "{id: theo")
-    kept = [line for line in tasks.read_text().splitlines() if not line.lstrip("- ").startswith(dropped)]
-    tasks.write_text("\n".join(kept) + "\n")
+    study = folder / "umpirical.yaml"
+    dropped = [f"  - tasks/{file.name}" for file in folder.glob("tasks/*.yaml") if file.stem != "fern-note"]
+    kept = [line for line in study.read_text().splitlines() if line not in dropped]
+    study.write_text("\n".join(kept) + "\n")
     return folder
 
 

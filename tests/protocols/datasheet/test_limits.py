@@ -135,6 +135,16 @@ def test_a_cure_works_if_what_it_needs_passes_and_the_limit_is_broken_if_none_ca
     assert (found.verdict, found.state, found.way) == ("FAIL", state, way)
 
 
+@pytest.mark.parametrize(("missing", "state"), [(10, "made up for"), (12, "open")])
+def test_nothing_makes_up_for_what_hides_behind_answers_that_cannot_be_read(missing, state):
+    seen = plain(8, 100, clusters=24, left_out={"without an answer in both orders": missing})
+    works = measure("unparsed-rate", plain(100, 100, clusters=24), "1").model_copy(
+        update={"name": "both-orders-sensitivity"}
+    )
+    found = hold([CURED], [measure(CURED.measure, seen), works])
+    assert (found.verdict, found.state) == ("INCONCLUSIVE", state)
+
+
 def test_ways_that_do_not_include_each_other_share_the_error_of_accepting():
     assert policy(CURED).accepting_level(CURED, (CURED,)) == pytest.approx(0.05 / 3)
     unread = next(limit for limit in preset().compare if limit.measure == "unparsed-rate")

@@ -3,8 +3,8 @@
 Each essential limit is
 
 - *met*, if it passes;
-- *made up for*, if it fails or is INCONCLUSIVE and everything that one of its ways of use needs passes, or if the
-  design does not measure it and the policy says how to use a judge of which this is not known;
+- *made up for*, if it fails or is INCONCLUSIVE, at most a tenth of it has no answer, and everything that one of its
+  ways of use needs passes; or if the design does not measure it and the policy says how to use such a judge;
 - *broken*, if it fails, it speaks against the judge, and something that each of its ways of use needs fails too;
 - *open*, otherwise. Undefined is open: it never counts as a pass, and nothing makes up for it.
 """
@@ -28,6 +28,10 @@ from umpirical.reports.record import (
 )
 
 __all__ = ["Levels", "hold_limits"]
+
+
+MOST_MISSING = 0.10
+"""Nothing makes up for a limit if more than this share of its units has no answer: whatever is amiss may hide there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,8 @@ class _Holding:
 
     def limit(self, limit: Limit) -> LimitRecord:
         own = self.condition(limit)
-        cures = [self._cure(cure.way, cure.needs) for cure in limit.cures]
+        hidden = _missing_share(self.found.get((self.arm, *limit.key))) > MOST_MISSING
+        cures = [self._cure(cure.way, cure.needs, hidden=hidden) for cure in limit.cures]
         absent = (self.arm, *limit.key) not in self.found and limit.unmeasured
         way = limit.unmeasured if absent else next((cure.way for cure in cures if cure.works), "")
         state = _state(limit, own.verdict, cures, way)
@@ -100,9 +105,17 @@ class _Holding:
             return ConditionRecord(**known, verdict="N/A", why=measure.result.reason)
         return _held(condition, measure, measure.result, self.levels, known)
 
-    def _cure(self, way: str, needs: Sequence[Condition]) -> CureRecord:
+    def _cure(self, way: str, needs: Sequence[Condition], *, hidden: bool) -> CureRecord:
+        """`hidden`: too much of what is to be made up for was never seen."""
         held = [self.condition(need) for need in needs]
-        return CureRecord(way=way, needs=held, works=all(need.verdict == "PASS" for need in held))
+        return CureRecord(way=way, needs=held, works=not hidden and all(need.verdict == "PASS" for need in held))
+
+
+def _missing_share(measure: MeasureRecord | None) -> float:
+    if measure is None or not isinstance(measure.result, EstimateRecord):
+        return 0.0
+    missing = sum(measure.result.left_out.values())
+    return missing / (missing + measure.result.denominator)
 
 
 def _held(

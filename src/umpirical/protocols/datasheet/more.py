@@ -8,14 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import inf
-from typing import Any
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import TIER_2, Family, Stimulus
 from umpirical.protocols.datasheet.decision import settling
 from umpirical.protocols.datasheet.policy import Policy
+from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.record import Datasheet
+from umpirical.protocols.datasheet.report import held_to
 from umpirical.protocols.datasheet.spec import DatasheetStudy
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_materials
 from umpirical.protocols.protocol import Followed
@@ -30,7 +31,7 @@ __all__ = ["Want", "chosen_stimuli", "follow_up", "wanted"]
 
 LARGEST = "full"
 
-MOST_SETS = 4
+MOST_SETS = 2
 """How many sets of the largest size are made to choose from, each by another seed."""
 
 ASKED_OF = {
@@ -102,14 +103,16 @@ def chosen_stimuli(wants: Sequence[Want], candidates: Sequence[Stimulus], known:
 
 def follow_up(run: Run, sheet: Datasheet, study: DatasheetStudy) -> Followed:
     """Returns the stimuli of a run and those that would settle what it leaves open; `study` is of the largest size."""
-    wants = wanted(sheet)
     if not sheet.complete:
         raise UsageError("the run is not complete", fix="run it again: it is resumed")
-    if not wants:
-        verdict = sheet.decision.title if sheet.decision else "no decision"
+    policy = _next_look(sheet.policy or preset())
+    # What the next look is held to is stricter: what passes now may need more then.
+    wants = wanted(held_to(sheet, policy))
+    if not wants or sheet.decision is None or sheet.decision.verdict != "not-enough-data":
+        verdict = sheet.decision.title if sheet.decision else "none"
         raise UsageError(
-            f"nothing that could be asked would change the decision, {verdict}",
-            fix="umpirical report RUN  says what would",
+            f"the decision is {verdict!r}, and nothing that could be asked would settle it",
+            fix="umpirical report RUN  says what would change it",
         )
     words = tuple(map(_words, wants))
     first = list(run.stimuli)
@@ -121,7 +124,7 @@ def follow_up(run: Run, sheet: Datasheet, study: DatasheetStudy) -> Followed:
     stimuli = write_stimuli(
         study.folder / "stimuli" / name, [*first, *extra], about={**kept, "follows": run.stimuli.folder.name}
     )
-    return Followed(study, stimuli, words, _manifest(run, sheet))
+    return Followed(study, stimuli, words, {"policy": policy.model_dump(mode="json"), "follows": run.name})
 
 
 def _extra(wants: Sequence[Want], study: DatasheetStudy, known: set[str]) -> Iterator[Stimulus]:
@@ -143,8 +146,6 @@ def _words(want: Want) -> str:
     return f"{name}: {number or 'not measured yet'}"
 
 
-def _manifest(run: Run, sheet: Datasheet) -> dict[str, Any]:
+def _next_look(policy: Policy) -> Policy:
     """A second look gives chance a second try: each follow-up errs half as often as the look before it."""
-    policy = sheet.policy or Policy(policy="none", about="")
-    halved = policy.model_copy(update={"accepts": policy.accepts / 2, "refuses": policy.refuses / 2})
-    return {"policy": halved.model_dump(mode="json"), "follows": run.name}
+    return policy.model_copy(update={"accepts": policy.accepts / 2, "refuses": policy.refuses / 2})

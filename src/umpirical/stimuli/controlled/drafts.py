@@ -143,9 +143,6 @@ def _parameters(family: Family) -> Iterator[str]:
     sets: list[Mapping[str, str]] = family.data["parameters"]
     names = set(sets[0]) if sets else set()
     for place, values in enumerate(sets, 1):
-        if set(values) != names:
-            odd = ", ".join(sorted(set(values) ^ names))
-            yield f"set {place} of the parameters has other names than the first: {odd}"
         if not _ID.fullmatch(values.get("id", "")):
             yield f"set {place} of the parameters needs an id of lower-case letters, digits and hyphens"
     for name in (name for name, times in Counter(family.sets).items() if times > 1):

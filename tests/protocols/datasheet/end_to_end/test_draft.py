@@ -211,7 +211,7 @@ def _first(data):
         (lambda data: _first(data).update(name=data["requirements"][1]["name"]), "two requirements are named"),
         (
             lambda data: data["parameters"][1].pop("town"),
-            "set 2 of the parameters has other names than the first: town",
+            "every set needs the same names, and apricots differs in town",
         ),
         (lambda data: data["parameters"][1].update(id="A set"), "set 2 of the parameters needs an id"),
         (lambda data: [p.update(colour="red") for p in data["parameters"]], "the parameter colour is in no text"),
@@ -302,10 +302,11 @@ def test_the_file_is_a_family_that_is_not_reviewed(tmp_path):
     family = load_family(path)
     assert not family.reviewed
     assert unread(family) == [
-        f"task plum-jam.plums.{version}: it is a draft that nobody has reviewed: read it, correct it, set reviewed: true"
+        f"task plum-jam.plums.{version}: it is a draft that nobody has reviewed: "
+        "read it, correct it, set reviewed: true"
         for version in "AB"
     ]
-    assert [*family.twins()][0].versions[0].requirements == draft.family.asked(0).versions[0].requirements
+    assert next(iter(family.twins())).versions[0].requirements == draft.family.asked(0).versions[0].requirements
     path.write_text(text.replace("reviewed: false", "reviewed: true"), encoding="utf-8")
     assert unread(load_family(path)) == []
 

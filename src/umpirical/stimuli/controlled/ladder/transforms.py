@@ -45,7 +45,6 @@ SPELLINGS = {
     "neighbours": "neighbors",
     "neighbouring": "neighboring",
     "grey": "gray",
-    "programme": "program",
     "labelled": "labeled",
     "behaviour": "behavior",
     "flavour": "flavor",
@@ -64,6 +63,8 @@ SPELLINGS = {
     "mould": "mold",
 }
 
+# "It is" and "there is" are left alone, which may end a clause ("as it is, you fill eight jars"), and so is "we have",
+# which may mean "must".
 CONTRACTIONS = {
     "do not": "don't",
     "does not": "doesn't",
@@ -74,14 +75,10 @@ CONTRACTIONS = {
     "cannot": "can't",
     "will not": "won't",
     "should not": "shouldn't",
-    "it is": "it's",
-    "that is": "that's",
-    "there is": "there's",
     "you will": "you'll",
     "you are": "you're",
     "they are": "they're",
     "we are": "we're",
-    "we have": "we've",
 }
 
 
