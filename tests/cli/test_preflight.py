@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from tests.runs.loopback import CALLS, swayed_answer, write_study
+from tests.runs.loopback import CALLS, REFUSED, swayed_answer, write_study
+from tests.stimuli.built import lend_stimuli
 from umpirical.store.runs import RunStore
 from umpirical.study.preflight import CALLS as FEW
 from umpirical.testing import ChatServer
@@ -40,7 +41,7 @@ def test_it_can_be_measured_all_the_same(umpirical, tmp_path):
         study = write_study(tmp_path, server.base_url)
         assert umpirical("run", study, "--yes")[0] == 5
         code, _, _ = umpirical("run", study, "--yes", "--no-preflight")
-        assert code == 0
+        assert code == REFUSED
         assert server.asked.total() == CALLS
 
 
@@ -48,7 +49,7 @@ def test_a_judge_that_can_be_read_is_measured_and_no_call_is_wasted(umpirical, t
     with ChatServer(swayed_answer) as server:
         study = write_study(tmp_path, server.base_url)
         code, _, err = umpirical("run", study)
-        assert code == 0
+        assert code == REFUSED
         assert f"preflight: {FEW} calls show whether answers can be read" in err
         assert err.count("read as: ") == FEW
         assert server.asked.total() == CALLS
@@ -56,7 +57,7 @@ def test_a_judge_that_can_be_read_is_measured_and_no_call_is_wasted(umpirical, t
         # What was tried is counted as answered when the whole is shown.
         assert f"{FEW} already answered" in err
         code, _, err = umpirical("run", study)
-        assert code == 0
+        assert code == REFUSED
         assert "preflight" not in err
         assert server.asked.total() == CALLS
 
@@ -71,7 +72,7 @@ def test_a_server_that_refuses_is_said_after_two_calls(umpirical, tmp_path):
         assert "make sure that the judge answers and that its key is right" in err
         # Once it answers, the same command goes on.
         server.misbehave = lambda _id, _n: None
-        assert umpirical("run", study)[0] == 0
+        assert umpirical("run", study)[0] == REFUSED
         assert server.answered.total() == CALLS
 
 
@@ -82,7 +83,7 @@ def test_a_preflight_needs_the_same_consent(umpirical, tmp_path):
         assert (code, server.asked.total()) == (6, 0)
         (bound,) = re.findall(r"add --yes --max-cost (\S+)", err)
         code, _, err = umpirical("run", study, "--yes", "--max-cost", bound)
-        assert code == 0
+        assert code == REFUSED
         # What the preflight took counts under the cap.
         spent, cap = re.findall(r"spent: \$(\S+) of at most \$(\S+)", err)[0]
         assert float(spent) <= float(cap) == pytest.approx(float(bound))
@@ -106,9 +107,10 @@ def test_a_person_agrees_to_the_preflight_and_then_to_the_rest(umpirical, tmp_pa
 def test_a_simulated_judge_has_none(umpirical, tmp_path):
     umpirical("init", tmp_path)
     file = tmp_path / "umpirical.yaml"
-    file.write_text(file.read_text().replace("size: standard", "size: screen"))
+    file.write_text(file.read_text().replace("design:\n", "design:\n  size: screen\n"))
+    lend_stimuli(tmp_path)
     code, _, err = umpirical("run", tmp_path)
-    assert code == 0
+    assert code == REFUSED
     assert "preflight" not in err
 
 

@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from tests.stimuli.built import lend_stimuli
+from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.store.parquet import read_rows
 
-__all__ = ["CALLS", "judgments", "swayed_answer", "write_study"]
+__all__ = ["CALLS", "REFUSED", "judgments", "swayed_answer", "write_study"]
 
-CALLS = 300
+CALLS = RECIPES["screen"].calls
 """Of the study, with one repeat."""
+
+REFUSED = 3
+"""What a command that measures the judge exits with: its answers have nothing to do with quality."""
 
 STUDY = """\
 study: loopback

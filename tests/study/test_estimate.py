@@ -262,7 +262,7 @@ def test_a_judge_whose_order_is_fixed_has_no_pairs(plan):
 def test_one_task_gives_no_interval(plan, tmp_path):
     (tmp_path / "own.yaml").write_text(SINGLE)
     _, found = plan("adapter: simulated, name: careful", tasks="tasks: [own.yaml]\n")
-    assert found.calls == CALLS / 20
+    assert found.calls == CALLS / RECIPES["screen"].tasks
     assert found.precision == ()
 
 
