@@ -50,7 +50,7 @@ PAIRS = 4_000
 PROMPT = builtin_prompt("compare")
 
 
-def level_of(text):
+def level_of(_task, text):
     """Synthetic candidates say their level up front: `3 some words`."""
     return float(text.split(" ", 1)[0]) if text.strip() else 0.0
 

@@ -20,7 +20,7 @@ STUDY = parse_study("study: s\njudges:\n  - {name: j, model: {adapter: simulated
 
 @pytest.fixture(scope="module")
 def judge():
-    return build_judge(STUDY.spec.judges[0], folder=Path(), calling=Calling(answer_key=lambda: lambda _: 0.0, seed=1))
+    return build_judge(STUDY.spec.judges[0], folder=Path(), calling=Calling(answer_key=lambda: lambda *_: 0.0, seed=1))
 
 
 @pytest.fixture(scope="module")
