@@ -212,7 +212,9 @@ def test_a_simulated_judge_with_a_prompt_it_cannot_read_is_refused_when_built(tm
     (tmp_path / "own.md").write_text("{{task}} {{first}} {{second}}")
     spec = JudgeSpec(name="a", model={"adapter": "simulated", "name": "careful"}, prompts={"baseline": "own.md"})
     with pytest.raises(UsageError, match="reads only the built-in compare prompt"):
-        build_judge(resolve_prompts(spec, tmp_path), folder=tmp_path, calling=Calling(answer_key=lambda: lambda *_: 0.0))
+        build_judge(
+            resolve_prompts(spec, tmp_path), folder=tmp_path, calling=Calling(answer_key=lambda: lambda *_: 0.0)
+        )
 
 
 def test_a_module_that_does_not_compile_is_refused_in_words(tmp_path):
