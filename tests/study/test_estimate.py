@@ -17,6 +17,7 @@ from umpirical.models.requests import ChatRequest
 from umpirical.runs.plan import shown
 from umpirical.stats.precision import half_width
 from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS
+from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.file import load_study, parse_study
 from umpirical.study.prepare import prepare_run
