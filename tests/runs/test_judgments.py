@@ -108,7 +108,7 @@ def test_a_grade_stands_beside_the_level_of_the_answer_that_was_shown(graded):
     for row in rows:
         stimulus = stimuli[row["stimulus_id"]]
         answer = shown(stimulus, Order(row["order"]), "grade").first
-        assert row["level"] == tasks[row["task_id"]].level(answer)
+        assert row["level"] == tasks[stimulus.task_id].level(answer)
         expected = ("good", 2.0) if "tuna" in answer else ("poor", 0.0)
         assert (row["label"], row["score"]) == expected
 
