@@ -1,7 +1,7 @@
-"""The isotonic threshold on the quarter-step ladder: planted below, just above and far above one requirement.
+"""The isotonic threshold on the crossed ladder: planted below, just above and far above one requirement.
 
 What is recovered is where the true curve, known at the ladder's steps and joined by straight lines, reaches .75: the
-same thing that the measure reports. Forty tasks of three pairs each, as the size `standard` has them.
+same thing that the measure reports. As many tasks as the size `standard` has, with three quads of two pairs each.
 """
 
 import numpy as np
@@ -18,15 +18,16 @@ from umpirical.stimuli.controlled.recipes import RECIPES
 
 SIZE = RECIPES["standard"]
 STEPS = sorted(set(SIZE.steps))
+QUADS = int(SIZE.quads)
 
 
 def sample_run(judge, rng, *, spread: float) -> Tallies:
     pairs = []
     for task in range(SIZE.tasks):
         k = judge.resolution * np.exp(spread * rng.standard_normal())
-        for place in range(SIZE.ladder):
-            step = SIZE.steps[(task * SIZE.ladder + place) % len(SIZE.steps)]
-            choices = sample_choices(judge, np.full(1, step), rng, resolution=k)
+        for place in range(QUADS):
+            step = SIZE.steps[(task * QUADS + place) % len(SIZE.steps)]
+            choices = sample_choices(judge, np.full(2, step), rng, resolution=k)
             pairs.append(pair_tally(f"t{task}", step, *choices))
     return Tallies(pairs=tuple(pairs))
 

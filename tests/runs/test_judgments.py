@@ -6,11 +6,12 @@ from collections import Counter
 import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import Silent
-from tests.stimuli.own_tasks import FAMILY, write_own_study
+from tests.stimuli.own_tasks import CROSSED, write_own_study
 from umpirical.domain.trials import Order
 from umpirical.protocols.datasheet.report import read_run
 from umpirical.runs.plan import shown
-from umpirical.stimuli.controlled.tasks import load_tasks
+from umpirical.stimuli.controlled.family_files import load_family
+from umpirical.stimuli.controlled.materials import crossed_materials
 from umpirical.store.parquet import read_rows
 from umpirical.study.file import load_study
 from umpirical.study.prepare import prepare_run
@@ -34,7 +35,7 @@ def grade(task, answer):
 
 def read(folder, judge):
     (folder / "fishy_judge.py").write_text(JUDGE)
-    study = load_study(write_own_study(folder, FAMILY, judge=judge))
+    study = load_study(write_own_study(folder, CROSSED, judge=judge))
     run = prepare_run(study, study.spec.judges[0])
     complete_run(run, 2, lambda *_: Silent())
     found = read_run(run)
@@ -57,7 +58,7 @@ def graded(tmp_path_factory):
 def test_every_trial_has_one_outcome_and_all_of_them_are_counted(compared):
     found, rows, _ = compared
     outcomes = Counter(row["outcome"] for row in rows)
-    assert found.reading.planned == len(rows) == len({row["trial_id"] for row in rows}) == 45
+    assert found.reading.planned == len(rows) == len({row["trial_id"] for row in rows}) == 40
     assert found.reading.unasked == 0
     assert set(outcomes) == {"verdict", "abstained", "unparsed", "failed"}
     assert {kind: count for (kind, _), count in found.reading.trouble.items()} == {
@@ -88,7 +89,7 @@ def test_what_the_study_knows_of_a_trial_stands_beside_the_outcome(compared):
 
 def test_calls_are_added_up(compared):
     found, *_ = compared
-    assert (found.reading.spent.calls, len(found.reading.spent.latencies)) == (45, 45)
+    assert (found.reading.spent.calls, len(found.reading.spent.latencies)) == (40, 40)
     assert found.reading.served_by == {"fishy_judge:compare"}
 
 
@@ -101,12 +102,13 @@ def test_failures_of_the_judge_are_kept(compared):
 
 def test_a_grade_stands_beside_the_level_of_the_answer_that_was_shown(graded):
     found, rows, stimuli = graded
-    tasks = {task.id: task for task in load_tasks(found.run.stimuli.folder.parents[1] / "own.yaml")}
+    family = load_family(found.run.stimuli.folder.parents[1] / "own.yaml")
+    tasks = {task.id: task for task in crossed_materials([(family, place) for place in range(3)]).all_tasks}
     assert rows
     for row in rows:
         stimulus = stimuli[row["stimulus_id"]]
         answer = shown(stimulus, Order(row["order"]), "grade").first
-        assert row["level"] == tasks[row["task_id"]].level(answer)
+        assert row["level"] == tasks[stimulus.task_id].level(answer)
         expected = ("good", 2.0) if "tuna" in answer else ("poor", 0.0)
         assert (row["label"], row["score"]) == expected
 

@@ -4,12 +4,12 @@ import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.stimuli.built import lend_stimuli
-from umpirical.stimuli.controlled.recipes import QUARTER_STEPS
+from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import complete_run
 
-STEPS = [f"{step:g}" for step in sorted(set(QUARTER_STEPS))]
+STEPS = [f"{step:g}" for step in sorted(set(RECIPES["standard"].steps))]
 BY_CONTENT = ["longer", "shorter", "alphabetical", "readability", "gzip_size"]
 
 

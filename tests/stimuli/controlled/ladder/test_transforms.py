@@ -80,7 +80,7 @@ def test_a_rewriting_replaces_a_few_words_by_partners_or_gives_none(name, task, 
         ("wording", "It is big. We do not organise it. The colour is usually grey. They are not glad."),
         ("list", "- It is big.\n- We do not organise it.\n- The colour is usually grey.\n- They are not glad."),
         ("spelling", "It is big. We do not organize it. The color is usually gray. They are not glad."),
-        ("register", "It's big. We don't organise it. The colour is usually grey. They're not glad."),
+        ("register", "It is big. We don't organise it. The colour is usually grey. They're not glad."),
     ],
 )
 def test_by_hand(name, text):

@@ -13,7 +13,7 @@ from umpirical.stats.seeds import generator
 from umpirical.stimuli.controlled.ladder.balance import Draw
 from umpirical.stimuli.controlled.ladder.pairs import Wording, chain, slot_sentences, wording_choices
 from umpirical.stimuli.controlled.ladder.requests import MATCHERS, MatchTable
-from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS, transformed
+from umpirical.stimuli.controlled.ladder.transforms import PLAIN, TRANSFORMS, transformed
 from umpirical.stimuli.controlled.layouts import PROSE, joined, member
 from umpirical.stimuli.controlled.lengths import equally_long, length_gaps, sentence_lengths
 from umpirical.stimuli.controlled.tasks import Kind, Task, Twin
@@ -121,7 +121,9 @@ class QuadMaker:
             if chosen := self._first_even(more, less, (wordings[n] for n in ranked), stratum, rng):
                 self._count(chosen, delta)
                 return chosen, stratum
-        raise AssertionError("wording alone always changes something")
+        # The checkers find in none of them what was meant: the task is not sound, and the gates say so.
+        texts = self._texts(more, less, wordings[ranked[0]])
+        return (joined(texts[0], task.layout), joined(texts[1], task.layout)), PLAIN
 
     def _first_even(
         self,
@@ -207,9 +209,7 @@ class QuadMaker:
         rng: np.random.Generator,
     ) -> Draw | None:
         """Two texts, one of them transformed. None if there is nothing to transform, or if that hides a fact."""
-        task = self._first
-        sides = zip((more, less), wordings, strict=True)
-        texts = [slot_sentences(task, self.index, facts, wording) for facts, wording in sides]
+        task, texts = self._first, self._texts(more, less, wordings)
         changed = int(rng.integers(2))
         text = transformed(texts[changed], stratum, rng, task.layout)
         if text is None:
@@ -217,6 +217,11 @@ class QuadMaker:
         whole = [text if place == changed else joined(texts[place], task.layout) for place in (0, 1)]
         pair = whole[0], whole[1]
         return pair if self._as_made(pair, more, less) else None
+
+    def _texts(self, more: frozenset[int], less: frozenset[int], wordings: tuple[Wording, Wording]) -> list[list[str]]:
+        """The statements of the two texts."""
+        sides = zip((more, less), wordings, strict=True)
+        return [slot_sentences(self._first, self.index, facts, wording) for facts, wording in sides]
 
     def _as_made(self, pair: Draw, more: frozenset[int], less: frozenset[int]) -> bool:
         """Whether the checkers find what was meant, under both versions."""

@@ -1,8 +1,12 @@
 """Judges whose every answer is known by hand, as a user would write them."""
 
-from umpirical.stimuli.controlled.tasks import builtin_tasks
+from umpirical.stimuli.controlled.materials import builtin_materials
+from umpirical.stimuli.controlled.recipes import RECIPES
 
-TASKS = {task.prompt: task for task in builtin_tasks()}
+# The tasks of a smaller size are the first of a larger one.
+TASKS = {
+    task.prompt: task for task in builtin_materials("crossed", max(size.tasks for size in RECIPES.values())).all_tasks
+}
 
 
 def oracle(task: str, first: str, second: str) -> str:
