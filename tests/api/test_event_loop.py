@@ -13,8 +13,9 @@ import umpirical
 from tests.api.calls import Calls
 from umpirical.domain.errors import UsageError
 from umpirical.runs.loop import STOPPER, Stopper, run_on_loop
+from umpirical.stimuli.controlled.recipes import RECIPES
 
-CALLS = 300
+CALLS = RECIPES["screen"].calls
 """Of a datasheet of size screen."""
 
 
@@ -240,6 +241,7 @@ def test_an_interrupt_ends_the_work_before_it_is_raised(delay):
     script = """
 import asyncio, os, signal, sys, time
 from umpirical.runs.loop import STOPPER, Stopper, run_on_loop
+from umpirical.stimuli.controlled.recipes import RECIPES
 
 class Slow(Stopper):
     def watch(self, cancel):

@@ -18,16 +18,20 @@ import pytest
 import umpirical
 from tests.api.calls import Calls
 from tests.docs.reading import ROOT
-from tests.runs.loopback import swayed_answer, write_study
+from tests.runs.loopback import REFUSED, swayed_answer, write_study
 from tests.stimuli.built import lend_stimuli
 from umpirical.domain.errors import SpendRefused, UsageError
 from umpirical.domain.tallies import ChangeTally, PairTally, Tallies, VacuumTally
 from umpirical.models.money import CapReached
 from umpirical.runs.workers import RunStopped
+from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.testing import ChatServer
 
-CALLS = 300
+CALLS = RECIPES["screen"].calls
 """Of a datasheet of size screen."""
+
+TENTH = len(range(0, CALLS, 10))
+"""How many calls there are if every tenth is counted, the first included."""
 
 SCALE = ("1", "2", "3")
 
@@ -248,7 +252,7 @@ def test_the_record_is_that_of_the_command(umpirical, tmp_path, settings):
     lend_stimuli(tmp_path / "typed")
     arguments = ("datasheet", "simulated:coin", "--size", "screen", "--folder", tmp_path / "typed", "--json")
     code, out, _ = umpirical(*arguments)
-    assert code == 0
+    assert code == REFUSED
     [path] = (tmp_path / "typed").glob("runs/*/datasheet.json")
     typed = json.loads(path.read_text(encoding="utf-8"))
     called = json.loads(door.datasheet("simulated:coin", **settings).json())
@@ -272,7 +276,7 @@ def test_what_was_typed_is_gone_on_with_by_the_front_door(umpirical, settings):
     code, _, _ = umpirical(
         "datasheet", "counted_judge:judge", "--size", "screen", "--folder", settings["folder"], "--yes"
     )
-    assert code == 0
+    assert code == REFUSED
     assert door.datasheet("counted_judge:judge", **settings).record.complete
     assert len((settings["folder"] / "calls").read_text()) == CALLS
     sys.modules.pop("counted_judge")
@@ -631,7 +635,7 @@ PRICE = "{input: 1.0, output: 2.0}"
 
 def test_nothing_is_sent_before_somebody_has_agreed_to_the_price(tmp_path, server):
     study = write_study(tmp_path, server.base_url, price=PRICE)
-    with pytest.raises(SpendRefused, match=r"300 calls may cost up to \$") as refused:
+    with pytest.raises(SpendRefused, match=rf"{CALLS} calls may cost up to \$") as refused:
         umpirical.run(study, progress=False)
     assert server.asked.total() == 0
     bound = Decimal(re.search(r"max_cost=([\d.]+)", refused.value.fix)[1])
@@ -734,17 +738,17 @@ def test_a_call_that_ends_in_anything_but_an_answer_is_counted_as_failed(setting
     calls = Calls()
     report = umpirical.datasheet(now_and_then(calls, BROKEN[way]), **settings)
     result = report.measure("failure-rate").result
-    assert (result.numerator, result.denominator) == (CALLS // 10, CALLS)
+    assert (result.numerator, result.denominator) == (TENTH, CALLS)
     assert calls.total() == CALLS
     audit = report.record.audit
-    assert sum(row.failed for row in audit) == CALLS // 10
-    assert sum(row.tie for row in audit) == CALLS - CALLS // 10
+    assert sum(row.failed for row in audit) == TENTH
+    assert sum(row.tie for row in audit) == CALLS - TENTH
     assert sum(row.unasked for row in audit) == 0
 
 
 def test_an_answer_off_the_scale_is_counted_as_unparsed(settings):
     report = umpirical.datasheet(now_and_then(Calls(), lambda: 7), **settings)
-    assert report.measure("unparsed-rate").result.numerator == CALLS // 10
+    assert report.measure("unparsed-rate").result.numerator == TENTH
     assert report.measure("failure-rate").result.numerator == 0
 
 
@@ -768,7 +772,7 @@ def test_a_judge_that_hangs_is_an_outcome_and_its_late_answer_is_none(settings):
 
     report = umpirical.datasheet(hangs, deadline=0.5, **settings)
     release.set()
-    assert report.measure("failure-rate").result.numerator == 3
+    assert report.measure("failure-rate").result.numerator == len(range(0, CALLS, 100))
     assert sum(row.slot_1 for row in report.record.audit) == 0
     [trouble] = report.record.trouble
     assert "timeout" in str(trouble)
@@ -836,7 +840,7 @@ def test_a_synchronous_judge_may_use_the_front_door_itself(settings):
 def test_progress_goes_to_standard_error_and_can_be_left_out(settings, capsys):
     umpirical.datasheet(longer, **{**settings, "progress": True})
     shown = capsys.readouterr()
-    assert "longer  300/300  100%" in shown.err
+    assert f"longer  {CALLS}/{CALLS}  100%" in shown.err
     assert shown.out == ""
     umpirical.datasheet("simulated:coin", **settings)
     assert capsys.readouterr() == ("", "")

@@ -14,8 +14,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 
 from tests.stimuli.built import lend_stimuli
+from umpirical.stimuli.controlled.recipes import RECIPES
 
-CALLS = 300
+CALLS = RECIPES["screen"].calls
 """Of a datasheet of size screen."""
 
 CONCURRENCY = 4
@@ -111,7 +112,7 @@ def bar_of(output):
 async def test_three_lines_show_a_datasheet(folder):
     async with Notebook(folder, THREE_LINES, THREE_LINES) as notebook:
         bar, datasheet = await notebook.run()
-        assert (bar.output_type, bar_of(bar)) == ("display_data", ("300", "300"))
+        assert (bar.output_type, bar_of(bar)) == ("display_data", (str(CALLS), str(CALLS)))
         assert datasheet.output_type == "execute_result"
         assert datasheet.data["text/plain"] == "<datasheet of lambda, do-not-use: 110 measures>"
         page = page_of(datasheet)
@@ -119,7 +120,7 @@ async def test_three_lines_show_a_datasheet(folder):
         assert "keeps to one wording over another of equal quality" in page
         # Typed again, it is the same judge: nothing is asked, and the bar is full from the start.
         bar, again = await notebook.run(1)
-        assert bar_of(bar) == ("300", "300")
+        assert bar_of(bar) == (str(CALLS), str(CALLS))
         assert again.data == datasheet.data
     assert len(list((folder / "umpirical-runs" / "runs").iterdir())) == 1
 
@@ -150,11 +151,12 @@ counted.measures
     async with Notebook(folder, broken, awaited) as notebook:
         outputs = await notebook.run()
         text = "".join(output.text for output in outputs if output.output_type == "stream")
-        assert text == "hm\n30.0 300\n"
+        failed = CALLS // 10
+        assert text == f"hm\n{failed}.0 {CALLS}\n"
         assert {output.output_type for output in outputs} == {"display_data", "stream"}
-        # What has failed is asked again, 30 calls of which every tenth fails, and nothing else is.
+        # What has failed is asked again, calls of which every tenth fails, and nothing else is.
         *_, said, table = await notebook.run(1)
-        assert said.text == "3.0 330 True\n"
+        assert said.text == f"{(CALLS + failed) // 10 - failed}.0 {CALLS + failed} True\n"
         assert table.data["text/html"].startswith("<table><thead><tr><th>Measure</th>")
 
 
@@ -185,7 +187,7 @@ async def test_a_killed_kernel_resumes(folder):
 
     async with Notebook(folder, COUNTED) as notebook:
         bar, datasheet = await notebook.run()
-        assert bar_of(bar) == ("300", "300")
+        assert bar_of(bar) == (str(CALLS), str(CALLS))
         assert "judge" in datasheet.data["text/plain"]
     # Asked twice is what was in flight, and what was not committed yet; each is at most the concurrency.
     assert CALLS <= notebook.calls() <= CALLS + 2 * CONCURRENCY
@@ -206,7 +208,7 @@ async def test_an_interrupted_cell_stops_asking_and_goes_on_in_the_same_kernel(f
         assert notebook.calls() == stopped_at
 
         bar, datasheet = await notebook.run()
-        assert bar_of(bar) == ("300", "300")
+        assert bar_of(bar) == (str(CALLS), str(CALLS))
         assert "<h1" in page_of(datasheet)
         assert (folder / "kernel").read_text() == kernel
         assert CALLS <= notebook.calls() <= CALLS + CONCURRENCY

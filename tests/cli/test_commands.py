@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import time
 
 import pytest
 
-from tests.runs.loopback import CALLS, swayed_answer, write_study
+from tests.runs.loopback import CALLS, REFUSED, swayed_answer, write_study
 from tests.stimuli.built import lend_stimuli
 from umpirical.cli import COMMANDS
 from umpirical.stimuli.controlled.recipes import RECIPES
@@ -39,12 +40,15 @@ def test_init_check_run_report_runs_in_that_order(umpirical, tmp_path):
     code, out, _ = umpirical("check", study)
     assert (code, out.splitlines()[-1]) == (0, "ok")
     code, out, _ = umpirical("run", study)
-    assert code == 0
-    assert "Its preference follows the slot" in out
+    assert code == REFUSED
+    sound, locked = out.split("datasheet.html")[:2]
+    assert sound.splitlines()[0] == "  Use (policy ranking): All 12 limits pass."
+    assert "  Do not use (policy ranking): It fails on dark current" in locked
+    assert "Its preference follows the slot" in locked
     code, out, _ = umpirical("runs", study, "--json")
-    state = json.loads(out)[0]
-    assert (state["trials"], state["answered"], state["document"]) == (STANDARD, STANDARD, "datasheet.json")
-    run = study / "runs" / state["name"]
+    for state in json.loads(out):
+        assert (state["trials"], state["answered"], state["document"]) == (STANDARD, STANDARD, "datasheet.json")
+    [run] = (study / "runs").glob("sound-*")
     (run / "datasheet.html").unlink()
     code, out, _ = umpirical("report", run)
     assert code == 0
@@ -100,7 +104,7 @@ def test_nothing_is_sent_before_somebody_agrees(umpirical, tmp_path):
     with ChatServer(swayed_answer) as server:
         code, _, err = umpirical("run", write_study(tmp_path, server.base_url, price="{input: 1, output: 1}"))
     assert code == 6
-    assert f"{CALLS} calls" in err
+    assert re.search(r"up to \$\d\.\d\d would be spent", err)
     assert "add --yes --max-cost" in err
     assert server.asked.total() == 0
 
@@ -108,16 +112,16 @@ def test_nothing_is_sent_before_somebody_agrees(umpirical, tmp_path):
 def test_a_server_declared_free_is_asked_without_a_question(umpirical, tmp_path):
     with ChatServer(swayed_answer) as server:
         code, _, err = umpirical("run", write_study(tmp_path, server.base_url))
-    assert (code, server.asked.total()) == (0, CALLS)
+    assert (code, server.asked.total()) == (REFUSED, CALLS)
     assert "$0.0000" in err
 
 
 def test_a_finished_run_asks_nothing_when_run_again(umpirical, tmp_path):
     with ChatServer(swayed_answer) as server:
         study = write_study(tmp_path, server.base_url)
-        assert umpirical("run", study, "--yes")[0] == 0
+        assert umpirical("run", study, "--yes")[0] == REFUSED
         asked = server.asked.total()
-        assert umpirical("run", study)[0] == 0
+        assert umpirical("run", study)[0] == REFUSED
         assert server.asked.total() == asked == CALLS
 
 
@@ -127,10 +131,10 @@ def test_a_report_needs_no_key(umpirical, tmp_path, monkeypatch):
         study = write_study(tmp_path, server.base_url)
         text = study.read_text().replace("      timeout:", "      api_key_env: LOOPBACK_KEY\n      timeout:")
         study.write_text(text)
-        assert umpirical("run", study, "--yes")[0] == 0
+        assert umpirical("run", study, "--yes")[0] == REFUSED
     monkeypatch.delenv("LOOPBACK_KEY")
     run = next((tmp_path / "runs").iterdir())
-    assert umpirical("report", run)[0] == 0
+    assert umpirical("report", run)[0] == REFUSED
     code, _, err = umpirical("run", study, "--yes")
     assert code == 2
     assert "LOOPBACK_KEY" in err
@@ -161,7 +165,8 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tmp_path):
         assert "Traceback" not in err
         assert f"run the same command again to resume:  umpirical run {study} --yes" in err
         before = server.asked.total()
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == REFUSED
         assert json.loads(done.stdout)[0]["complete"]
         # Only what was in flight when it stopped is asked again.
         assert server.asked.total() <= CALLS + 8
@@ -173,7 +178,7 @@ def test_progress_goes_to_standard_error_and_results_to_standard_output(umpirica
     lend_stimuli(tmp_path, size="standard")
     _, out, err = umpirical("run", tmp_path, "--json")
     assert json.loads(out)[0]["trials"] == STANDARD
-    assert f"{STANDARD}/{STANDARD}" in err
+    assert f"{STANDARD:,}/{STANDARD:,}" in err
 
 
 @pytest.mark.parametrize("what", ["config", "datasheet"])
@@ -225,6 +230,6 @@ def test_a_judge_that_prints_does_not_spoil_the_result(umpirical, tmp_path):
     (tmp_path / "umpirical.yaml").write_text("study: s\njudges:\n  - {name: a, callable: 'chatty_judge:judge'}\n")
     lend_stimuli(tmp_path, size="standard")
     code, out, err = umpirical("run", tmp_path, "--yes", "--json")
-    assert code == 0
+    assert code == REFUSED
     assert json.loads(out)[0]["trials"] == STANDARD
     assert "thinking" in err

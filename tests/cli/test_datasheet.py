@@ -7,8 +7,12 @@ import pytest
 
 from tests.stimuli.built import lend_stimuli
 from umpirical.protocols.datasheet.record import parse_datasheet
+from umpirical.stimuli.controlled.recipes import RECIPES
 
 SCREEN = ("--size", "screen")
+CALLS = RECIPES["screen"].calls
+REFUSED, OPEN = 3, 4
+"""Exit codes: a screen settles that a judge is bad, never that it is sound."""
 
 
 @pytest.fixture
@@ -28,24 +32,24 @@ def datasheets(folder: Path):
 
 def test_a_simulated_judge_is_measured_in_one_command_from_an_empty_folder(umpirical, tmp_path):
     code, out, err = umpirical("datasheet", "simulated:careful", *SCREEN, "--folder", tmp_path)
-    assert code == 0
-    assert "300/300" in err
+    assert code == OPEN
+    assert f"{CALLS}/{CALLS}" in err
     [run] = (tmp_path / "runs").iterdir()
     for name in ("datasheet.json", "datasheet.html", "datasheet.md"):
         assert (run / name).stat().st_size > 1000
     assert str(run / "datasheet.html") in out
     datasheet = datasheets(tmp_path)["careful"]
     assert datasheet.complete
-    assert (datasheet.run.trials, len(datasheet.run.tasks), datasheet.run.arms) == (300, 20, ["baseline"])
+    assert (datasheet.run.trials, len(datasheet.run.tasks), datasheet.run.arms) == (CALLS, 24, ["baseline"])
     assert {gate.name for gate in datasheet.stimuli.gates} >= {"sound-tasks", "trivial-judges", "both-orders"}
     assert all(gate.passed for gate in datasheet.stimuli.gates)
 
 
 def test_the_result_as_json(umpirical, folder):
     code, out, _ = umpirical("datasheet", "simulated:slot-locked", *SCREEN, "--folder", folder, "--json")
-    assert code == 0
+    assert code == REFUSED
     [summary] = json.loads(out)
-    assert (summary["judge"], summary["complete"], summary["trials"]) == ("slot-locked", True, 300)
+    assert (summary["judge"], summary["complete"], summary["trials"]) == ("slot-locked", True, CALLS)
     assert Path(summary["datasheet"]).is_file()
     assert Path(summary["html"]).is_file()
     assert any("follows the slot" in finding for finding in summary["findings"])
@@ -56,21 +60,21 @@ def test_the_same_command_again_asks_nothing(umpirical, folder):
     first = umpirical(*arguments)
     again = umpirical(*arguments)
     assert first[:2] == again[:2]
-    assert "300/300" in first[2]
-    assert "300/300" not in again[2]
+    assert f"{CALLS}/{CALLS}" in first[2]
+    assert f"{CALLS}/{CALLS}" not in again[2]
     assert len(list((folder / "runs").iterdir())) == 1
 
 
 def test_repeats_are_asked(umpirical, folder):
     code, out, _ = umpirical("datasheet", "simulated:coin", *SCREEN, "--folder", folder, "--repeats", "2", "--json")
-    assert (code, json.loads(out)[0]["trials"]) == (0, 600)
+    assert (code, json.loads(out)[0]["trials"]) == (REFUSED, 2 * CALLS)
 
 
 def test_both_arms_are_asked(umpirical, folder):
     code, _, _ = umpirical("datasheet", "simulated:careful", *SCREEN, "--folder", folder, "--arm", "strict")
-    assert code == 0
+    assert code == OPEN
     datasheet = datasheets(folder)["careful"]
-    assert (datasheet.run.arms, datasheet.run.trials) == (["baseline", "strict"], 600)
+    assert (datasheet.run.arms, datasheet.run.trials) == (["baseline", "strict"], 2 * CALLS)
     ties = {m.arm: m.result.value for m in datasheet.measures if (m.name, m.stratum) == ("tie-rate", "0")}
     assert ties["strict"] > ties["baseline"]
 
@@ -78,7 +82,7 @@ def test_both_arms_are_asked(umpirical, folder):
 def test_an_arm_named_twice_or_baseline_is_asked_once(umpirical, folder):
     arms = ("--arm", "strict", "--arm", "baseline", "--arm", "strict")
     code, out, _ = umpirical("datasheet", "simulated:careful", *SCREEN, "--folder", folder, *arms, "--json")
-    assert (code, json.loads(out)[0]["trials"]) == (0, 600)
+    assert (code, json.loads(out)[0]["trials"]) == (OPEN, 2 * CALLS)
 
 
 # Against another judge.
@@ -87,7 +91,7 @@ def test_an_arm_named_twice_or_baseline_is_asked_once(umpirical, folder):
 def test_two_judges_on_one_page(umpirical, folder):
     arguments = ("datasheet", "simulated:careful", "--against", "simulated:coin", *SCREEN, "--folder", folder)
     code, out, _ = umpirical(*arguments)
-    assert code == 0
+    assert code == REFUSED
     [place] = (folder / "comparisons").iterdir()
     assert str(place / "comparison.html") in out
     for name in ("comparison.json", "comparison.html", "comparison.md"):
@@ -119,9 +123,9 @@ design: {size: full, repeats: 3}
 def test_a_judge_of_the_study_file_by_its_name(umpirical, folder):
     (folder / "umpirical.yaml").write_text(STUDY)
     code, out, _ = umpirical("datasheet", "house", *SCREEN, "--folder", folder, "--arm", "strict", "--json")
-    assert code == 0
+    assert code == OPEN
     [summary] = json.loads(out)
-    assert (summary["judge"], summary["trials"]) == ("house", 600)
+    assert (summary["judge"], summary["trials"]) == ("house", 2 * CALLS)
     datasheet = datasheets(folder)["house"]
     assert "short-sighted" in datasheet.judge.model
     assert "other" not in datasheets(folder)
@@ -130,7 +134,7 @@ def test_a_judge_of_the_study_file_by_its_name(umpirical, folder):
 def test_the_seed_and_the_tasks_of_the_study_file_hold(umpirical, tmp_path):
     (tmp_path / "umpirical.yaml").write_text(STUDY.replace("seed: 1", "seed: 9\ntasks: [jam-batch, thunder-gap]"))
     code, _, err = umpirical("datasheet", "house", *SCREEN, "--folder", tmp_path)
-    assert code == 0, err
+    assert code == OPEN, err
     run = datasheets(tmp_path)["house"].run
     assert run.seed == 9
     assert {task.partition(".")[0] for task in run.tasks} == {"jam-batch", "thunder-gap"}
@@ -139,7 +143,7 @@ def test_the_seed_and_the_tasks_of_the_study_file_hold(umpirical, tmp_path):
 def test_a_judge_in_a_file_of_its_own(umpirical, folder):
     (folder / "terse.yaml").write_text("model: {adapter: simulated, name: coin}\ndecoding: {temperature: 0.7}\n")
     code, out, _ = umpirical("datasheet", "terse.yaml", *SCREEN, "--folder", folder, "--json")
-    assert (code, json.loads(out)[0]["judge"]) == (0, "terse")
+    assert (code, json.loads(out)[0]["judge"]) == (REFUSED, "terse")
     assert datasheets(folder)["terse"].judge.decoding["temperature"] == 0.7
 
 
@@ -149,7 +153,7 @@ def test_a_judge_that_grades_in_a_file_of_its_own(umpirical, folder):
         "scale: {kind: ordinal, labels: ['1', '2', '3', '4', '5']}\n"
     )
     code, _, err = umpirical("datasheet", "grader.yaml", *SCREEN, "--folder", folder)
-    assert code == 0, err
+    assert code == OPEN, err
     datasheet = datasheets(folder)["grader"]
     assert (datasheet.judge.kind, datasheet.complete) == ("grade", True)
 
@@ -161,7 +165,7 @@ def test_a_function_is_named_by_module_and_is_not_called_without_a_word(umpirica
     assert code == 6
     assert "add --yes" in err
     code, _, _ = umpirical(*arguments, "--yes")
-    assert code == 0
+    assert code == REFUSED
     assert list(datasheets(folder)) == ["one_liner-judge"]
 
 

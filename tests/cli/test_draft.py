@@ -35,7 +35,7 @@ def test_a_good_draft(umpirical, tmp_path):
     with ChatServer(Replies(WRONG, GOOD)) as server:
         code, out, err = draft(umpirical, server, *OWN)
     assert code == 0
-    assert "wrote my-task.yaml: 5 requirements, 20 facts, reviewed: false" in out
+    assert "wrote my-task.yaml: 2 tasks of 5 requirements, reviewed: false" in out
     assert "set reviewed: true" in out
     assert "up to 3 calls to writer, free" in err
     assert "reviewed: false" in (tmp_path / "my-task.yaml").read_text()
@@ -47,7 +47,7 @@ def test_what_remains_wrong_is_shown_and_listed(umpirical, tmp_path):
     with ChatServer(Replies(WRONG, WRONG)) as server:
         code, out, _ = draft(umpirical, server, *OWN, "--rounds", 2, "--out", "jam.yaml")
     assert code == 5
-    assert "problem: task plum-jam: 'This says nothing of the kind.' does not state" in out
+    assert "problem: task plum-jam.plums.A: 'This one says nothing of the kind" in out
     assert "jam.problems.txt" in out
     assert (tmp_path / "jam.yaml").exists()
     assert (tmp_path / "jam.problems.txt").exists()

@@ -8,7 +8,8 @@ import pytest
 from tests.datasets.described import PERSUADE
 from umpirical.datasets.items import read_items
 from umpirical.protocols.catalogue import start_study
-from umpirical.protocols.stress.start import RUBRIC_PLACEHOLDER, start_stress_study
+from umpirical.protocols.stress.record import parse_stress
+from umpirical.protocols.stress.start import ENOUGH, RUBRIC_PLACEHOLDER, SAMPLE, start_stress_study
 from umpirical.study.file import load_study
 
 ANSWERS = [
@@ -137,12 +138,12 @@ def test_the_scale_is_written_with_what_is_not_known_of_it(umpirical, tmp_path, 
     assert spec.positive == ()
 
 
-@pytest.mark.parametrize(("count", "size"), [(60, None), (61, 60)])
+@pytest.mark.parametrize(("count", "size"), [(SAMPLE, None), (SAMPLE + 1, SAMPLE)])
 def test_of_many_rows_some_are_taken(tmp_path, count, size):
     start_stress_study(tmp_path, write_answers(tmp_path, labelled(["1", "2", "3"] * count)[:count]), told={})
     spec = load_study(tmp_path).spec.dataset
     assert spec.sample.size == size
-    assert len(read_items(spec, tmp_path)[0]) == 60
+    assert len(read_items(spec, tmp_path)[0]) == SAMPLE
 
 
 def test_strata_are_offered_and_not_taken(tmp_path):
@@ -304,3 +305,35 @@ def test_the_essays_make_a_study_without_a_word_of_help(umpirical, tmp_path):
     assert (summary.rows, len(items)) == (93, 60)
     code, out, err = umpirical("check", tmp_path, "--outside")
     assert (code, out.splitlines()[-1]) == (0, "ok"), out + err
+
+
+# What a study at the defaults can show.
+
+
+def paragraphs(count):
+    """Texts that every default test can change."""
+    text = "First, {0} is a number.\n\nSecond, it comes after {1}.\n\n- So much for that."
+    return [(f"a{n}", "Why?", text.format(n, n - 1), "123"[n % 3]) for n in range(count)]
+
+
+def verdicts_at_defaults(umpirical, folder, rows, examiner):
+    umpirical("init", folder, "--from", write_answers(folder, rows))
+    file = folder / "umpirical.yaml"
+    file.write_text(file.read_text().replace("sound-examiner", examiner))
+    code, _, err = umpirical("run", folder, "--yes")
+    assert code == 0, err
+    record = parse_stress(next(folder.rglob("stress.json")).read_text())
+    return {cell.test: cell.verdict for cell in record.verdicts if cell.test != "original"}
+
+
+def test_a_judge_that_never_changes_its_mind_passes_every_default_test(umpirical, tmp_path):
+    found = verdicts_at_defaults(umpirical, tmp_path, paragraphs(SAMPLE + 30), "constant")
+    assert found == dict.fromkeys(("vertical-spacing", "inline-spacing", "indentation", "stability"), "PASS")
+
+
+def test_fewer_rows_than_a_pass_takes_are_said_to_be_too_few(umpirical, tmp_path):
+    for rows, few in ((ENOUGH - 1, True), (ENOUGH, False)):
+        folder = tmp_path / str(rows)
+        _, out, _ = umpirical("init", folder, "--from", write_answers(folder, paragraphs(rows)))
+        assert ("INCONCLUSIVE" in out) is few
+        assert (f"takes {ENOUGH} items" in out) is few

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
+from tests.runs.loopback import CALLS, REFUSED, judgments, swayed_answer, write_study
 from tests.stimuli.built import lend_stimuli
 from umpirical.models.prices import RatePricer, TokenPrices
 from umpirical.testing import ChatServer
@@ -210,7 +210,7 @@ def test_an_unknown_price_can_be_allowed_but_not_without_a_word(umpirical, tmp_p
         assert (code, server.asked.total()) == (6, 0)
         assert "add --yes\n" in err
         code, _, err = umpirical("run", study, "--allow-unpriced", "--yes")
-    assert (code, server.asked.total()) == (0, CALLS)
+    assert (code, server.asked.total()) == (REFUSED, CALLS)
     assert "no cap limits it" in err
 
 
@@ -218,7 +218,7 @@ def test_a_price_can_be_given_where_none_is_known(umpirical, tmp_path):
     with ChatServer(swayed_answer) as server:
         study = write_study(tmp_path, server.base_url, price="null")
         code, _, _ = umpirical("run", study, "--price", "swayed=0,0")
-    assert (code, server.asked.total()) == (0, CALLS)
+    assert (code, server.asked.total()) == (REFUSED, CALLS)
 
 
 def test_without_max_tokens_a_priced_model_is_refused(umpirical, tmp_path):
@@ -245,7 +245,7 @@ def test_a_function_of_the_users_is_not_called_without_a_word(umpirical, tmp_pat
     assert (code, (tmp_path / "called").exists()) == (6, False)
     assert "add --yes\n" in err
     code, _, err = umpirical("run", tmp_path, "--yes")
-    assert (code, (tmp_path / "called").stat().st_size) == (0, CALLS)
+    assert (code, (tmp_path / "called").stat().st_size) == (REFUSED, CALLS)
     assert "not visible here" in err
 
 
@@ -253,7 +253,7 @@ def test_simulated_judges_are_run_without_a_question_and_without_a_table(umpiric
     umpirical("init", tmp_path)
     lend_stimuli(tmp_path, size="standard")
     code, _, err = umpirical("run", tmp_path)
-    assert code == 0
+    assert code == REFUSED
     assert "Plan:" not in err
 
 
@@ -290,7 +290,7 @@ def test_the_cap_holds_and_a_higher_one_goes_on_without_asking_again(umpirical, 
         assert 0 < spent() - first <= Decimal(caps[1])
 
         code, out, err = umpirical("run", study, "--yes", "--max-cost", caps[2], "--json")
-        assert code == 0
+        assert code == REFUSED
     assert server.asked.total() == CALLS
     assert max(server.asked.values()) == 1
     assert json.loads(out)[0]["complete"]
@@ -334,7 +334,7 @@ def test_every_answer_has_its_price_on_record(umpirical, tmp_path):
 
     with ChatServer(swayed_answer) as server:
         study = write_study(tmp_path, server.base_url, price=DEAR)
-        assert umpirical("run", study, "--yes", "--max-cost", "10000")[0] == 0
+        assert umpirical("run", study, "--yes", "--max-cost", "10000")[0] == REFUSED
     (run,) = (tmp_path / "runs").iterdir()
     responses = RunStore(run).responses(0).values()
     pricer = RatePricer(TokenPrices(Decimal(1000), Decimal(1000)), "study file")
@@ -344,11 +344,11 @@ def test_every_answer_has_its_price_on_record(umpirical, tmp_path):
 
 
 def on_a_terminal(command: list[str], answer: str) -> tuple[int, str]:
-    """Runs a command with a terminal for standard input and error, and types `answer` at its question."""
+    """Runs a command with a terminal for standard input and error, and types `answer` at each of its questions."""
     leader, follower = pty.openpty()
     process = subprocess.Popen(command, stdin=follower, stdout=subprocess.PIPE, stderr=follower, close_fds=True)
     os.close(follower)
-    seen, typed, deadline = "", False, time.monotonic() + 60
+    seen, typed, deadline = "", 0, time.monotonic() + 60
     try:
         while time.monotonic() < deadline:
             if select.select([leader], [], [], 0.1)[0]:
@@ -356,9 +356,9 @@ def on_a_terminal(command: list[str], answer: str) -> tuple[int, str]:
                     seen += os.read(leader, 65536).decode("utf-8", "replace")
                 except OSError:
                     break
-            if not typed and "[y/N]" in seen:
+            if seen.count("[y/N]") > typed:
                 os.write(leader, f"{answer}\n".encode())
-                typed = True
+                typed += 1
         return process.wait(timeout=30), seen
     finally:
         process.kill()
@@ -367,17 +367,20 @@ def on_a_terminal(command: list[str], answer: str) -> tuple[int, str]:
         os.close(leader)
 
 
-@pytest.mark.parametrize(("answer", "code", "calls"), [("n", 6, 0), ("", 6, 0), ("y", 0, CALLS)])
+@pytest.mark.parametrize(("answer", "code", "calls"), [("n", 6, 0), ("", 6, 0), ("y", REFUSED, CALLS)])
 def test_on_a_terminal_the_question_is_asked_and_no_is_the_default(tmp_path, answer, code, calls):
     with ChatServer(swayed_answer) as server:
         study = write_study(tmp_path, server.base_url, price="{input: 1, output: 1}")
         found, seen = on_a_terminal([sys.executable, "-m", "umpirical", "run", str(study)], answer)
         assert server.asked.total() == calls
     assert found == code
-    amount = re.search(r"Spend up to \$(\d+\.\d+)\? \[y/N\]", seen)[1]
-    assert dollars(rows(seen)["loopback"][5]) == Decimal(amount)
-    if code:
+    # A question for the few calls of the preflight, and one for the rest.
+    amounts = [Decimal(amount) for amount in re.findall(r"Spend up to \$(\d+\.\d+)\? \[y/N\]", seen)]
+    if not calls:
+        assert len(amounts) == 1
         assert "nothing was sent" in seen
+    else:
+        assert amounts[0] < amounts[1] == dollars(rows(seen)["loopback"][5])
 
 
 # umpirical prices

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.docs.reading import PAGES, ROOT, links, table
+from umpirical.measures.catalogue import MEASURES
 from umpirical.registry import load_object
 
 GLOSSARY = table(ROOT / "docs" / "glossary.md", "word")
@@ -28,3 +29,15 @@ def test_a_word_of_the_glossary_is_in_the_code(row):
     module, _, name = place.strip("`").rpartition(".")
     assert meaning
     assert load_object(f"{module}:{name}") is not None
+
+
+def test_the_names_of_the_paper_are_those_of_the_registry():
+    told = {
+        symbol: measure.partition(",")[0].strip("`")
+        for symbol, measure in table(ROOT / "docs" / "measures.md", "symbol")
+    }
+    own = {spec.symbol: spec.name for spec in MEASURES if spec.symbol}
+    assert told == own | {spec.symbol_above_0: spec.name for spec in MEASURES if spec.symbol_above_0}
+    assert set(told) >= {"MBT", "RFP0", "Other", "DC", "SCS", "PFP", "OSC"}
+    words = {word for word, *_ in GLOSSARY}
+    assert words >= {"MBT", "RFP0", "Other", "DC", "SCS", "PFP", "OSC"}

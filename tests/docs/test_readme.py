@@ -11,6 +11,8 @@ from tests.stimuli.built import lend_stimuli
 from umpirical.cli import main
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.report import NON_CLAIMS
+from umpirical.stimuli.controlled.family_files import builtin_families
+from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.study.file import parse_study
 from umpirical.testing import ChatServer
 
@@ -19,27 +21,29 @@ TEXT = README.read_text(encoding="utf-8")
 DEMO, ONE_JUDGE, STUDY = blocks(README, "sh")
 MODEL_STUDY, CALLABLE_STUDY, GRADE_STUDY = blocks(README, "yaml")
 FRONT_DOOR, JUDGE = blocks(README, "python")
+REFUSED, OPEN = 3, 4
+"""Exit codes: a judge is not to be used, or there is not enough data on one."""
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
-    """Runs a line of the README in an empty folder; returns standard output."""
+    """Runs a line of the README in an empty folder, and holds it to its exit code; returns standard output."""
     monkeypatch.chdir(tmp_path)
 
-    def run_line(line: str) -> str:
+    def run_line(line: str, code: int = 0) -> str:
         program, *arguments = shlex.split(line)
         assert program == "umpirical"
         with pytest.raises(SystemExit) as stop:
             main(arguments)
         shown = capsys.readouterr()
-        assert not stop.value.code, shown.err
+        assert (stop.value.code or 0) == code, shown.err
         return shown.out
 
     return run_line
 
 
-def one_datasheet(folder) -> dict:
-    (path,) = folder.glob("runs/*/datasheet.json")
+def one_datasheet(folder, judge: str = "") -> dict:
+    (path,) = folder.glob(f"runs/{judge}*/datasheet.json")
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -56,15 +60,21 @@ def test_the_demo_prints_what_the_readme_shows(run_demo):
 
 
 def test_the_quick_start_leads_to_a_datasheet(run, tmp_path):
-    for line in STUDY.splitlines():
-        run(line)
-    assert one_datasheet(tmp_path / "my-study")["complete"]
+    start, check, measure = STUDY.splitlines()
+    run(start)
+    lend_stimuli(tmp_path / "my-study", size="standard")
+    run(check)
+    run(measure, REFUSED)
+    found = {judge: one_datasheet(tmp_path / "my-study", judge) for judge in ("sound", "locked")}
+    assert all(datasheet["complete"] for datasheet in found.values())
+    assert found["sound"]["decision"]["verdict"] == "use"
+    assert found["locked"]["decision"]["verdict"] == "do-not-use"
 
 
 def test_one_judge_in_one_command_leads_to_a_datasheet_and_two_to_a_comparison(run, tmp_path):
     lend_stimuli(tmp_path)
     for line in ONE_JUDGE.splitlines():
-        run(line)
+        run(line, OPEN)
     assert len(list(tmp_path.glob("runs/*/datasheet.html"))) == 2
     assert len(list(tmp_path.glob("comparisons/*/comparison.html"))) == 1
 
@@ -72,7 +82,7 @@ def test_one_judge_in_one_command_leads_to_a_datasheet_and_two_to_a_comparison(r
 def test_the_grade_example_is_measured(run, tmp_path):
     lend_stimuli(tmp_path, size="standard")
     (tmp_path / "umpirical.yaml").write_text(GRADE_STUDY)
-    run("umpirical run .")
+    run("umpirical run .", OPEN)
     assert one_datasheet(tmp_path)["judge"]["kind"] == "grade"
 
 
@@ -83,8 +93,8 @@ def test_the_model_example_measures_a_model_on_a_server(run, tmp_path, monkeypat
         lend_stimuli(tmp_path, size="standard")
         text = MODEL_STUDY.replace("http://127.0.0.1:8000/v1", server.base_url)
         (tmp_path / "umpirical.yaml").write_text(text)
-        run("umpirical run . --yes")
-        assert server.asked.total() == 720
+        run("umpirical run . --yes", REFUSED)
+        assert server.asked.total() == RECIPES["standard"].calls
     assert server.bodies[0]["model"] == "the-name-on-the-server"
     assert one_datasheet(tmp_path)["complete"]
 
@@ -101,9 +111,20 @@ def test_the_callable_example_is_measured_and_found_out(run, tmp_path):
     lend_stimuli(tmp_path, size="standard")
     (tmp_path / "my_judge.py").write_text(JUDGE)
     (tmp_path / "umpirical.yaml").write_text(CALLABLE_STUDY)
-    run("umpirical run . --yes")
+    run("umpirical run . --yes", REFUSED)
     found = [finding for finding in one_datasheet(tmp_path)["findings"] if finding in TEXT]
     assert len(found) == 1
+
+
+def test_the_sizes_and_the_families_are_as_many_as_it_says():
+    families = builtin_families()
+    tasks, domains = sum(len(family.sets) for family in families), len({family.domain for family in families})
+    assert f"{len(families)} task families ship, {tasks} tasks in {domains} domains." in TEXT
+    sizes = {name: f"{size.calls:,}" for name, size in RECIPES.items()}
+    assert (
+        f"`screen` ({sizes['screen']} calls), `paper` ({sizes['paper']}), `standard` ({sizes['standard']}, the" in TEXT
+    )
+    assert f"`full` ({sizes['full']})" in TEXT
 
 
 BUILT_IN = [spec for spec in MEASURES if spec.compute.__module__.startswith("umpirical.")]

@@ -13,6 +13,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally, ChangeTally, Tallies
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.measures.catalogue import measure_all
+from umpirical.protocols.stress.start import ENOUGH, SAMPLE
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
 from umpirical.study.file import parse_study
 
@@ -67,8 +68,15 @@ def test_every_simulated_examiner_is_listed_with_its_defect():
 def test_the_guide_says_how_many_items_a_pass_takes_where_nothing_ever_changes():
     scale = GradeScale("binary", ("no", "yes"))
 
-    def verdict(items):
-        same = (ChangeTally(str(i), "baseline", "spacing", "", "same-verdict", 1, retested=1) for i in range(items))
+    def verdict(items, changes=0):
+        # Up and down in turn, so that the mean does not shift.
+        same = (
+            ChangeTally(
+                *(str(i), "baseline", "spacing", "", "same-verdict"), 1, changed=i < changes, retested=1,
+                changed_retested=i < changes, distance=i < changes, shift=(i < changes) * (-1) ** i,
+            )
+            for i in range(items)
+        )  # fmt: skip
         measured = measure_all(Tallies(changes=tuple(same), calls=CALLS, scale=scale), kind="grade", protocol="stress")
         report = stress_sample(
             "still", parts={}, measured=measured, tests=[SPACING], scale=scale, margin=0.05, calls=[]
@@ -76,5 +84,10 @@ def test_the_guide_says_how_many_items_a_pass_takes_where_nothing_ever_changes()
         return report.verdicts[0].verdict
 
     (said,) = re.findall(r"takes (\d+) items at a\s+margin of 0.05", GUIDE.read_text())
+    assert int(said) == ENOUGH
     assert verdict(int(said)) == "PASS"
     assert verdict(int(said) - 1) == "INCONCLUSIVE"
+    (taken,) = re.findall(r"`init` takes (\d+) items", GUIDE.read_text())
+    assert int(taken) == SAMPLE
+    assert verdict(SAMPLE, changes=1) == "PASS"
+    assert verdict(SAMPLE, changes=2) == "INCONCLUSIVE"

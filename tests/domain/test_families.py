@@ -15,11 +15,13 @@ NAMES = {
     "vacuum": Family.VACUUM,
     "delta0": Family.DELTA0,
     "ladder": Family.LADDER,
+    "figures": Family.FIGURES,
     "delta0-subset": Family.SUBSET,
     "length": Family.LENGTH,
     "conflict": Family.CONFLICT,
     "carrier-ladder": Family.CARRIER_LADDER,
     "carrier-delta0": Family.CARRIER_DELTA0,
+    "carrier-figures": Family.CARRIER_FIGURES,
     "original": Family.ORIGINAL,
 }
 
@@ -65,5 +67,9 @@ def test_an_id_does_not_depend_on_how_a_family_is_spelt_in_the_code():
 
 
 def test_carriers_are_tier_2_and_nothing_else_is():
-    assert {family for family in NAMES if family in TIER_2} == {"carrier-ladder", "carrier-delta0"}
+    assert {family for family in NAMES if family in TIER_2} == {
+        "carrier-ladder",
+        "carrier-delta0",
+        "carrier-figures",
+    }
     assert ORIGINAL == "original"

@@ -1,6 +1,6 @@
-"""A factor more of presentation is made in a copy of the source, to see how many files that takes: label sets crossed.
+"""A factor more of presentation is made in a copy of the source, to see how many files that takes: spelling.
 
-Half of the questions call the candidates A and B. The factor has to reach the plan, the request, the reading of the
+Half of the questions ask for the verdict backwards. The factor has to reach the plan, the request, the reading of the
 answer, the judgments and the key of a pair; only the first four of these are edited.
 """
 
@@ -18,34 +18,30 @@ ROOT = Path(__file__).parents[2]
 EDITS = {
     "domain/trials.py": (
         "    seed: int | None = None\n",
-        "    labels: str = '12'\n    seed: int | None = None\n",
+        "    spelling: str = 'forwards'\n    seed: int | None = None\n",
     ),
     "protocols/datasheet/design.py": (
-        "        return super().presentations(stimulus, capabilities, kind)\n",
+        "        ways = super().presentations(stimulus, capabilities, kind)\n",
         (
-            "        from dataclasses import replace\n"
             "        ways = super().presentations(stimulus, capabilities, kind)\n"
-            "        return (replace(way, labels=labels) for way in ways for labels in ('12', 'AB'))\n"
+            "        ways = (replace(way, spelling=how) for way in ways for how in ('forwards', 'backwards'))\n"
         ),
     ),
     "judges/model_judge.py": (
         "fill(self.prompts[presentation.arm], values)",
-        (
-            "fill(self.prompts[presentation.arm].replace('candidate 1', f'candidate {presentation.labels[0]}')"
-            ".replace('candidate 2', f'candidate {presentation.labels[1]}'), values)"
-        ),
+        "fill(self.prompts[presentation.arm], values) + f' Spell it {presentation.spelling}.'",
     ),
     "judges/answers.py": (
-        '    return reader.read(response.text or "", cut=response.finish_reason == "length")\n',
+        '    text, cut = response.text or "", response.finish_reason == "length"\n',
         (
-            '    text = (response.text or "").translate(str.maketrans(presentation.labels, "12"))\n'
-            '    return reader.read(text, cut=response.finish_reason == "length")\n'
+            '    text, cut = response.text or "", response.finish_reason == "length"\n'
+            "    text = text[::-1] if presentation.spelling == 'backwards' else text\n"
         ),
     ),
 }
 
 MEASURE = '''
-import json, sys
+import json, re, sys
 from collections import Counter
 import pyarrow.parquet as pq
 import umpirical
@@ -53,17 +49,18 @@ from umpirical.testing.chat_server import ChatServer
 
 def first_slot(body):
     prompt = body["messages"][-1]["content"]
-    return "A" if "[candidate A," in prompt else "1"
+    label = re.search(r"\\[candidate (\\w+),", prompt)[1]
+    return label[::-1] if "backwards" in prompt else label
 
 with ChatServer(first_slot) as server:
     judge = {"name": "first", "answer": {"constrained": False}, "model": {
         "adapter": "openai-compatible", "name": "m", "base_url": server.base_url, "price": "free"}}
     report = umpirical.datasheet(judge, size="screen", folder=sys.argv[1], progress=False)
 
-def labels(part):
-    """How many trials have which labels, where there is such a factor."""
+def spelling(part):
+    """How many trials have which spelling, where there is such a factor."""
     tables = [pq.read_table(file) for file in sorted((report.folder / part).glob("*.parquet"))]
-    return Counter(label for table in tables if "labels" in table.column_names for label in table["labels"].to_pylist())
+    return Counter(how for table in tables if "spelling" in table.column_names for how in table["spelling"].to_pylist())
 
 positional = report.measure("positional-false-preference").result
 print(json.dumps({
@@ -71,7 +68,7 @@ print(json.dumps({
     "unparsed": sum(row.unparsed for row in report.record.audit),
     "pairs": positional.denominator,
     "positional": positional.value,
-    "columns": [labels("plan"), labels("judgments")],
+    "columns": [spelling("plan"), spelling("judgments")],
 }))
 '''
 
@@ -107,10 +104,10 @@ def test_four_files_are_all_it_takes(found):
 def test_the_factor_is_a_column_of_plan_and_judgments(found):
     _, crossed = found
     half = crossed["trials"] // 2
-    assert crossed["columns"] == [{"12": half, "AB": half}] * 2
+    assert crossed["columns"] == [{"forwards": half, "backwards": half}] * 2
 
 
-def test_pairs_of_different_labels_are_different_pairs(found):
+def test_pairs_of_different_spellings_are_different_pairs(found):
     plain, crossed = found
     assert crossed["pairs"] == 2 * plain["pairs"]
     assert crossed["positional"] == plain["positional"] == 1

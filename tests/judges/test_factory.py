@@ -212,20 +212,22 @@ def test_a_simulated_judge_with_a_prompt_it_cannot_read_is_refused_when_built(tm
     (tmp_path / "own.md").write_text("{{task}} {{first}} {{second}}")
     spec = JudgeSpec(name="a", model={"adapter": "simulated", "name": "careful"}, prompts={"baseline": "own.md"})
     with pytest.raises(UsageError, match="reads only the built-in compare prompt"):
-        build_judge(resolve_prompts(spec, tmp_path), folder=tmp_path, calling=Calling(answer_key=lambda: lambda _: 0.0))
+        build_judge(
+            resolve_prompts(spec, tmp_path), folder=tmp_path, calling=Calling(answer_key=lambda: lambda *_: 0.0)
+        )
 
 
 def test_a_module_that_does_not_compile_is_refused_in_words(tmp_path):
     (tmp_path / "broken_judge.py").write_text("def judge(:\n")
     spec = JudgeSpec(name="a", callable="broken_judge:judge")
     with pytest.raises(UsageError, match="SyntaxError"):
-        build_judge(spec, folder=tmp_path, calling=Calling(answer_key=lambda: lambda _: 0.0))
+        build_judge(spec, folder=tmp_path, calling=Calling(answer_key=lambda: lambda *_: 0.0))
 
 
 def test_a_method_is_found_by_its_dotted_name(tmp_path):
     (tmp_path / "class_judge.py").write_text("class J:\n    @staticmethod\n    def judge(t, a, b): return 'tie'\n")
     spec = JudgeSpec(name="a", callable="class_judge:J.judge")
-    judge = build_judge(spec, folder=tmp_path, calling=Calling(answer_key=lambda: lambda _: 0.0))
+    judge = build_judge(spec, folder=tmp_path, calling=Calling(answer_key=lambda: lambda *_: 0.0))
     assert asyncio.run(judge.adapted.judge(Presented("t", "a", "b"))) == "tie"
 
 
@@ -233,7 +235,7 @@ def test_another_server_is_another_run_though_its_questions_are_the_same():
     def built(url: str):
         model = {"adapter": "openai-compatible", "name": "m", "base_url": url}
         spec = resolve_prompts(JudgeSpec(name="a", model=model), Path())
-        return build_judge(spec, folder=Path(), calling=Calling(answer_key=lambda: lambda _: 0.0))
+        return build_judge(spec, folder=Path(), calling=Calling(answer_key=lambda: lambda *_: 0.0))
 
     one, other = built("http://127.0.0.1:1/v1"), built("http://127.0.0.1:2/v1")
     assert one.question_fingerprint != other.question_fingerprint

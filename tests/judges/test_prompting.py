@@ -49,7 +49,12 @@ def test_other_texts_have_another_fence(texts):
 
 @pytest.mark.parametrize(
     ("name", "needed"),
-    [("compare", {"task", "first", "second", "fence"}), ("grade", {"task", "first", "fence", "scale"})],
+    [
+        ("compare", {"task", "first", "second", "fence", "first_label", "second_label", "options"}),
+        ("compare-strict", {"task", "first", "second", "fence", "first_label", "second_label", "options"}),
+        ("compare-forced-choice", {"task", "first", "second", "fence", "first_label", "second_label", "winners"}),
+        ("grade", {"task", "first", "fence", "scale"}),
+    ],
 )
 def test_a_built_in_prompt_has_exactly_the_placeholders_of_its_kind(name, needed):
     assert placeholders(builtin_prompt(name)) == needed
@@ -60,3 +65,28 @@ def test_an_unknown_built_in_prompt_is_refused_with_those_there_are(name):
     with pytest.raises(UsageError) as refused:
         builtin_prompt(name)
     assert "compare, compare-forced-choice, compare-strict, grade" in refused.value.fix
+
+
+STYLE = ("wording", "style", "fluency", "verbosity", "surface", "length")
+
+RULE = "only wording, style, fluency, verbosity or surface form, the verdict is"
+
+
+@pytest.mark.parametrize("name", ["compare", "compare-forced-choice", "grade"])
+def test_a_baseline_says_nothing_about_style(name):
+    text = builtin_prompt(name).casefold()
+    assert [word for word in STYLE if word in text] == []
+
+
+def test_strict_is_the_baseline_and_one_rule_about_what_is_a_tie():
+    baseline, strict = builtin_prompt("compare"), builtin_prompt("compare-strict")
+    rule = f'Whenever the differences between them are {RULE} "tie". '
+    assert strict.count(rule) == 1
+    assert strict.replace(rule, "") == baseline
+
+
+def test_a_baseline_allows_a_tie_and_forced_choice_does_not():
+    assert 'The two candidates may be equally good: then the verdict is "tie".' in builtin_prompt("compare")
+    forced = builtin_prompt("compare-forced-choice")
+    assert "there is no tie" in forced
+    assert '"tie"' not in forced

@@ -14,6 +14,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.factory import build_judge
 from umpirical.judges.judge import prompt_id, trial_id
+from umpirical.judges.layout import layout_values
 from umpirical.judges.model_judge import describe_scale
 from umpirical.judges.prompt import builtin_prompt, fence, resolve_prompts
 from umpirical.judges.simulated.grader import grades_of
@@ -49,7 +50,7 @@ PAIRS = 4_000
 PROMPT = builtin_prompt("compare")
 
 
-def level_of(text):
+def level_of(_task, text):
     """Synthetic candidates say their level up front: `3 some words`."""
     return float(text.split(" ", 1)[0]) if text.strip() else 0.0
 
@@ -61,7 +62,7 @@ def built(spec, folder):
 
 def request(first, second, *, task="task", prompt=PROMPT):
     shown = Presented(task, first, second)
-    values = {"task": task, "first": first, "second": second, "fence": fence(shown)}
+    values = {"task": task, "first": first, "second": second, "fence": fence(shown), **layout_values(None)}
     return ChatRequest("simulated", (Message("user", fill(prompt, values)),), Decoding())
 
 
@@ -412,7 +413,7 @@ def test_wording_moves_a_grade_the_same_way_every_time():
 
 
 def test_a_lenient_task_is_lenient_with_all_of_its_answers():
-    model = grader_of(LatentGrader(gain=0.0, noise=0.0, blank=0.5), leniency_spread=10.0)
+    model = grader_of(LatentGrader(gain=0.0, noise=0.0, blank=0.5), leniency_spread=1000.0)
     by_task = [set(grades(model, ["", *answers_at(2, 5)], task=f"t{n}")) for n in range(30)]
     assert all(len(values) == 1 for values in by_task)
     assert set.union(*by_task) == {"1", "5"}

@@ -8,8 +8,11 @@ from math import exp
 import pytest
 from scipy.special import ndtr
 
+from umpirical.domain.layouts import Layout
 from umpirical.domain.readouts import slot_odds
-from umpirical.judges.answers import AnswerReader
+from umpirical.domain.trials import Presentation
+from umpirical.judges.answers import AnswerReader, read_response
+from umpirical.judges.layout import layout_values
 from umpirical.judges.logprobs.labels import LabelReader
 from umpirical.judges.logprobs.tokens import read_tokens
 from umpirical.judges.prompt import builtin_prompt
@@ -26,23 +29,34 @@ PLAIN = Profile("test", LatentJudge(resolution=0.5, criterion=0.4, slot_bias=0.7
 SPEC = JudgeSpec(name="j", model={"adapter": "simulated", "name": "careful"})
 
 
-def prompt(first, second):
-    return fill(
-        builtin_prompt("compare"), {"task": "t", "first": first, "second": second, "fence": "abcdef", "scale": ""}
-    )
+def prompt(first, second, layout=None):
+    values = {"task": "t", "first": first, "second": second, "fence": "abcdef", "scale": ""}
+    return fill(builtin_prompt("compare"), values | layout_values(layout))
 
 
 def respond(profile, text, *, trial="t", top=20):
     request = ChatRequest("m", (Message("user", text),), Decoding(top_logprobs=top))
-    model = SimulatedModel(profile, answer_key=lambda answer: QUALITY.get(answer, 0.0), seed=1)
+    model = SimulatedModel(profile, answer_key=lambda _, answer: QUALITY.get(answer, 0.0), seed=1)
     return asyncio.run(model.generate(request, trial_id=trial))
 
 
 def test_they_are_those_of_the_latent_rule():
     """X = .5 * 2 + .7 against .4; one call in a hundred is a guess at each label."""
-    found = Comparer(PLAIN, QUALITY.__getitem__, 1).probabilities(prompt("all of it", "some of it"))
+    found = Comparer(PLAIN, lambda _, answer: QUALITY[answer], 1).probabilities(prompt("all of it", "some of it"))
     first, second = 0.01 + 0.97 * ndtr(1.7 - 0.4), 0.01 + 0.97 * ndtr(-1.7 - 0.4)
     assert found == pytest.approx({"1": first, "2": second, "tie": 1 - first - second})
+
+
+def test_they_are_those_of_the_words_in_the_prompt_and_are_read_back_as_slots():
+    layout = Layout("A/B", labels_swapped=True, options_swapped=True, tie_place=0)
+    text = prompt("all of it", "some of it", layout)
+    plain = Comparer(PLAIN, lambda _, answer: QUALITY[answer], 1).probabilities(prompt("all of it", "some of it"))
+    words = Comparer(PLAIN, lambda _, answer: QUALITY[answer], 1).probabilities(text)
+    assert words == pytest.approx({"B": plain["1"], "A": plain["2"], "tie": plain["tie"]})
+    response = respond(PLAIN, text)
+    outcome = read_response(AnswerReader(None), response, Presentation(layout=layout))
+    found = LabelReader(SPEC).read(response, outcome, layout)
+    assert {slot: exp(found[slot].low) for slot in ("1", "2", "tie")} == pytest.approx(plain)
 
 
 def test_they_are_read_back_as_labels():
@@ -50,7 +64,7 @@ def test_they_are_read_back_as_labels():
     response = respond(PLAIN, text)
     outcome = AnswerReader(None).read(response.text)
     labels = LabelReader(SPEC).read(response, outcome)
-    for label, share in Comparer(PLAIN, QUALITY.__getitem__, 1).probabilities(text).items():
+    for label, share in Comparer(PLAIN, lambda _, answer: QUALITY[answer], 1).probabilities(text).items():
         assert exp(labels[label].low) == exp(labels[label].high) == pytest.approx(share)
     other = LabelReader(SPEC).read(*read(respond(PLAIN, prompt("some of it", "all of it"))))
     # Quality drops out of the sum, and the slot bias out of the difference.
@@ -64,7 +78,7 @@ def read(response):
 def test_the_answers_are_drawn_by_them():
     text, calls = prompt("some of it", "all of it"), 3000
     said = Counter(json.loads(respond(PLAIN, text, trial=str(n)).text)["verdict"] for n in range(calls))
-    for label, share in Comparer(PLAIN, QUALITY.__getitem__, 1).probabilities(text).items():
+    for label, share in Comparer(PLAIN, lambda _, answer: QUALITY[answer], 1).probabilities(text).items():
         # Four standard errors of a share.
         assert said[label] / calls == pytest.approx(share, abs=4 * (share * (1 - share) / calls) ** 0.5)
 

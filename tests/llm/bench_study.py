@@ -9,11 +9,12 @@ from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Order, Presented
 from umpirical.runs.plan import shown
 from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
+from umpirical.stimuli.controlled.family_files import Family, load_family
+from umpirical.stimuli.controlled.materials import Materials, crossed_materials
 from umpirical.stimuli.controlled.recipes import RECIPES
-from umpirical.stimuli.controlled.tasks import load_tasks
 from umpirical.store.parquet import read_rows
 
-__all__ = ["EXAMPLE", "pairs", "rows", "umpirical", "write_study"]
+__all__ = ["EXAMPLE", "example_materials", "pairs", "rows", "umpirical", "write_study"]
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "local-judge"
 
@@ -21,8 +22,8 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "local-judge"
 def write_study(folder: Path, base_url: str) -> Path:
     """The example's files in `folder`, with the server's address in place of the one in them."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("umpirical.yaml", "tasks.yaml"):
-        shutil.copy(EXAMPLE / name, folder)
+    shutil.copy(EXAMPLE / "umpirical.yaml", folder)
+    shutil.copytree(EXAMPLE / "tasks", folder / "tasks")
     study = folder / "umpirical.yaml"
     text = study.read_text()
     assert text.count("http://127.0.0.1:8080/v1") == 1
@@ -41,10 +42,18 @@ def rows(run: Path, part: str) -> list[dict]:
     return [row for path in sorted((run / part).glob("*.parquet")) for row in read_rows(path)]
 
 
+def example_materials() -> Materials:
+    """The families of the example, each at its only set of parameters."""
+    families = map(load_family, sorted((EXAMPLE / "tasks").glob("*.yaml")))
+    return crossed_materials([(family, 0) for family in families if isinstance(family, Family)])
+
+
 def pairs(count: int) -> list[Presented]:
     """The first pairs of answers of the example, in both orders."""
-    tasks = load_tasks(EXAMPLE / "tasks.yaml")
-    made: list[Stimulus] = [made for seed in (1, 2) for made in datasheet_stimuli(tasks, RECIPES["screen"], seed=seed)]
+    materials = example_materials()
+    made: list[Stimulus] = [
+        made for seed in (1, 2) for made in datasheet_stimuli(materials, RECIPES["screen"], seed=seed)
+    ]
     answered = [stimulus for stimulus in made if stimulus.family != "vacuum"]
     both = [shown(stimulus, order) for stimulus in answered for order in (Order.UV, Order.VU)]
     assert len(both) >= count

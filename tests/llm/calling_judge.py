@@ -5,6 +5,7 @@ import os
 from urllib.request import Request, urlopen
 
 from umpirical.domain.trials import Presented
+from umpirical.judges.layout import layout_values
 from umpirical.judges.prompt import builtin_prompt, fence
 from umpirical.text.templates import fill
 
@@ -18,7 +19,7 @@ SCHEMA = {
 
 def judge(task: str, first: str, second: str) -> str:
     shown = Presented(task, first, second)
-    values = {"task": task, "first": first, "second": second, "fence": fence(shown), "scale": ""}
+    values = {"task": task, "first": first, "second": second, "fence": fence(shown), "scale": "", **layout_values(None)}
     body = {
         "model": "any",
         "messages": [{"role": "user", "content": fill(builtin_prompt("compare"), values)}],

@@ -15,6 +15,7 @@ import pytest
 from tests.docs.reading import blocks
 from tests.llm.bench_study import EXAMPLE, umpirical
 from umpirical.protocols.datasheet.record import parse_datasheet
+from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.testing.bench_models import BENCH_MODELS
 from umpirical.testing.llama_server.server import LISTENING, SERVER
 
@@ -30,17 +31,17 @@ def port() -> int:
 
 @pytest.fixture
 def folder(tmp_path, port) -> Path:
-    """The example on another port, with one of its tasks."""
+    """The example on another port, with one of its families."""
     folder = tmp_path / "local-judge"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("runs", "stimuli"))
     for name in ("measure.py", "umpirical.yaml"):
         file = folder / name
         assert file.read_text().count("8080") == 1
         file.write_text(file.read_text().replace("8080", str(port)))
-    tasks = folder / "tasks.yaml"
-    dropped = ("{id: omar", "{id: june", "{id: lena", "{id: theo")
-    kept = [line for line in tasks.read_text().splitlines() if not line.lstrip("- ").startswith(dropped)]
-    tasks.write_text("\n".join(kept) + "\n")
+    study = folder / "umpirical.yaml"
+    dropped = [f"  - tasks/{file.name}" for file in folder.glob("tasks/*.yaml") if file.stem != "fern-note"]
+    kept = [line for line in study.read_text().splitlines() if line not in dropped]
+    study.write_text("\n".join(kept) + "\n")
     return folder
 
 
@@ -52,10 +53,12 @@ def test_the_study_is_sound_and_its_calls_are_as_many_as_the_page_says(folder):
     assert COMMANDS.splitlines() == ["umpirical check .", "umpirical plan .", "umpirical run ."]
     done = umpirical("check", ".", folder=folder)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("judge smollm2: 15 calls\nok\n")
-    shutil.copy(EXAMPLE / "tasks.yaml", folder)
-    assert "Plan: 75 calls" in umpirical("plan", ".", folder=folder).stdout
-    assert "There are 75 calls here" in (EXAMPLE / "README.md").read_text()
+    assert done.stdout.endswith("judge smollm2: 14 calls\nok\n")
+    shutil.copy(EXAMPLE / "umpirical.yaml", folder)
+    assert "Plan: 66 calls" in umpirical("plan", ".", folder=folder).stdout
+    page = (EXAMPLE / "README.md").read_text()
+    assert "There are 66 calls here" in page
+    assert f"then {RECIPES['screen'].tasks} built-in tasks are used, with {RECIPES['screen'].calls} calls" in page
 
 
 @pytest.mark.llm
@@ -68,10 +71,10 @@ def test_one_command_leads_to_a_datasheet_and_leaves_no_server(folder, port):
     [file] = folder.glob("runs/*/datasheet.json")
     datasheet = parse_datasheet(file.read_text(encoding="utf-8"))
     assert datasheet.complete
-    assert datasheet.run.trials == 15
+    assert datasheet.run.trials == 14
     with socket.socket() as left:
         assert left.connect_ex(("127.0.0.1", port)) != 0
-    assert sum(row.slot_1 for row in datasheet.audit) > 15 / 2
+    assert sum(row.unparsed + row.failed for row in datasheet.audit) == 0
 
 
 @pytest.mark.llm

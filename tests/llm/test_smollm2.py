@@ -15,7 +15,7 @@ from umpirical.protocols.datasheet.record import parse_datasheet
 pytestmark = pytest.mark.llm
 
 MOST_TOKENS = 20_000
-"""That the model has to read or write for a datasheet: 15,000, or 28,000 if nothing were taken from the prompt cache.
+"""That the model has to read or write for a datasheet: 14,000, or 27,000 if nothing were taken from the prompt cache.
 The time that a model takes goes by its tokens; seconds would only say how busy the machine is."""
 
 
@@ -49,7 +49,7 @@ def test_a_datasheet_is_there_and_takes_no_more_calls_and_tokens_than_it_needs(r
 
 def test_every_planned_trial_has_exactly_one_outcome(run, datasheet):
     planned = [row["trial_id"] for row in rows(run, "plan")]
-    assert len(set(planned)) == len(planned) == datasheet.run.trials == 75
+    assert len(set(planned)) == len(planned) == datasheet.run.trials == 66
     for part in ("responses", "judgments"):
         assert Counter(row["trial_id"] for row in rows(run, part)) == Counter(planned)
     outcomes = ("slot_1", "slot_2", "tie", "abstained", "unparsed", "failed", "unasked")
@@ -64,7 +64,7 @@ def test_both_orders_of_every_pair_were_asked(run):
     judged = [row for row in rows(run, "judgments") if row["family"] != "vacuum"]
     for row in judged:
         orders.setdefault(row["stimulus_id"], set()).add(row["order"])
-    assert len(orders) == len(judged) / 2 == 30
+    assert len(orders) == len(judged) / 2 == 28
     assert all(len(found) == 2 for found in orders.values())
 
 
@@ -86,9 +86,11 @@ def test_where_the_model_lies_on_this_machine_is_in_no_record(run, smollm2):
     assert str(smollm2.parent) not in whole
 
 
-def test_it_is_found_to_be_locked_to_its_slot(datasheet):
-    assert overall(datasheet, "positional-false-preference").interval.low > 0.5
-    assert overall(datasheet, "dark-current").interval.low > 0.5
+def test_it_names_the_option_that_is_listed_first(run, datasheet):
+    judged = rows(run, "judgments")
+    first = ["tie" if not row["layout"]["tie_place"] else "12"[row["layout"]["options_swapped"]] for row in judged]
+    assert sum(row["choice"] == option for row, option in zip(judged, first, strict=True)) > 0.9 * len(judged)
+    assert overall(datasheet, "task-following").interval.high < 0.5
     [shown] = blocks(EXAMPLE / "README.md", "text")
     for line in shown.splitlines():
         assert any(finding.startswith(line) for finding in datasheet.findings)

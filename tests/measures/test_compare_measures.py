@@ -271,7 +271,9 @@ class TestLength:
         assert found["+25%"].value == pytest.approx((4 - 1) / 6)
         reference = paired_difference([4, 2], [6, 6], [1, 1], [6, 6])
         assert (found[""].interval.low, found[""].interval.high) == (reference.low, reference.high)
-        assert found[""].left_out == {"without an answer in both orders": 2}
+        # Two pairs are four calls, which may all have named the longer or all the shorter.
+        assert found[""].left_out == {"without an answer in both orders": 4}
+        assert found[""].bounds == pytest.approx(((4 - 4) / 16, (4 + 4) / 16))
 
     def test_a_design_without_such_pairs_says_nothing_of_length(self):
         for name in ("length-preference", "conflict-loss", "conflict-excess", "requirement-weight"):
@@ -340,14 +342,42 @@ class TestDPrime:
         assert found.value == pytest.approx(norm.ppf(45.5 / 61) - norm.ppf(18.5 / 61 / 2))
         assert (found.numerator, found.denominator, found.clusters) == (45, 60, 3)
 
-    @pytest.mark.parametrize(
-        ("correct", "ties", "reason"),
-        [(20, 10, "ceiling: of 60 calls, all but 0"), (0, 10, "floor"), (12, 20, "name a winner")],
-    )
-    def test_at_the_ceiling_it_is_not_given(self, correct, ties, reason):
-        pairs = [equal(task, 10, tie_calls=ties) for task in "abc"]
-        pairs += [step(task, 1.0, 10, correct_calls=correct) for task in "abc"]
-        assert reason in measured("d-prime", Tallies(pairs=tuple(pairs)))["1"].reason
+    def test_at_the_ceiling_it_has_a_lower_limit(self):
+        """60 of 60 correct, 30 of 60 named at equal quality."""
+        pairs = [equal(task, 10, tie_calls=10) for task in "abc"]
+        pairs += [step(task, 1.0, 10, correct_calls=20) for task in "abc"]
+        found = measured("d-prime", Tallies(pairs=tuple(pairs)))["1"]
+        hits, alarms = cluster_wilson([20] * 3, [20] * 3), cluster_wilson([10] * 3, [20] * 3)
+        a, b = norm.ppf(60.5 / 61), norm.ppf(30.5 / 61 / 2)
+        expected = a - b - np.hypot(norm.ppf(hits.low) - a, norm.ppf(alarms.high / 2) - b)
+        assert (found.value, found.interval.low) == pytest.approx((expected, expected))
+        assert (found.interval.high, found.censoring) == (None, "right")
+
+    def test_at_the_floor_it_has_an_upper_limit(self):
+        pairs = [equal(task, 10, tie_calls=10) for task in "abc"]
+        pairs += [step(task, 1.0, 10) for task in "abc"]
+        found = measured("d-prime", Tallies(pairs=tuple(pairs)))["1"]
+        assert (found.interval.low, found.censoring) == (None, "left")
+        assert found.value == found.interval.high < 0
+
+    def test_where_no_winner_is_named_at_equal_quality_it_has_a_lower_limit(self):
+        pairs = [equal(task, 10, tie_calls=20) for task in "abc"]
+        pairs += [step(task, 1.0, 10, correct_calls=12) for task in "abc"]
+        found = measured("d-prime", Tallies(pairs=tuple(pairs)))["1"]
+        assert (found.interval.high, found.censoring) == (None, "right")
+        assert 0.5 < found.value < 2.5
+
+    def test_a_judge_that_always_ties_has_no_limit(self):
+        pairs = [equal(task, 10, tie_calls=20) for task in "abc"] + [step(task, 1.0, 10) for task in "abc"]
+        reason = measured("d-prime", Tallies(pairs=tuple(pairs)))["1"].reason
+        assert "nothing limits it: of 60 calls 0 are correct" in reason
+
+    def test_a_judge_that_keeps_to_one_slot_is_blind_and_has_an_interval(self):
+        """Every pair right in one order and wrong in the other: no task moves the estimate, and it is not certain."""
+        pairs = [equal(task, 10) for task in "abc"] + [step(task, 1.0, 10, correct_calls=10) for task in "abc"]
+        found = measured("d-prime", Tallies(pairs=tuple(pairs)))["1"]
+        assert found.value == pytest.approx(0, abs=0.02)
+        assert found.interval.low < -0.3 < 0.3 < found.interval.high
 
     def test_a_judge_that_never_ties_has_a_criterion_of_0(self):
         pairs = [equal(task, 10) for task in "abc"]

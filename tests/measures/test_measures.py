@@ -76,3 +76,20 @@ def test_at_0_the_planning_interval_is_given():
     result = results(MEASURES.get("stable-cross-sensitivity"), Tallies(pairs=pairs))[""]
     assert result.design_effect is None
     assert result.planning_interval.high > result.interval.high
+
+
+def test_other_conflict_is_what_has_no_other_name():
+    """Of 20 pairs, 8 + 10 are stable, positional, one-sided or without preference."""
+    named = {"positional": 1, "one_sided": 2, "no_preference": 3}
+    one = PairTally("a", "baseline", "delta0", 0.0, 10, stable=2, **named)
+    two = PairTally("b", "baseline", "delta0", 0.0, 10, stable=4, **named)
+    [found] = MEASURES.get("other-conflict").compute(Tallies(pairs=(one, two)), "baseline")
+    assert (found.result.numerator, found.result.denominator) == (2, 20)
+
+
+@pytest.mark.parametrize(
+    ("name", "stratum", "symbol"),
+    [("tie-rate", "0", "C"), ("tie-rate", "1", "MBT"), ("tie-rate", "0.25", "MBT"), ("dark-current", "empty", "DC")],
+)
+def test_the_paper_has_a_name_of_its_own_for_a_tie_on_a_step(name, stratum, symbol):
+    assert MEASURES.get(name).symbol_at(stratum) == symbol

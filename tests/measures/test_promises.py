@@ -9,13 +9,22 @@ import numpy as np
 import pytest
 
 from tests.recovery.outcome_sampling import sample_run
+from tests.recovery.quad_sampling import sample_quads
 from umpirical.domain.measures import Estimate, Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import Tallies, VacuumTally
 from umpirical.measures.catalogue import MEASURES
 from umpirical.stats.simulation.judge import LatentJudge
 from umpirical.testing.sample_tallies import PARTS, of_task
 
-SPECS = [spec for spec in MEASURES if "compare" in spec.kinds and not spec.name.startswith("carrier-")]
+LAYOUT = ("slot-effect", "label-effect", "list-effect", "tie-place-effect")
+"""Not drawn here: see `test_layout_measures.py` and `tests/recovery/test_layout_recovery.py`."""
+
+SPECS = [
+    spec
+    for spec in MEASURES
+    if "compare" in spec.kinds and not spec.name.startswith("carrier-") and spec.name not in LAYOUT
+]
 IDS = [spec.name for spec in SPECS]
 
 JUDGE = LatentJudge(1.0, 0.7, 0.3, 0.7, 0.02, length_weight=0.5)
@@ -25,7 +34,13 @@ def make(tasks: int, seed: int) -> Tallies:
     rng = np.random.default_rng(seed)
     run = sample_run(JUDGE, rng, tasks=tasks, repeats=2, arms={"strict": replace(JUDGE, criterion=1.2)})
     vacuum = [VacuumTally(f"t{n}", "baseline", "empty", 6, float(rng.binomial(6, 0.3)), 0) for n in range(tasks)]
-    return replace(run, vacuum=tuple(vacuum))
+    figures, ladder = (
+        sample_quads(rng, families=tasks, per_family=4, correlation=0.05, family=family, steps=(1.0, 2.0))
+        for family in (Family.FIGURES, Family.LADDER)
+    )
+    quads = [replace(tally, cluster=f"t{tally.cluster[1:]}") for tally in (*figures.quads, *ladder.quads)]
+    crossed = [replace(tally, cluster=f"t{tally.cluster[1:]}") for tally in figures.pairs]
+    return replace(run, vacuum=tuple(vacuum), quads=tuple(quads), pairs=(*run.pairs, *crossed))
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +71,7 @@ def test_there_is_a_value_for_every_part(spec, tallies):
     found = results(spec, tallies)
     assert found
     for stratum, result in found.items():
-        # Five requirements are not missed often enough for a d' with 80 calls.
-        assert isinstance(result, Estimate) or (spec.name, stratum) == ("d-prime", "5")
+        assert isinstance(result, Estimate), stratum
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=IDS)

@@ -154,7 +154,7 @@ def test_a_resolution_without_a_limit_is_right_censored_at_what_is_known():
 
 def test_a_value_that_hangs_on_one_task_is_no_estimate():
     nothing = ParameterEstimate(1.0, None, None, None, None, "undefined")
-    assert isinstance(signal._result(nothing, None, "", {}), Undefined)
+    assert isinstance(signal._result(nothing, None, "", {}, signal.bounded), Undefined)
 
 
 def test_the_kernels_words_for_its_methods_are_all_known():
@@ -167,3 +167,24 @@ def test_an_estimate_says_what_was_left_out(tallies):
     found = measured("criterion", Tallies(pairs=(*tallies.pairs, lacking), outcomes=tallies.outcomes))
     assert isinstance(found, Estimate)
     assert found.left_out == {"without an answer in both orders": 3}
+
+
+@pytest.mark.parametrize("judge", [LatentJudge(0.0, 0.6, lapse=0.02), LatentJudge(3.0, 0.5, lapse=0.5)])
+def test_a_threshold_that_is_never_reached_is_censored_at_the_largest_step(judge):
+    found = measured("model-threshold", sample_run(judge, np.random.default_rng(4), tasks=12))
+    assert (found.value, found.censoring) == (5.0, "right")
+    assert found.interval is None or found.interval.high is None
+
+
+def test_one_lapse_in_ten_is_found():
+    """The prior of before, a hundred calls with one lapse, made half of it: .10 came out at .05."""
+    judge = LatentJudge(2.0, 0.8, lapse=0.10)
+    found = [measured("lapse", sample_run(judge, np.random.default_rng(seed), tasks=40)) for seed in range(3)]
+    assert np.mean([one.value for one in found]) == pytest.approx(0.10, abs=0.02)
+    assert all(one.interval.low <= 0.10 <= one.interval.high for one in found)
+
+
+def test_a_judge_that_never_lapses_has_an_upper_limit():
+    found = measured("lapse", sample_run(LatentJudge(3.0, 0.8), np.random.default_rng(5), tasks=12))
+    assert (found.value, found.interval.low, found.censoring) == (0.0, 0.0, "none")
+    assert 0.005 < found.interval.high < 0.1

@@ -57,7 +57,7 @@ def test_the_excess_change_is_of_repeated_items_only():
     found = result("excess-change")
     # Cluster c was never repeated: (1.5 - 0.5 + 0) / 3.
     assert (found.value, found.numerator, found.denominator, found.clusters) == (pytest.approx(1 / 3), 1.0, 3, 2)
-    assert found.left_out == {"without a verdict on both texts": 2, "original answered once": 1}
+    assert found.left_out == {"without a verdict on both texts": 2, "answered once on one of the texts": 1}
     reference = signed_mean([1.0, 0.0], [0.0, 0.0], [2, 1])
     assert found.interval.low == max(-1.0, reference.low)
     assert found.interval.high == min(1.0, reference.high)
@@ -76,12 +76,23 @@ def test_a_change_that_asking_again_would_make_too_is_no_excess():
     assert found.interval.low < 0 < found.interval.high
 
 
+def test_verdicts_that_become_steadier_have_changed():
+    """70/30 on the original, 100/0 on the changed text: (.3² + .3²) / 2; the original's retests alone give -.12."""
+    steadier = tuple(
+        same(f"i{n}", 1, changed=0.3, retested=1, retest_changed=(0.42 + 0.0) / 2, changed_retested=0.3)
+        for n in range(300)
+    )
+    found = result("excess-change", replace(BY_HAND, changes=steadier))
+    assert found.value == pytest.approx(0.09)
+    assert found.interval.low > 0.05
+
+
 def test_without_repeats_there_is_no_excess_and_the_reason_says_what_to_do():
     once = replace(BY_HAND, changes=tuple(replace(t, retested=0) for t in BY_HAND.changes))
     found = result("excess-change", once)
     assert isinstance(found, Undefined)
-    assert "no original was answered twice" in found.reason
-    assert found.left_out["original answered once"] == 4
+    assert "no item was answered twice on both texts" in found.reason
+    assert found.left_out["answered once on one of the texts"] == 4
 
 
 def test_the_grade_shift():

@@ -11,13 +11,15 @@ import pytest
 ROOT = Path(__file__).parents[2]
 KNOWN_JUDGES = "tests/protocols/datasheet/end_to_end/test_known_judges.py"
 
+COUNTING = "tests/protocols/datasheet/test_counting.py"
+
 MUTATIONS = {
     "slot taken for content": (
         "protocols/datasheet/counting.py",
-        """count(*) filter (complete and commits = 2 and contents = 1) as stable,
-  count(*) filter (complete and commits = 2 and slots = 1) as positional,""",
-        """count(*) filter (complete and commits = 2 and slots = 1) as stable,
-  count(*) filter (complete and commits = 2 and contents = 1) as positional,""",
+        """avg((commits = 2 and contents = 1)::int) filter (complete) as stable,
+    avg((commits = 2 and slots = 1)::int) filter (complete) as positional,""",
+        """avg((commits = 2 and slots = 1)::int) filter (complete) as stable,
+    avg((commits = 2 and contents = 1)::int) filter (complete) as positional,""",
         [f"{KNOWN_JUDGES}::test_a_judge_that_always_says_1_is_all_positional_and_half_right"],
     ),
     "slots mapped back to the wrong content": (
@@ -51,6 +53,48 @@ MUTATIONS = {
         "count(*) filter (content = better) as correct",
         "count(*) filter (content = better or slot is null) as correct",
         [f"{KNOWN_JUDGES}::test_a_judge_that_always_ties_sees_nothing_and_is_not_thought_right"],
+    ),
+    "repeats counted as pairs": (
+        "protocols/datasheet/counting.py",
+        "select cluster, arm, family, delta, stratum, stimulus_id,",
+        "select cluster, arm, family, delta, stratum, stimulus_id, repeat,",
+        [f"{COUNTING}::test_a_pair_counts_once_however_often_it_is_repeated"],
+    ),
+    "an abstention counted as a tie": (
+        "protocols/datasheet/counting.py",
+        "count(*) filter (choice = 'tie') as ties",
+        "count(*) filter (slot is null) as ties",
+        [f"{COUNTING}::test_an_abstention_is_no_tie_and_not_in_the_model"],
+    ),
+    "an abstention in the model": (
+        "protocols/datasheet/counting.py",
+        "count(choice) over (partition by",
+        "count(*) filter (answered) over (partition by",
+        [f"{COUNTING}::test_an_abstention_is_no_tie_and_not_in_the_model"],
+    ),
+    "the versions of a quad swapped": (
+        "protocols/datasheet/counting.py",
+        "sum(good * other_good)",
+        "sum(good * (other_won - other_good))",
+        [f"{COUNTING}::test_each_kind_of_quad_by_hand"],
+    ),
+    "the orders of a quad ignored": (
+        "protocols/datasheet/counting.py",
+        "case when commits = 2 and contents = 1 then content end as settled",
+        "content as settled",
+        [f"{COUNTING}::test_each_kind_of_quad_by_hand"],
+    ),
+    "repeats of a quad counted as quads": (
+        "protocols/datasheet/counting.py",
+        "select cluster, arm, family, stratum, delta, quad, version,",
+        "select cluster, arm, family, stratum, delta, quad, version, repeat,",
+        [f"{COUNTING}::test_repeats_of_a_quad_are_combined_and_the_quad_counts_once"],
+    ),
+    "halves of a quad that share a slot": (
+        "protocols/datasheet/counting.py",
+        "(a.uv + b.vu) / 2 * (a.vu + b.uv) / 2",
+        "(a.uv + b.uv) / 2 * (a.vu + b.vu) / 2",
+        [f"{COUNTING}::test_each_kind_of_quad_by_hand"],
     ),
     "pairs taken for independent": (
         "stats/clusters.py",

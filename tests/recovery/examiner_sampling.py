@@ -54,7 +54,7 @@ class Drawn:
     required: dict[str, np.ndarray] = field(default_factory=dict)
     """Right grades of the changed texts, by test."""
     changed: dict[str, np.ndarray] = field(default_factory=dict)
-    """Grades of the changed texts, by test."""
+    """Grades of the changed texts, by test: item by repeat."""
 
 
 def draw(
@@ -75,7 +75,8 @@ def draw(
         pull = shift + scatter * rng.standard_normal(items) + judge.verbosity * length
         seen = np.where(blind, level, required)
         run.required[test] = required
-        run.changed[test] = _grades(judge, rng, seen, own, grades=grades, pull=pull[:, None])[:, 0]
+        calls = np.repeat(pull[:, None], 1 if test == "label-flip" else 2, axis=1)
+        run.changed[test] = _grades(judge, rng, seen, own, grades=grades, pull=calls)
     return run
 
 
@@ -99,7 +100,7 @@ def tallies_of(run: Drawn, *, grades: int = 6) -> Tallies:
     changes = [tally for test in run.changed for tally in _change_tallies(run, test, names)]
     golds = _gold_tallies("original", names, run.level, run.originals, labels)
     for test, given in run.changed.items():
-        golds += _gold_tallies(test, names, run.required[test], given[:, None], labels)
+        golds += _gold_tallies(test, names, run.required[test], given, labels)
     calls = run.originals.size + sum(given.size for given in run.changed.values())
     return Tallies(
         calls=(CallTally("all", ARM, "original", "", None, planned=calls, graded=calls),),
@@ -111,14 +112,16 @@ def tallies_of(run: Drawn, *, grades: int = 6) -> Tallies:
 
 
 def _change_tallies(run: Drawn, test: str, names: list[str]):
-    first, second, required = run.originals, run.changed[test][:, None], run.required[test]
+    first, second, required = run.originals[:, :, None], run.changed[test][:, None, :], run.required[test]
     flipped = (required != run.level).any()
-    direction = np.sign(required - run.level)[:, None]
+    direction = np.sign(required - run.level)[:, None, None]
     moved = (np.sign(second - first) == direction) & (second != first)
-    both = (first == run.level[:, None]) & (second == required[:, None])
+    both = (first == run.level[:, None, None]) & (second == required[:, None, None])
     columns = [(second != first), moved, both, second - first, np.abs(second - first)]
-    means = [column.mean(axis=1).tolist() for column in columns]
-    for name, change, move, right, shift, distance, retest in zip(names, *means, _retests(first), strict=True):
+    means = [column.mean(axis=(1, 2)).tolist() for column in columns]
+    again = run.changed[test].shape[1] > 1
+    retests = (_retests(run.originals) + _retests(run.changed[test])) / 2 if again else np.zeros(len(names))
+    for name, change, move, right, shift, distance, retest in zip(names, *means, retests.tolist(), strict=True):
         yield ChangeTally(
             name,
             ARM,
@@ -132,16 +135,16 @@ def _change_tallies(run: Drawn, test: str, names: list[str]):
             golden=1,
             shift=shift,
             distance=distance,
-            retested=1,
+            retested=int(again),
             retest_changed=retest,
-            changed_retested=change,
+            changed_retested=change if again else 0.0,
         )
 
 
-def _retests(given) -> list[float]:
+def _retests(given) -> np.ndarray:
     """Of all pairs of repeats of an item the share that differ."""
     first, second = np.triu_indices(given.shape[1], k=1)
-    return (given[:, first] != given[:, second]).mean(axis=1).tolist()
+    return (given[:, first] != given[:, second]).mean(axis=1)
 
 
 def _repeat_tallies(names, given, labels):

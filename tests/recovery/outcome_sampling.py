@@ -79,15 +79,16 @@ def _counts(answers):
 
 
 def _pair_tallies(arm, kinds, answers):
-    """Each repeat of a pair is a canonical pair of its own, as the store counts it."""
+    """A pair counts once, with the mean over its repeats, as the store counts it."""
     keys = [(task, kind.family, abs(kind.delta), kind.stratum) for task, kind in kinds]
     cells = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     place = np.array([cells[key] for key in keys])
     columns = _columns(np.sign([kind.delta for _, kind in kinds])[:, None], answers[:, 0], answers[:, 1])
     sums = {
-        name: np.bincount(place, weights=column.sum(axis=1), minlength=len(cells)).astype(int).tolist()
+        name: np.bincount(place, weights=column.mean(axis=1), minlength=len(cells)).tolist()
         for name, column in columns.items()
     }
+    sums["pairs"] = [round(count) for count in sums["pairs"]]
     return [
         PairTally(f"t{task}", arm, family, delta, stratum=stratum, **{name: sums[name][row] for name in sums})
         for (task, family, delta, stratum), row in cells.items()
@@ -112,4 +113,5 @@ def _columns(better, one, two):
         "tie_calls": 2 - commits,
         "slot_1_calls": (one == 1).astype(int) + (two == 1),
         "slot_2_calls": (one == -1).astype(int) + (two == -1),
+        "both_correct": (better != 0) & (first == better) & (second == better),
     }

@@ -64,8 +64,8 @@ class _Row(NamedTuple):
     name: str
     gold: int
     original: list[int]
-    changed: int
-    flipped: int
+    changed: list[int]
+    flipped: list[int]
     answered: bool
 
 
@@ -77,8 +77,8 @@ def sample_stress(examiner: Examiner, design: Design, rng) -> Tallies:
     frozen = frozen + np.sqrt(1 - design.clustered) * rng.standard_normal(items)
     seen_flipped = np.where(rng.random(items) < examiner.blind, gold, levels - 1 - gold)
     original = _grades(examiner, gold, frozen, rng, levels, calls=design.repeats)
-    changed = _grades(examiner, gold, frozen, rng, levels, calls=1, shift=examiner.shift)[:, 0]
-    flipped = _grades(examiner, seen_flipped, frozen, rng, levels, calls=1)[:, 0]
+    changed = _grades(examiner, gold, frozen, rng, levels, calls=2, shift=examiner.shift)
+    flipped = _grades(examiner, seen_flipped, frozen, rng, levels, calls=1)
     answered = rng.random(items) >= design.missing
     names = [f"c{number // design.per_cluster}" for number in range(items)]
     rows = [
@@ -110,10 +110,10 @@ def _change(row: _Row, levels: int, test: str) -> ChangeTally:
     expectation = "flipped-verdict" if flips else "same-verdict"
     if not row.answered:
         return ChangeTally(row.name, "baseline", test, "", expectation, 0, incomplete=1)
-    original, repeats = row.original, len(row.original)
     new, target = (row.flipped, levels - 1 - row.gold) if flips else (row.changed, row.gold)
-    differ = sum(new != old for old in original) / repeats
-    retest = sum(a != b for a in original for b in original) / (repeats * (repeats - 1))
+    both = [(old, late) for old in row.original for late in new]
+    differ = sum(late != old for old, late in both) / len(both)
+    again = not flips
     return ChangeTally(
         row.name,
         "baseline",
@@ -122,15 +122,19 @@ def _change(row: _Row, levels: int, test: str) -> ChangeTally:
         expectation,
         1,
         changed=differ,
-        moved=sum((new - old) * (target - row.gold) > 0 for old in original) / repeats if flips else 0.0,
-        right_on_both=sum(old == row.gold and new == target for old in original) / repeats if flips else 0.0,
+        moved=sum((late - old) * (target - row.gold) > 0 for old, late in both) / len(both) if flips else 0.0,
+        right_on_both=sum(old == row.gold and late == target for old, late in both) / len(both) if flips else 0.0,
         golden=1,
-        shift=sum(new - old for old in original) / repeats,
-        distance=sum(abs(new - old) for old in original) / repeats,
-        retested=1,
-        retest_changed=retest,
-        changed_retested=differ,
+        shift=sum(late - old for old, late in both) / len(both),
+        distance=sum(abs(late - old) for old, late in both) / len(both),
+        retested=int(again),
+        retest_changed=(_differing(row.original) + _differing(new)) / 2 if again else 0.0,
+        changed_retested=differ if again else 0.0,
     )
+
+
+def _differing(given: list[int]) -> float:
+    return sum(a != b for a in given for b in given) / (len(given) * (len(given) - 1))
 
 
 def _repeat(row: _Row) -> RepeatTally:
@@ -144,8 +148,8 @@ def _repeat(row: _Row) -> RepeatTally:
 def _golds(row: _Row, levels: int) -> Iterator[GoldTally]:
     texts = {
         "original": (row.original, row.gold),
-        "format": ([row.changed], row.gold),
-        "label-flip": ([row.flipped], levels - 1 - row.gold),
+        "format": (row.changed, row.gold),
+        "label-flip": (row.flipped, levels - 1 - row.gold),
     }
     for test, (answers, right) in texts.items():
         gold = (row.name, "baseline", test, "", f"L{right}")
@@ -197,7 +201,7 @@ def truths(examiner: Examiner, design: Design) -> dict[tuple[str, str], float]:
     change = mean(1 - (plain * shifted).sum(axis=-1))
     found = {
         ("change-rate", "format"): change,
-        ("excess-change", "format"): change - retest,
+        ("excess-change", "format"): mean(((plain - shifted) ** 2).sum(axis=-1) / 2),
         ("grade-shift", "format"): mean(shifted @ steps - plain @ steps),
         ("flip-rate", "stability"): retest,
         ("verdict-entropy", "stability"): mean(_expected_entropy(plain, design.repeats)),

@@ -351,7 +351,7 @@ def run_of(name, folder, stimuli):
     spec = resolve_prompts(spec, folder, shared={"instruction": "Grade essays.", "rubric": "From 1 to 6."})
     call = CallSpec(spec, folder, stimuli.folder, seed=11, answer_key=STRESS.answer_key)
     store = RunStore(folder / name)
-    write_plan(store, call.open_judge(), stimuli, StressDesign(original_repeats=3))
+    write_plan(store, call.open_judge(), stimuli, StressDesign(original_repeats=3, changed_repeats=2))
     LocalExecutor(Calling(4)).run(range(store.plan_size()[1]), call, store, Silent())
     reading = read_judgments(Run(store, call), FACTS)
     with stress_counts(reading.folder) as counts:

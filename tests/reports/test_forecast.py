@@ -1,11 +1,15 @@
 """How many more: the number that is promised is the number that settles it."""
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.protocols.datasheet.samples import measure
 from umpirical.domain.measures import Estimate, Interval
-from umpirical.reports.forecast import items_to_settle, units_to_settle
+from umpirical.measures.estimates.rates import Counted, clustered_rate
+from umpirical.reports.bounds import one_sided
+from umpirical.reports.forecast import items_to_settle, settling_units, units_to_settle
 from umpirical.reports.record import result_record
 from umpirical.stats.clusters import cluster_wilson
 from umpirical.stats.shifts import signed_mean
@@ -15,9 +19,9 @@ from umpirical.stats.wilson import wilson
 @pytest.mark.parametrize(
     ("k", "n", "limit", "side", "needed"),
     [
-        (5, 60, 0.10, "high", 1245),  # UX section 3.3: about 1,250 pairs
+        (5, 60, 0.10, "high", 3196),  # by hand: ((1.96 * 0.3 + 1.2816 * 0.2764) / 0.01667)²
         (20, 20, 0.95, "low", 73),  # 73 of 73
-        (31, 120, 0.30, "high", 465),
+        (31, 120, 0.30, "high", 1227),
         (0, 30, 0.05, "high", 73),  # the mirror image of 20 of 20
     ],
 )
@@ -27,7 +31,7 @@ def test_known_values(k, n, limit, side, needed):
 
 
 @given(st.integers(0, 60), st.integers(5, 60), st.floats(0.05, 0.95))
-def test_with_that_many_units_the_whole_interval_is_on_one_side_and_with_fewer_it_is_not(k, n, place):
+def test_with_that_many_units_the_whole_interval_is_on_one_side(k, n, place):
     k = min(k, n)
     low, high = wilson(k, n)
     limit = low + place * (high - low)
@@ -35,10 +39,35 @@ def test_with_that_many_units_the_whole_interval_is_on_one_side_and_with_fewer_i
     below = k / n < limit
     needed = units_to_settle(k / n, limit, bound=high if below else low, units=n, is_rate=True)
     assert needed > n
-    then, before = wilson(k / n * needed, needed), wilson(k / n * (needed - 1), needed - 1)
+    then = wilson(k / n * needed, needed)
     assert (then.high <= limit + 1e-9) if below else (then.low >= limit - 1e-9)
-    if needed > n + 1:
-        assert before.low < limit < before.high
+
+
+IN_FAMILY = 5
+"""Pairs of each task family."""
+
+
+def settled(rng, value, limit, *, needed, correlation):
+    """Whether a sample of that size over families that each have a rate of their own settles the limit."""
+    families = needed // IN_FAMILY
+    rates = np.full(families, value)
+    if correlation:
+        rates = rng.beta(*(share * (1 / correlation - 1) for share in (value, 1 - value)), families)
+    counts = [Counted(str(at), k, IN_FAMILY) for at, k in enumerate(rng.binomial(IN_FAMILY, rates))]
+    result = result_record(clustered_rate(counts, unit="pair", empty="", left_out={}))
+    side = "high" if value < limit else "low"
+    end = one_sided(measure("dark-current", result), result, side, alpha=0.05, count_missing=True)
+    return end <= limit if side == "high" else end > limit
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.2])
+@pytest.mark.parametrize(("value", "limit"), [(0.05, 0.10), (0.02, 0.05), (0.20, 0.10), (0.90, 0.80), (0.70, 0.80)])
+def test_so_many_settle_it_in_most_samples(value, limit, correlation):
+    """The number is honest: an earlier rule promised what held in a third to two thirds of samples."""
+    rng, effect = np.random.default_rng(7), 1 + (IN_FAMILY - 1) * correlation
+    needed = settling_units(value, limit, effect=effect, units=0)
+    share = np.mean([settled(rng, value, limit, needed=needed, correlation=correlation) for _ in range(300)])
+    assert share >= 0.8
 
 
 def test_a_design_effect_asks_for_more():
@@ -60,7 +89,7 @@ def test_a_bound_at_the_end_of_the_axis_tells_nothing(bound):
 
 
 def test_what_is_no_rate_shrinks_with_the_root_of_n():
-    assert units_to_settle(0.4, 0.5, bound=0.6, units=50, is_rate=False) == 200
+    assert units_to_settle(0.4, 0.5, bound=0.6, units=50, is_rate=False) == 548  # 200 · (1 + 1.2816 / 1.96)²
 
 
 def moved(ups, downs, still, *, size=1.0, level=0.95):

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
+from scipy.stats import t as student_t
 
 from umpirical.reports import significance
 from umpirical.reports.record import EstimateRecord, IntervalRecord
-from umpirical.reports.significance import LEVEL, p_value, survivors
+from umpirical.reports.significance import LEVEL, difference_p, holm, p_value, survivors
 from umpirical.stats.wilson import wilson
 
 
@@ -93,3 +94,21 @@ def test_survivors_were_misses_by_themselves(p_values):
 
 def test_the_examples_hold():
     assert doctest.testmod(significance).failed == 0
+
+
+# Differences, and several of them.
+
+
+def test_a_difference_is_as_surprising_as_students_t_says():
+    """The limit is 2.228 standard errors away with eleven clusters; 0 is twice as far."""
+    twice = 2 * student_t.sf(2 * student_t.ppf(0.975, 10), 10)
+    assert difference_p(estimate(0.2, 0.1, 0.3, n=11)) == pytest.approx(twice)
+    assert difference_p(estimate(-0.1, -0.2, 0.0, n=11)) == pytest.approx(0.05)
+    assert difference_p(estimate(0.0, -0.1, 0.1)) == 1
+    assert difference_p(estimate(0.1, None, 0.3)) is None
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, None, 0.03]) == [0.03, 0.06, None, 0.06]
+    assert holm([0.6, 0.5]) == [1.0, 1.0]
+    assert holm([]) == []

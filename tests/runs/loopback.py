@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from tests.stimuli.built import lend_stimuli
+from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.store.parquet import read_rows
 
-__all__ = ["CALLS", "judgments", "swayed_answer", "write_study"]
+__all__ = ["CALLS", "REFUSED", "judgments", "swayed_answer", "write_study"]
 
-CALLS = 300
+CALLS = RECIPES["screen"].calls
 """Of the study, with one repeat."""
+
+REFUSED = 3
+"""What a command that measures the judge exits with: its answers have nothing to do with quality."""
 
 STUDY = """\
 study: loopback
@@ -28,14 +32,14 @@ design: {{size: screen, repeats: {repeats}}}
 concurrency: {concurrency}
 """
 
-CANDIDATE = re.compile(r"\[candidate ([12]), [0-9a-f]+\]\n(.*?)\n\[end of candidate", re.DOTALL)
+CANDIDATE = re.compile(r"\[candidate (\w+), [0-9a-f]+\]\n(.*?)\n\[end of candidate", re.DOTALL)
 
 
 def swayed_answer(body: dict[str, Any]) -> str:
     """A verdict that depends on the text alone, with some of every kind of answer."""
-    first, second = (text for _, text in CANDIDATE.findall(body["messages"][-1]["content"]))
+    (one, first), (two, second) = CANDIDATE.findall(body["messages"][-1]["content"])
     digest = hashlib.sha256(f"{first}\0{second}".encode()).digest()
-    choices = ["1", "1", "1", "2", "2", "tie", "tie", "abstain"]
+    choices = [one, one, one, two, two, "tie", "tie", "abstain"]
     return f'{{"verdict": "{choices[digest[0] % 8]}"}}' if digest[1] % 16 else "Hard to say."
 
 

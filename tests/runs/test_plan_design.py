@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from umpirical.domain.stimuli import GivenLabel, GivenWinner, NoPreference, Stimulus
+from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, GivenWinner, NoPreference, SameVerdict, Stimulus
 from umpirical.domain.trials import Order, Presentation, Presented
 from umpirical.judges.judge import Capabilities
 from umpirical.protocols.datasheet.design import DatasheetDesign
@@ -124,8 +124,16 @@ def test_an_original_is_repeated_and_asked_under_seeds_and_a_changed_text_is_not
         Presentation(repeat=0, seed=1),
         Presentation(repeat=1, seed=2),
     ]
-    changed = replace(ESSAY, family="typos")
+    changed = replace(ESSAY, family="typos", expectation=SameVerdict())
     assert ways(changed, design=design, kind="grade") == [Presentation()]
+
+
+def test_a_changed_text_is_asked_again_only_where_its_verdict_should_stay():
+    design = StressDesign(original_repeats=3, changed_repeats=2)
+    kept, flipped = (replace(ESSAY, family="made", expectation=kind) for kind in (SameVerdict(), FlippedVerdict()))
+    assert ways(kept, design=design, kind="grade") == [Presentation(repeat=0), Presentation(repeat=1)]
+    assert ways(flipped, design=design, kind="grade") == [Presentation()]
+    assert len(ways(kept, design=replace(design, repeats=4), kind="grade")) == 4
 
 
 def test_a_design_without_originals_keeps_its_id():

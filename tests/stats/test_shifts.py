@@ -91,7 +91,7 @@ def test_it_covers(up, down, items, level, runs):
 @pytest.mark.parametrize("runs", SIZES)
 @pytest.mark.parametrize(("flips", "extra"), [(0.05, 0.0), (0.2, 0.0), (0.2, 0.1)])
 def test_it_covers_the_excess_of_change_over_retest(flips, extra, runs):
-    """One answer to the changed text against three to the original, on the same items."""
+    """Two answers to the changed text and three to the original, on the same items."""
     rng, items, hits = np.random.default_rng([round(100 * flips), runs]), 60, []
     a, b = 0.5, 0.5 / (flips / 2) - 0.5
     flip = 2 * (a / (a + b)) * (b / (a + b + 1))
@@ -99,8 +99,9 @@ def test_it_covers_the_excess_of_change_over_retest(flips, extra, runs):
     for _ in range(runs):
         p = rng.beta(a, b, items)
         other = rng.binomial(3, p)
-        changed = rng.random(items) < np.where(rng.random(items) < extra, 1 - p, p)
-        excess = np.where(changed, 3 - other, other) / 3 - other * (3 - other) / 3
+        changed = rng.binomial(2, np.where(rng.random(items) < extra, 1 - p, p))
+        differ = (changed * (3 - other) + (2 - changed) * other) / 6
+        excess = differ - other * (3 - other) / 6 - changed * (2 - changed) / 2
         found = signed_mean(np.maximum(excess, 0), np.maximum(-excess, 0), np.ones(items))
         hits.append(found.low <= truth <= found.high)
     assert np.mean(hits) >= (0.93 if runs >= 2000 else 0.90)

@@ -1,8 +1,8 @@
-"""A task file as a user would write one, and a study that names it."""
+"""Task files as a user would write them, of both formats, and a study that names one."""
 
 from pathlib import Path
 
-__all__ = ["FAMILY", "PARAMETERS", "SINGLE", "write_own_study"]
+__all__ = ["CROSSED", "CROSSED_SETS", "CROSSED_SINGLE", "FAMILY", "PARAMETERS", "SINGLE", "write_own_study"]
 
 PARAMETERS = """\
 parameters:
@@ -72,14 +72,113 @@ requirements:
           - Use the chair that {owner} has painted already.
 """
 )
-"""Three tasks of one family: two requirements, two facts each."""
+"""Three tasks of one family with fillers: two requirements, two facts each."""
 
 SINGLE = FAMILY.replace(PARAMETERS, "").replace("{owner}", "Ida").replace("{room}", "attic")
 """The same as one task, without parameters."""
 
 
+CROSSED_SETS = """\
+parameters:
+  - {id: ida, owner: Ida, room: attic, meal: seven, days: nine}
+  - {id: omar, owner: Omar, room: cellar, meal: eight, days: twelve}
+  - {id: june, owner: June, room: pantry, meal: six, days: fifteen}
+"""
+
+
+def _requirement(name: str, about: str, *facts: tuple[str, str, str, str]) -> str:
+    """Four facts: what asks for each, what is looked for, and two forms."""
+    lines = [f"  - name: {name}", f"    about: {about}", "    facts:"]
+    for asks, check, *forms in facts:
+        lines += [f"      - asks: {asks}", f"        check: {check}", "        forms:"]
+        lines += [f"          - {form}" for form in forms]
+    return "\n".join(lines) + "\n"
+
+
+CROSSED = (
+    """\
+id: cat-note
+domain: household
+context: >-
+  {owner} is away for {days} days. Meals are at {meal}, and whatever the cat needs is in the {room}.
+request: Write a note for whoever looks after the cat of {owner}. Say
+givens: [meal, days]
+"""
+    + CROSSED_SETS
+    + "requirements:\n"
+    + _requirement(
+        "food",
+        "its food",
+        (
+            "which kind",
+            "[tuna]",
+            "The cat of {owner} gets tuna for dinner.",
+            "Give the cat of {owner} tuna every time.",
+        ),
+        (
+            "which hour",
+            '["{meal}"]',
+            "Dinner is at {meal}, as {owner} always says.",
+            "At {meal} the cat of {owner} is waiting.",
+        ),
+        (
+            "which bowl",
+            "[green]",
+            "The green one is what {owner} would fill.",
+            "For {owner} a green dish is just right.",
+        ),
+        (
+            "what to drink",
+            "[water]",
+            "Fresh water is there whenever {owner} is out.",
+            "Of water {owner} would never give too little.",
+        ),
+    )
+    + _requirement(
+        "box",
+        "its box",
+        (
+            "what place",
+            '["{room}", stands]',
+            "It stands in the {room} of {owner} now.",
+            "Beside the {room} door of {owner} it stands.",
+        ),
+        (
+            "what filling",
+            "[sand]",
+            "Fresh sand goes in when {owner} is away.",
+            "New sand is what {owner} wants each day.",
+        ),
+        (
+            "how long",
+            '["{days}"]',
+            "For {days} whole days {owner} will not clean.",
+            "After {days} days {owner} cleans it once more.",
+        ),
+        (
+            "what tool",
+            "[scoop]",
+            "Use the scoop that {owner} has bought already.",
+            "The scoop of {owner} hangs on a nail.",
+        ),
+    )
+)
+"""Three tasks of one crossed family: two requirements, four facts each, two of which are figures."""
+
+CROSSED_SINGLE = (
+    CROSSED.replace(CROSSED_SETS, "")
+    .replace("{owner}", "Ida")
+    .replace("{room}", "attic")
+    .replace("{meal}", "seven")
+    .replace("{days}", "nine")
+    .replace("givens: [meal, days]\n", "")
+)
+"""The same as one task, without parameters."""
+
+
 def write_own_study(folder: Path, task: str, judge: str = "model: {adapter: simulated, name: careful}") -> Path:
     (folder / "own.yaml").write_text(task)
-    study = f"study: own\ntasks: [own.yaml]\ndesign: {{size: screen}}\njudges:\n  - name: any\n    {judge}\n"
+    ladder = "" if "\ncontext:" in task else ", ladder: filler"
+    study = f"study: own\ntasks: [own.yaml]\ndesign: {{size: screen{ladder}}}\njudges:\n  - name: any\n    {judge}\n"
     (folder / "umpirical.yaml").write_text(study)
     return folder

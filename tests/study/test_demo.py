@@ -7,7 +7,6 @@ import pytest
 from tests.browsing import visit
 from umpirical.cli import main
 from umpirical.judges.simulated.profiles import PROFILES
-from umpirical.protocols.datasheet.findings import LIMIT
 from umpirical.protocols.datasheet.record import parse_datasheet
 
 
@@ -40,7 +39,25 @@ def test_each_planted_defect_is_found_with_its_value_in_the_interval(demo, judge
             case ("unparsed-rate" | "failure-rate", _):
                 assert low > 0.02
             case _:
-                assert low > LIMIT
+                assert low > 0.10
+
+
+DECISIONS = {
+    "careful": "use",
+    "slot-locked": "do-not-use",
+    "something-from-nothing": "do-not-use",
+    "coin": "do-not-use",
+}
+"""What the demo must come to. What is open about the others may change with the stimuli."""
+
+
+def test_the_sound_judge_passes_and_the_bad_ones_do_not(demo, run_demo):
+    found = {judge: parse_datasheet((demo / judge / "datasheet.json").read_text()).decision for judge in PROFILES}
+    assert {judge: found[judge].verdict for judge in DECISIONS} == DECISIONS
+    assert [judge for judge, decision in found.items() if decision.verdict in {"use", "use-with-limits"}] == ["careful"]
+    for judge, decision in found.items():
+        said = f"\n{judge}: {PROFILES[judge].about}\n  {decision.title} (policy ranking): {decision.sentences[0]}\n"
+        assert said in run_demo[1]
 
 
 def test_most_planted_values_of_all_judges_lie_in_their_intervals(demo):

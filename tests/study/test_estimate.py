@@ -17,6 +17,7 @@ from umpirical.models.requests import ChatRequest
 from umpirical.runs.plan import shown
 from umpirical.stats.precision import half_width
 from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS
+from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.file import load_study, parse_study
 from umpirical.study.prepare import prepare_run
@@ -158,8 +159,8 @@ def test_repeats_multiply_and_share_their_prompts(plan):
     assert thrice.input_tokens.expected == 3 * once.input_tokens.expected
     assert thrice.at_most == 3 * once.at_most
     assert thrice.expected == 3 * once.expected
-    # A vacuum prompt counts once, however often it is asked; a pair counts each time.
-    for measure, units in (("dark-current", 60), ("no-preference", 3 * 60)):
+    # A vacuum prompt and a pair count once, however often they are asked.
+    for measure, units in (("dark-current", 60), ("no-preference", 60)):
         assert [part.units for part in thrice.precision if (part.measure, part.stratum) == (measure, "")] == [units]
 
 
@@ -262,7 +263,7 @@ def test_a_judge_whose_order_is_fixed_has_no_pairs(plan):
 def test_one_task_gives_no_interval(plan, tmp_path):
     (tmp_path / "own.yaml").write_text(SINGLE)
     _, found = plan("adapter: simulated, name: careful", tasks="tasks: [own.yaml]\n")
-    assert found.calls == CALLS / 20
+    assert found.calls == CALLS / RECIPES["screen"].tasks
     assert found.precision == ()
 
 

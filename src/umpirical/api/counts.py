@@ -17,7 +17,7 @@ __all__ = ["first_problem", "measure_counts"]
 Found = list[tuple[MeasureSpec, Measure]]
 Key = tuple[str, str, str, str]
 
-BESIDE = frozenset({"incomplete"})
+BESIDE = frozenset({"incomplete", "lost", "abstained_pairs"})
 """Counts of what is left out: they are in no value, and most papers give none."""
 
 

@@ -84,7 +84,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
     unless the judge's file says otherwise). `name` is what the report calls the judge; `kind` is compare or grade, and
     follows from `scale` if left out.
 
-    `size` is screen (300 calls), paper (540), standard (720) or full (2,000). `arms` are further tie instructions:
+    `size` is screen (336 calls), paper (620), standard (1,248) or full (2,304). `arms` are further tie instructions:
     strict, forced-choice. Everything is asked `repeats` times. The stimuli are drawn by `seed`.
 
     Answers are kept in `folder`, and the same call resumes an earlier one. `concurrency` is the number of calls made at
@@ -136,7 +136,8 @@ def stress(  # noqa: PLR0913  # each by its name
     columns that you leave out are guessed, and so is `scale`. `sample` is the number of rows to take; by default, all.
     `rubric` and `instruction` become part of the prompt of a model; a function has its own. `tests` are perturbations
     that a program makes, plus stability or seeds; those that a model writes need a study file. Originals are asked
-    `repeats` times, which shows the judge's own noise. The other parameters are those of `datasheet`.
+    `repeats` times and, if that is more than once, changed texts twice, which shows the judge's own noise. The other
+    parameters are those of `datasheet`.
     """
     place = Path(folder)
     dataset = dataset_entry(data, place, {"response": response, "label": label, "task": task}, scale, sample)

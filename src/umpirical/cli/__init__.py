@@ -12,18 +12,19 @@ __all__ = ["main"]
 COMMANDS = {
     "demo": "An offline tour: simulated judges with planted defects, measured. No key.",
     "init": "Write a study file to start from.",
-    "draft": "Have a model draft a task from your rubric, for a person to review.",
+    "draft": "Have a model draft a family of tasks from your rubric, for a person to review.",
     "check": "Check a study: config, prompts, tasks, keys. Makes no calls.",
     "datasheet": "Measure one judge, in one command, and write its datasheet.",
     "plan": "Show what a run would take: calls, tokens, price, time, precision. Makes no calls.",
     "generate": "Have a model write the stimuli that a program cannot make; check and validate them.",
     "review": "Have people review what was generated: accept, edit, reject, relabel.",
     "run": "Measure the judges of a study, or resume a run that stopped.",
+    "more": "Ask just what would settle what a run leaves open, and measure both together.",
     "report": "Reread a run, or all runs of a study, and write the report. Needs no key.",
     "readouts": "Read a run in other ways: log-probabilities, both orders. Makes no calls, recommends one.",
     "runs": "List the runs of a study.",
     "prices": "Show what is known about a model's price, and the source.",
-    "schema": "Print the JSON Schema of a study file or a datasheet.",
+    "schema": "Print the JSON Schema of a study file, a policy or a datasheet.",
     "doctor": "Show versions, and which keys are set.",
 }
 
@@ -60,8 +61,8 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command line and exits.
 
-    Exit codes: 0 done, 1 bug, 2 usage or config, 5 run incomplete and resumable, 6 spend refused or
-    cap reached (resumable), 130 interrupted.
+    Exit codes: 0 done, and every judge may be used; 1 bug; 2 usage or config; 3 a judge is refused; 4 not enough data
+    on one; 5 run incomplete and resumable; 6 spend refused or cap reached (resumable); 130 interrupted.
     """
     sys.exit(_run(arguments))
 

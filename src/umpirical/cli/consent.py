@@ -67,10 +67,11 @@ def spending_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def agree(terms: Terms, *, most: Decimal, unseen: str = "") -> Decimal | None:
+def agree(terms: Terms, *, most: Decimal, unseen: str = "", refused: str = "nothing was sent") -> Decimal | None:
     """Asks for consent if calls may be billed, after showing what would be sent. Returns the cap, or None.
 
-    `most` is the most that calls with a known price can cost; `unseen` says what else would be sent, if anything.
+    `most` is the most that calls with a known price can cost; `unseen` says what else would be sent, if anything;
+    `refused` says what a refusal means.
     """
     from umpirical.domain.errors import SpendRefused
 
@@ -82,7 +83,7 @@ def agree(terms: Terms, *, most: Decimal, unseen: str = "") -> Decimal | None:
     if not sys.stdin.isatty():
         _need_flags(terms, most)
     elif not terms.yes and not click.confirm(_question(cap, most, unseen), err=True):
-        raise SpendRefused("nothing was sent")
+        raise SpendRefused(refused)
     return cap
 
 

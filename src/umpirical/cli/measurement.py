@@ -1,7 +1,7 @@
 """Measuring judges from the command line: show what a run takes, get consent, then ask the judges."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -10,16 +10,25 @@ import click
 
 from umpirical.cli.commands.plan import show_plan, tell_stimuli
 from umpirical.cli.consent import Terms, agree, tell_spent
+from umpirical.cli.preflight import TerminalPreflight
 from umpirical.cli.terminal import MAKING_STIMULI, inert, say
 
 if TYPE_CHECKING:
     from umpirical.models.money import Ledger
     from umpirical.progress import Progress
     from umpirical.protocols.study import Study
+    from umpirical.runs.run import Run
     from umpirical.study.estimate import PlanEstimate
     from umpirical.study.run import FinishedRun
 
-__all__ = ["exit_code", "measure"]
+__all__ = ["exit_code", "measure", "measure_more", "policy_option"]
+
+policy_option = click.option(
+    "--policy",
+    default="",
+    metavar="FILE",
+    help="What to hold judges to: ranking, adjudication, ci-smoke, claim, or a file. Default: as the study says.",
+)
 
 
 def measure(  # noqa: PLR0913  # each by its name
@@ -30,37 +39,75 @@ def measure(  # noqa: PLR0913  # each by its name
     fresh: bool = False,
     executor: str | None = None,
     quiet: bool = False,
+    preflight: bool = False,
 ) -> "list[FinishedRun]":
-    """Measures the named judges, or all, once the price has been shown and agreed to."""
-    from umpirical.progress import watch_run
+    """Measures the named judges, or all, once the price has been shown and agreed to; after a preflight, if asked."""
     from umpirical.runs.executor import LOCAL
     from umpirical.study.run import measure_judges
 
     click.echo(MAKING_STIMULI, err=True)
+    trying = TerminalPreflight(terms)
+    return tell_runs(
+        trying,
+        lambda watch: measure_judges(
+            study,
+            judges,
+            consent=lambda estimate: _consent(estimate, trying),
+            watch=watch,
+            prices=terms.price_overrides(),
+            allow_unpriced=terms.allow_unpriced,
+            fresh=fresh,
+            executor=executor or LOCAL,
+            planned=lambda runs: tell_stimuli(study, runs),
+            preflight=trying if preflight else None,
+        ),
+        quiet=quiet,
+    )
+
+
+def measure_more(run: "Run", terms: Terms, *, concurrency: int, quiet: bool = False) -> "list[FinishedRun]":
+    """Measures a planned follow-up, once the price has been shown and agreed to."""
+    from umpirical.study.run import ask_runs
+
+    trying = TerminalPreflight(terms)
+    return tell_runs(
+        trying,
+        lambda watch: ask_runs(
+            [run],
+            concurrency,
+            consent=lambda estimate: _consent(estimate, trying),
+            watch=watch,
+            prices=terms.price_overrides(),
+            allow_unpriced=terms.allow_unpriced,
+        ),
+        quiet=quiet,
+    )
+
+
+def tell_runs(
+    trying: TerminalPreflight,
+    measuring: "Callable[[Callable[[str, int, Ledger], Progress]], Iterator[FinishedRun]]",
+    *,
+    quiet: bool,
+) -> "list[FinishedRun]":
+    """Measures runs one after another, shows each, and tells what was spent, the preflight included."""
+    from umpirical.progress import watch_run
+
     ledgers: list[Ledger] = []
 
     def watch(name: str, total: int, ledger: "Ledger") -> "Progress":
         ledgers.append(ledger)
         return watch_run(name, total, ledger)
 
-    measured = measure_judges(
-        study,
-        judges,
-        consent=lambda estimate: _consent(estimate, terms),
-        watch=watch,
-        prices=terms.price_overrides(),
-        allow_unpriced=terms.allow_unpriced,
-        fresh=fresh,
-        executor=executor or LOCAL,
-        planned=lambda runs: tell_stimuli(study, runs),
-    )
+    measured = measuring(watch)
     results: list[FinishedRun] = []
     while (result := _next(measured)) is not None:
         results.append(result)
         if not quiet:
             _show(result)
     if ledgers:
-        tell_spent(ledgers[-1].spent, ledgers[-1].cap)
+        cap = ledgers[-1].cap
+        tell_spent(ledgers[-1].spent + trying.spent, None if cap is None else cap + trying.spent)
     return results
 
 
@@ -74,11 +121,14 @@ def _next(measured: "Iterator[FinishedRun]") -> "FinishedRun | None":
 
 
 def exit_code(results: "Sequence[FinishedRun]") -> int:
-    """0, or 5 if a run is not complete."""
-    return 0 if all(result.enough for result in results) else 5
+    """5 if a run is not complete; else what the decisions say: 3 if a judge is refused, 4 if one is open, else 0."""
+    codes = {result.exit_code for result in results}
+    return next((code for code in (5, 3, 4) if code in codes), 0)
 
 
 def _show(result: "FinishedRun") -> None:
+    if result.decision:
+        say(f"  {inert(result.decision.line)}")
     for finding in result.findings:
         say(f"  {inert(finding)}")
     say(f"  {result.documents.html}")
@@ -86,10 +136,16 @@ def _show(result: "FinishedRun") -> None:
         say("  too many calls failed; run the same command again to retry them")
 
 
-def _consent(estimate: "PlanEstimate", terms: Terms) -> Decimal | None:
+def _consent(estimate: "PlanEstimate", trying: TerminalPreflight) -> Decimal | None:
     """Shows what would be sent, and asks for consent if it may be billed. Returns the cap."""
+    terms = trying.terms
     if not estimate.calls:
         return terms.max_cost
     show_plan(estimate, sys.stderr)
     unseen = estimate.unseen_calls
-    return agree(terms, most=estimate.bound, unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "")
+    return agree(
+        terms,
+        most=estimate.bound,
+        unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "",
+        refused="nothing more was sent; the answers of the preflight are kept" if trying.held else "nothing was sent",
+    )

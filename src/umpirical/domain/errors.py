@@ -4,6 +4,7 @@
     ├── UsageError        what the person asked for cannot be done as written      exit code 2
     │   ├── ConfigError   a study file or judge spec is wrong, with file and line  exit code 2
     │   └── GateError     the stimuli are not fit to measure with                  exit code 2
+    ├── JudgeUnreadable   a few calls showed that its answers cannot be read       exit code 5
     ├── SpendRefused      a call would have cost money and nobody agreed           exit code 6
     └── StoreError        the record on disk contradicts itself                    exit code 1
 
@@ -11,7 +12,7 @@ What goes wrong while asking a judge is not here: it is an outcome (`Failed`), r
 A message says what was found, what was expected, and what to do.
 """
 
-__all__ = ["ConfigError", "GateError", "SpendRefused", "StoreError", "UmpiricalError", "UsageError"]
+__all__ = ["ConfigError", "GateError", "JudgeUnreadable", "SpendRefused", "StoreError", "UmpiricalError", "UsageError"]
 
 
 class UmpiricalError(Exception):
@@ -48,6 +49,12 @@ class ConfigError(UsageError):
 
 class GateError(UsageError):
     """A validity gate has failed: no judge is asked about these stimuli."""
+
+
+class JudgeUnreadable(UmpiricalError):
+    """A few calls showed that a judge's answers cannot be read: no more were sent, and their answers are kept."""
+
+    exit_code = 5
 
 
 class SpendRefused(UmpiricalError):

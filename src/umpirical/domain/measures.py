@@ -5,7 +5,7 @@ from typing import Literal
 
 __all__ = ["Censoring", "Estimate", "Interval", "Measure", "Result", "Undefined", "Unit"]
 
-Unit = Literal["call", "prompt", "pair", "item", "task"]
+Unit = Literal["call", "prompt", "pair", "quad", "item", "task"]
 
 Censoring = Literal["none", "left", "right"]
 
@@ -39,6 +39,8 @@ class Estimate:
     """Variance relative to that of independent units. None if it cannot be estimated: at 0, at 1, for a threshold."""
     planning_interval: Interval | None = None
     """At 0 or 1, where the design effect cannot be estimated: the interval under an assumed intra-task correlation."""
+    planning_effect: float | None = None
+    """The design effect of a rate under that correlation; None for anything but a rate."""
     censoring: Censoring = "none"
     """`left`: the true value is at most `value`; `right`: it is more than `value`."""
     left_out: dict[str, int] = field(default_factory=dict)

@@ -51,11 +51,13 @@ class Family(StrEnum):
     """A real answer from the user, and the same with claims deleted or corrupted."""
     CARRIER_DELTA0 = "carrier-delta0"
     """A real answer from the user in two layouts."""
+    CARRIER_FIGURES = "carrier-figures"
+    """A real answer from the user and the same with other figures, each right under one version of its context."""
     ORIGINAL = "original"
     """The user's own responses, unchanged: every changed version is compared with its original."""
 
 
-TIER_2 = frozenset({Family.CARRIER_LADDER, Family.CARRIER_DELTA0})
+TIER_2 = frozenset({Family.CARRIER_LADDER, Family.CARRIER_DELTA0, Family.CARRIER_FIGURES})
 """Families made from the user's own answers. No measure pools them with those made from templates."""
 
 

@@ -15,8 +15,10 @@ __all__ = [
     "GoldTally",
     "GradePairTally",
     "GradeTally",
+    "LayoutTally",
     "OutcomeTally",
     "PairTally",
+    "QuadTally",
     "RepeatTally",
     "Tallies",
     "VacuumTally",
@@ -41,41 +43,90 @@ class VacuumTally:
 
 @dataclass(frozen=True, slots=True)
 class PairTally:
-    """Canonical pairs of one step in one task, each asked in both orders, after slots were mapped back to contents."""
+    """Canonical pairs of one step in one task, each asked in both orders, after slots were mapped back to contents.
+
+    A pair counts once, however often it was repeated: it adds to each count the share of its repeats that came out so.
+    An abstention names no winner, so an order that was abstained from makes a pair one-sided or leaves it without a
+    preference, as a tie does; but it is no tie, and is counted apart.
+    """
 
     cluster: str
     arm: str
     family: str
     delta: float
     pairs: int
-    """Pairs with a verdict or an abstention in both orders."""
-    stable: int = 0
+    """Pairs with a verdict or an abstention in both orders, in at least one repeat."""
+    stable: float = 0
     """The same content won in both orders."""
-    positional: int = 0
+    positional: float = 0
     """The same slot won in both orders, so the content changed."""
-    one_sided: int = 0
+    one_sided: float = 0
     """A winner in exactly one order."""
-    no_preference: int = 0
-    """A tie or an abstention in both orders."""
-    one_sided_slot_1: int = 0
+    no_preference: float = 0
+    """No winner in either order: ties, abstentions or one of each."""
+    one_sided_slot_1: float = 0
     """One-sided pairs whose winner was in slot 1."""
-    one_sided_u: int = 0
+    one_sided_u: float = 0
     """One-sided pairs whose winner was content u."""
-    correct_calls: int = 0
+    correct_calls: float = 0
     """Calls, of two per pair, that named the better content; 0 if neither content is better."""
-    wrong_calls: int = 0
+    wrong_calls: float = 0
     """Calls that named the lesser content."""
-    tie_calls: int = 0
-    """Calls that were a tie or an abstention."""
+    tie_calls: float = 0
+    """Calls that were a tie."""
     incomplete: int = 0
-    """Pairs left out: at least one order was unparsed or failed, or was not asked."""
+    """Pairs left out: in every repeat, at least one order was unparsed or failed, or was not asked."""
     stratum: str = ""
     """The part of the family: a surface transform, a pair of requirements, an amount of extra length."""
-    slot_1_calls: int = 0
+    slot_1_calls: float = 0
     """Calls, of two per pair, that named slot 1."""
-    slot_2_calls: int = 0
-    one_sided_u_slot_1: int = 0
+    slot_2_calls: float = 0
+    one_sided_u_slot_1: float = 0
     """One-sided pairs whose winner was content u in slot 1. With the two splits above, all four kinds are known."""
+    abstained_calls: float = 0
+    """Calls, of two per pair, that were an abstention."""
+    both_correct: float = 0
+    """The better content won in both orders; 0 if neither content is better."""
+    abstained_pairs: int = 0
+    """Pairs that are in no outcome tally: in every repeat that was answered in both orders, one was an abstention."""
+    lost: float = 0
+    """Repeats of the counted pairs that were not answered in both orders, each as a share of its pair's repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuadTally:
+    """Quads of one step in one task: the same two texts under two versions of a task, which differ in the better text.
+
+    A version has a winner if the same text won in both orders; a tie or an abstention in either order leaves it
+    without one. The five outcomes exclude each other and are all there are. A quad counts once: if its versions were
+    asked several times, it adds the share of all combinations of a repeat of the one with a repeat of the other.
+    """
+
+    cluster: str
+    arm: str
+    family: str
+    stratum: str
+    delta: float
+    quads: int
+    """Quads with a verdict or an abstention in both orders of both versions, in at least one repeat each."""
+    following: float = 0
+    """The right text won in both versions."""
+    blind: float = 0
+    """The same text won in both versions, which is right in one of them."""
+    reversed: float = 0
+    """The wrong text won in both versions."""
+    one_version: float = 0
+    """Exactly one version has a winner."""
+    neither: float = 0
+    """No version has a winner."""
+    incomplete: int = 0
+    """Quads left out: a version has no repeat that was answered in both orders, or is missing."""
+    lost: float = 0
+    """Combinations of repeats of the counted quads that were not answered, each as a share of its quad's."""
+    appeal: float = 0
+    """Sum of the products of the two halves of each quad. A half is a call on either version, in opposite orders, so
+    that neither the task nor the slot favours a text in it; its value is the share that named u less the share that
+    named v."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +144,42 @@ class OutcomeTally:
     log_length: float
     """Logarithm of the length of u divided by that of v, to two decimals."""
     counts: tuple[int, int, int, int, int, int]
-    """Answers of one pair, repeats together: slot 1, slot 2, tie in order uv, then in order vu."""
+    """Answers of one pair, repeats together: slot 1, slot 2, tie in order uv, then in order vu. Repeats with an
+    abstention are left out: it is none of the three."""
     pairs: int
     """Pairs with these counts."""
 
 
 @dataclass(frozen=True, slots=True)
+class LayoutTally:
+    """Pairs with nothing to prefer in one task that were shown in one kind of layout, whichever labels it used."""
+
+    cluster: str
+    arm: str
+    family: str
+    """`delta0`, asked in both orders, or `vacuum`: identical answers, of which there is only one order."""
+    label_sign: int
+    """1 if slot 1 carried the first label, -1 if it carried the second."""
+    list_sign: int
+    """1 if the option of slot 1 was named first, -1 if that of slot 2 was."""
+    tie_place: int
+    """How many candidates were named before the tie: 0, 1 or 2."""
+    pairs: int
+    """Pairs answered in every order in at least one repeat."""
+    difference: float = 0.0
+    """Sum over pairs of (share of calls that named slot 1) - (share that named slot 2)."""
+    ties: float = 0.0
+    """Sum over pairs of the share of calls that were a tie."""
+    incomplete: int = 0
+    """Pairs left out: in every repeat, at least one order has no answer."""
+
+
+@dataclass(frozen=True, slots=True)
 class GradePairTally:
-    """Pairs of answers of one step in one task, each answer graded separately by a `grade` judge."""
+    """Pairs of answers of one step in one task, each answer graded separately by a `grade` judge.
+
+    A pair counts once, however often it was repeated: it adds to each count the mean over its repeats.
+    """
 
     cluster: str
     arm: str
@@ -108,18 +187,20 @@ class GradePairTally:
     stratum: str
     delta: float
     pairs: int
-    """Pairs with a grade for both answers."""
-    better_higher: int = 0
+    """Pairs with a grade for both answers, in at least one repeat."""
+    better_higher: float = 0
     """The better answer has the higher grade; if neither is better, u has it."""
-    lesser_higher: int = 0
-    equal: int = 0
+    lesser_higher: float = 0
+    equal: float = 0
     """Both have the same grade."""
     difference: float = 0.0
     """Sum of grade differences, better minus lesser, in steps of the scale; if neither is better, u minus v."""
     distance: float = 0.0
     """Sum of absolute grade differences."""
     incomplete: int = 0
-    """Pairs left out: at least one answer has no grade."""
+    """Pairs left out: in every repeat, at least one answer has no grade."""
+    lost: float = 0
+    """Repeats of the counted pairs without a grade for both answers, each as a share of its pair's repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +245,9 @@ class ChangeTally:
     distance: float = 0.0
     """Sum of absolute score differences."""
     retested: int = 0
-    """Pairs whose original was answered at least twice in the same words."""
+    """Pairs of which both texts were answered at least twice in the same words."""
     retest_changed: float = 0.0
-    """For those, the unbiased chance that two answers to the original differ."""
+    """For those, the unbiased chance that two answers to one text differ, averaged over the two texts."""
     changed_retested: float = 0.0
     """`changed`, for the retested pairs only."""
     incomplete: int = 0
@@ -244,11 +325,13 @@ class Tallies:
     pairs: tuple[PairTally, ...] = ()
     calls: tuple[CallTally, ...] = ()
     outcomes: tuple[OutcomeTally, ...] = ()
+    layouts: tuple[LayoutTally, ...] = ()
     grade_pairs: tuple[GradePairTally, ...] = ()
     grades: tuple[GradeTally, ...] = ()
     changes: tuple[ChangeTally, ...] = ()
     repeats: tuple[RepeatTally, ...] = ()
     golds: tuple[GoldTally, ...] = ()
+    quads: tuple[QuadTally, ...] = ()
     scale: GradeScale | None = None
     """The scale of a judge under stress tests on the user's own data."""
     positive: tuple[str, ...] = ()
@@ -256,7 +339,8 @@ class Tallies:
 
     def arms(self) -> tuple[str, ...]:
         """The arms in which anything was counted, in alphabetical order."""
-        single = (self.vacuum, self.pairs, self.calls, self.outcomes, self.grade_pairs, self.grades)
+        compared = (self.vacuum, self.pairs, self.calls, self.outcomes, self.layouts, self.quads)
+        single = (*compared, self.grade_pairs, self.grades)
         return tuple(
             sorted({tally.arm for part in (*single, self.changes, self.repeats, self.golds) for tally in part})
         )

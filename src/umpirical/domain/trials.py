@@ -3,6 +3,8 @@
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
+from umpirical.domain.layouts import Layout
+
 __all__ = ["BASELINE", "FACTORS", "PAIR_FACTORS", "Order", "Presentation", "Presented", "Trial"]
 
 
@@ -30,6 +32,8 @@ class Presentation:
     repeat: int = 0
     seed: int | None = None
     """Sent instead of the judge's own decoding seed; None leaves that unchanged."""
+    layout: Layout | None = None
+    """What the candidates are called and how the answers are listed; None leaves that as the prompt has it."""
 
     @property
     def question(self) -> "Presentation":

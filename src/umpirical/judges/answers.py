@@ -8,9 +8,11 @@ from typing import Any
 
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
+from umpirical.domain.layouts import Layout
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.trials import Presentation
+from umpirical.judges.layout import layout_words
 
 __all__ = ["ABSTAIN", "AnswerReader", "read_response"]
 
@@ -24,7 +26,7 @@ _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)"
 class AnswerReader:
     """Reads answers onto one scale. Pure: the same text gives the same outcome."""
 
-    version = 3
+    version = 4
     """Incremented with every change that could read an answer differently."""
 
     def __init__(
@@ -48,6 +50,15 @@ class AnswerReader:
         self._confidence = confidence
         self._read = lru_cache(maxsize=1024)(self._read_text)
         self._schema = self._make_schema()
+        self._under: dict[Layout, AnswerReader] = {}
+
+    def under(self, layout: Layout | None) -> "AnswerReader":
+        """Returns the reader of answers to a question in a layout, whose labels are other words for the slots."""
+        if layout is None:
+            return self
+        if layout not in self._under:
+            self._under[layout] = AnswerReader(None, labels=layout_words(layout), confidence=self._confidence)
+        return self._under[layout]
 
     def schema(self) -> str:
         """The JSON Schema of an answer, which constrains the model and validates its answer."""
@@ -151,12 +162,13 @@ class AnswerReader:
 def read_response(
     reader: AnswerReader,
     response: Response,
-    presentation: Presentation,  # noqa: ARG001  # no factor changes what an answer means so far; labels will
+    presentation: Presentation,
 ) -> Outcome:
     """Returns what a response says. A response without a text has failed, however the reader reads an empty one."""
     if response.failure is not None:
         return Failed(response.failure, response.failure_detail)
-    return reader.read(response.text or "", cut=response.finish_reason == "length")
+    text, cut = response.text or "", response.finish_reason == "length"
+    return reader.under(presentation.layout).read(text, cut=cut)
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

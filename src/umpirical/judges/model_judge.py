@@ -10,6 +10,7 @@ from umpirical.domain.scales import GradeScale, JudgeKind
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.judge import Capabilities
+from umpirical.judges.layout import layout_values
 from umpirical.judges.prompt import fence
 from umpirical.models.requests import ChatRequest, Decoding, Message, Model
 from umpirical.text.templates import fill
@@ -60,9 +61,10 @@ class ModelJudge:
             "fence": fence(shown),
             "scale": describe_scale(self.scale),
             "order": describe_order(self.scale),
+            **layout_values(presentation.layout),
         }
         message = Message("user", fill(self.prompts[presentation.arm], values))
-        schema = self.reader.schema() if self.constrained else ""
+        schema = self.reader.under(presentation.layout).schema() if self.constrained else ""
         seed = presentation.seed
         decoding = self.decoding if seed is None else replace(self.decoding, seed=seed)
         return ChatRequest(self.model_name, (message,), decoding, schema)

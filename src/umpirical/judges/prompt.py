@@ -1,7 +1,7 @@
 """A judge's prompts: the built-in ones, those in the study's folder, and the marks around what is judged."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from importlib.resources import files
 from pathlib import Path
 
@@ -9,32 +9,34 @@ from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.trials import Presented
+from umpirical.judges.layout import LAYOUT_PLACEHOLDERS
 from umpirical.judges.spec import JudgeSpec
 from umpirical.store.files import inside
 from umpirical.text.templates import fill, placeholders
 
 __all__ = ["builtin_name", "builtin_prompt", "fence", "resolve_prompts"]
 
-ALLOWED = {"task", "first", "second", "fence", "scale", "order"}
+ALLOWED = {"task", "first", "second", "fence", "scale", "order"} | LAYOUT_PLACEHOLDERS
 """Placeholders that are filled for each trial."""
 
 
 def resolve_prompts(
     spec: JudgeSpec,
     folder: Path,
-    arms: Sequence[str] = ("baseline",),
+    arms: Collection[str] | Mapping[str, str] = ("baseline",),
     shared: Mapping[str, str] | None = None,
 ) -> JudgeSpec:
     """Returns the spec with each prompt's text in place of its name, so that it is self-contained.
 
-    A judge that names no prompt is asked in `arms` with the built-in prompts, one file for each arm. `shared` are the
-    study's instruction and rubric, inserted where a prompt names them.
+    A judge that names no prompt is asked in `arms` with the built-in prompts, one file for each arm, unless `arms` maps
+    an arm to another prompt. `shared` are the study's instruction and rubric, inserted where a prompt names them.
     """
     if spec.callable:
         return spec
     # An arm is about ties, which do not apply to grades.
     asked = arms if spec.kind == "compare" else ("baseline",)
-    named = spec.prompts or {arm: f"builtin:{builtin_name(spec.kind, arm)}" for arm in asked}
+    own = arms if isinstance(arms, Mapping) else {}
+    named = spec.prompts or {arm: _study_prompt(own.get(arm, arm), spec.kind) for arm in asked}
     if shared and not spec.prompts:
         named = {"baseline": "builtin:grade-rubric"}
     prompts = {arm: _prompt_text(name, spec, folder, shared or {}) for arm, name in named.items()}
@@ -65,6 +67,11 @@ def builtin_prompt(name: str) -> str:
 def builtin_name(kind: JudgeKind, arm: str) -> str:
     """Returns the name of an arm's built-in prompt."""
     return kind if arm == "baseline" else f"{kind}-{arm}"
+
+
+def _study_prompt(name: str, kind: JudgeKind) -> str:
+    """Returns the prompt that a study names for an arm: a file, `builtin:NAME`, or an arm that has a built-in one."""
+    return name if "." in name or ":" in name else f"builtin:{builtin_name(kind, name)}"
 
 
 def _prompt_text(name: str, spec: JudgeSpec, folder: Path, shared: Mapping[str, str]) -> str:

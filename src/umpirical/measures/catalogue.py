@@ -40,6 +40,14 @@ class MeasureSpec:
     own data), that of a plugin, or EVERY_PROTOCOL."""
     between_arms: bool = False
     """It compares an arm with the baseline, so the baseline itself has none."""
+    symbol: str = ""
+    """What the Dark Current paper calls it; empty for a measure that the paper does not have."""
+    symbol_above_0: str = ""
+    """What the paper calls it on a ladder step, where that has a name of its own."""
+
+    def symbol_at(self, stratum: str) -> str:
+        """Returns the paper's symbol for one part of the design."""
+        return self.symbol_above_0 if self.symbol_above_0 and stratum not in ("", "0") else self.symbol
 
     def is_for(self, kind: JudgeKind, protocol: str) -> bool:
         """Whether it says something about judges of that kind under that protocol."""
@@ -52,20 +60,36 @@ MEASURES: Registry[MeasureSpec] = Registry(
         "dark-current": "umpirical.measures.pairs.dark_current:SPEC",
         "raw-false-preference": "umpirical.measures.pairs.raw_false_preference:SPEC",
         "stable-cross-sensitivity": "umpirical.measures.pairs.stable_cross_sensitivity:SPEC",
+        "unlocked-cross-sensitivity": "umpirical.measures.pairs.unlocked_cross_sensitivity:SPEC",
         "positional-false-preference": "umpirical.measures.pairs.positional_false_preference:SPEC",
         "one-sided-commit": "umpirical.measures.pairs.one_sided_commit:SPEC",
+        "other-conflict": "umpirical.measures.pairs.other_conflict:SPEC",
         "no-preference": "umpirical.measures.pairs.no_preference:SPEC",
         "one-sided-slot": "umpirical.measures.pairs.one_sided_slot:SPEC",
         "one-sided-content": "umpirical.measures.pairs.one_sided_content:SPEC",
         "slot-1-rate": "umpirical.measures.pairs.slot_1_rate:SPEC",
         "slot-2-rate": "umpirical.measures.pairs.slot_2_rate:SPEC",
+        "slot-effect": "umpirical.measures.layout.slot_effect:SPEC",
+        "label-effect": "umpirical.measures.layout.label_effect:SPEC",
+        "list-effect": "umpirical.measures.layout.list_effect:SPEC",
+        "tie-place-effect": "umpirical.measures.layout.tie_place_effect:SPEC",
         "excess-stable": "umpirical.measures.pairs.excess_stable:SPEC",
         "excess-positional": "umpirical.measures.pairs.excess_positional:SPEC",
         "target-sensitivity": "umpirical.measures.pairs.target_sensitivity:SPEC",
+        "both-orders-sensitivity": "umpirical.measures.pairs.both_orders_sensitivity:SPEC",
         "tie-rate": "umpirical.measures.pairs.tie_rate:SPEC",
         "wrong-choice-rate": "umpirical.measures.pairs.wrong_choice_rate:SPEC",
         "committed-accuracy": "umpirical.measures.pairs.committed_accuracy:SPEC",
         "detection-threshold": "umpirical.measures.pairs.detection_threshold:SPEC",
+        "task-following": "umpirical.measures.quads.task_following:SPEC",
+        "task-blind-preference": "umpirical.measures.quads.task_blind_preference:SPEC",
+        "task-reversal": "umpirical.measures.quads.task_reversal:SPEC",
+        "one-version-preference": "umpirical.measures.quads.one_version_preference:SPEC",
+        "neither-version-preference": "umpirical.measures.quads.neither_version_preference:SPEC",
+        "text-appeal": "umpirical.measures.quads.text_appeal:SPEC",
+        "figure-sensitivity": "umpirical.measures.pairs.figure_sensitivity:SPEC",
+        "figure-following": "umpirical.measures.quads.figure_following:SPEC",
+        "figure-blind-preference": "umpirical.measures.quads.figure_blind_preference:SPEC",
         "model-threshold": "umpirical.measures.signal.model_threshold:SPEC",
         "resolution": "umpirical.measures.signal.resolution:SPEC",
         "criterion": "umpirical.measures.signal.criterion:SPEC",
@@ -87,6 +111,8 @@ MEASURES: Registry[MeasureSpec] = Registry(
         "requirement-weight-test": "umpirical.measures.pairs.requirement_weight_test:SPEC",
         "carrier-sensitivity": "umpirical.measures.pairs.carrier_sensitivity:SPEC",
         "carrier-false-preference": "umpirical.measures.pairs.carrier_false_preference:SPEC",
+        "carrier-following": "umpirical.measures.quads.carrier_following:SPEC",
+        "carrier-blind-preference": "umpirical.measures.quads.carrier_blind_preference:SPEC",
         "flip-rate": "umpirical.measures.repeats.flip_rate:SPEC",
         "grade-spread": "umpirical.measures.grades.grade_spread:SPEC",
         "grade-concordance": "umpirical.measures.grades.grade_concordance:SPEC",

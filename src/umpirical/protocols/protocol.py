@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from umpirical.protocols.review.spec import ReviewTerms
     from umpirical.protocols.writing import Writing
 
-__all__ = ["Checked", "Documents", "PlannedCounts", "Protocol", "Started"]
+__all__ = ["Checked", "Decided", "Documents", "Followed", "PlannedCounts", "Protocol", "Started"]
 
 StudyT = TypeVar("StudyT", bound=Study[Any])
 RecordT = TypeVar("RecordT", bound=Record)
@@ -72,6 +72,30 @@ class Started:
     """What was guessed, and from what."""
     options: str = ""
     """Options that every command on this study needs besides its folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a record says to do with the judge, the same wherever it is shown."""
+
+    verdict: str
+    """For programs: `use-with-limits`."""
+    line: str
+    """In one line, for people."""
+    exit_code: int
+    """What a command that decides exits with: 0, 3 if the judge is refused, 4 if that is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What a follow-up run asks: everything that the run asked, whose answers are reused, and more."""
+
+    study: "Study[Any]"
+    stimuli: StimulusSet
+    words: tuple[str, ...]
+    """What is asked more, and what for."""
+    about: Mapping[str, Json] = field(default_factory=dict)
+    """Entries of the manifest, in place of what the study says."""
 
 
 class PlannedCounts(ABC):
@@ -214,6 +238,22 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
     def findings(self, record: RecordT) -> list[str]:  # noqa: ARG002
         """Returns what the record says, in a few plain sentences."""
         return []
+
+    def hold(self, record: RecordT, policy: str) -> RecordT:  # noqa: ARG002  # most decide by no policy
+        """Returns a record with the decision by another policy, which a person names: a shipped one, or a file."""
+        raise UsageError(f"protocol {self.name} does not decide by a policy", fix="leave --policy out")
+
+    def decision(self, record: RecordT) -> "Decided | None":  # noqa: ARG002  # most decide nothing
+        """Returns what a record says to do with the judge; None if the protocol makes no decision."""
+        return None
+
+    def policy_schema(self) -> str | None:
+        """Returns the JSON Schema of a policy file; None if the protocol does not decide by a policy."""
+        return None
+
+    def more(self, run: Run, record: RecordT) -> "Followed":  # noqa: ARG002  # likewise
+        """Returns what to ask so that a decision left open is settled. Raises UsageError if nothing would."""
+        raise UsageError(f"protocol {self.name} does not ask more", fix="umpirical run  with a larger design")
 
     def summary(self, record: RecordT) -> Mapping[str, Any]:  # noqa: ARG002
         """Returns further entries of the summary for a program that started a run."""

@@ -1,5 +1,6 @@
 """A study: what every study file holds, whatever its protocol, and a study file after reading."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,9 +68,12 @@ class Study(Generic[SpecT_co]):
     """Maps a judge to the command that measures it, if that is not `umpirical run`."""
     found: Mapping[str, object] = field(default_factory=dict, repr=False)
     """Maps a judge to the object itself, for judges that were passed in this process."""
+    policy: str = ""
+    """The policy that a person names for this run, in place of the study's: a shipped one, or a file."""
 
     def command(self, judge: str) -> str:
-        return self.commands.get(judge, f"umpirical run --judge {judge}")
+        policy = f" --policy {shlex.quote(self.policy)}" if self.policy else ""
+        return self.commands.get(judge, f"umpirical run --judge {judge}") + policy
 
     def judge(self, name: str) -> JudgeSpec:
         for judge in self.spec.judges:

@@ -33,6 +33,7 @@ def judge_record(run: Run, reading: Reading) -> JudgeRecord:
         capabilities=spec.capabilities.as_dict(),
         prompts=spec.prompts,
         scale=_scale(spec),
+        grades=len(spec.scale.labels) or None if spec.scale else None,
     )
 
 
@@ -48,6 +49,7 @@ def run_record(run: Run, reading: Reading, tallies: Tallies) -> RunRecord:
         seed=manifest["seed"],
         tasks=sorted({tally.cluster for tally in tallies.calls}),
         arms=manifest["arms"],
+        steps=manifest.get("steps", {}),
         repeats=manifest["repeats"],
         trials=reading.planned,
         responses_sha256=reading.responses_sha256,

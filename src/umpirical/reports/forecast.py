@@ -4,34 +4,60 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from math import ceil, hypot, isclose, isfinite, sqrt
 
+from scipy.special import ndtri
+
 from umpirical.reports.record import EstimateRecord
 from umpirical.stats.clusters import student
 
-__all__ = ["items_to_settle", "units_to_settle"]
+__all__ = ["items_to_settle", "settling_units", "units_to_settle"]
+
+TWO_SIDED = float(ndtri(0.975))
+
+POWER = float(ndtri(0.90))
+"""Nine samples in ten of the size that is named settle the limit."""
 
 MOST_ITEMS = 10**9
 """If more than this would be needed, no number is enough."""
 
 
 def units_to_settle(value: float, limit: float, *, bound: float, units: int, is_rate: bool) -> int | None:
-    """Returns the units at which the interval of `value` no longer contains `limit`; None if no number is enough.
+    """Returns the units at which nine samples in ten settle `limit`, if `value` is true; None if no number is enough.
 
     `bound` is the interval's present end on the side of the limit, over `units` units. A Wilson bound B of a rate p
-    satisfies (p - B)² / (B (1 - B)) = z² · design effect / n. So the present bound gives z² times the design effect,
-    whatever they are, and the limit says how small that divided by n has to be. Further units are assumed to come as
-    new tasks of the present size, which leaves the design effect unchanged; Student's t would shrink a little too, so
-    with few tasks this asks for somewhat more than needed. Anything but a rate has a bound at a distance of 1/sqrt(n).
+    satisfies (p - B)² / (B (1 - B)) = z² · design effect / n, so the present bound gives the design effect. Further
+    units are assumed to come as new tasks of the present size, which leaves it unchanged. Anything but a rate has a
+    bound at a distance of 1/sqrt(n).
 
     >>> units_to_settle(5 / 60, 0.10, bound=0.180689, units=60, is_rate=True)
-    1245
+    3196
     >>> units_to_settle(1.0, 0.95, bound=0.838875, units=20, is_rate=True)
     73
     """
-    now, wanted = _tightness(value, bound, is_rate=is_rate), _tightness(value, limit, is_rate=is_rate)
-    if now is None or not wanted:
+    now = _tightness(value, bound, is_rate=is_rate)
+    if now is None:
         return None
-    needed = units * now / wanted
-    return max(units + 1, ceil(needed)) if isfinite(needed) else None
+    if is_rate:
+        return settling_units(value, limit, effect=units * now / TWO_SIDED**2, units=units)
+    wanted = _tightness(value, limit, is_rate=False)
+    return _more_than(units, units * now / wanted * (1 + POWER / TWO_SIDED) ** 2) if wanted else None
+
+
+def settling_units(value: float, limit: float, *, effect: float, units: int, alpha: float = 0.05) -> int | None:
+    """Returns the units at which nine samples in ten settle `limit`, if the rate is `value`; None if no number does.
+
+    Not the number at which the interval of just this value would end at the limit: half of all samples are on the wrong
+    side of that. N = effect · [(z sqrt(L (1 - L)) + z.90 sqrt(p (1 - p))) / (L - p)]², with z at 1 - alpha / 2, which
+    leaves room for an exact limit, for the t of few clusters and for a value that is itself uncertain.
+    """
+    if not (0 < limit < 1) or value == limit:
+        return None
+    z = float(ndtri(1 - alpha / 2))
+    spread = z * sqrt(limit * (1 - limit)) + POWER * sqrt(value * (1 - value))
+    return _more_than(units, effect * (spread / (limit - value)) ** 2)
+
+
+def _more_than(units: int, needed: float) -> int | None:
+    return max(units + 1, ceil(needed)) if isfinite(needed) and needed <= MOST_ITEMS else None
 
 
 def items_to_settle(estimate: EstimateRecord, limit: float) -> int | None:

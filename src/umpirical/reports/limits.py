@@ -1,29 +1,25 @@
-"""Holds measures against limits: the only place where a number becomes PASS, FAIL or INCONCLUSIVE.
+"""Holds intervals against limits: PASS, FAIL or INCONCLUSIVE.
 
 A limit passes only if the whole interval lies inside it, and fails only if the whole interval lies outside.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Literal
 
 from umpirical.reports.forecast import units_to_settle
 from umpirical.reports.left_out import worst_ends
-from umpirical.reports.numbers import about, limit, measured_interval, measured_value, units
-from umpirical.reports.record import EstimateRecord, LimitRecord, LimitVerdict, MeasureRecord
+from umpirical.reports.record import EstimateRecord, LimitVerdict, MeasureRecord
 
 __all__ = [
-    "ANSWERED",
     "FALSE_PREFERENCES",
     "RARE",
     "SEEN",
     "Forecast",
     "Held",
     "Leaning",
-    "Limit",
     "hold",
-    "hold_limits",
     "units_needed",
     "verdict_of",
 ]
@@ -37,44 +33,7 @@ FALSE_PREFERENCES = 0.10
 RARE = 0.02
 """Share of calls that may give no verdict."""
 
-APART = "Ask again where no verdict can be read, and report what stays unread apart: never as a tie, a loss or a zero."
-
 Leaning = Literal["pass", "fail"]
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """One limit of a policy, and the words that go with it."""
-
-    measure: str
-    stratum: str
-    kind: Literal["at_most", "at_least"]
-    value: float
-    essential: bool = True
-    """Whether the judge must not be used unless this is met or made up for."""
-    cure: str = ""
-    """A way of use that makes up for missing it; empty if there is none."""
-    cure_needs: tuple[str, str] | None = None
-    """(measure, stratum) of a limit that must pass for the cure to work."""
-    good_for: str = ""
-    """Said about a judge that meets it."""
-    not_for: str = ""
-    """Said about a judge that does not meet it, or is not shown to."""
-
-    @property
-    def least(self) -> float | None:
-        return self.value if self.kind == "at_least" else None
-
-    @property
-    def most(self) -> float | None:
-        return self.value if self.kind == "at_most" else None
-
-
-ANSWERED = (
-    Limit("unparsed-rate", "", "at_most", RARE, cure=APART),
-    Limit("failure-rate", "", "at_most", RARE, cure=APART),
-)
-"""Limits on answers that are no verdict, whatever the protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,56 +83,6 @@ def verdict_of(ends: tuple[float, float], least: float | None, most: float | Non
     if least <= low and high <= most:
         return "PASS"
     return "FAIL" if high < least or low > most else "INCONCLUSIVE"
-
-
-def hold_limits(policy: Iterable[Limit], measures: Sequence[MeasureRecord], arms: Iterable[str]) -> list[LimitRecord]:
-    """Returns every limit of a policy for every arm, in the order of the policy. What was not measured is N/A."""
-    found = {(measure.arm, measure.name, measure.stratum): measure for measure in measures}
-    titles = {measure.name: measure.title for measure in measures}
-    limits = list(policy)
-    return [
-        _limit_record(one, found.get((arm, one.measure, one.stratum)), arm, titles.get(one.measure, one.measure))
-        for arm in arms
-        for one in limits
-    ]
-
-
-def _limit_record(one: Limit, measure: MeasureRecord | None, arm: str, title: str) -> LimitRecord:
-    known = {
-        "measure": one.measure,
-        "title": title,
-        "arm": arm,
-        "stratum": one.stratum,
-        "kind": one.kind,
-        "value": one.value,
-        "essential": one.essential,
-    }
-    if measure is None:
-        return LimitRecord(**known, verdict="N/A", why="not measured")
-    if not isinstance(measure.result, EstimateRecord):
-        return LimitRecord(**known, verdict="N/A", why=measure.result.reason)
-    estimate = measure.result
-    held = hold(estimate, one.least, one.most, forecast=units_needed(measure), count_missing=False)
-    return LimitRecord(
-        **known,
-        verdict=held.verdict,
-        needed=held.needed,
-        more_needed=None if held.needed is None else held.needed - estimate.denominator,
-        unit=estimate.unit,
-        why=_why(one, measure, estimate, held),
-    )
-
-
-def _why(one: Limit, measure: MeasureRecord, estimate: EstimateRecord, held: Held) -> str:
-    seen = f"{measured_value(measure, estimate)} {measured_interval(measure, estimate.interval)}"
-    words = f"{seen} against {limit(one.kind, one.value)}"
-    if held.verdict != "INCONCLUSIVE":
-        return f"{words}: the whole interval is {'inside' if held.verdict == 'PASS' else 'outside'}"
-    if held.needed is None:
-        return f"{words}: the interval holds the limit, and at this rate more of the same would not settle it"
-    way = "a pass" if (estimate.value < one.value) == (one.kind == "at_most") else "a fail"
-    needed = f"about {about(held.needed)} {units(estimate.unit, held.needed)}"
-    return f"{words}: at the same rate {needed} would settle it as {way}"
 
 
 def _ends(estimate: EstimateRecord) -> tuple[float, float]:

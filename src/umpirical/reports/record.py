@@ -17,11 +17,14 @@ from umpirical.measures.catalogue import MeasureSpec, Scale
 
 __all__ = [
     "AuditRow",
+    "ConditionRecord",
+    "CureRecord",
     "EstimateRecord",
     "GateRecord",
     "IntervalRecord",
     "JudgeRecord",
     "LimitRecord",
+    "LimitState",
     "LimitVerdict",
     "MeasureRecord",
     "Planted",
@@ -71,6 +74,9 @@ class EstimateRecord(Strict):
     planning_interval: IntervalRecord | None = Field(
         default=None, description="At 0 or 1: the interval under an assumed intra-task correlation."
     )
+    planning_effect: float | None = Field(
+        default=None, description="The design effect of a rate under an assumed intra-task correlation."
+    )
     censoring: Censoring = "none"
     left_out: dict[str, int] = Field(default={}, description="Units not in the denominator, by reason.")
     bounds: tuple[float, float] | None = Field(
@@ -94,6 +100,7 @@ class MeasureRecord(Strict):
 
     name: str
     title: str
+    symbol: str = Field(default="", description="What the Dark Current paper calls it; empty if it does not have it.")
     about: str = Field(description="What it measures, in one sentence.")
     worse: Literal["higher", "lower", "depends"] = Field(description="Which direction is bad news.")
     arm: str
@@ -125,6 +132,7 @@ class JudgeRecord(Strict):
     capabilities: dict[str, bool]
     prompts: dict[str, str] = Field(default={}, description="The prompt template of each arm.")
     scale: str = Field(default="", description="What a `grade` judge may answer, in words.")
+    grades: int | None = Field(default=None, description="How many grades there are; null on a scale of numbers.")
 
 
 class RevisionRecord(Strict):
@@ -146,6 +154,9 @@ class RunRecord(Strict):
     seed: int
     tasks: list[str]
     arms: list[str]
+    steps: dict[str, list[float]] = Field(
+        default={}, description="Of each probe, the steps at which it was asked; every other arm was asked everything."
+    )
     repeats: int
     trials: int
     responses_sha256: str = Field(description="Digest over every response read, in order of trial id.")
@@ -208,23 +219,51 @@ class SpendRecord(Strict):
 LimitVerdict = Literal["PASS", "FAIL", "INCONCLUSIVE", "N/A"]
 
 
-class LimitRecord(Strict):
-    """A limit of the policy held against one measure."""
+LimitState = Literal["met", "made up for", "broken", "open"]
+"""What a limit comes to: it passes; a way of use makes up for it; it fails and nothing does; or none of these."""
+
+
+class ConditionRecord(Strict):
+    """A condition held against one measure."""
 
     measure: str
     title: str = Field(default="", description="The measure's, for sentences.")
-    arm: str
     stratum: str
     kind: Literal["at_most", "at_least"]
     value: float
-    essential: bool = Field(default=False, description="A judge is not used unless this is met or has a cure.")
     verdict: LimitVerdict
+    bound: float | None = Field(
+        default=None, description="The one-sided bound that had to lie inside, missing answers counted the worst way."
+    )
+    level: float | None = Field(default=None, description="How often that bound errs, at most.")
     needed: int | None = Field(
-        default=None, description="Units in all that would settle an INCONCLUSIVE one at the same rate."
+        default=None, description="Units in all that would settle an INCONCLUSIVE one, in nine samples of ten."
     )
     more_needed: int | None = Field(default=None, description="The same, less the units there are.")
     unit: Unit | None = None
+    unanswered: int = Field(default=0, description="Units without an answer that prevent a PASS.")
     why: str = Field(default="", description="How the verdict came about, in words.")
+
+
+class CureRecord(Strict):
+    """A way of use that may make up for a limit, and what it needs."""
+
+    way: str
+    needs: list[ConditionRecord]
+    works: bool
+
+
+class LimitRecord(ConditionRecord):
+    """A limit of the policy held against one measure."""
+
+    arm: str
+    essential: bool = Field(default=False, description="A judge is not used unless this is met or has a cure.")
+    refuses: bool = Field(default=True, description="Whether missing it speaks against the judge.")
+    state: LimitState = Field(default="open", description="What it comes to in the decision.")
+    cures: list[CureRecord] = Field(default=[], description="Ways of use that may make up for it, the best first.")
+    way: str = Field(default="", description="The way of use that makes up for it, if one does.")
+    good_for: str = Field(default="", description="Said about a judge that meets it.")
+    not_for: str = Field(default="", description="Said about a judge that does not meet it, or is not shown to.")
 
 
 class Record(Strict):
@@ -258,6 +297,7 @@ def measure_record(spec: MeasureSpec, measure: Measure, planted: Planted = Mappi
     return MeasureRecord(
         name=spec.name,
         title=spec.title,
+        symbol=spec.symbol_at(measure.stratum),
         about=spec.about,
         worse=spec.worse,
         arm=measure.arm,

@@ -10,10 +10,10 @@ from statistics import NormalDist
 
 from umpirical.reports.record import EstimateRecord
 
-__all__ = ["LEVEL", "p_value", "survivors"]
+__all__ = ["LEVEL", "difference_p", "false_discoveries", "holm", "p_value", "survivors"]
 
 LEVEL = 0.05
-"""Share of false alarms among the misses that survive, as Benjamini and Hochberg's procedure bounds it."""
+"""Chance of any false alarm by Holm, and share of false alarms among what survives by Benjamini and Hochberg."""
 
 _NORMAL = NormalDist()
 
@@ -54,13 +54,55 @@ def survivors(p_values: Sequence[float | None]) -> list[bool]:
     >>> survivors([0.001, 0.04, None, 0.9])
     [True, False, False, False]
     """
+    return [p is not None and p <= LEVEL for p in false_discoveries(p_values)]
+
+
+def difference_p(estimate: EstimateRecord) -> float | None:
+    """Returns the two-sided p-value of a difference of 0; None without a limit on the side of 0.
+
+    The distance from the value to that limit is a quantile of Student's t, and 0 is so many times as far.
+    """
+    limits, value = estimate.interval, estimate.value
+    end = None if limits is None else limits.low if value > 0 else limits.high
+    if limits is None or (value and end is None) or estimate.clusters < 2:
+        return None
+    if not value or end is None or value == end:
+        return 1.0
+    from scipy.special import stdtr
+
+    from umpirical.stats.clusters import student
+
+    away = student(estimate.clusters, limits.level) * abs(value / (value - end))
+    return 2 * float(stdtr(estimate.clusters - 1, -away))
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Returns p-values adjusted so that one below a level is a false alarm, of all of them, no more often than that.
+
+    Reference: S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6
+    (1979).
+
+    >>> holm([0.01, 0.04, None, 0.03])
+    [0.03, 0.06, None, 0.06]
+    """
+    tested = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
+    highest = 0.0
+    for rank, (p, place) in enumerate(tested):
+        highest = max(highest, min(1.0, (len(tested) - rank) * p))
+        adjusted[place] = highest
+    return adjusted
+
+
+def false_discoveries(p_values: Sequence[float | None]) -> list[float | None]:
+    """Returns p-values adjusted by Benjamini and Hochberg's procedure."""
     tested = [p for p in p_values if p is not None]
     if not tested:
-        return [False] * len(p_values)
+        return [None] * len(p_values)
     from scipy.stats import false_discovery_control
 
     adjusted = iter(false_discovery_control(tested).tolist())
-    return [p is not None and next(adjusted) <= LEVEL for p in p_values]
+    return [None if p is None else next(adjusted) for p in p_values]
 
 
 def _distance(value: float, bound: float, *, is_rate: bool) -> float | None:

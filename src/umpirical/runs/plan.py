@@ -1,6 +1,6 @@
 """The plan of a run: every trial, on disk, before anything is asked."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -28,6 +28,10 @@ class Design:
     def as_json(self) -> Json:
         """Returns the part of the design that decides the questions; it is part of the run's id."""
         return {"repeats": self.repeats, "arms": self.arms}
+
+    def over(self, stimuli: Iterable[Stimulus]) -> "Design":  # noqa: ARG002  # most look at no others
+        """Returns the design for a whole set; one may show a stimulus by its place among the others."""
+        return self
 
     def presentations(
         self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"

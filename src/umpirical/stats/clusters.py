@@ -8,7 +8,7 @@ from scipy.special import betaincinv, stdtrit
 
 from umpirical.stats.wilson import Bounds, wilson
 
-__all__ = ["ClusterRate", "cluster_wilson", "combined_wilson", "planning_wilson"]
+__all__ = ["ClusterRate", "cluster_wilson", "combined_wilson", "kish_effect", "planning_wilson"]
 
 MIN_DESIGN_EFFECT = 0.25
 """A lower value is the luck of a small sample, and must not narrow the interval further."""
@@ -72,11 +72,14 @@ def combined_wilson(
 
 def planning_wilson(rate: ClusterRate, denominators: ArrayLike, *, correlation: float, level: float = 0.95) -> Bounds:
     """Returns the interval if units of one cluster had this correlation: for rates of 0 and 1."""
+    units = float(np.asarray(denominators, dtype=float).sum())
+    return _cautious(rate.value, units / kish_effect(denominators, correlation=correlation), rate.clusters, level)
+
+
+def kish_effect(denominators: ArrayLike, *, correlation: float) -> float:
+    """Returns the design effect if units of one cluster had this correlation, for clusters of unequal sizes."""
     n = np.asarray(denominators, dtype=float)
-    n = n[n > 0]
-    # Kish's design effect for unequal cluster sizes.
-    effect = 1 + ((n**2).sum() / n.sum() - 1) * correlation
-    return _cautious(rate.value, float(n.sum() / effect), rate.clusters, level)
+    return float(1 + ((n**2).sum() / n.sum() - 1) * correlation)
 
 
 def _cautious(p: float, n_eff: float, clusters: int, level: float) -> Bounds:

@@ -220,7 +220,7 @@ def add_one_sensitivity(correct: int, wrong: int, calls: int) -> Sensitivity:
     return Sensitivity(hit - slip, -(hit + slip) / 2, wrong == 0 or correct == calls)
 
 
-def sensitivity(correct: int, calls: int, *, named: int, equal_calls: int) -> Sensitivity:
+def sensitivity(correct: float, calls: float, *, named: float, equal_calls: float) -> Sensitivity:
     """Returns d' and the criterion of the tie-aware model from one difference and equal quality.
 
     A hit means that the better one is named; a false alarm is any winner named where there is none, which both tails of
@@ -237,7 +237,7 @@ def sensitivity(correct: int, calls: int, *, named: int, equal_calls: int) -> Se
     return Sensitivity(float(ndtri(hits)) + criterion, criterion, correct in {0, calls} or named in {0, equal_calls})
 
 
-def _check(calls: int, *counts: int) -> None:
+def _check(calls: float, *counts: float) -> None:
     if calls < 1:
         raise ValueError(f"d' needs calls, got {calls}")
     if min(counts) < 0 or sum(counts) > calls:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
 from umpirical.stats.signal_likelihood import PARAMETERS, PairCounts, kind_likelihoods, sort_kinds
-from umpirical.stats.signal_search import LOWEST_VARIANCE, Space, search, space_of
+from umpirical.stats.signal_search import LOWEST_LAPSE, LOWEST_VARIANCE, Space, search, space_of
 from umpirical.stats.simulation.judge import LatentJudge, correct_rate
 
 __all__ = ["PairCounts", "Parameter", "SignalFit", "detection_threshold", "fit_signal"]
@@ -128,8 +128,20 @@ def most_likely(space: Space, weights: Floats) -> tuple[Floats, float]:
         steepest = space.hold(0, float(np.copysign(space.high[0], theta[0])))
         bound, bound_value = search(steepest, weights, [theta])
         if bound_value > value - FLAT:
-            return bound, bound_value
-    return theta, value
+            theta, value = bound, bound_value
+    return _without_lapses(space, weights, theta, value)
+
+
+def _without_lapses(space: Space, weights: Floats, theta: Floats, value: float) -> tuple[Floats, float]:
+    """Returns the fit without lapses if it is as good: a small lapse moves freely along a flat likelihood."""
+    lapse = PARAMETERS.index("lapse")
+    if not space.free[lapse] or expit(theta[lapse]) > 10 * LOWEST_LAPSE:
+        return theta, value
+    free = space.free & (np.arange(len(theta)) != lapse) & ~space.at_bound(theta)
+    held = np.where(free, 0.0, theta)
+    held[lapse] = space.low[lapse]
+    bound, bound_value = search(Space(space.kinds, free, held, space.low, space.high), weights, [theta])
+    return (bound, bound_value) if bound_value > value - FLAT else (theta, value)
 
 
 def _starting_points(space: Space, weights: Floats) -> list[Floats]:
@@ -178,7 +190,8 @@ def natural_values(theta: Floats) -> Floats:
     """Returns the parameters as they are reported, in the order of `PARAMETERS`."""
     k, c, b, variance, w, lapse = theta
     tau = 0.0 if variance <= LOWEST_VARIANCE else np.sqrt(variance)
-    return np.array([k, c, b, tau, w, expit(lapse)])
+    lapse = expit(lapse)
+    return np.array([k, c, b, tau, w, 0.0 if lapse <= LOWEST_LAPSE * (1 + 1e-6) else lapse])
 
 
 def judge_of(theta: Floats) -> LatentJudge:

@@ -34,6 +34,9 @@ PRIOR_HELD = 2.0
 BLIND = 100.0
 """An interval that extends from a threshold to a hundred times its value says nothing."""
 
+TARGET = 0.75
+"""Share of calls that name the better content at the threshold."""
+
 FLATTEST = 1e-8
 """Curvature below which a direction counts as flat."""
 
@@ -46,7 +49,7 @@ class ParameterEstimate:
     """One parameter with its interval."""
 
     value: float | None
-    """None only for a threshold that is not reached."""
+    """None only for a threshold that is not reached at the largest difference shown."""
     standard_error: float | None
     """Jackknife error, on the scale of the value. None if the interval is not a jackknife interval."""
     bias: float | None
@@ -76,6 +79,8 @@ class SignalEstimates:
     length_weight: ParameterEstimate
     lapse: ParameterEstimate
     threshold: ParameterEstimate
+    largest: float
+    """The largest difference shown."""
 
 
 def estimate_signal(
@@ -84,17 +89,20 @@ def estimate_signal(
     """Fits all tasks, then refits without each task: intervals with Student's t on G-1 degrees of freedom.
 
     The interval is made on the scale on which the estimate is closest to normal and then transformed: the logarithm
-    of the threshold, the square of the surface spread, the logit of the lapse, the value itself for the others. Those
-    of criterion and surface are clipped at 0.
+    of the threshold, the square of the surface spread, the angle arcsin √lapse, the value itself for the others. Those
+    of criterion, surface and lapse are clipped at 0. (On the logit scale a lapse of .01 that one task shows would have
+    an upper limit of .5.)
 
     A weak prior can make an estimate look certain: without any lapse in the data, no task moves the lapse. Where the
     curvature of likelihood and prior gives an error more than twice the jackknife's, the interval is made from it.
 
     An estimate on a bound has almost no spread, and a jackknife would call it certain. Its limit on the inner side is
-    where the profile likelihood has fallen as far as at the end of a two-sided interval; that of a criterion or surface
-    of 0 is the higher of profile and jackknife. The threshold of an unlimited resolution gets the upper limit that
-    belongs to the resolution's lower one; a threshold that is not reached, with or without some task, gets as its lower
-    limit the threshold that belongs to the resolution's upper one.
+    where the profile likelihood has fallen as far as at the end of a two-sided interval; that of a criterion, surface
+    or lapse of 0 is the higher of profile and jackknife. The threshold of an unlimited resolution gets the upper limit
+    that belongs to the resolution's lower one; a threshold that is not reached, with or without some task, gets as its
+    lower limit the threshold that belongs to the resolution's upper one. Beyond the largest difference shown the model
+    only extrapolates, so no threshold and no limit of one lies there: it is then not reached, or has no upper limit. It
+    has none either if the judge may be blind, or lapse so often that it never names the better content in .75 of calls.
 
     If tasks differ, the model is a summary, and the estimates aim at the single judge most like the mixture. Its k
     is a little below the median k of the tasks, because a mixture of curves is flatter than each of them; its threshold
@@ -120,6 +128,11 @@ def estimate_signal(
     ]
     limit = _Limits(space, weights, theta, top, float(chdtri(1, 1 - level)), halves)
     resolution = _parameter(spread, limit, _RESOLUTION)
+    # Without any lapse the likelihood falls as the chance of none in n calls does: where that is half of 1 - level, as
+    # the exact limit of 0 events has it, and not where chi-squared would put it, which covers .80 at a lapse of .01.
+    rare = replace(limit, drop=-2 * float(np.log((1 - level) / 2)))
+    lapse = _share(_carried(_parameter(spread, rare, _LAPSE, floor=0.0), lambda angle: np.sin(angle) ** 2))
+    threshold = _threshold(spread, limit, resolution, largest=largest)
     return SignalEstimates(
         describe(pairs, space, weights, theta),
         clusters,
@@ -128,16 +141,25 @@ def estimate_signal(
         slot_bias=_parameter(spread, limit, _SLOT_BIAS),
         surface=_carried(_parameter(spread, limit, _SURFACE, floor=0.0), np.sqrt),
         length_weight=_parameter(spread, limit, _LENGTH_WEIGHT),
-        lapse=_carried(_parameter(spread, limit, _LAPSE), expit),
-        threshold=_threshold(spread, limit, resolution, largest=largest),
+        lapse=lapse,
+        threshold=_within_reach(threshold, resolution, lapse, largest=largest),
+        largest=largest,
     )
 
 
 def _scales(theta: Floats, largest: float) -> Floats:
-    """Returns two rows: working parameters and log threshold, and the same as reported."""
+    """Returns two rows: parameters and threshold on the scales closest to normal, and the same as reported."""
     threshold = detection_threshold(judge_of(theta), largest=largest)
     value = np.inf if threshold is None else threshold
-    return np.array([[*theta, np.log(value)], [*natural_values(theta), value]])
+    natural = natural_values(theta)
+    working = theta.copy()
+    working[_LAPSE] = np.arcsin(np.sqrt(natural[_LAPSE]))
+    return np.array([[*working, np.log(value)], [*natural, value]])
+
+
+def _normal_scale(parameter: int, value: float) -> float:
+    """Returns a working parameter on the scale on which its estimate is closest to normal."""
+    return float(np.arcsin(np.sqrt(expit(value)))) if parameter == _LAPSE else float(value)
 
 
 def _curvature_errors(space: Space, theta: Floats, curved: Floats, largest: float) -> Floats:
@@ -187,7 +209,8 @@ class _Limits:
     def within(self, parameter: int, ends: tuple[float, float]) -> tuple[float | None, float | None]:
         """Returns the limits that lie inside the bounds; None for one that does not."""
         low, high = ends
-        inside = low >= self.space.low[parameter] or low == 0, high <= self.space.high[parameter]
+        least, most = (_normal_scale(parameter, side[parameter]) for side in (self.space.low, self.space.high))
+        inside = low >= least or low == 0, high <= most
         return low if inside[0] else None, high if inside[1] else None
 
     def profiled(self, parameter: int, value: float) -> tuple[Floats, float]:
@@ -215,7 +238,7 @@ def _parameter(spread: Jackknife, limit: _Limits, parameter: int, *, floor: floa
     error, high = float(spread.standard_error[1, parameter]), float(spread.high[0, parameter])
     if limit.bounded(parameter):
         inner = limit.inner(parameter)
-        edge = None if inner is None else inner[1]
+        edge = None if inner is None else _normal_scale(parameter, inner[1])
         if limit.rising(parameter):
             return ParameterEstimate(value, None, None, edge, None, "profile")
         return ParameterEstimate(value, None, None, floor, None if edge is None else max(edge, high), "profile")
@@ -255,3 +278,23 @@ def _threshold(
         return ParameterEstimate(value, None, None, low, high, "curvature")
     low, high = (float(np.exp(edge[0, _THRESHOLD])) for edge in (spread.low, spread.high))
     return ParameterEstimate(value, error, float(spread.bias[1, _THRESHOLD]), low, high, "jackknife")
+
+
+def _within_reach(
+    found: ParameterEstimate, resolution: ParameterEstimate, lapse: ParameterEstimate, *, largest: float
+) -> ParameterEstimate:
+    """Cuts a threshold at the largest difference shown, and opens it where it may never be reached."""
+    blind = resolution.method != "held" and (resolution.low is None or resolution.low <= 0)
+    # A call that lapses names the better content once in three times.
+    lapsing = lapse.method != "held" and lapse.high is not None and 1 - 2 * lapse.high / 3 < TARGET
+    value = None if found.value is None or found.value > largest else found.value
+    low = None if found.low is None else min(found.low, largest)
+    unlimited = value is None or blind or lapsing or found.high is None or found.high > largest
+    return replace(found, value=value, low=low, high=None if unlimited else found.high)
+
+
+def _share(found: ParameterEstimate) -> ParameterEstimate:
+    """A share that the data does not limit on one side is limited by 0 or 1."""
+    if found.method == "held":
+        return found
+    return replace(found, low=0.0 if found.low is None else found.low, high=1.0 if found.high is None else found.high)

@@ -21,9 +21,9 @@ _NODES = np.linspace(-6.4, 6.4, 41)
 # for tau up to 4. Gauss-Hermite with 25 nodes is off by .09 in a log-likelihood at tau = 3, as it wastes nodes far out.
 _LOG_WEIGHTS = -(_NODES**2) / 2 - np.log(np.exp(-(_NODES**2) / 2).sum())
 
-LAPSE_PRIOR = (2.0, 100.0)
-"""Beta prior of the lapse: mean .0196, mode .01. It weighs as much as 100 calls with one lapse: it keeps the lapse from
-taking over what criterion and resolution explain when there are few easy pairs, and from reaching 0."""
+LAPSE_PRIOR = (1.0, 9.0)
+"""Beta prior of the lapse: mean .1, mode 0. It weighs as much as 8 calls without a lapse: enough to keep the lapse from
+taking over what criterion and resolution explain when there are few easy pairs, and too little to hide one in ten."""
 
 SURFACE_PRIOR = 3.0
 """Standard deviation of the half-normal prior of tau. If both orders say nothing about taste (a judge that follows the

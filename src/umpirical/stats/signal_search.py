@@ -5,15 +5,19 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from umpirical.stats.signal_likelihood import PARAMETERS, Kinds, PairCounts, kind_likelihoods, log_prior
 
-__all__ = ["LOWEST_VARIANCE", "Neighbourhood", "Space", "curvature", "search", "space_of"]
+__all__ = ["LOWEST_LAPSE", "LOWEST_VARIANCE", "Neighbourhood", "Space", "curvature", "search", "space_of"]
 
 Floats = NDArray[np.float64]
 
 LOWEST_VARIANCE = 1e-6
 """A tau² that counts as 0, where the slope in tau² can still be computed."""
+
+LOWEST_LAPSE = 1e-3
+"""A lapse that counts as 0: below it the logit has no slope, and a search would stop anywhere."""
 
 PLATEAU = 15.0
 """Bound on resolution times the smallest difference: beyond it, no answer becomes any likelier."""
@@ -65,7 +69,7 @@ def space_of(pairs: PairCounts, kinds: Kinds, held: Mapping[int, float]) -> Spac
     free, values = np.ones(len(PARAMETERS), dtype=bool), np.zeros(len(PARAMETERS))
     for parameter, value in held.items():
         free[parameter], values[parameter] = False, value
-    low = np.array([-steepest, 0.0, -8.0, LOWEST_VARIANCE, -50.0, -12.0])
+    low = np.array([-steepest, 0.0, -8.0, LOWEST_VARIANCE, -50.0, logit(LOWEST_LAPSE)])
     high = np.array([steepest, 8.0, 8.0, 25.0, 50.0, 0.0])
     return Space(kinds, free, values, low, high)
 

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
 from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from umpirical.domain.digests import canonical_json
+from umpirical.domain.layouts import Layout
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.stimuli import Stimulus, expectation_from_json, expectation_json
 from umpirical.domain.trials import FACTORS, Order, Presentation, Trial
@@ -111,20 +113,30 @@ def _factor_columns() -> "list[tuple[str, pa.DataType]]":
     """Returns a column for each factor of a presentation; optional integers are wide, because seeds are."""
     import pyarrow as pa
 
-    kinds = {int: pa.int32(), int | None: pa.int64()}
+    parts = {str: pa.string(), bool: pa.bool_(), int: pa.int32()}
+    layout = pa.struct([(name, parts[kind]) for name, kind in get_type_hints(Layout).items()])
+    kinds = {int: pa.int32(), int | None: pa.int64(), Layout | None: layout}
     return [(name, kinds.get(_FACTOR_TYPES[name], pa.string())) for name in FACTORS]
 
 
 def factor_row(presentation: Presentation) -> dict[str, Any]:
     """Returns the factors by name, as plain values."""
     values = {name: getattr(presentation, name) for name in FACTORS}
-    return {name: value.value if isinstance(value, Enum) else value for name, value in values.items()}
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  # a factor is of any type
+    if isinstance(value, Enum):
+        return value.value
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
 def presentation_from_row(row: Mapping[str, Any]) -> Presentation:
     """Returns the presentation of a row; a row older than a factor gets that factor's default."""
     known = {name: row[name] for name in FACTORS if name in row}
-    return Presentation(**{**known, "order": Order(known["order"])})
+    layout = known.get("layout")
+    made = {"order": Order(known["order"]), "layout": None if layout is None else Layout(**layout)}
+    return Presentation(**{**known, **made})
 
 
 def plan_schema() -> "pa.Schema":

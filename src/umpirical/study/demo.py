@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from umpirical.judges.simulated.profiles import PROFILES
-from umpirical.protocols.protocol import Documents
+from umpirical.protocols.protocol import Decided, Documents
 from umpirical.protocols.study import Study
 from umpirical.reports.record import EstimateRecord, Record
 from umpirical.study.file import parse_study
@@ -44,6 +44,7 @@ class DemoResult:
     about: str
     record: Record
     documents: Documents
+    decision: Decided | None
     defects: tuple[Found, ...]
 
 
@@ -60,8 +61,14 @@ def run_demo(folder: Path, watch: Callable[[str, int], Watch]) -> Iterator[DemoR
     for judge in study.spec.judges:
         run = prepare_run(study, judge, folder=folder / judge.name)
         finished = complete_run(run, study.spec.concurrency, watch)
-        defects = _defects(judge.name, finished.record)
-        yield DemoResult(judge.name, PROFILES[judge.name].about, finished.record, finished.documents, defects)
+        yield DemoResult(
+            judge.name,
+            PROFILES[judge.name].about,
+            finished.record,
+            finished.documents,
+            finished.decision,
+            _defects(judge.name, finished.record),
+        )
 
 
 def _defects(name: str, record: Record) -> tuple[Found, ...]:

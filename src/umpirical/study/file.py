@@ -163,7 +163,7 @@ def _texts(node: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str |
 def _calls(study: Study[Any], checked: Checked) -> dict[str, int]:
     calls = {}
     for judge in study.spec.judges:
-        design = study.protocol.design(study, judge)
+        design = study.protocol.design(study, judge).over(checked.stimuli)
         ways = (design.presentations(stimulus, judge.capabilities, judge.kind) for stimulus in checked.stimuli)
         calls[judge.name] = sum(1 for each in ways for _ in each)
     return calls

@@ -30,20 +30,21 @@ def prepare_run(  # noqa: PLR0913  # each by its name
     fresh: bool = False,
     stimuli: StimulusSet | None = None,
     shard_size: int = SHARD_SIZE,
+    about: Mapping[str, Json] | None = None,
 ) -> Run:
     """Plans the run of one judge. The same judge, stimuli and design always give the same run, so this also resumes.
 
     Trials that another run of the study has already answered are not asked again, unless `fresh`: then a new run is
     planned, everything in it is asked, and it is the one that is resumed from then on. `folder` is where the run goes;
     by default `runs/NAME-ID` in the study. `stimuli` are the study's, if they have already been made.
-    `shard_size` is how many trials are sealed at a time.
+    `shard_size` is how many trials are sealed at a time; `about` replaces entries of the manifest.
     """
     protocol = study.protocol
     protocol.admit(judge)
     stimuli = stimuli or protocol.stimuli(study)
     found = study.found.get(judge.name)
     call = CallSpec(judge, study.folder, stimuli.folder, study.spec.seed, protocol.answer_key, found)
-    asked, design = call.open_judge(), protocol.design(study, judge)
+    asked, design = call.open_judge(), protocol.design(study, judge).over(stimuli)
     gates = protocol.gates(asked, stimuli, design)
     run_id = digest(
         "run",
@@ -73,6 +74,7 @@ def prepare_run(  # noqa: PLR0913  # each by its name
             "command": study.command(judge.name),
             "gates": [asdict(gate) for gate in gates],
             **protocol.about(study, design),
+            **(about or {}),
         },
     )
     if not planned:

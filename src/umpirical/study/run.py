@@ -10,10 +10,10 @@ from typing import Protocol as Interface
 
 from umpirical.domain.errors import SpendRefused, UsageError
 from umpirical.models.adapters.catalogue import Calling
-from umpirical.models.money import FREE, Ledger, Meter
+from umpirical.models.money import FREE, Ledger, Meter, Pricer
 from umpirical.models.prices import TokenPrices
 from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_run
-from umpirical.protocols.protocol import Documents, Protocol
+from umpirical.protocols.protocol import Decided, Documents, Protocol
 from umpirical.protocols.study import Study
 from umpirical.reports.record import Record
 from umpirical.runs.executor import EXECUTORS, LOCAL, Watcher
@@ -21,6 +21,7 @@ from umpirical.runs.run import Run, open_run
 from umpirical.store.lock import one_at_a_time
 from umpirical.store.runs import RunStore
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
+from umpirical.study.preflight import Preflighting, ask_preflight, plan_preflight
 from umpirical.study.prepare import prepare_run
 
 __all__ = [
@@ -28,8 +29,10 @@ __all__ = [
     "FinishedRun",
     "RunState",
     "Watch",
+    "ask_runs",
     "complete_run",
     "finished_run",
+    "follow_run",
     "list_runs",
     "measure_judges",
     "measured_runs",
@@ -60,6 +63,17 @@ class FinishedRun:
         return self.record.complete and self._failed <= FAILED_SHARE * self.record.run.trials
 
     @property
+    def decision(self) -> Decided | None:
+        return self.protocol.decision(self.record)
+
+    @property
+    def exit_code(self) -> int:
+        """5 if the run can be resumed, else what the decision says."""
+        if not self.enough:
+            return 5
+        return self.decision.exit_code if self.decision else 0
+
+    @property
     def findings(self) -> list[str]:
         return self.protocol.findings(self.record)
 
@@ -76,6 +90,7 @@ class FinishedRun:
             "trials": self.record.run.trials,
             "failed": self._failed,
             "unparsed": sum(row.unparsed for row in self.record.audit),
+            "decision": self.decision.verdict if self.decision else None,
             "findings": self.findings,
             self.protocol.name: str(self.documents.json),
             "html": str(self.documents.html),
@@ -111,11 +126,16 @@ def complete_run(
         return finished_run(run.folder)
 
 
-def finished_run(folder: Path, *, out: Path | None = None) -> FinishedRun:
-    """Rereads a run, measures it, and writes its protocol's documents to the run's folder or to `out`."""
+def finished_run(folder: Path, *, out: Path | None = None, policy: str = "") -> FinishedRun:
+    """Rereads a run, measures it, and writes its protocol's documents to the run's folder or to `out`.
+
+    `policy` names what to hold it to in place of what the study says.
+    """
     run = open_run(folder)
     protocol = protocol_of_run(run.store)
     record = protocol.report(run)
+    if policy:
+        record = protocol.hold(record, policy)
     return FinishedRun(folder, protocol, record, protocol.write(record, out or folder))
 
 
@@ -134,8 +154,11 @@ def measure_judges(  # noqa: PLR0913  # each by its name
     fresh: bool = False,
     executor: str = LOCAL,
     planned: Callable[[list[Run]], None] = lambda _: None,
+    preflight: Preflighting | None = None,
 ) -> Iterator[FinishedRun]:
     """Measures the named judges, or all, one after another, once the price has been agreed to.
+
+    With `preflight`, a few calls of each judge come first, and JudgeUnreadable is raised if its answers cannot be read.
 
     The command line and the Python API both measure through this function: the price always precedes the spending, and
     one ledger keeps the cap for all judges.
@@ -143,10 +166,55 @@ def measure_judges(  # noqa: PLR0913  # each by its name
     EXECUTORS.get(executor)  # refuses an unknown name before anything is made
     runs = plan_runs(study, judges, fresh=fresh)
     planned(runs)
-    concurrency, pricers = study.spec.concurrency, pricers_of(runs, prices or {}, allow_unpriced=allow_unpriced)
+    yield from ask_runs(
+        runs,
+        study.spec.concurrency,
+        consent=consent,
+        watch=watch,
+        prices=prices,
+        allow_unpriced=allow_unpriced,
+        executor=executor,
+        preflight=preflight,
+    )
+
+
+def follow_run(folder: Path) -> tuple[Run, tuple[str, ...]]:
+    """Plans a run that asks what would settle what a run leaves open; returns it, and what it asks more of.
+
+    Its stimuli begin with those of the run, whose answers are reused, so it is measured on both.
+    """
+    run = open_run(folder)
+    protocol = protocol_of_run(run.store)
+    followed = protocol.more(run, protocol.report(run))
+    with one_at_a_time(followed.study.folder):
+        more = prepare_run(followed.study, run.judge, stimuli=followed.stimuli, about=followed.about)
+    return more, followed.words
+
+
+def ask_runs(  # noqa: PLR0913  # each by its name
+    runs: Sequence[Run],
+    concurrency: int,
+    *,
+    consent: Consent,
+    watch: Callable[[str, int, Ledger], Watch],
+    prices: Mapping[str, TokenPrices] | None = None,
+    allow_unpriced: bool = False,
+    executor: str = LOCAL,
+    preflight: Preflighting | None = None,
+) -> Iterator[FinishedRun]:
+    """Completes planned runs one after another, once the price has been agreed to."""
+    pricers = pricers_of(runs, prices or {}, allow_unpriced=allow_unpriced)
     priced = list(zip(runs, pricers, strict=True))
-    real = [estimate_run(run, pricer, concurrency=concurrency) for run, pricer in priced if not run.simulated]
-    ledger = Ledger(_agreed(PlanEstimate(tuple(real)), consent))
+
+    def estimate() -> PlanEstimate:
+        real = [(run, pricer) for run, pricer in priced if not run.simulated]
+        return PlanEstimate(tuple(estimate_run(run, pricer, concurrency=concurrency) for run, pricer in real))
+
+    whole = estimate()
+    _refuse(whole)
+    if preflight is not None and _fly(priced, preflight, whole):
+        whole = estimate()
+    ledger = Ledger(consent(whole))
     for run, pricer in priced:
         yield complete_run(
             run,
@@ -157,11 +225,23 @@ def measure_judges(  # noqa: PLR0913  # each by its name
         )
 
 
-def _agreed(estimate: PlanEstimate, consent: Consent) -> Decimal | None:
+def _refuse(estimate: PlanEstimate) -> None:
     for run in estimate.runs:
         if run.calls and run.refusal:
             raise SpendRefused(f"judge {run.judge}: {run.refusal}", fix=run.fix)
-    return consent(estimate)
+
+
+def _fly(priced: Sequence[tuple[Run, Pricer | None]], preflight: Preflighting, whole: PlanEstimate) -> bool:
+    """Holds the preflights of all judges that need one; returns whether there were any."""
+    plans = [plan for run, pricer in priced if (plan := plan_preflight(run, pricer)) is not None]
+    if not plans:
+        return False
+    ledger = Ledger(preflight.agree(plans, whole) if any(plan.calls for plan in plans) else None)
+    for plan in plans:
+        found = ask_preflight(plan, ledger)
+        preflight.show(found)
+        found.check()
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +256,8 @@ class RunState:
     failed: int
     document: str
     """File name of the record; empty while there is none."""
+    decision: str = ""
+    """What the record says to do with the judge; empty while there is none."""
 
 
 def list_runs(folder: Path) -> list[RunState]:
@@ -191,6 +273,7 @@ def _state(store: RunStore) -> RunState:
         lost = sum(response.failure is not None for response in responses.values())
         failed, answered = failed + lost, answered + len(responses) - lost
     documents = (f"{name}.json" for name in PROTOCOLS.names())
+    document = next((name for name in documents if (store.folder / name).exists()), "")
     return RunState(
         name=store.folder.name,
         judge=manifest["judge"]["name"],
@@ -198,8 +281,17 @@ def _state(store: RunStore) -> RunState:
         trials=size[0] if size else 0,
         answered=answered,
         failed=failed,
-        document=next((name for name in documents if (store.folder / name).exists()), ""),
+        document=document,
+        decision=_decision(store, document),
     )
+
+
+def _decision(store: RunStore, document: str) -> str:
+    if not document:
+        return ""
+    protocol = protocol_of_run(store)
+    decided = protocol.decision(protocol.parse((store.folder / document).read_text(encoding="utf-8")))
+    return decided.verdict if decided else ""
 
 
 def measured_runs(folder: Path) -> list[Path]:

@@ -19,8 +19,10 @@ from umpirical.domain.tallies import (
     GoldTally,
     GradePairTally,
     GradeTally,
+    LayoutTally,
     OutcomeTally,
     PairTally,
+    QuadTally,
     RepeatTally,
     Tallies,
     VacuumTally,
@@ -43,7 +45,19 @@ __all__ = [
 Ints = NDArray[np.int64]
 Rng = np.random.Generator
 
-PARTS = ("vacuum", "pairs", "calls", "outcomes", "grade_pairs", "grades", "changes", "repeats", "golds")
+PARTS = (
+    "vacuum",
+    "pairs",
+    "calls",
+    "outcomes",
+    "layouts",
+    "quads",
+    "grade_pairs",
+    "grades",
+    "changes",
+    "repeats",
+    "golds",
+)
 """The fields of `Tallies` that hold tallies; the others say what the scale means."""
 
 TASKS = 12
@@ -66,6 +80,7 @@ KINDS = (
     _Kind(Family.DELTA0, "list", 0.0),
     _Kind(Family.DELTA0, "register", 0.0),
     *(_Kind(Family.LADDER, "", delta) for delta in (0.5, 1.0, -1.0, 2.0, 4.0)),
+    *(_Kind(Family.FIGURES, "", delta) for delta in (1.0, -1.0, 2.0, -2.0)),
     _Kind(Family.LENGTH, "+25%", 0.0, 0.22),
     _Kind(Family.LENGTH, "+100%", 0.0, 0.69),
     _Kind(Family.CONFLICT, "+50%", 1.0, -0.41, repeats=1),
@@ -76,7 +91,15 @@ CARRIERS = (
     *(_Kind(Family.CARRIER_LADDER, edit, delta) for edit in ("deleted", "corrupted") for delta in (1.0, 2.0)),
     _Kind(Family.CARRIER_DELTA0, "list", 0.0),
     _Kind(Family.CARRIER_DELTA0, "whitespace", 0.0),
+    *(_Kind(Family.CARRIER_FIGURES, "", delta) for delta in (1.0, -1.0)),
 )
+
+CROSSED = {
+    Family.LADDER: ("task", (1.0, 2.0, 4.0)),
+    Family.FIGURES: ("task", (1.0, 2.0)),
+    Family.CARRIER_FIGURES: ("carrier", (1.0,)),
+}
+"""Families of quads, what their clusters are called, and their steps."""
 
 
 def compare_tallies() -> Tallies:
@@ -85,18 +108,30 @@ def compare_tallies() -> Tallies:
     judge = LatentJudge(1.0, 0.7, slot_bias=0.3, surface=0.7, lapse=0.02, length_weight=0.5)
     pairs, calls, outcomes = [], [], []
     vacuum: list[VacuumTally] = []
+    quads: list[QuadTally] = []
+    layouts: list[LayoutTally] = []
     for arm, criterion in (("baseline", judge.criterion), ("strict", 1.2)):
         for task, missing, kind in _cells():
             answers = _compare(replace(judge, criterion=criterion), kind, rng)
             pairs.append(_pair_tally(task, arm, kind, answers, missing))
             outcomes += [_outcome_tally(task, arm, kind, counts) for counts in _counts(answers)]
+            if kind.family == Family.DELTA0:
+                layouts += _layout_tallies(task, arm, kind, answers, missing)
             one, two, tie = (int((answers == slot).sum()) for slot in (1, -1, 0))
             asked = CallTally(
                 task, arm, kind.family, kind.stratum, abs(kind.delta), answers.size, slot_1=one, slot_2=two, tie=tie
             )
             calls.append(_with_gaps(asked, missing))
         vacuum += _vacuum_tallies(arm, rng)
-    return Tallies(vacuum=tuple(vacuum), pairs=tuple(pairs), calls=tuple(calls), outcomes=tuple(outcomes))
+        quads += _quad_tallies(replace(judge, criterion=criterion), arm, rng)
+    return Tallies(
+        vacuum=tuple(vacuum),
+        pairs=tuple(pairs),
+        calls=tuple(calls),
+        outcomes=tuple(outcomes),
+        layouts=tuple(layouts),
+        quads=tuple(quads),
+    )
 
 
 def grade_tallies() -> Tallies:
@@ -182,8 +217,26 @@ def _outcome_tally(task: str, arm: str, kind: _Kind, counts: tuple[int, int, int
     return OutcomeTally(task, arm, kind.family, kind.stratum, kind.delta, 0.0, kind.log_length, counts, 1)
 
 
+def _layout_tallies(task: str, arm: str, kind: _Kind, answers: Ints, missing: int) -> Iterator[LayoutTally]:
+    """Pairs go through the four cells of label and list, and through the places of the tie."""
+    first = int(task.split()[1]) + 2 * (kind.stratum == "register")
+    for number, pair in enumerate(answers, start=first):
+        yield LayoutTally(
+            task,
+            arm,
+            kind.family,
+            label_sign=1 - 2 * (number % 2),
+            list_sign=1 - 2 * (number // 2 % 2),
+            tie_place=(number // 4 + number) % 3,
+            pairs=1,
+            difference=float(pair.mean()),
+            ties=float((pair == 0).mean()),
+            incomplete=missing,
+        )
+
+
 def _pair_tally(task: str, arm: str, kind: _Kind, answers: Ints, missing: int) -> PairTally:
-    """Each repeat counts as a canonical pair. Content u is in slot 1 of the first order, in slot 2 of the second."""
+    """Each pair counts once, with the mean over its repeats. Content u is in slot 1 of the first order only."""
     one, two = answers[:, 0], answers[:, 1]
     first, second, better = one, -two, int(np.sign(kind.delta))
     both, sided = (one != 0) & (two != 0), (one != 0) != (two != 0)
@@ -200,11 +253,48 @@ def _pair_tally(task: str, arm: str, kind: _Kind, answers: Ints, missing: int) -
         "tie_calls": answers == 0,
         "slot_1_calls": answers == 1,
         "slot_2_calls": answers == -1,
+        "both_correct": better and (first == better) & (second == better),
     }
-    counts = {name: int(np.sum(column)) for name, column in columns.items()}
+    counts: dict[str, Any] = {name: float(np.sum(column)) / kind.repeats for name, column in columns.items()}
     return PairTally(
-        task, arm, kind.family, abs(kind.delta), one.size, stratum=kind.stratum, incomplete=missing, **counts
+        task,
+        arm,
+        kind.family,
+        abs(kind.delta),
+        len(one),
+        stratum=kind.stratum,
+        incomplete=missing,
+        lost=missing / 2,
+        **counts,
     )
+
+
+def _quad_tallies(judge: LatentJudge, arm: str, rng: Rng) -> Iterator[QuadTally]:
+    """Two quads of each step in each task, asked once; some have no answer in one version."""
+    for number in range(TASKS):
+        for family, (cluster, steps) in CROSSED.items():
+            for step in steps:
+                quads = _crossed(judge, step, rng)
+                yield QuadTally(f"{cluster} {number}", arm, family, "", step, 2, incomplete=int(number < 4), **quads)
+
+
+def _crossed(judge: LatentJudge, step: float, rng: Rng) -> dict[str, Any]:
+    """What two quads add to a tally: u is better under the first version by `step`, and v under the second."""
+    version, order = np.array([1, -1])[None, :, None], np.array([1, -1])[None, None, :]
+    evidence = judge.resolution * step * version + judge.surface * rng.normal(size=(2, 1, 1))
+    seen = order * evidence + judge.slot_bias + rng.normal(size=(2, 2, 2))
+    content = order * np.where(np.abs(seen) > judge.criterion, np.sign(seen), 0)
+    won = np.where(content[..., 0] == content[..., 1], content[..., 0], 0)
+    right = won * version[..., 0]
+    halves = content[:, 0] + content[:, 1, ::-1]
+    return {
+        "following": int((right == 1).all(axis=1).sum()),
+        "blind": int((won[:, 0] * won[:, 1] == 1).sum()),
+        "reversed": int((right == -1).all(axis=1).sum()),
+        "one_version": int(((won == 0).sum(axis=1) == 1).sum()),
+        "neither": int((won == 0).all(axis=1).sum()),
+        "appeal": float(halves.prod(axis=1).sum()) / 4,
+    }
 
 
 def _grade_pair_tally(task: str, kind: _Kind, given: NDArray[np.float64], missing: int) -> GradePairTally:
@@ -262,7 +352,7 @@ class _Item(NamedTuple):
 
 def _stressed(cluster: str, number: int, rng: Rng) -> _Item:
     gold, answered = number % (TOP + 1), number not in (5, 14)
-    asked = {ORIGINAL: (gold, 3), "format": (gold + 0.3, 1), "label-flip": (TOP - gold, 1)}
+    asked = {ORIGINAL: (gold, 3), "format": (gold + 0.3, 2), "label-flip": (TOP - gold, 1)}
     answers = {
         str(test): np.clip(np.rint(level + 0.8 * rng.normal(size=calls)), 0, TOP).astype(int).tolist()
         for test, (level, calls) in asked.items()
@@ -277,24 +367,30 @@ def _change_tallies(item: _Item) -> Iterator[ChangeTally]:
 
 
 def _change_tally(item: _Item, missing: ChangeTally) -> ChangeTally:
-    old = item.answers[ORIGINAL]
-    [new] = item.answers[missing.test]
+    old, new = item.answers[ORIGINAL], item.answers[missing.test]
+    both = [(before, after) for before in old for after in new]
     due, direction = item.deserves(missing.test), np.sign(item.deserves(missing.test) - item.gold)
-    differ = float(np.mean([new != grade for grade in old]))
+    differ = float(np.mean([after != before for before, after in both]))
+    retested = min(len(old), len(new)) > 1
     return replace(
         missing,
         pairs=1,
         incomplete=0,
         changed=differ,
-        moved=float(np.mean([(new - grade) * direction > 0 for grade in old])),
-        right_on_both=float(np.mean([grade == item.gold and new == due for grade in old])),
+        moved=float(np.mean([(after - before) * direction > 0 for before, after in both])),
+        right_on_both=float(np.mean([before == item.gold and after == due for before, after in both])),
         golden=1,
-        shift=float(np.mean([new - grade for grade in old])),
-        distance=float(np.mean([abs(new - grade) for grade in old])),
-        retested=1,
-        retest_changed=sum(a != b for a in old for b in old) / (len(old) * (len(old) - 1)),
-        changed_retested=differ,
+        shift=float(np.mean([after - before for before, after in both])),
+        distance=float(np.mean([abs(after - before) for before, after in both])),
+        retested=int(retested),
+        retest_changed=(_differing(old) + _differing(new)) / 2 if retested else 0.0,
+        changed_retested=differ if retested else 0.0,
     )
+
+
+def _differing(grades: list[int]) -> float:
+    """The share of pairs of answers to one text that differ."""
+    return sum(a != b for a in grades for b in grades) / (len(grades) * (len(grades) - 1))
 
 
 def _repeat_tally(item: _Item, scale: GradeScale) -> RepeatTally:
@@ -358,6 +454,13 @@ def unanswered(tallies: Tallies) -> Tallies:
             for t in tallies.calls
         ),
         outcomes=(),
+        quads=tuple(
+            QuadTally(t.cluster, t.arm, t.family, t.stratum, t.delta, 0, incomplete=t.quads + t.incomplete)
+            for t in tallies.quads
+        ),
+        layouts=tuple(
+            replace(t, pairs=0, difference=0.0, ties=0.0, incomplete=t.pairs + t.incomplete) for t in tallies.layouts
+        ),
         grade_pairs=tuple(
             GradePairTally(t.cluster, t.arm, t.family, t.stratum, t.delta, 0, incomplete=t.pairs + t.incomplete)
             for t in tallies.grade_pairs

@@ -2,11 +2,9 @@
 
 from decimal import Decimal
 
-from umpirical.protocols.datasheet.decision import decide
-from umpirical.protocols.datasheet.policy import POLICIES
-from umpirical.protocols.datasheet.profile import sketch
+from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.record import AnswerRecord, Datasheet, ExampleRecord, GradeRow, StimuliRecord
-from umpirical.reports.limits import hold_limits
+from umpirical.protocols.datasheet.report import held_to
 from umpirical.reports.record import (
     AuditRow,
     EstimateRecord,
@@ -115,6 +113,7 @@ def estimate(numerator, denominator, unit="call", /, **more):
             "clusters": 10,
             "design_effect": None if at_edge else 1.38,
             "planning_interval": planning if at_edge else None,
+            "planning_effect": 1.5,
         }
         | more
     )
@@ -233,13 +232,8 @@ def audit(unasked=0):
 
 
 def held(sheet):
-    """With what follows from its measures by the default policy, as `assemble` does it."""
-    policy = POLICIES[sheet.judge.kind]
-    arms = dict.fromkeys([*sheet.run.arms, *(m.arm for m in sheet.measures)])
-    limits = hold_limits(policy, sheet.measures, arms)
-    gates = sheet.stimuli.gates if sheet.stimuli else ()
-    decision = decide(policy, limits, complete=sheet.complete, gates=gates, not_measured=["Agreement with people."])
-    return sheet.model_copy(update={"limits": limits, "decision": decision, "profile": sketch(sheet.measures)})
+    """With what follows from its measures by the default policy, as `assemble` does it; its findings stay."""
+    return held_to(sheet, preset()).model_copy(update={"findings": sheet.findings})
 
 
 def datasheet(**more):

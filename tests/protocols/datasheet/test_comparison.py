@@ -64,24 +64,62 @@ def test_the_words_follow_from_the_interval_and_the_direction_that_is_bad():
         ("target-sensitivity", "1"): "first better",
         ("target-sensitivity", "5"): "not comparable",
         ("unparsed-rate", ""): "second better",
-        ("resolution", ""): "first better",
+        ("resolution", ""): "first ahead",
+    }
+    assert {one.measure: one.family for one in sample().differences} == {
+        **dict.fromkeys(("dark-current", "positional-false-preference", "stable-cross-sensitivity"), "primary"),
+        **dict.fromkeys(("target-sensitivity", "unparsed-rate"), "primary"),
+        **dict.fromkeys(("tie-rate", "resolution"), "exploratory"),
     }
 
 
 @pytest.mark.parametrize(
     ("low", "high", "words"),
     [
-        (0.0, 0.2, "no difference shown"),
+        (-0.001, 0.2, "no difference shown"),
         (0.001, 0.2, "first better"),
-        (-0.2, 0.0, "no difference shown"),
+        (-0.2, 0.001, "no difference shown"),
         (-0.2, -0.001, "second better"),
         (None, None, "no difference shown"),
         (None, -0.1, "second better"),
     ],
 )
 def test_a_side_is_better_only_if_the_whole_interval_is_on_its_side(low, high, words):
-    paired = [PairedDifference("dark-current", "baseline", "", difference(0.0, low, high))]
+    paired = [PairedDifference("dark-current", "baseline", "", difference(_middle(low, high), low, high))]
     assert compare(paper(), llama(), paired).differences[0].words == words
+
+
+def _middle(low, high):
+    return -0.2 if low is None else (low + high) / 2
+
+
+def test_a_difference_is_shown_among_all_rows_of_the_limits_and_not_alone():
+    """Alone, an interval that just excludes 0; of four rows, one that does so by chance."""
+    just = difference(0.1, 0.005, 0.195)
+    names = ("dark-current", "raw-false-preference", "stable-cross-sensitivity", "positional-false-preference")
+    alone = compare(paper(), llama(), [PairedDifference(names[0], "baseline", "", just)])
+    assert alone.differences[0].words == "first better"
+    flat = difference(0.0, -0.1, 0.1)
+    rows = [PairedDifference(name, "baseline", "", just if name == names[0] else flat) for name in names]
+    found = compare(paper(), llama(), rows)
+    assert found.differences[0].words == "no difference shown"
+    assert found.differences[0].p_value == alone.differences[0].p_value == pytest.approx(0.04, abs=0.005)
+    assert found.differences[0].adjusted_p == pytest.approx(4 * found.differences[0].p_value)
+
+
+def test_better_everywhere_takes_every_row_at_its_own_level():
+    names = ("dark-current", "raw-false-preference", "stable-cross-sensitivity")
+    just = difference(0.1, 0.005, 0.195)
+    rows = [PairedDifference(name, "baseline", "", just) for name in names]
+    found = compare(paper(), llama(), rows)
+    assert found.better_everywhere == "first"
+    other = compare(paper(), llama(), [*rows, PairedDifference("target-sensitivity", "baseline", "1", just)])
+    assert other.better_everywhere is None
+    undefined = PairedDifference("target-sensitivity", "baseline", "1", Undefined("not asked"))
+    unknown = compare(paper(), llama(), [*rows, undefined])
+    assert unknown.better_everywhere is None
+    hint = compare(paper(), llama(), [*rows, PairedDifference("tie-rate", "baseline", "1", difference(0, -1, 1))])
+    assert hint.better_everywhere == "first"
 
 
 def test_the_values_are_those_of_the_datasheets_unless_others_are_given():
@@ -131,7 +169,7 @@ def test_the_same_record_gives_the_same_bytes():
 def test_the_page_shows_both_sides_and_what_sets_them_apart():
     text = " ".join(Page(render_comparison_html(sample())).text.split())
     for expected in (
-        "First Qwen2.5-32B-Instruct, pairwise Use with limits",
+        "First Qwen2.5-32B-Instruct, pairwise Not enough data",
         "Second Llama-3.1-8B Do not use",
         "+0.883 [+0.800, +0.950]",
         "first better",

@@ -1,15 +1,21 @@
 """Counting, against a slow reference written from the definitions, one judgment at a time.
 
 Of a canonical pair, asked in both orders: stable = the same content wins twice; positional = the same slot wins twice;
-one-sided = exactly one order has a winner; no preference = neither has. An abstention is no preference. A pair with an
-order that was unparsed, failed or not asked is incomplete. Dark current counts distinct prompts, not calls.
+one-sided = exactly one order has a winner; no preference = neither has. An abstention names no winner, and is no tie.
+A repeat with an order that was unparsed, failed or not asked is left out; a pair with no other repeat is incomplete,
+and every other pair counts once, with the mean over its repeats. Dark current counts distinct prompts, not calls.
+
+Of a quad, the same two texts under two versions of a task: the text that won both orders of the one version, if any,
+beside the text that won both orders of the other.
 
 A `grade` judge sees u in order uv and v in order vu. Of a pair: which has the higher grade, the better or the lesser
 (u or v, where neither is better), and by how much. A pair without two grades is incomplete; an abstention is no grade.
 """
 
+import itertools
 from collections import Counter, defaultdict
 from dataclasses import asdict
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -25,6 +31,13 @@ CHOICES = ("1", "2", "tie")
 ANSWERS = (*CHOICES, "abstained")
 NO_ANSWERS = ("unparsed", "failed", "unasked")
 OUTCOMES = st.sampled_from(ANSWERS + NO_ANSWERS)
+LAYOUTS = st.none() | st.builds(
+    lambda *values: dict(zip(("labels", "labels_swapped", "options_swapped", "tie_place"), values, strict=True)),
+    st.sampled_from(["1/2", "A/B"]),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([0, 1, 2]),
+)
 
 
 # The design: any number of pairs and vacuum prompts, each with any outcomes.
@@ -40,11 +53,22 @@ def pairs(draw):
         "stratum": draw(st.sampled_from(["", "spelling"])),
         "delta": delta,
         "winner": draw(st.sampled_from([0, 1])) if delta else None,
+        "quad": "",
+        "version": "",
         "base": draw(st.sampled_from([0.0, 1.0])),
         "log_length": draw(st.sampled_from([0.0, 0.25, -0.5])),
         "orders": draw(st.sampled_from([("uv", "vu"), ("uv", "vu"), ("vu", "uv"), ("uv",)])),
         "repeats": draw(st.lists(st.tuples(OUTCOMES, OUTCOMES), min_size=1, max_size=3)),
+        "layout": draw(LAYOUTS),
     }
+
+
+@st.composite
+def quads(draw):
+    """Both versions of a quad, of which one may be missing; the better text of the one is the lesser of the other."""
+    first = draw(pairs()) | {"family": "figures", "delta": 2.0, "winner": 0, "quad": f"q{draw(st.uuids())}"}
+    second = {"version": "Q", "winner": 1, "repeats": draw(pairs())["repeats"], "orders": draw(pairs())["orders"]}
+    return draw(st.sampled_from([[first | {"version": "P"}, first | second]] * 3 + [[first | {"version": "P"}]]))
 
 
 @st.composite
@@ -61,6 +85,7 @@ def vacuum_prompts(draw):
         "log_length": 0.0,
         "orders": orders,
         "repeats": draw(st.lists(st.tuples(OUTCOMES, OUTCOMES), min_size=1, max_size=4)),
+        "layout": draw(LAYOUTS),
     }
 
 
@@ -78,7 +103,7 @@ def graded(draw, stimuli):
     return stimulus | {"repeats": draw(st.lists(st.tuples(GRADED, GRADED), min_size=count, max_size=count))}
 
 
-SHARED = ("cluster", "arm", "family", "stratum", "delta", "winner", "base", "log_length")
+SHARED = ("cluster", "arm", "family", "stratum", "delta", "winner", "base", "log_length", "quad", "version", "layout")
 
 
 def level_of(stimulus, order):
@@ -136,15 +161,29 @@ def winner_of(row):
 
 
 def slow_pairs(rows):
-    both_orders = defaultdict(list)
+    repeats = defaultdict(list)
     for row in rows:
         if row["family"] != "vacuum":
             key = (row["cluster"], row["arm"], row["family"], row["delta"], row["stratum"])
-            both_orders[key, row["stimulus_id"], row["repeat"]].append(row)
-    tallies = defaultdict(Counter)
-    for (key, _, _), calls in both_orders.items():
-        tallies[key].update(slow_pair(calls))
+            repeats[key, row["stimulus_id"], row["repeat"]].append(row)
+    stimuli, tallies = defaultdict(list), defaultdict(Counter)
+    for (key, stimulus, _), calls in repeats.items():
+        stimuli[key, stimulus].append(slow_pair(calls))
+    for (key, _), counts in stimuli.items():
+        tallies[key].update(slow_mean(counts))
     return tallies
+
+
+def slow_mean(counts):
+    """One pair: the mean over the repeats that have both orders."""
+    complete = [count for count in counts if not count["incomplete"]]
+    if not complete:
+        return Counter(incomplete=1)
+    total = sum(complete, Counter())
+    mean = Counter({name: Fraction(count, len(complete)) for name, count in total.items()})
+    mean["lost"] = Fraction(len(counts) - len(complete), len(counts))
+    mean["abstained_pairs"] = int(all(count["abstained_calls"] for count in complete))
+    return mean
 
 
 def slow_pair(calls):
@@ -164,12 +203,66 @@ def slow_pair(calls):
         count["one_sided_u"] += "u" in contents
         count["one_sided_u_slot_1"] += "1" in slots and "u" in contents
     better = {0: "u", 1: "v", None: None}[first["winner"]]
-    for content in contents:
+    for content, slot in zip(contents, slots, strict=True):
         if content is None:
-            count["tie_calls"] += 1
+            count["tie_calls" if slot == "tie" else "abstained_calls"] += 1
         elif better is not None:
             count["correct_calls" if content == better else "wrong_calls"] += 1
+    count["both_correct"] += count["correct_calls"] == 2
     return count
+
+
+def slow_quads(rows):
+    """Every combination of a repeat of the one version with a repeat of the other."""
+    versions = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for row in rows:
+        if row["quad"]:
+            key = (row["cluster"], row["arm"], row["family"], row["stratum"], row["delta"])
+            versions[key, row["quad"]][row["version"]][row["repeat"]].append(row)
+    tallies = defaultdict(Counter)
+    for (key, _), shown in versions.items():
+        tallies[key].update(slow_quad([list(repeats.values()) for repeats in shown.values()]))
+    return tallies
+
+
+def slow_quad(versions):
+    first, *others = versions
+    every = [(one, other) for repeats in others for one in first for other in repeats]
+    whole = [pair for pair in every if all(len(calls) == 2 and None not in map(said, calls) for calls in pair)]
+    if not whole:
+        return Counter(incomplete=1)
+    total = sum(itertools.starmap(slow_combination, whole), Counter())
+    mean = Counter({name: Fraction(count, len(whole)) for name, count in total.items()})
+    mean["lost"] = Fraction(len(every) - len(whole), len(every))
+    return mean | {"appeal": slow_appeal(*zip(*whole, strict=True))}
+
+
+def slow_combination(one, other):
+    settled = []
+    for calls in (one, other):
+        contents, better = {winner_of(row) for row in calls}, {0: "u", 1: "v"}[calls[0]["winner"]]
+        settled.append((contents == {better}, None not in contents and len(contents) == 1))
+    match sorted(settled):
+        case [(True, True), (True, True)]:
+            return Counter(quads=1, following=1)
+        case [(False, True), (True, True)]:
+            return Counter(quads=1, blind=1)
+        case [(False, True), (False, True)]:
+            return Counter(quads=1, reversed=1)
+        case [(_, False), (_, False)]:
+            return Counter(quads=1, neither=1)
+    return Counter(quads=1, one_version=1)
+
+
+def slow_appeal(first, second):
+    """The mean preference for u in two halves of the quad, each with both versions and both orders."""
+
+    def preference(repeats, order):
+        named = [winner_of(row) for calls in repeats for row in calls if row["order"] == order]
+        return Fraction(named.count("u") - named.count("v"), len(named))
+
+    one = (preference(first, "uv") + preference(second, "vu")) / 2
+    return one * (preference(first, "vu") + preference(second, "uv")) / 2
 
 
 def slow_outcomes(rows):
@@ -179,15 +272,36 @@ def slow_outcomes(rows):
         if row["family"] != "vacuum":
             by_repeat[row["stimulus_id"], row["repeat"]].append(row)
     for calls in by_repeat.values():
-        if len(calls) == 2 and None not in map(said, calls):
+        if len(calls) == 2 and all(said(row) in CHOICES for row in calls):
             for row in calls:
                 delta = -row["delta"] if row["winner"] == 1 else row["delta"]
                 names = ("cluster", "arm", "family", "stratum")
                 kind = (*(row[name] for name in names), delta, row["base"], row["log_length"])
-                answer = {"1": "1", "2": "2"}.get(said(row), "tie")
-                pairs[kind, row["stimulus_id"]][row["order"], answer] += 1
+                pairs[kind, row["stimulus_id"]][row["order"], said(row)] += 1
     cells = [(order, answer) for order in ("uv", "vu") for answer in CHOICES]
     return Counter((*kind, tuple(count[cell] for cell in cells)) for (kind, _), count in pairs.items())
+
+
+def slow_layouts(rows):
+    """By kind of layout: pairs, d, ties, incomplete. A pair is the mean of its repeats that were answered in full."""
+    pairs = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row["layout"] and (row["family"] == "delta0" or row["stratum"] == "identical"):
+            layout = row["layout"]
+            signs = (1 - 2 * layout["labels_swapped"], 1 - 2 * layout["options_swapped"], layout["tie_place"])
+            key = (row["cluster"], row["arm"], row["family"], *signs)
+            pairs[key, row["stimulus_id"]][row["repeat"]].append(said(row))
+    found = defaultdict(lambda: [0, 0.0, 0.0, 0])
+    for (key, _), repeats in pairs.items():
+        asked = 1 if key[2] == "vacuum" else 2
+        whole = [calls for calls in repeats.values() if len(calls) == asked and None not in calls]
+        tally, calls = found[key], [call for repeat in whole for call in repeat]
+        tally[0] += bool(whole)
+        tally[3] += not whole
+        if whole:
+            tally[1] += (calls.count("1") - calls.count("2")) / len(calls)
+            tally[2] += calls.count("tie") / len(calls)
+    return found
 
 
 def grade_of(row):
@@ -200,15 +314,25 @@ def slow_grade_pairs(rows):
         if row["family"] != "vacuum":
             key = (row["cluster"], row["arm"], row["family"], row["stratum"], row["delta"])
             pairs[key, row["winner"], row["stimulus_id"], row["repeat"]][row["order"][0]] = grade_of(row)
-    tallies = defaultdict(Counter)
-    for (key, winner, _, _), grades in pairs.items():
+    stimuli, tallies = defaultdict(list), defaultdict(Counter)
+    for (key, winner, stimulus, _), grades in pairs.items():
         u, v = grades.get("u"), grades.get("v")
-        if u is None or v is None:
+        better, lesser = (v, u) if winner == 1 else (u, v)
+        stimuli[key, stimulus].append(None if u is None or v is None else Fraction(better) - Fraction(lesser))
+    for (key, _), gaps in stimuli.items():
+        known = [gap for gap in gaps if gap is not None]
+        if not known:
             tallies[key]["incomplete"] += 1
             continue
-        better, lesser = (v, u) if winner == 1 else (u, v)
-        which = "better_higher" if better > lesser else "lesser_higher" if better < lesser else "equal"
-        tallies[key].update({"pairs": 1, which: 1, "difference": better - lesser, "distance": abs(better - lesser)})
+        tallies[key].update(
+            pairs=1,
+            better_higher=Fraction(sum(gap > 0 for gap in known), len(known)),
+            lesser_higher=Fraction(sum(gap < 0 for gap in known), len(known)),
+            equal=Fraction(sum(gap == 0 for gap in known), len(known)),
+            difference=sum(known) / len(known),
+            distance=sum(map(abs, known)) / len(known),
+            lost=Fraction(len(gaps) - len(known), len(gaps)),
+        )
     return tallies
 
 
@@ -246,29 +370,44 @@ def slow_calls(rows):
 
 
 def counted(tally, keys):
-    """(key, counts above zero) of a tally."""
+    """(key, counts that are not zero) of a tally."""
     record = asdict(tally)
     key = tuple(record.pop(name) for name in keys)
-    return key, {name: count for name, count in record.items() if count}
+    return key, {name: count for name, count in record.items() if abs(count) > 1e-12}
+
+
+def expected(tallies):
+    """The same of the reference, whose shares are exact."""
+    return {
+        key: {name: pytest.approx(float(count)) for name, count in counts.items() if count}
+        for key, counts in tallies.items()
+    }
 
 
 def assert_equal_to_the_reference(tallies, rows):
     pair_keys = ("cluster", "arm", "family", "delta", "stratum")
-    assert dict(counted(tally, pair_keys) for tally in tallies.pairs) == {
-        key: dict(+count) for key, count in slow_pairs(rows).items()
-    }
+    assert dict(counted(tally, pair_keys) for tally in tallies.pairs) == expected(slow_pairs(rows))
+    quad_keys = ("cluster", "arm", "family", "stratum", "delta")
+    assert dict(counted(tally, quad_keys) for tally in tallies.quads) == expected(slow_quads(rows))
     assert {
         (t.cluster, t.arm, t.family, t.stratum, t.delta, t.base, t.log_length, t.counts): t.pairs
         for t in tallies.outcomes
     } == slow_outcomes(rows)
+    assert {
+        (t.cluster, t.arm, t.family, t.label_sign, t.list_sign, t.tie_place): [
+            t.pairs,
+            t.difference,
+            t.ties,
+            t.incomplete,
+        ]
+        for t in tallies.layouts
+    } == {key: pytest.approx(tally) for key, tally in slow_layouts(rows).items()}
     assert_shared_tallies_are_equal(tallies, rows)
 
 
 def assert_grades_are_equal_to_the_reference(tallies, rows):
     pair_keys = ("cluster", "arm", "family", "stratum", "delta")
-    assert dict(counted(tally, pair_keys) for tally in tallies.grade_pairs) == {
-        key: {name: value for name, value in count.items() if value} for key, count in slow_grade_pairs(rows).items()
-    }
+    assert dict(counted(tally, pair_keys) for tally in tallies.grade_pairs) == expected(slow_grade_pairs(rows))
     assert {(t.cluster, t.arm, t.family, t.level, t.score): t.answers for t in tallies.grades} == slow_grades(rows)
     assert_shared_tallies_are_equal(tallies, rows)
 
@@ -286,9 +425,9 @@ def assert_shared_tallies_are_equal(tallies, rows):
 
 
 @settings(max_examples=25, deadline=None)
-@given(stimuli=st.lists(pairs() | vacuum_prompts(), min_size=1, max_size=25))
-def test_every_count_is_that_of_the_reference(tmp_path_factory, stimuli):
-    rows = judgment_rows(stimuli)
+@given(stimuli=st.lists(pairs() | vacuum_prompts(), max_size=20), crossed=st.lists(quads(), min_size=1, max_size=8))
+def test_every_count_is_that_of_the_reference(tmp_path_factory, stimuli, crossed):
+    rows = judgment_rows([*stimuli, *itertools.chain.from_iterable(crossed)])
     assert_equal_to_the_reference(tallied(tmp_path_factory.mktemp("judgments"), rows), rows)
 
 
@@ -305,17 +444,18 @@ def test_every_count_of_grades_is_that_of_the_reference(tmp_path_factory, stimul
 @given(stimuli=st.lists(pairs(), min_size=1, max_size=25))
 def test_calls_and_pairs_agree_in_every_tally(tmp_path_factory, stimuli):
     for tally in tallied(tmp_path_factory.mktemp("judgments"), judgment_rows(stimuli)).pairs:
-        assert tally.pairs == tally.stable + tally.positional + tally.one_sided + tally.no_preference
-        winners = 2 * tally.pairs - tally.tie_calls
-        assert winners == 2 * tally.stable + 2 * tally.positional + tally.one_sided
-        assert tally.tie_calls == 2 * tally.no_preference + tally.one_sided
-        assert tally.slot_1_calls + tally.slot_2_calls == winners
+        whole = tally.stable + tally.positional + tally.one_sided + tally.no_preference
+        assert whole == pytest.approx(tally.pairs)
+        winners = 2 * tally.pairs - tally.tie_calls - tally.abstained_calls
+        assert winners == pytest.approx(2 * tally.stable + 2 * tally.positional + tally.one_sided)
+        assert tally.slot_1_calls + tally.slot_2_calls == pytest.approx(winners)
         if tally.delta:
-            assert tally.correct_calls + tally.wrong_calls == winners
+            assert tally.correct_calls + tally.wrong_calls == pytest.approx(winners)
+            assert tally.both_correct <= tally.stable + 1e-9
         kinds = [tally.one_sided_u_slot_1, tally.one_sided_u - tally.one_sided_u_slot_1]
         kinds += [tally.one_sided_slot_1 - tally.one_sided_u_slot_1]
-        assert min(kinds) >= 0
-        assert sum(kinds) <= tally.one_sided
+        assert min(kinds) >= -1e-9
+        assert sum(kinds) <= tally.one_sided + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -340,6 +480,79 @@ def test_each_kind_of_pair_by_hand(tmp_path, first, second, name):
     [tally] = tallied(tmp_path / "j", rows).pairs
     kinds = ("stable", "positional", "one_sided", "no_preference", "incomplete")
     assert [kind for kind in kinds if getattr(tally, kind)] == [name]
+
+
+def test_a_pair_counts_once_however_often_it_is_repeated(tmp_path):
+    """Three repeats, of which one was not read: stable in one of the two others, with a tie and an abstention."""
+    pair = a_pair(repeats=[("1", "2"), ("1", "unparsed"), ("tie", "abstained")])
+    tallies = tallied(tmp_path / "j", judgment_rows([pair]))
+    [tally] = tallies.pairs
+    assert (tally.pairs, tally.incomplete, tally.lost) == (1, 0, pytest.approx(1 / 3))
+    assert (tally.stable, tally.no_preference, tally.both_correct) == (0.5, 0.5, 0.5)
+    assert (tally.correct_calls, tally.tie_calls, tally.abstained_calls, tally.abstained_pairs) == (1, 0.5, 0.5, 0)
+    assert [outcome.counts for outcome in tallies.outcomes] == [(1, 0, 0, 0, 1, 0)]
+
+
+def test_an_abstention_is_no_tie_and_not_in_the_model(tmp_path):
+    stimuli = [a_pair(repeats=[("1", "abstained")]), a_pair(repeats=[("abstained", "tie")])]
+    tallies = tallied(tmp_path / "j", judgment_rows(stimuli))
+    [tally] = tallies.pairs
+    assert (tally.pairs, tally.one_sided, tally.no_preference) == (2, 1, 1)
+    assert (tally.tie_calls, tally.abstained_calls, tally.abstained_pairs) == (1, 2, 2)
+    assert tallies.outcomes == ()
+
+
+# Quads. Under version A the first text, u, is the better one, and under version B the second.
+
+
+U, V = ("1", "2"), ("2", "1")
+"""The answers, in orders uv and vu, of a judge that names that text."""
+
+
+def a_quad(name, under_a, under_b, **changed):
+    shared = {"quad": name} | changed
+    return [
+        a_pair(version="A", winner=0, repeats=under_a, **shared),
+        a_pair(version="B", winner=1, repeats=under_b, **shared),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("under_a", "under_b", "name", "appeal"),
+    [
+        (U, V, "following", 0.0),
+        (U, U, "blind", 1.0),
+        (V, V, "blind", 1.0),
+        (V, U, "reversed", 0.0),
+        (U, ("1", "1"), "one_version", 0.0),
+        (("tie", "1"), V, "one_version", 0.5),
+        (("1", "1"), ("1", "1"), "neither", 0.0),
+        (("1", "1"), ("2", "2"), "neither", -1.0),
+        (("tie", "tie"), ("abstained", "2"), "neither", 0.0),
+        (U, ("1", "unparsed"), "incomplete", 0.0),
+    ],
+)
+def test_each_kind_of_quad_by_hand(tmp_path, under_a, under_b, name, appeal):
+    [tally] = tallied(tmp_path / "j", judgment_rows(a_quad("q", [under_a], [under_b]))).quads
+    kinds = ("following", "blind", "reversed", "one_version", "neither", "incomplete")
+    assert [kind for kind in kinds if getattr(tally, kind)] == [name]
+    assert (tally.quads, tally.appeal) == (int(name != "incomplete"), appeal)
+
+
+def test_repeats_of_a_quad_are_combined_and_the_quad_counts_once(tmp_path):
+    """Right in two of three repeats of A and tied in the third; right and wrong in one repeat each of B."""
+    quad = a_quad("q", [U, U, ("tie", "tie")], [V, U])
+    [tally] = tallied(tmp_path / "j", judgment_rows(quad)).quads
+    assert tally.quads == 1
+    assert tally.following == pytest.approx(2 / 3 * 1 / 2)
+    assert tally.blind == pytest.approx(2 / 3 * 1 / 2)
+    assert tally.one_version == pytest.approx(1 / 3)
+    assert (tally.reversed, tally.neither, tally.incomplete, tally.lost) == (0, 0, 0, 0)
+
+
+def test_a_version_that_is_missing_leaves_the_quad_out(tmp_path):
+    [tally] = tallied(tmp_path / "j", judgment_rows(a_quad("q", [U], [V])[:1])).quads
+    assert (tally.quads, tally.incomplete) == (0, 1)
 
 
 def test_a_vacuum_prompt_counts_once_however_often_it_is_repeated(tmp_path):
@@ -373,7 +586,7 @@ def a_pair(**changed):
 
 
 def test_grades_by_hand(tmp_path):
-    stimuli = [a_pair(), a_pair(winner=1), a_pair(repeats=[("1", "1"), ("abstained", "4")])]
+    stimuli = [a_pair(), a_pair(winner=1), a_pair(repeats=[("1", "1")]), a_pair(repeats=[("abstained", "4")])]
     tallies = tallied(tmp_path / "j", judgment_rows(stimuli, "grade"), kind="grade")
     [tally] = tallies.grade_pairs
     assert (tally.pairs, tally.better_higher, tally.lesser_higher, tally.equal, tally.incomplete) == (3, 1, 1, 1, 1)

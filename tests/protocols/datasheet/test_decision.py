@@ -4,83 +4,92 @@ from itertools import product
 
 import pytest
 
-from umpirical.protocols.datasheet.decision import decide, verdict_on
-from umpirical.protocols.datasheet.policy import BOTH_ORDERS, LARGE_ONLY, POLICIES, RULES
-from umpirical.reports.limits import APART
-from umpirical.reports.record import GateRecord, LimitRecord
+from umpirical.protocols.datasheet.decision import EXIT_CODES, decide, headline, settling, verdict_on
+from umpirical.protocols.datasheet.policy import RULES
+from umpirical.protocols.datasheet.policy_files import preset
+from umpirical.reports.record import ConditionRecord, CureRecord, GateRecord, LimitRecord
 
-COMPARE = POLICIES["compare"]
-KEYS = [(limit.measure, limit.stratum) for limit in COMPARE]
-DARK, RAW, POSITIONAL, STABLE, ONE, FIVE, UNPARSED, FAILED = KEYS
+POLICY = preset()
+LIMITS = POLICY.compare
+KEYS = [limit.key for limit in LIMITS]
+DARK, RAW, POSITIONAL, STABLE, ONE, FIVE, FOLLOWING, BLIND, CONFLICT, ABSTAINED, UNPARSED, FAILED = KEYS
+BOTH, UNREAD = (LIMITS[KEYS.index(key)].cures[0].way for key in (RAW, UNPARSED))
+STATES = {"PASS": "met", "FAIL": "broken", "INCONCLUSIVE": "open", "N/A": "open"}
 
 
-def limits(changed=(), arm="baseline", **more):
-    """All limits pass, but for those that are changed."""
+def limits(changed=(), arm="baseline", cured=(), **more):
+    """All limits pass, but for those that are changed; those that are cured are made up for by their first way."""
     verdicts = dict.fromkeys(KEYS, "PASS") | dict(changed)
     return [
         LimitRecord(
-            measure=limit.measure, title=limit.measure.replace("-", " ").capitalize(), arm=arm, stratum=limit.stratum,
-            kind=limit.kind, value=limit.value, essential=limit.essential,
-            verdict=verdicts[limit.measure, limit.stratum], why="why", unit="pair", **more,
+            measure=limit.measure, title=limit.measure.replace("-", " ").capitalize(), arm=arm, stratum=limit.at,
+            kind=limit.kind, value=limit.value, essential=limit.essential, verdict=verdicts[limit.key],
+            state="made up for" if limit.key in cured else STATES[verdicts[limit.key]],
+            way=limit.cures[0].way if limit.key in cured else "", why="why", unit="pair",
+            good_for=limit.good_for, not_for=limit.not_for, **more,
         )
-        for limit in COMPARE
+        for limit in LIMITS
     ]  # fmt: skip
 
 
-def verdict(*changed, **more):
-    return decide(COMPARE, limits(changed), **more).verdict
+def verdict(*changed, cured=(), **more):
+    return decide(POLICY, limits(changed, cured=cured), **more).verdict
 
 
 def test_all_limits_pass():
-    decision = decide(COMPARE, limits())
+    decision = decide(POLICY, limits())
     assert decision.verdict == "use"
-    assert decision.sentences == ["All 8 limits pass.", "No limit is left unsettled at this size of run."]
+    assert decision.sentences == ["All 12 limits pass.", "No limit is left unsettled at this size of run."]
     assert decision.not_for == decision.would_change == []
-    assert decision.policy == RULES
+    assert decision.policy[:-1] == RULES
+    assert "at most 0.050 of runs" in decision.policy[-1]
 
 
-@pytest.mark.parametrize("key", [DARK, STABLE])
-def test_nothing_makes_up_for_these(key):
+def test_the_decision_in_one_line():
+    assert headline(decide(POLICY, limits())) == "Use (policy ranking): All 12 limits pass."
+
+
+def test_what_a_command_exits_with():
+    assert EXIT_CODES == {"use": 0, "use-with-limits": 0, "do-not-use": 3, "not-enough-data": 4}
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if key != STABLE])
+def test_an_essential_limit_refuses_or_leaves_open(key):
     assert verdict((key, "FAIL")) == "do-not-use"
     assert verdict((key, "INCONCLUSIVE")) == "not-enough-data"
     assert verdict((key, "N/A")) == "not-enough-data"
 
 
-@pytest.mark.parametrize(
-    ("key", "cure"), [(RAW, BOTH_ORDERS), (POSITIONAL, BOTH_ORDERS), (UNPARSED, APART), (FAILED, APART)]
-)
-def test_a_way_of_use_makes_up_for_these(key, cure):
+@pytest.mark.parametrize("found", ["FAIL", "INCONCLUSIVE", "N/A"])
+def test_what_is_not_essential_restricts(found):
+    assert verdict((STABLE, found)) == "use-with-limits"
+
+
+@pytest.mark.parametrize(("key", "way"), [(RAW, BOTH), (UNPARSED, UNREAD)])
+def test_a_way_of_use_makes_up_for_these(key, way):
     for found in ("FAIL", "INCONCLUSIVE"):
-        decision = decide(COMPARE, limits([(key, found)]))
+        decision = decide(POLICY, limits([(key, found)], cured=[key]))
         assert decision.verdict == "use-with-limits"
-        assert decision.use_like_this[0] == cure
-    assert verdict((key, "N/A")) == "not-enough-data"
+        assert decision.use_like_this[0] == way
 
 
-@pytest.mark.parametrize(
-    ("one", "five", "expected"),
-    [
-        ("PASS", "INCONCLUSIVE", "use-with-limits"),
-        ("PASS", "FAIL", "use-with-limits"),
-        ("PASS", "N/A", "use-with-limits"),
-        ("FAIL", "PASS", "use-with-limits"),
-        ("INCONCLUSIVE", "PASS", "use-with-limits"),
-        ("FAIL", "FAIL", "do-not-use"),
-        ("FAIL", "INCONCLUSIVE", "not-enough-data"),
-        ("FAIL", "N/A", "not-enough-data"),
-        ("INCONCLUSIVE", "INCONCLUSIVE", "not-enough-data"),
-        ("INCONCLUSIVE", "FAIL", "not-enough-data"),
-        ("N/A", "PASS", "not-enough-data"),
-    ],
-)
-def test_small_differences_may_be_missed_if_large_ones_are_seen(one, five, expected):
-    decision = decide(COMPARE, limits([(ONE, one), (FIVE, five)]))
-    assert decision.verdict == expected
-    assert (LARGE_ONLY in decision.use_like_this) == (one != "PASS" and expected == "use-with-limits")
+def condition(more, verdict="INCONCLUSIVE"):
+    return ConditionRecord(
+        measure="both-orders-sensitivity", stratum="5", kind="at_least", value=0.9, verdict=verdict, more_needed=more
+    )
+
+
+def test_an_open_limit_is_settled_the_shortest_way():
+    (one, *_) = [limit for limit in limits([(POSITIONAL, "INCONCLUSIVE")]) if limit.state == "open"]
+    far = one.model_copy(update={"more_needed": 5000})
+    near, unknown = (CureRecord(way="Way.", needs=[condition(more)], works=False) for more in (40, None))
+    assert settling(far) == [far]
+    assert settling(far.model_copy(update={"cures": [unknown, near]})) == near.needs
+    assert settling(one.model_copy(update={"state": "met"})) == []
 
 
 def test_what_breaks_comes_before_what_is_open():
-    assert verdict((DARK, "FAIL"), (STABLE, "INCONCLUSIVE")) == "do-not-use"
+    assert verdict((DARK, "FAIL"), (FIVE, "INCONCLUSIVE")) == "do-not-use"
     assert verdict((DARK, "FAIL"), complete=False) == "do-not-use"
 
 
@@ -89,7 +98,7 @@ def test_an_incomplete_run_or_a_failed_gate_is_not_enough_data():
     reported = blocking.model_copy(update={"blocks": False})
     assert verdict(complete=False) == "not-enough-data"
     assert verdict(gates=[reported]) == "use"
-    decision = decide(COMPARE, limits(), gates=[blocking])
+    decision = decide(POLICY, limits(), gates=[blocking])
     assert decision.verdict == "not-enough-data"
     assert "the stimuli failed the gate superset" in decision.sentences[0]
     assert decision.would_change
@@ -99,15 +108,14 @@ def test_na_never_counts_as_a_pass():
     for key in KEYS:
         assert verdict((key, "N/A")) in {"not-enough-data", "use-with-limits"}
     assert verdict(*((key, "N/A") for key in KEYS)) == "not-enough-data"
-    assert decide(COMPARE, []).verdict == "not-enough-data"
-    assert decide([], []).verdict == "not-enough-data"
+    assert decide(POLICY, []).verdict == "not-enough-data"
 
 
 def test_a_worse_verdict_on_one_limit_never_makes_a_better_decision():
-    better = {"PASS": 3, "INCONCLUSIVE": 1, "N/A": 1, "FAIL": 0}
+    better = {"PASS": 3, "INCONCLUSIVE": 1, "FAIL": 0}
     rank = {"use": 3, "use-with-limits": 2, "not-enough-data": 1, "do-not-use": 0}
-    for found in product(("PASS", "INCONCLUSIVE", "FAIL"), repeat=4):
-        base = list(zip((DARK, RAW, ONE, FIVE), found, strict=True))
+    for found in product(("PASS", "INCONCLUSIVE", "FAIL"), repeat=3):
+        base = list(zip((DARK, STABLE, FIVE), found, strict=True))
         for place, (key, now) in enumerate(base):
             for other in ("INCONCLUSIVE", "FAIL"):
                 if better[other] < better[now]:
@@ -117,59 +125,63 @@ def test_a_worse_verdict_on_one_limit_never_makes_a_better_decision():
 
 def test_there_are_two_sentences_whatever_happens():
     for found in product(("PASS", "INCONCLUSIVE", "FAIL", "N/A"), repeat=3):
-        decision = decide(COMPARE, limits(zip((DARK, POSITIONAL, FIVE), found, strict=True)))
+        decision = decide(POLICY, limits(zip((DARK, POSITIONAL, FIVE), found, strict=True)))
         assert len(decision.sentences) == 2
         assert all(sentence.endswith(".") and len(sentence) > 10 for sentence in decision.sentences)
 
 
 def test_the_sentences_say_what_decides_and_how_many_more():
     more = {POSITIONAL: 1185}
+    changed = [(RAW, "FAIL"), (POSITIONAL, "INCONCLUSIVE"), (STABLE, "INCONCLUSIVE")]
     held = [
         limit.model_copy(update={"more_needed": more.get((limit.measure, limit.stratum))})
-        for limit in limits([(RAW, "FAIL"), (POSITIONAL, "INCONCLUSIVE"), (FIVE, "INCONCLUSIVE")])
+        for limit in limits(changed, cured=[RAW, POSITIONAL])
     ]
-    decides, sure = decide(COMPARE, held).sentences
+    decides, sure = decide(POLICY, held).sentences
     assert decides == (
-        "5 of 8 limits pass; raw false preference and positional false preference are missed or unsettled, and the "
-        "way of use given here makes up for that; target sensitivity at Δ5 is missed or unsettled, and not essential."
+        "9 of 12 limits pass; raw false preference and positional false preference are missed, unsettled or not "
+        "measured, and the way of use given here makes up for that; stable cross sensitivity is missed, unsettled or "
+        "not measured, and not essential."
     )
     assert sure == (
-        "Not settled at this size: positional false preference (about 1,190 more pairs), target sensitivity at Δ5."
+        "Not settled at this size: positional false preference (about 1,190 more pairs), stable cross sensitivity."
     )
 
 
 def test_what_it_is_good_for_is_said_only_of_a_judge_that_may_be_used():
-    assert decide(COMPARE, limits([(DARK, "FAIL")])).good_for == []
-    assert decide(COMPARE, limits()).good_for == [
+    assert decide(POLICY, limits([(DARK, "FAIL")])).good_for == []
+    assert decide(POLICY, limits()).good_for == [
         "Calling equal answers equal, in a single call.",
         "Telling apart answers that differ by one requirement or more.",
+        "Answers of different lengths.",
     ]
-    assert decide(COMPARE, limits([(RAW, "FAIL"), (ONE, "FAIL")])).good_for == [
+    assert decide(POLICY, limits([(RAW, "FAIL"), (ONE, "FAIL")], cured=[RAW, ONE])).good_for == [
         "Calling equal answers equal, if both orders are asked.",
         "Telling apart answers that differ by all five requirements.",
+        "Answers of different lengths.",
     ]
 
 
 def test_what_it_is_not_for_says_when_it_is_not_settled():
-    failed = decide(COMPARE, limits([(STABLE, "FAIL")])).not_for
-    unsettled = decide(COMPARE, limits([(STABLE, "INCONCLUSIVE")])).not_for
+    failed = decide(POLICY, limits([(STABLE, "FAIL")])).not_for
+    unsettled = decide(POLICY, limits([(STABLE, "INCONCLUSIVE")])).not_for
     assert failed[0].endswith("both orders.")
     assert unsettled[0].endswith("both orders (not settled).")
 
 
 def test_another_arm_changes_no_verdict_and_is_mentioned_if_it_fares_better():
-    own, strict = limits([(STABLE, "FAIL")]), limits(arm="strict")
-    decision = decide(COMPARE, [*own, *strict])
+    own, strict = limits([(DARK, "FAIL")]), limits(arm="strict")
+    decision = decide(POLICY, [*own, *strict])
     assert decision.verdict == "do-not-use"
     assert decision.use_like_this == ["Consider the prompt of arm strict: by the same rules it comes to “Use”."]
     unmeasured = limits([(DARK, "N/A")], arm="strict")
-    assert decide(COMPARE, [*own, *unmeasured]).use_like_this == []
-    assert decide(COMPARE, [*limits(), *strict]).use_like_this == decide(COMPARE, limits()).use_like_this
+    assert decide(POLICY, [*own, *unmeasured]).use_like_this == []
+    assert decide(POLICY, [*limits(), *strict]).use_like_this == decide(POLICY, limits()).use_like_this
 
 
 def test_a_run_without_a_baseline_is_judged_by_its_first_arm():
-    assert decide(COMPARE, limits([(DARK, "FAIL")], arm="own")).verdict == "do-not-use"
+    assert decide(POLICY, limits([(DARK, "FAIL")], arm="own")).verdict == "do-not-use"
 
 
 def test_a_policy_of_limits_nobody_held_decides_nothing():
-    assert verdict_on(COMPARE, {}, complete=True) == "not-enough-data"
+    assert verdict_on([], complete=True) == "not-enough-data"

@@ -3,12 +3,15 @@
 import pytest
 
 from umpirical.protocols.datasheet.findings import find
+from umpirical.protocols.datasheet.limits import hold_limits
+from umpirical.protocols.datasheet.policy_files import preset
 
 from .samples import estimate, measure, threshold, undefined
 
 
 def one(name, result, arm="baseline"):
-    return find([measure(name, result, "", arm)])
+    measures = [measure(name, result, "", arm)]
+    return find(measures, hold_limits(preset(), "compare", measures, [arm]))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +33,7 @@ def test_a_sentence_for_each_headline(name, counts, start):
 def test_nothing_is_said_of_few_failures_of_strata_or_of_unknown_measures():
     assert one("failure-rate", estimate(0, 540)) == []
     assert one("moon-phase", estimate(1, 2)) == []
-    assert find([measure("dark-current", estimate(0, 40), "empty")]) == []
+    assert find([measure("dark-current", estimate(0, 40), "empty")], []) == []
 
 
 def test_an_arm_that_is_a_probe_is_named():
@@ -40,7 +43,7 @@ def test_an_arm_that_is_a_probe_is_named():
 
 def test_what_is_undefined_or_has_no_interval_is_not_called_low():
     assert one("dark-current", undefined("no vacuum")) == ["Dark current could not be measured: no vacuum."]
-    (said,) = one("dark-current", estimate(0, 120, interval=None))
+    (said,) = one("dark-current", estimate(0, 120, interval=None, planning_effect=None))
     assert "not settled" in said
 
 

@@ -12,6 +12,7 @@ from jinja2 import UndefinedError
 from tests.reports.dissection import Page, luminance
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical import reports
+from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet import page as page_module
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.datasheet.record import parse_datasheet, render_json
@@ -24,6 +25,7 @@ from .samples import (
     audit_row,
     datasheet,
     estimate,
+    fitted,
     grading,
     incomplete,
     judge,
@@ -169,18 +171,18 @@ def test_a_record_without_the_newer_parts_still_has_a_page():
 def test_the_mock_of_the_paper_is_judged_as_it_should_be():
     text = words(paper())
     for expected in (
-        "Use with limits",
+        "Not enough data",
+        "Policy ranking: Ranking systems by many verdicts, where style may be part of what is judged.",
         "0/120 prompts 0.000 [0.000, 0.031]",
         "≤ 0.05 essential PASS",
         "31/120 calls 0.258 [0.188, 0.343]",
         "≤ 0.10 essential FAIL",
         "5/60 pairs 0.083 [0.036, 0.181]",
-        "≤ 0.10 essential INCONCLUSIVE about 1,190 more pairs",
+        "≤ 0.10 essential INCONCLUSIVE about 5,660 more pairs bound 0.253",
         "94/100 calls 0.940 [0.875, 0.972]",
         "≥ 0.80 essential PASS",
         "20/20 calls 1.000 [0.839, 1.000]",
-        "≥ 0.95 INCONCLUSIVE about 53 more calls",
-        "Ask both orders",
+        "≥ 0.90 essential INCONCLUSIVE about 32 more calls bound 0.799",
         "vacuum-clean and target-sensitive",
         "Cost of 1,000 calls $0.53",
     ):
@@ -204,13 +206,25 @@ def test_every_part_of_a_full_record_is_on_the_page():
         "312 ms · 1,205 ms",
         "512,345 · 11,700",
         "What would change the verdict",
-        "at the same rate about 1,250 pairs would settle it as a pass",
-        "A limit passes only if the whole interval lies inside it",
+        "about 5,720 pairs in all would most likely settle it as a pass",
+        "It passes if an exact bound, with every missing answer counted against the judge, lies inside it",
         "numpy 2.3.1, scipy 1.16.0",
         "Parser reads fenced JSON.",
         "Python 3.11.7",
     ):
         assert expected.replace(" :", ":").replace(" ,", ",") in text.replace(" :", ":").replace(" ,", ","), expected
+
+
+def test_controls_have_a_table_of_their_own_and_are_no_transforms():
+    names = ("stable-cross-sensitivity", "positional-false-preference", "one-sided-commit", "no-preference")
+    parts = [measure(name, estimate(6 + place, 40, "pair"), "different-subset") for place, name in enumerate(names)]
+    sheet = paper()
+    sheet = sheet.model_copy(update={"measures": [*sheet.measures, *parts]})
+    [arm, *_] = page_module.page_of(sheet).arms
+    assert "different-subset" not in [row.name for row in arm.transforms]
+    assert [[part.result.numerator for part in row.parts] for row in arm.controls] == [[6, 7, 8, 9]]
+    assert "Control Pairs Stable Positional One-sided No preference different-subset 40 0.150" in words(sheet)
+    assert page_module.page_of(paper()).arms[0].controls == ()
 
 
 def test_the_page_of_a_grader_speaks_of_grades_and_not_of_slots():
@@ -345,3 +359,41 @@ def test_the_colours_can_be_told_apart(front, back, least, scheme):
     assert plain == {name: light for name, (light, _) in pairs.items()}
     dark, light = sorted(luminance(pairs[name][scheme]) for name in (front, back))
     assert (light + 0.05) / (dark + 0.05) >= least
+
+
+def layout_measures():
+    """A judge that is drawn by the label, and by nothing else."""
+    effects = {"slot-effect": 0.0, "label-effect": 0.5, "list-effect": 0.02, "tie-place-effect": -0.1}
+    spec = {name: MEASURES.get(name) for name in effects}
+    return [
+        measure(name, fitted(value, value - 0.1, value + 0.1, n=60), part).model_copy(
+            update={"title": spec[name].title, "about": spec[name].about, "scale": "difference"}
+        )
+        for name, value in effects.items()
+        for part in ("", "identical")
+    ]
+
+
+def test_slot_label_and_list_are_told_apart_in_a_table_of_their_own():
+    text = words(datasheet(measures=[*datasheet().measures, *layout_measures()]))
+    table = text.partition("Slot, label and list apart")[2]
+    assert "Slot How much more often it names slot 1" in table
+    assert "+0.500 [+0.400, +0.600] 60 +0.500 [+0.400, +0.600]" in table
+    rated = text.partition("Slot, label and list apart")[0]
+    assert "Label effect" not in rated
+
+
+def test_a_layout_that_was_not_varied_has_no_table():
+    assert "Slot, label and list apart" not in words(datasheet())
+
+
+def test_the_names_of_the_paper_stand_beside_ours():
+    tie = [measure("tie-rate", estimate(k, 20), step) for k, step in ((18, "0"), (3, "1"))]
+    named = [one.model_copy(update={"symbol": symbol}) for one, symbol in zip(tie, ("C", "MBT"), strict=True)]
+    assert "Tie rate (C, MBT)" in words(datasheet(measures=named))
+    assert "(C" not in words(datasheet(measures=tie))
+
+
+def test_a_probe_is_told_with_its_steps():
+    told = words(datasheet(run=run(arms=["baseline", "strict"], steps={"strict": [0.0, 0.25, 5.0]})))
+    assert "baseline, strict (a probe, at Δ0, Δ0.25, Δ5 only)" in told

@@ -1,31 +1,46 @@
-"""The policy is whole: every rule it names can be followed."""
+"""Policies are data: every shipped one is whole, and a user's file is read the same way."""
+
+import json
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MEASURES
-from umpirical.protocols.datasheet.policy import POLICIES, RULES, limit_value
+from umpirical.protocols.datasheet.policy import RULES, Condition, Limit, Policy
+from umpirical.protocols.datasheet.policy_files import PRESETS, chosen_policy, policy_schema, preset, read_policy
+from umpirical.store.yaml_files import parse_yaml
+
+KINDS = JudgeSpec.model_fields["kind"].annotation.__args__
 
 
-@pytest.mark.parametrize("kind", POLICIES)
-def test_a_cure_rests_on_a_limit_of_the_same_policy(kind):
-    keys = {(limit.measure, limit.stratum) for limit in POLICIES[kind]}
-    assert len(keys) == len(POLICIES[kind])
-    for limit in POLICIES[kind]:
-        assert limit.cure_needs is None or (limit.cure and limit.cure_needs in keys)
+def value(name, measure, at="", kind="compare"):
+    return next(limit for limit in getattr(preset(name), kind) if limit.key == (measure, at))
 
 
-@pytest.mark.parametrize("kind", POLICIES)
-def test_every_limit_is_on_a_measure_of_that_kind_of_judge_and_points_the_right_way(kind):
+def read(text):
+    return read_policy(parse_yaml(text, name="own.yaml"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_limit_is_on_a_measure_of_that_kind_of_judge_and_points_the_right_way(name, kind):
     specs = {spec.name: spec for spec in MEASURES}
-    for limit in POLICIES[kind]:
-        spec = specs[limit.measure]
-        assert kind in getattr(spec, "kinds", (kind,))
-        assert spec.worse in {"depends", "higher" if limit.kind == "at_most" else "lower"}
+    limits = getattr(preset(name), kind)
+    assert limits
+    for condition in [*limits, *(need for limit in limits for cure in limit.cures for need in cure.needs)]:
+        spec = specs[condition.measure]
+        assert kind in spec.kinds
+        assert spec.worse in {"depends", "higher" if condition.kind == "at_most" else "lower"}
 
 
-def test_there_is_a_policy_for_every_kind_of_judge():
-    assert set(POLICIES) == set(JudgeSpec.model_fields["kind"].annotation.__args__)
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_limit_has_words_and_every_cure_a_need(name):
+    for limit in (*preset(name).compare, *preset(name).grade):
+        assert limit.not_for or limit.measure == "failure-rate"
+        assert all(cure.way.endswith(".") and cure.needs for cure in limit.cures)
+    assert preset(name).about.endswith(".")
 
 
 def test_the_rules_are_sentences_and_name_every_verdict():
@@ -34,5 +49,121 @@ def test_the_rules_are_sentences_and_name_every_verdict():
         assert any(word in rule for rule in RULES)
 
 
+def test_style_is_essential_only_where_it_is_no_part_of_what_is_judged():
+    essential = {name: value(name, "stable-cross-sensitivity").essential for name in PRESETS}
+    assert essential == {"ranking": False, "adjudication": True, "ci-smoke": False, "claim": True}
+
+
 def test_the_values():
-    assert (limit_value("dark-current"), limit_value("target-sensitivity", "5")) == (0.05, 0.95)
+    assert (value("ranking", "dark-current").value, value("ranking", "target-sensitivity", "5").value) == (0.05, 0.90)
+    assert (value("claim", "target-sensitivity", "5").value, value("claim", "task-following", "5").value) == (
+        0.95,
+        0.75,
+    )
+    assert value("ranking", "conflict-excess").unmeasured
+    assert not value("claim", "conflict-excess").unmeasured
+    assert value("claim", "target-sensitivity", "1").cures == ()
+    unread = value("ranking", "unparsed-rate")
+    assert (unread.value, unread.cures[0].needs[0].value) == (0.02, 0.10)
+    assert not value("ranking", "failure-rate").refuses
+
+
+def test_what_is_used_in_both_orders_is_held_in_both_orders():
+    for measure in ("raw-false-preference", "positional-false-preference"):
+        needs = [need.key for cure in value("ranking", measure).cures for need in cure.needs]
+        assert needs == [("both-orders-sensitivity", "1"), ("both-orders-sensitivity", "5")]
+
+
+def test_a_policy_extends_another_and_says_only_what_differs():
+    own = read(
+        "policy: ours\nextends: ranking\naccepts: 0.01\nways:\n  large-only: {way: Large ones only.}\n"
+        "compare:\n  - {measure: dark-current, at_most: 0.2}\n  - {measure: conflict-excess, omit: true}\n"
+    )
+    base = preset("ranking")
+    assert (own.policy, own.accepts, own.refuses) == ("ours", 0.01, 0.05)
+    assert len(own.compare) == len(base.compare) - 1
+    assert own.compare[0].value == 0.2
+    assert own.compare[0].not_for == base.compare[0].not_for
+    one = next(limit for limit in own.compare if limit.key == ("target-sensitivity", "1"))
+    assert (one.cures[0].way, one.cures[0].needs[0].value) == ("Large ones only.", 0.90)
+    assert own.grade[4].cures[0].way == "Large ones only."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("policy: x\ncompare:\n  - {measure: dark-current}\n", "needs at_most or at_least"),
+        ("policy: x\ncompare:\n  - {measure: dark-current, at_most: 0.1, most: 1}\n", "own.yaml:3"),
+        ("policy: x\nextends: nothing\n", "no shipped policy"),
+        ("policy: x\ncompare:\n  - {measure: dark-current, omit: true}\n", "not there to be omitted"),
+        ("policy: x\naccepts: 0.9\n", "accepts"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_the_reason(text, expected):
+    with pytest.raises(ConfigError, match=expected):
+        read(text)
+
+
+def test_a_way_that_is_not_there_is_named():
+    with pytest.raises(UsageError, match="no way of use named 'magic'"):
+        read("policy: x\nextends: ranking\ncompare:\n  - {measure: dark-current, cures: [magic]}\n")
+
+
+def test_a_file_that_a_study_names_is_inside_its_folder(tmp_path):
+    study, text = tmp_path / "study", "policy: ours\nextends: claim\n"
+    study.mkdir()
+    (study / "own.yaml").write_text(text)
+    (tmp_path / "outside.yaml").write_text(text)
+    assert chosen_policy("own.yaml", study).policy == "ours"
+    assert chosen_policy("claim", study) == preset("claim")
+    assert chosen_policy(str(tmp_path / "outside.yaml"), study, outside=True).policy == "ours"
+    with pytest.raises(UsageError, match="outside the study folder"):
+        chosen_policy("../outside.yaml", study)
+    with pytest.raises(UsageError, match="no policy named rankings"):
+        chosen_policy("rankings", study)
+    with pytest.raises(UsageError, match="no policy file"):
+        chosen_policy("missing.yaml", study)
+
+
+def test_a_measure_that_does_not_exist_is_refused_in_a_users_file(tmp_path):
+    (tmp_path / "own.yaml").write_text("policy: x\ncompare:\n  - {measure: dark-curent, at_most: 0.1}\n")
+    with pytest.raises(ConfigError, match="no measure named dark-curent"):
+        chosen_policy("own.yaml", tmp_path)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_schema_describes_the_shipped_files(name):
+    from importlib.resources import files
+
+    text = (files("umpirical.protocols.datasheet") / "policies" / f"{name}.yaml").read_text()
+    schema = Draft202012Validator(json.loads(policy_schema()))
+    data = json.loads(json.dumps(parse_yaml(text, name=name).data))
+    for kind in ("compare", "grade"):
+        # A step may be written as a number.
+        for limit in data.get(kind, ()):
+            limit["at"] = str(limit.get("at", ""))
+    for way in data.get("ways", {}).values():
+        for need in way.get("needs", ()):
+            need["at"] = str(need.get("at", ""))
+    schema.validate(data)
+
+
+@pytest.mark.parametrize(("grades", "steps"), [(2, ["5"]), (3, ["3", "5"]), (5, ["2", "5"]), (11, ["1", "5"])])
+def test_a_grader_is_held_at_steps_that_its_scale_can_show(grades, steps):
+    held = [limit for limit in preset().limits("grade", grades=grades) if limit.measure == "target-sensitivity"]
+    assert [limit.at for limit in held] == steps
+    assert held[-1].value == 0.90
+    assert preset().limits("grade") == preset().grade
+
+
+def test_conditions_compare():
+    strict, loose = (Condition(measure="dark-current", at_most=most) for most in (0.05, 0.10))
+    assert strict.implies(loose)
+    assert not loose.implies(strict)
+    assert not strict.implies(Condition(measure="dark-current", at_least=0.05))
+
+
+def test_a_limit_is_set_once():
+    twice = [Limit(measure="dark-current", at_most=0.1)] * 2
+    with pytest.raises(ValueError, match="limited twice"):
+        Policy(policy="x", about="", compare=twice)

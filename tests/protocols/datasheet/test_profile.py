@@ -2,6 +2,8 @@
 
 import pytest
 
+from umpirical.protocols.datasheet.limits import hold_limits
+from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.profile import RULES, sketch
 from umpirical.protocols.datasheet.record import ProfileRecord
 
@@ -32,6 +34,12 @@ NAMES = {
 }
 
 
+def sketched(measures):
+    """By the limits of the default policy for either kind of judge."""
+    held = [limit for kind in ("compare", "grade") for limit in hold_limits(preset(), kind, measures, ["baseline"])]
+    return sketch(measures, held)
+
+
 def rates(**counts):
     """`target_1=(90, 100)` is target sensitivity at step 1."""
     parts = [(*key.partition("_"), found) for key, found in counts.items()]
@@ -52,7 +60,7 @@ def few_grades(low, high):
     ],
 )
 def test_the_judges_of_the_paper(measures, name, vacuum):
-    found = sketch(measures)
+    found = sketched(measures)
     assert found.name == name
     assert found.description.endswith(vacuum)
 
@@ -74,16 +82,16 @@ def test_the_judges_of_the_paper(measures, name, vacuum):
     ],
 )
 def test_the_other_rules(measures, name):
-    assert sketch(measures).name == name
+    assert sketched(measures).name == name
 
 
 def test_the_strict_prompt_of_the_paper_is_conservative():
     measures = [measure(name, estimate(k, n, unit), stratum, "strict") for name, stratum, k, n, unit in STRICT]
-    assert sketch(measures).name == "conservative"
+    assert sketched(measures).name == "conservative"
 
 
 def test_the_sketch_is_of_the_judges_own_prompt():
-    assert sketch([*llama_measures("strict"), *qwen_measures()]).name == "vacuum-clean and target-sensitive"
+    assert sketched([*llama_measures("strict"), *qwen_measures()]).name == "vacuum-clean and target-sensitive"
 
 
 def test_every_rule_says_when_it_holds():

@@ -4,6 +4,7 @@ from umpirical.domain.measures import Estimate, Interval, Measure, Undefined
 from umpirical.domain.tallies import CallTally, GradeTally
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.protocols.datasheet.page import render_html
+from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.record import Datasheet, parse_datasheet, render_json
 from umpirical.protocols.datasheet.report import LONGEST_TEXT, MOST_EXAMPLES, assemble
 from umpirical.reports.record import GateRecord
@@ -12,7 +13,7 @@ from .samples import datasheet, example, judge, run, spend, stimuli
 
 SPEC = MeasureSpec("dark-current", "Dark current", "About it.", "higher", lambda *_: [])
 LATENT = MeasureSpec("resolution", "Resolution", "About it.", "lower", lambda *_: [], scale="latent")
-RATE = Estimate(0.0, 0, 120, "prompt", Interval(0.0, 0.031, "cluster-Wilson over tasks"), 10)
+RATE = Estimate(0.0, 0, 120, "prompt", Interval(0.0, 0.031, "cluster-Wilson over tasks"), 10, planning_effect=1.5)
 
 
 def assembled(**more):
@@ -24,7 +25,8 @@ def assembled(**more):
 def test_older_callers_get_a_decision_too():
     sheet = assembled()
     assert sheet.decision.verdict == "not-enough-data"
-    assert [limit.verdict for limit in sheet.limits] == ["PASS", *["N/A"] * 7]
+    assert [limit.verdict for limit in sheet.limits] == ["PASS", *["N/A"] * 11]
+    assert sheet.policy == preset()
     assert sheet.profile.name == "not sketched"
     assert (sheet.stimuli, sheet.spend, sheet.examples, sheet.grades) == (None, None, [], [])
     assert [measure.scale for measure in sheet.measures] == ["rate", "latent"]

@@ -110,11 +110,11 @@ def expected_changes(design):
     found = defaultdict(lambda: defaultdict(float))
     for item in design:
         original = verdicts(item["original"])
-        retest = mean(a != b for a, b in combinations(original, 2)) if len(original) > 1 else None
         for test, gold in (("spacing", item["gold"]), ("flip", item["flip_gold"])):
             if not item[test]:
                 continue
             both = list(product(original, verdicts(item[test])))
+            retests = [mean(a != b for a, b in combinations(given, 2)) for given in (original, verdicts(item[test]))]
             for group in {"", f"age={item['group']}" if item["group"] else ""}:
                 sums = found[item["cluster"], test, group]
                 if not both:
@@ -133,9 +133,9 @@ def expected_changes(design):
                     way = sign(SCALE.score(gold) - SCALE.score(item["gold"]))
                     sums["moved"] += mean(bool(step) and sign(step) == way for step in steps)
                     sums["right_on_both"] += mean(a == item["gold"] and b == gold for a, b in both)
-                if retest is not None:
+                if None not in retests:
                     sums["retested"] += 1
-                    sums["retest_changed"] += retest
+                    sums["retest_changed"] += sum(retests) / 2
                     sums["changed_retested"] += changed
     return found
 

@@ -144,7 +144,7 @@ def test_every_cell_has_its_number_n_interval_and_verdict():
     for expected in (
         "Longer wording, wordy, easily told: ✗ FAIL † n 60 +0.613 more changed [+0.491, +0.735] +0.83 grades",
         "Label flip, sound-examiner: ✓ PASS n 54 0.963 seen [0.875, 0.990]",
-        "Asked again, wordy, easily told: ? INCONCLUSIVE n 60 0.033 differ [0.009, 0.114] about 78 items",
+        "Asked again, wordy, easily told: ? INCONCLUSIVE n 60 0.033 differ [0.009, 0.114] about 151 items",
         (
             "Your own items, moody/7B: – N/A n 60 0.367 exact [0.256, 0.493] 0.330 weighted κ [0.200, 0.430] "
             "no limit is set"

@@ -19,6 +19,7 @@ from umpirical.stats.simulation.examiner import (
     length_pull,
     place_cuts,
     pull,
+    repeat_rates,
 )
 
 EXAMINERS = {
@@ -217,6 +218,17 @@ def test_two_repeats_are_exchangeable(judge, grades):
     assert joint == pytest.approx(joint.transpose(0, 2, 1), abs=1e-9)
 
 
+@given(examiners, scales, st.floats(0, 2))
+def test_repeats_of_a_text_have_the_rates_of_one_call_for_margins(judge, grades, scatter):
+    joint = repeat_rates(judge, places(judge, grades), grades=grades, scatter=scatter)
+    assert joint == pytest.approx(joint.transpose(0, 2, 1), abs=1e-9)
+    rates = grade_rates(judge, places(judge, grades), grades=grades, scatter=scatter)
+    assert joint.sum(axis=2) == pytest.approx(rates, abs=1e-9)
+    if not scatter:
+        same = joint_rates(judge, places(judge, grades), places(judge, grades), grades=grades)
+        assert joint == pytest.approx(same, abs=1e-9)
+
+
 @given(st.floats(0.05, 1.5), st.floats(0, 0.98), st.floats(0.01, 0.02), scales)
 def test_the_more_is_frozen_the_fewer_repeats_differ(noise, frozen, more, grades):
     less, least = (
@@ -257,10 +269,14 @@ def test_formulas_agree_with_simulation(name, grades):
     assert _shares(run.originals[:, 0], run.originals[:, 1], grades) == pytest.approx(repeats, abs=near)
     shift, scatter = pull(judge, "format")
     other = joint_rates(judge, place, place + shift, grades=grades, scatter=scatter)[0]
-    assert _shares(run.originals[:, 0], run.changed["vertical-spacing"], grades) == pytest.approx(other, abs=near)
+    first, second = run.changed["vertical-spacing"].T
+    assert _shares(run.originals[:, 0], first, grades) == pytest.approx(other, abs=near)
+    # What another format does to a text, it does in every call.
+    again = repeat_rates(judge, place + shift, grades=grades, scatter=scatter)[0]
+    assert _shares(first, second, grades) == pytest.approx(again, abs=near)
     mirrored = centre(judge, float(grades - 1 - level), grades=grades)
     flipped = joint_rates(judge, place, mirrored, grades=grades)[0]
-    assert _shares(run.originals[:, 0], run.changed["label-flip"], grades) == pytest.approx(flipped, abs=near)
+    assert _shares(run.originals[:, 0], run.changed["label-flip"][:, 0], grades) == pytest.approx(flipped, abs=near)
 
 
 def _shares(first, second, grades):

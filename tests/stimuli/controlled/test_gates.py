@@ -6,28 +6,32 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.stimuli.built import built, tasks_of
-from tests.stimuli.own_tasks import FAMILY, write_own_study
+from tests.stimuli.built import built, materials_of, tasks_of
+from tests.stimuli.own_tasks import CROSSED, FAMILY, write_own_study
 from umpirical.cli import main
 from umpirical.domain.errors import GateError
 from umpirical.domain.gates import GateResult
+from umpirical.domain.stimuli import GivenWinner
 from umpirical.domain.trials import Order
 from umpirical.judges.judge import Capabilities
 from umpirical.runs.plan import Design
 from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
 from umpirical.stimuli.controlled.gates.contents import no_leak
+from umpirical.stimuli.controlled.gates.crossing import crossed, request_overlap
 from umpirical.stimuli.controlled.gates.design import both_orders, rebuilds
 from umpirical.stimuli.controlled.gates.suite import refuse_unsound, try_gates
 from umpirical.stimuli.controlled.gates.surface import bag_of_words, trivial_judges
 from umpirical.stimuli.controlled.ladder.balance import Balancer
 from umpirical.stimuli.controlled.ladder.pairs import random_wording, slot_sentences
+from umpirical.stimuli.controlled.ladder.quads import RequestBalance
+from umpirical.stimuli.controlled.ladder.requests import MATCHERS
 from umpirical.stimuli.controlled.ladder.transforms import PLAIN
 from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.text.sentences import sentences_at_every_stop
 
-TASKS = {task.id: task for task in tasks_of("standard")}
+TASKS = tasks_of("screen") | tasks_of("screen", "filler")
 
-GATES = [
+PLAIN_GATES = [
     "sound-tasks",
     "checkers-agree",
     "superset",
@@ -42,21 +46,24 @@ GATES = [
     "rebuilds",
 ]
 
+GATES = [*PLAIN_GATES[:9], "crossed", "request-overlap", *PLAIN_GATES[9:]]
 
-def tried(stimuli, size="screen", again=None):
+
+def tried(stimuli, size="screen", again=None, ladder="crossed"):
     """What every gate says, by name."""
-    found = list(try_gates(tasks_of(size), stimuli, stimuli if again is None else again))
-    assert [gate.name for gate in found] == GATES
+    found = list(try_gates(materials_of(size, ladder), stimuli, stimuli if again is None else again))
+    assert [gate.name for gate in found] == (GATES if ladder == "crossed" else PLAIN_GATES)
     return {gate.name: gate for gate in found}
 
 
-def blocked(stimuli, size="screen", again=None):
-    return {name for name, gate in tried(stimuli, size, again).items() if gate.blocks and not gate.passed}
+def blocked(stimuli, size="screen", again=None, ladder="crossed"):
+    return {name for name, gate in tried(stimuli, size, again, ladder).items() if gate.blocks and not gate.passed}
 
 
-def changed(change, family="ladder", size="screen"):
-    """The set with some stimuli of a family changed, or with all of them."""
-    return [change(stimulus) if stimulus.family == family else stimulus for stimulus in built(size)]
+def plain(change, family="ladder"):
+    """What stops the plain pairs of the ladder of fillers, if those of a family are changed."""
+    stimuli = built("screen", ladder="filler")
+    return blocked([change(s) if s.family == family else s for s in stimuli], ladder="filler")
 
 
 def with_better(stimulus, text):
@@ -73,10 +80,11 @@ def better(stimulus):
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("size", ["paper", "standard"])
-def test_every_gate_passes_on_a_real_set(size, seed):
-    again = datasheet_stimuli(tasks_of(size), RECIPES[size], seed=seed)
-    for name, gate in tried(built(size, seed), size, again).items():
+@pytest.mark.parametrize("ladder", ["crossed", "filler"])
+@pytest.mark.parametrize("size", ["screen", "paper", "standard", pytest.param("full", marks=pytest.mark.slow)])
+def test_every_gate_passes_on_a_real_set(size, ladder, seed):
+    again = datasheet_stimuli(materials_of(size, ladder), RECIPES[size], seed=seed)
+    for name, gate in tried(built(size, seed, ladder), size, again, ladder).items():
         assert gate.passed, f"{name}: {gate.found}"
 
 
@@ -84,27 +92,185 @@ def test_gates_that_block_nothing_say_so_and_give_their_figures():
     found = tried(built("screen"))
     assert {name for name, gate in found.items() if not gate.blocks} == {"reported-judges", "bag-of-words"}
     assert "prompt-overlap 0." in found["reported-judges"].found
-    assert "on ladder, trained on the other 19 families" in found["bag-of-words"].found
+    assert found["bag-of-words"].found == "0.500 on ladder, trained on the other 23 families"
 
 
 @pytest.mark.parametrize(
     ("tasks", "allowed"),
     [
-        (20, "0.45 to 0.55 each on ladder, 0.45 to 0.55 each on delta0"),
-        (3, "0.17 to 0.83 each"),
+        (24, "0.45 to 0.55 each on ladder, 0.30 to 0.70 each on delta0"),
+        (3, "0.21 to 0.79 each"),
         (1, "0.00 to 1.00 each"),
     ],
 )
 def test_few_pairs_need_not_be_as_even_as_many(tasks, allowed):
-    chosen = {task.id for task in tasks_of("screen")[:tasks]}
-    found = trivial_judges([stimulus for stimulus in built("screen") if stimulus.task_id in chosen])
+    chosen = list(tasks_of("screen", "filler"))[:tasks]
+    found = trivial_judges([stimulus for stimulus in built("screen", ladder="filler") if stimulus.task_id in chosen])
     assert found.allowed.startswith(allowed)
 
 
 def test_words_cannot_be_learnt_from_a_single_family():
-    task = tasks_of("screen")[0]
-    mine = [stimulus for stimulus in built("screen") if stimulus.task_id == task.id]
-    assert bag_of_words({task.id: task}, mine).found == "one task family"
+    family = built("screen")[0].task_family
+    mine = [stimulus for stimulus in built("screen") if stimulus.task_family == family]
+    assert bag_of_words(mine).found == "one task family"
+
+
+# Quads.
+
+
+def in_quads(change, version="A", family="ladder"):
+    """The set with the stimuli of one version of every quad changed."""
+    return [change(s) if s.family == family and s.version == version else s for s in built("screen")]
+
+
+def told(stimuli):
+    found = crossed(TASKS, stimuli)
+    assert not found.passed
+    return found.found
+
+
+def other_text(stimulus):
+    """The same facts in another wording: the answer of a task that reads otherwise, and states as much."""
+    task, winner = TASKS[stimulus.task_id], stimulus.expectation.candidate
+    stated = task.stated(stimulus.candidates[winner])
+    for seed in range(100):
+        parts = slot_sentences(task, 0, stated, random_wording(task, np.random.default_rng(seed)))
+        text = " ".join(parts)
+        if text != stimulus.candidates[winner] and task.stated(text) == stated:
+            return with_better(stimulus, text)
+    raise AssertionError("no other wording")
+
+
+PROSE_QUAD = next(s for s in built("screen") if s.quad and s.version == "A" and TASKS[s.task_id].layout == "prose")
+BESIDE = next(s for s in built("screen") if s.quad == PROSE_QUAD.quad and s.version == "B")
+
+
+def test_a_quad_of_the_set_is_crossed():
+    found = crossed(TASKS, [PROSE_QUAD, BESIDE])
+    assert found.passed
+    assert found.found == "1 quads, 7 judges that see the texts alone each right in .5000, no problem"
+
+
+def test_texts_that_differ_between_the_versions_are_stopped():
+    assert "the texts differ between the versions" in told([other_text(PROSE_QUAD), BESIDE])
+    assert "crossed" in blocked(in_quads(lambda s: replace(s, candidates=tuple(f"{text} " for text in s.candidates))))
+
+
+def test_a_winner_that_is_the_same_in_both_versions_is_stopped():
+    same = replace(BESIDE, expectation=PROSE_QUAD.expectation)
+    assert "the winner does not change with the version" in told([PROSE_QUAD, same])
+    turned = in_quads(lambda s: replace(s, expectation=GivenWinner(1 - s.expectation.candidate)))
+    assert {"crossed", "checkers-agree"} <= blocked(turned)
+
+
+def test_winners_that_are_both_wrong_are_stopped_though_they_differ():
+    wrong = [replace(s, expectation=GivenWinner(1 - s.expectation.candidate)) for s in (PROSE_QUAD, BESIDE)]
+    assert "the better text does not state more by an equal step" in told(wrong)
+
+
+def test_versions_whose_steps_differ_are_stopped():
+    assert "the two versions are not of one kind" in told([PROSE_QUAD, replace(BESIDE, delta=BESIDE.delta + 1)])
+    lesser = 1 - PROSE_QUAD.expectation.candidate
+    task = TASKS[PROSE_QUAD.task_id]
+    more = sorted(task.stated(PROSE_QUAD.candidates[1 - lesser]) - task.stated(PROSE_QUAD.candidates[lesser]))
+    # One fact of the step is stated twice over: by the lesser text too, under the first version alone.
+    text = f"{PROSE_QUAD.candidates[lesser]} {task.facts[more[0]].forms[0]}"
+    both = tuple(text if place == lesser else own for place, own in enumerate(PROSE_QUAD.candidates))
+    found = told([replace(PROSE_QUAD, candidates=both), replace(BESIDE, candidates=both)])
+    assert "the better text does not state more by an equal step" in found
+
+
+def with_tasks(**changes):
+    """The tasks of the quad, the second version of them changed."""
+    return TASKS | {BESIDE.task_id: replace(TASKS[BESIDE.task_id], **changes)}
+
+
+def test_prompts_that_differ_in_the_context_are_stopped():
+    task = TASKS[BESIDE.task_id]
+    tasks = with_tasks(prompt=f"Please read this. {task.prompt}")
+    assert "the prompts differ in more than the request" in crossed(tasks, [PROSE_QUAD, BESIDE]).found
+
+
+def test_a_request_that_is_longer_than_the_other_is_stopped():
+    task = TASKS[BESIDE.task_id]
+    request = f"{task.request} {' '.join(['Please'] * 30)}"
+    tasks = with_tasks(prompt=task.prompt.replace(task.request, request), request=request)
+    found = crossed(tasks, [PROSE_QUAD, BESIDE])
+    own = len(TASKS[PROSE_QUAD.task_id].request.split())
+    assert not found.passed
+    assert f"the requests have {own} and {len(request.split())} words" in found.found
+
+
+def test_a_request_that_changes_with_the_figures_is_stopped():
+    [one, other] = [s for s in built("screen") if s.family == "figures"][:2]
+    assert one.quad == other.quad
+    assert crossed(TASKS, [one, other]).passed
+    task = TASKS[other.task_id]
+    changed = TASKS | {task.id: replace(task, request=f"{task.request} Please.")}
+    assert "the request changes with the figures" in crossed(changed, [one, other]).found
+
+
+def test_a_quad_with_one_stimulus_or_with_three_is_stopped():
+    assert "1 stimuli, not two" in told([PROSE_QUAD])
+    assert "3 stimuli, not two" in told([PROSE_QUAD, BESIDE, replace(BESIDE, stratum="list")])
+    assert "crossed" in blocked([s for s in built("screen") if s != PROSE_QUAD])
+
+
+def test_a_pair_of_the_ladder_that_is_in_no_quad_is_stopped():
+    alone = replace(PROSE_QUAD, quad="")
+    assert told([alone]).startswith(f"stimulus {alone.id} is in no quad")
+    mixed = [*built("screen"), *(s for s in built("screen", ladder="filler") if s.family == "ladder")]
+    assert "is in no quad" in told(mixed)
+
+
+def test_a_transform_in_one_version_only_is_stopped():
+    assert "the two versions are not of one kind" in told([PROSE_QUAD, replace(BESIDE, stratum="other")])
+
+
+class Partial(RequestBalance):
+    """Takes the draw that shares most with the request that its better text answers."""
+
+    def ranked(self, kind, step, told):  # noqa: ARG002  # it does not count
+        return list(map(int, np.argsort(-told.sum(axis=1), kind="stable")))
+
+
+def test_a_balance_that_favours_the_words_of_the_request_is_stopped(monkeypatch):
+    monkeypatch.setattr("umpirical.stimuli.controlled.datasheet_set.RequestBalance", Partial)
+    stimuli = list(datasheet_stimuli(materials_of("screen"), RECIPES["screen"], seed=1))
+    assert blocked(stimuli) == {"request-overlap"}
+    found = request_overlap(TASKS, stimuli)
+    assert found.allowed == "0.45 to 0.55 on ladder, at each step with 60 stimuli"
+    score = float(found.found.partition("share of words with the request ")[2].split()[0])
+    assert score > 0.8
+
+
+def test_what_matching_scores_is_printed_for_both_ladders_and_each_step():
+    found = request_overlap(TASKS, built("screen"))
+    assert found.passed
+    for name in MATCHERS:
+        assert f"{name} 0.5" in found.found or f"{name} 0.4" in found.found
+        assert found.found.count(name) == 2
+    assert " on ladder (0.5: 0." in found.found
+    assert " on figures (" in found.found
+
+
+def test_few_stimuli_need_not_be_as_even_as_many():
+    """A quad whose better text matches better under both versions scores one, and is too little to say so."""
+    quads = {}
+    for stimulus in built("screen"):
+        if stimulus.family == "ladder":
+            quads.setdefault(stimulus.quad, []).append(stimulus)
+    words = MATCHERS["share of words with the request"]
+
+    def favoured(stimulus):
+        sign = 1 if stimulus.expectation.candidate == 0 else -1
+        return sign * words(TASKS[stimulus.task_id], *stimulus.candidates) == 1
+
+    chosen = [stimulus for members in quads.values() if all(map(favoured, members)) for stimulus in members]
+    assert 0 < len(chosen) < 60
+    found = request_overlap(TASKS, chosen)
+    assert found.passed
+    assert found.found.startswith("share of words with the request 1.000 on ladder")
 
 
 # Length.
@@ -115,7 +281,7 @@ def test_a_better_answer_that_is_padded_is_stopped():
         filler = TASKS[stimulus.task_id].facts[0].fillers[0]
         return with_better(stimulus, f"{better(stimulus)} {filler}")
 
-    assert blocked(changed(padded)) == {"lengths-match", "trivial-judges"}
+    assert plain(padded) == {"lengths-match", "trivial-judges"}
 
 
 class Careless(Balancer):
@@ -133,12 +299,12 @@ class Careless(Balancer):
 def careless_set(monkeypatch, sign):
     monkeypatch.setattr("umpirical.stimuli.controlled.datasheet_set.Balancer", Careless)
     monkeypatch.setattr(Careless, "sign", staticmethod(sign))
-    return list(datasheet_stimuli(tasks_of("screen"), RECIPES["screen"], seed=1))
+    return list(datasheet_stimuli(materials_of("screen", "filler"), RECIPES["screen"], seed=1))
 
 
 def test_a_better_answer_that_is_always_longer_by_a_letter_or_two_is_stopped(monkeypatch):
     stimuli = careless_set(monkeypatch, lambda family, _: 1 if family == "ladder" else 0)
-    found = blocked(stimuli)
+    found = blocked(stimuli, ladder="filler")
     assert "trivial-judges" in found
     assert found <= {"trivial-judges", "length-tells-nothing"}
 
@@ -147,7 +313,7 @@ def test_length_that_grows_with_the_step_is_stopped_though_it_is_even_on_the_who
     def sign(family, step):
         return 0 if family != "ladder" else 1 if step >= 2 else -1
 
-    found = blocked(careless_set(monkeypatch, sign))
+    found = blocked(careless_set(monkeypatch, sign), ladder="filler")
     assert "length-tells-nothing" in found
     assert found <= {"length-tells-nothing", "trivial-judges"}
 
@@ -156,7 +322,9 @@ def test_equal_candidates_in_alphabetical_order_are_stopped():
     def ordered(stimulus):
         return replace(stimulus, candidates=tuple(sorted(stimulus.candidates, key=str.casefold)))
 
-    assert blocked(changed(ordered, family="delta0")) == {"trivial-judges"}
+    assert blocked([ordered(s) if s.family == "delta0" else s for s in built("standard")], "standard") == {
+        "trivial-judges"
+    }
 
 
 # Marks of where a candidate comes from.
@@ -179,7 +347,7 @@ def test_equal_candidates_in_alphabetical_order_are_stopped():
     ],
 )
 def test_a_mark_on_the_better_answer_is_stopped(mark):
-    found = blocked(changed(lambda stimulus: with_better(stimulus, better(stimulus) + mark)))
+    found = plain(lambda stimulus: with_better(stimulus, better(stimulus) + mark))
     assert "no-leak" in found
     assert found <= {"no-leak", "lengths-match", "trivial-judges", "length-tells-nothing"}
 
@@ -194,8 +362,9 @@ def test_a_mark_on_the_better_answer_is_stopped(mark):
     ],
     ids=["word joiner", "no-break space", "tab", "double blank within a sentence"],
 )
-def test_a_single_mark_in_the_midst_of_a_single_answer_is_stopped(marked):
-    [first, *rest] = [s for s in built("screen") if s.family == "ladder" and s.stratum == PLAIN]
+@pytest.mark.parametrize("ladder", ["crossed", "filler"])
+def test_a_single_mark_in_the_midst_of_a_single_answer_is_stopped(marked, ladder):
+    [first, *rest] = [s for s in built("screen", ladder=ladder) if s.family == "ladder" and s.stratum == PLAIN]
     changed = with_better(first, marked(better(first)))
     assert changed != first
     found = no_leak(TASKS, [changed, *rest])
@@ -210,12 +379,14 @@ def test_a_sentence_made_of_the_tasks_own_words_is_still_not_its_own():
         words = parts[0].rstrip(".").split()
         return with_better(stimulus, better(stimulus).replace(parts[0], f"{' '.join(reversed(words))}."))
 
-    assert "no-leak" in blocked(changed(told))
+    assert "no-leak" in plain(told)
 
 
-def test_the_prompt_of_another_task_is_stopped():
-    other = tasks_of("screen")[3].prompt
-    found = blocked(changed(lambda stimulus: replace(stimulus, task=other), family="delta0"))
+@pytest.mark.parametrize("ladder", ["crossed", "filler"])
+def test_the_prompt_of_another_task_is_stopped(ladder):
+    other = list(tasks_of("screen", ladder).values())[3].prompt
+    stimuli = [replace(s, task=other) if s.family == "delta0" else s for s in built("screen", ladder=ladder)]
+    found = blocked(stimuli, ladder=ladder)
     assert "no-leak" in found
     assert "checkers-agree" not in found
 
@@ -235,16 +406,15 @@ def test_the_prompt_of_another_task_is_stopped():
     ids=["base", "step", "winner", "level", "vacuum"],
 )
 def test_a_wrong_level_is_stopped(family, change):
-    found = blocked(changed(change, family))
+    found = plain(change, family)
     assert "checkers-agree" in found
     assert not found & {"sound-tasks", "no-leak", "lengths-match", "superset"}
 
 
 def test_an_answer_that_is_better_in_one_thing_and_worse_in_another_is_stopped():
-    tasks = tasks_of("screen")
-    places = {task.id: place for place, task in enumerate(tasks)}
+    places = {name: place for place, name in enumerate(tasks_of("screen", "filler"))}
 
-    def crossed(stimulus):
+    def mixed(stimulus):
         """Of the same level, but with facts that the better one lacks."""
         if stimulus.base + stimulus.base + stimulus.delta > 5 or not stimulus.base:
             return stimulus
@@ -256,20 +426,36 @@ def test_an_answer_that_is_better_in_one_thing_and_worse_in_another_is_stopped()
         candidates = (stimulus.candidates[0], text) if winner == 0 else (text, stimulus.candidates[1])
         return replace(stimulus, candidates=candidates)
 
-    found = blocked(changed(crossed))
+    found = plain(mixed)
     assert "superset" in found
     assert not found & {"checkers-agree", "no-leak", "sound-tasks", "controls"}
 
 
-def test_a_broken_task_is_stopped():
-    tasks = tasks_of("screen")
-    fact = tasks[0].facts[0]
-    first = tasks[0].requirements[0]
+def without_a_fact(task):
+    """Its first fact is stated by what should stand in for it."""
+    first, fact = task.requirements[0], task.facts[0]
     broken = replace(first, facts=(replace(fact, fillers=(fact.forms[0], *fact.fillers[1:])), *first.facts[1:]))
-    tasks[0] = replace(tasks[0], requirements=(broken, *tasks[0].requirements[1:]))
-    found = {gate.name: gate for gate in try_gates(tasks, built("screen"), built("screen"))}
+    return replace(task, requirements=(broken, *task.requirements[1:]))
+
+
+def test_a_broken_task_is_stopped():
+    plain_tasks = materials_of("screen", "filler")
+    broken = replace(plain_tasks, tasks=(without_a_fact(plain_tasks.tasks[0]), *plain_tasks.tasks[1:]))
+    stimuli = built("screen", ladder="filler")
+    found = {gate.name: gate for gate in try_gates(broken, stimuli, stimuli)}
     assert not found["sound-tasks"].passed
-    assert tasks[0].id in found["sound-tasks"].found
+    assert broken.tasks[0].id in found["sound-tasks"].found
+
+
+@pytest.mark.parametrize("part", ["twins", "figures"])
+def test_a_broken_version_of_a_twin_is_stopped(part):
+    materials = materials_of("screen")
+    first, *rest = getattr(materials, part)
+    twin = replace(first, versions=(first.versions[0], without_a_fact(first.versions[1])))
+    broken = replace(materials, **{part: (twin, *rest)})
+    found = {gate.name: gate for gate in try_gates(broken, built("screen"), built("screen"))}
+    assert not found["sound-tasks"].passed
+    assert twin.versions[1].id in found["sound-tasks"].found
 
 
 # The set as a whole.
@@ -284,7 +470,7 @@ def test_a_pair_that_comes_twice_is_stopped():
 @pytest.mark.parametrize("words", [0, 2])
 def test_a_pair_that_comes_under_another_task_too_is_stopped(words):
     pair = next(stimulus for stimulus in built("screen") if stimulus.family == "delta0")
-    other = next(task for task in tasks_of("screen") if task.id != pair.task_id)
+    other = next(task for task in tasks_of("screen").values() if task.family != pair.task_family)
 
     def reworded(text):
         parts = text.split(" ")
@@ -379,6 +565,10 @@ BROKEN = {
     "sound-tasks: unequal": FAMILY.partition("      - check: [sand]")[0],
     # As many words, but every fact takes a word of many letters.
     "lengths-match": re.sub(r"\b(tuna|seven|sand)\b", lambda match: 12 * match[0], FAMILY),
+    "sound-tasks: request": CROSSED.replace("which kind", "how much tuna"),
+    "sound-tasks: other version": CROSSED.replace("a green dish is just right", "a green dish for tuna suits"),
+    "sound-tasks: one form each": CROSSED.replace("          - Give the cat of {owner} tuna every time.\n", ""),
+    "crossed": CROSSED.replace("which bowl", f"which bowl {' '.join(['exactly'] * 12)}"),
 }
 
 
@@ -404,13 +594,15 @@ def test_a_study_with_a_broken_task_is_refused_before_anything_is_asked(tmp_path
     out = capsys.readouterr().out
     assert f"gate {gate}: FAIL" in out
     assert f"problem: gate {gate}: " in out
-    assert [line.split()[1].rstrip(":") for line in out.splitlines() if line.startswith("gate ")] == GATES
+    names = [line.split()[1].rstrip(":") for line in out.splitlines() if line.startswith("gate ")]
+    assert names == (GATES if "context:" in BROKEN[broken] else PLAIN_GATES)
 
 
-def test_check_prints_every_gate_with_what_it_found(tmp_path, capsys):
+@pytest.mark.parametrize(("text", "gates"), [(CROSSED, GATES), (FAMILY, PLAIN_GATES)], ids=["crossed", "filler"])
+def test_check_prints_every_gate_with_what_it_found(tmp_path, capsys, text, gates):
     with pytest.raises(SystemExit) as stop:
-        main(["check", str(write_own_study(tmp_path, FAMILY))])
+        main(["check", str(write_own_study(tmp_path, text))])
     assert stop.value.code == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("gate ")]
-    assert [line.split()[1].rstrip(":") for line in lines] == GATES
+    assert [line.split()[1].rstrip(":") for line in lines] == gates
     assert {line.split()[2] for line in lines} == {"PASS", "reported"}

@@ -1,12 +1,13 @@
 """`umpirical datasheet`."""
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import click
 
 from umpirical.cli.consent import Terms, spending_options
-from umpirical.cli.measurement import exit_code, measure
+from umpirical.cli.measurement import exit_code, measure, policy_option
 from umpirical.cli.terminal import say
 
 __all__ = ["command"]
@@ -15,11 +16,12 @@ __all__ = ["command"]
 @click.command("datasheet")
 @click.argument("judge")
 @click.option("--against", metavar="OTHER", help="Another judge, to compare on one page with paired differences.")
-@click.option("--size", default="standard", help="screen (300 calls), paper (540), standard (720) or full (2,000).")
+@click.option("--size", default="standard", help="screen (336 calls), paper (620), standard (1,248) or full (2,304).")
 @click.option("--arm", "arms", multiple=True, help="Also ask with this tie instruction: strict, forced-choice.")
 @click.option("--repeats", default=1, type=click.IntRange(1, 100), help="Ask each question this many times.")
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Where to keep it.")
 @spending_options
+@policy_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(  # noqa: PLR0913, PLR0917  # each an option
     judge: str,
@@ -32,6 +34,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     max_cost: Decimal | None,
     prices: tuple[str, ...],
     allow_unpriced: bool,  # noqa: FBT001
+    policy: str,
     as_json: bool,  # noqa: FBT001
 ) -> int:
     """Measure the judge JUDGE and write its datasheet.
@@ -43,7 +46,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     from umpirical.api.studies import datasheet_study
 
     targets = [judge] if against is None else [judge, against]
-    study = datasheet_study(targets, folder, size=size, arms=arms, repeats=repeats)
+    study = replace(datasheet_study(targets, folder, size=size, arms=arms, repeats=repeats), policy=policy)
     results = measure(study, [], Terms(yes, max_cost, prices, allow_unpriced), quiet=as_json)
     summaries = [result.summary() for result in results]
     if against is not None:

@@ -16,10 +16,10 @@ __all__ = ["command"]
 
 @click.command("demo")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: a new one.")
-@click.option("--no-open", is_flag=True, help="Do not open the first datasheet in a browser.")
+@click.option("--no-open", is_flag=True, help="Do not open a datasheet in a browser.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FBT001
-    """Measure simulated judges, each with a known defect, and compare what was planted with what was found.
+    """Measure simulated judges, a sound one and six with a known defect: what was planted, and what was found.
 
     Needs no key and no network.
     """
@@ -39,17 +39,21 @@ def command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FB
 
         say(json.dumps([_summary(result) for result in results], indent=1))
         return
-    first = next(result for result in results if result.judge == "slot-locked").documents.html
-    say("\nNext:  umpirical init my-study  writes a study file;  umpirical run my-study  measures your own judge.")
-    say(f"A datasheet to look at:  {first}")
+    pages = {result.judge: result.documents.html for result in results}
+    say("\nTheir datasheets:")
+    for page in pages.values():
+        say(f"  {page}")
+    say("Next:  umpirical init my-study  writes a study file;  umpirical run my-study  measures your own judge.")
     if not no_open:
-        click.launch(str(first))
+        click.launch(str(pages["slot-locked"]))
 
 
 def _show(result: "DemoResult") -> None:
     from umpirical.reports.numbers import measured_interval, measured_value
 
     say(f"\n{result.judge}: {result.about}")
+    if result.decision:
+        say(f"  {result.decision.line}")
     records = {(measure.name, measure.stratum): measure for measure in result.record.measures}
     for found in result.defects:
         record = records[found.measure, found.stratum]
@@ -58,13 +62,13 @@ def _show(result: "DemoResult") -> None:
             f"  {record.title}{part}: planted {found.planted:.3f}, measured {measured_value(record, found.estimate)} "
             f"{measured_interval(record, found.estimate.interval)}  {'found' if found.inside else 'MISSED'}"
         )
-    say(f"  {result.documents.html}")
 
 
 def _summary(result: "DemoResult") -> dict[str, Any]:
     return {
         "judge": result.judge,
         "about": result.about,
+        "decision": result.decision.verdict if result.decision else None,
         "datasheet": str(result.documents.json),
         "html": str(result.documents.html),
         "defects": [

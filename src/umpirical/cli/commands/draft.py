@@ -46,14 +46,14 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     prices: tuple[str, ...],
     allow_unpriced: bool,  # noqa: FBT001
 ) -> int:
-    """Draft a task from RUBRIC, a text or Markdown file that says what a good answer does.
+    """Draft a family of tasks from RUBRIC, a text or Markdown file that says what a good answer does.
 
     A model writes it, a program looks for faults and has the model fix them, and you read it: nothing is measured with
-    the task until you have set reviewed: true in it. The possible cost is shown first.
+    the family until you have set reviewed: true in it. The possible cost is shown first.
     """
     from umpirical.api.extras import (
         append_reply,
-        draft_task,
+        draft_family,
         drafting_model,
         plan_draft,
         read_rubric,
@@ -79,7 +79,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
         click.echo(f"  {what}; kept in {replies}", file=sys.stderr)
 
     try:
-        draft = draft_task(spec, text, Meter(pricer, ledger), rounds=rounds, max_tokens=max_tokens, keep=keep)
+        draft = draft_family(spec, text, Meter(pricer, ledger), rounds=rounds, max_tokens=max_tokens, keep=keep)
     finally:
         tell_spent(ledger.spent, ledger.cap)
     listed = write_draft(draft, out, by=name, rubric=rubric.name)
@@ -109,8 +109,8 @@ def _agree(plan: "DraftPlan", name: str, pricer: "Pricer", terms: Terms) -> Deci
 
 
 def _show(draft: "Draft", out: Path, listed: Path | None) -> None:
-    task = draft.task
-    say(f"wrote {out}: {len(task.requirements)} requirements, {len(task.facts)} facts, reviewed: false")
+    tasks, requirements = len(draft.family.sets), len(draft.family.names)
+    say(f"wrote {out}: {tasks} tasks of {requirements} requirements, reviewed: false")
     for problem in draft.problems[:SHOWN]:
         say(f"  problem: {inert(problem)}")
     if listed is not None:
@@ -118,4 +118,4 @@ def _show(draft: "Draft", out: Path, listed: Path | None) -> None:
         say(f"  {more}{listed}")
     say("next:  read and correct every sentence; a program recognizes neither nonsense nor what the rubric meant")
     say(f"       then set reviewed: true, name {out.name} under tasks in the study file, and run  umpirical check")
-    say("       name several tasks there, including built-in families: one task alone gives no interval")
+    say("       name several families there, built-in ones among them: one family alone gives no interval")

@@ -21,7 +21,7 @@ __all__ = ["command"]
 @click.option("--label", metavar="COLUMN", help="With --from: the reference label. Default: guessed.")
 @click.option("--task", metavar="COLUMN", help="With --from: what was asked. Default: guessed.")
 def command(folder: Path, data: Path | None, response: str | None, label: str | None, task: str | None) -> None:
-    """Write a study file to FOLDER that runs as is, with a simulated judge, and shows how to name your own."""
+    """Write a study file to FOLDER that runs as is, with simulated judges, and shows how to name your own."""
     from umpirical.protocols.catalogue import start_study
 
     if data is None and (response or label or task):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from umpirical.cli.measurement import exit_code, policy_option
 from umpirical.cli.terminal import inert, say
 
 __all__ = ["command"]
@@ -12,56 +13,64 @@ __all__ = ["command"]
 @click.command("report")
 @click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: the run's.")
+@policy_option
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
-def command(run: Path, out: Path | None, as_json: bool) -> None:  # noqa: FBT001
+def command(run: Path, out: Path | None, policy: str, as_json: bool) -> int:  # noqa: FBT001
     """Reread the responses of RUN and write its datasheet or its stress report. Makes no calls.
 
     RUN may also be the folder of a study: all of its runs are reread. Judges of stress tests are reported side by side.
     """
     if not (run / "run.json").is_file() and (run / "runs").is_dir():
-        _report_study(run, out, as_json=as_json)
-        return
-    _report_run(run, out, as_json=as_json)
+        return _report_study(run, out, policy, as_json=as_json)
+    return _report_run(run, out, policy, as_json=as_json)
 
 
-def _report_run(run: Path, out: Path | None, *, as_json: bool) -> None:
+def _report_run(run: Path, out: Path | None, policy: str, *, as_json: bool) -> int:
     from umpirical.study.run import finished_run
 
-    finished = finished_run(run, out=out)
+    finished = finished_run(run, out=out, policy=policy)
     if as_json:
         click.echo(finished.text(), nl=False)
-        return
+        return exit_code([finished])
+    if finished.decision:
+        say(inert(finished.decision.line))
     for finding in finished.findings:
         say(inert(finding))
     documents = finished.documents
     for path in (documents.json, documents.html, documents.markdown):
         say(str(path))
+    return exit_code([finished])
 
 
-def _report_study(study: Path, out: Path | None, *, as_json: bool) -> None:
+def _report_study(study: Path, out: Path | None, policy: str, *, as_json: bool) -> int:
     from umpirical.domain.errors import StoreError, UsageError
     from umpirical.study.run import finished_run, measured_runs, write_side_by_side
 
+    results = []
     for run in measured_runs(study):
         try:
-            finished = finished_run(run)
+            finished = finished_run(run, policy=policy)
         except StoreError as error:
             # One broken record is no reason to report nothing at all.
             click.echo(f"{run.name} is left out: {error}", err=True)
             continue
+        results.append(finished)
         if not as_json:
             say(f"{run.name}:")
+            if finished.decision:
+                say(f"  {inert(finished.decision.line)}")
             for finding in finished.findings:
                 say(f"  {inert(finding)}")
     together = write_side_by_side(study, out=out)
     if together is None and as_json:
         raise UsageError("the study's protocol has no report on several judges", fix="umpirical report RUN --json")
     if together is None:
-        return
+        return exit_code(results)
     records, page = together
     if as_json:
         import json
 
         say(json.dumps([json.loads(record.model_dump_json()) for record in records], indent=1))
-        return
+        return exit_code(results)
     say(str(page))
+    return exit_code(results)

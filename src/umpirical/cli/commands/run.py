@@ -1,5 +1,6 @@
 """`umpirical run`."""
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import click
 
 from umpirical.cli.commands.plan import outside_option
 from umpirical.cli.consent import Terms, spending_options
-from umpirical.cli.measurement import exit_code, measure
+from umpirical.cli.measurement import exit_code, measure, policy_option
 from umpirical.cli.terminal import say
 
 __all__ = ["command"]
@@ -19,7 +20,9 @@ __all__ = ["command"]
 @spending_options
 @outside_option
 @click.option("--fresh", is_flag=True, help="Start a new run that reuses no answers from earlier ones.")
+@policy_option
 @click.option("--executor", metavar="NAME", help="How the judges are asked: local, or a plugin's. Default: local.")
+@click.option("--no-preflight", is_flag=True, help="Do not try a few calls first to see whether answers can be read.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(  # noqa: PLR0913, PLR0917  # each an option
     study: Path,
@@ -30,20 +33,25 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     allow_unpriced: bool,  # noqa: FBT001
     outside: bool,  # noqa: FBT001
     fresh: bool,  # noqa: FBT001
+    policy: str,
     executor: str | None,
+    no_preflight: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
 ) -> int:
     """Measure the judges of the study STUDY (a file, or the folder it is in) and write their datasheets.
 
-    The possible cost is shown first, and nothing is sent until you agree to it. After an interruption, a failure or a
-    reached cap, the same command resumes: a question that has an answer is not asked again.
+    The possible cost is shown first, and nothing is sent until you agree to it. A few calls come before the rest, with
+    the prompt, the answers and how they were read; if fewer than half can be read, nothing more is sent. After an
+    interruption, a failure or a reached cap, the same command resumes: what has an answer is not asked again.
+
+    Exits with 0 if the policy lets every judge be used, 3 if it refuses one, and 4 if there is not enough data on one.
     """
     from umpirical.study.file import load_study
     from umpirical.study.run import write_side_by_side
 
-    loaded = load_study(study, outside=outside)
+    loaded = replace(load_study(study, outside=outside), policy=policy)
     terms = Terms(yes, max_cost, prices, allow_unpriced)
-    results = measure(loaded, judges, terms, fresh=fresh, executor=executor, quiet=as_json)
+    results = measure(loaded, judges, terms, fresh=fresh, executor=executor, quiet=as_json, preflight=not no_preflight)
     if as_json:
         import json
 

@@ -25,7 +25,7 @@ def command(study: Path, as_json: bool) -> None:  # noqa: FBT001
         return
     for state in states:
         failed = f", {state.failed:,} failed" if state.failed else ""
-        done = state.document or "not measured yet"
+        done = "  ".join(filter(None, (state.document, state.decision))) or "not measured yet"
         say(inert(f"{state.name}  {state.created}  {state.answered:,}/{state.trials:,} answered{failed}  {done}"))
     if not states:
         say("no runs yet;  umpirical run  starts one")

@@ -10,10 +10,17 @@ __all__ = ["command"]
 @click.command("schema")
 @click.argument("what")
 def command(what: str) -> None:
-    """Print the JSON Schema of a study file (WHAT: config) or of a record (datasheet, stress, or a plugin's)."""
+    """Print the JSON Schema of a study file (WHAT: config), a policy file (policy) or a record.
+
+    A record is named by its protocol: datasheet, stress, or a plugin's.
+    """
     import json
 
     from umpirical.protocols.catalogue import PROTOCOLS
     from umpirical.study.file import study_schema
 
+    if what == "policy":
+        for schema in filter(None, (protocol.policy_schema() for protocol in PROTOCOLS)):
+            say(schema.rstrip("\n"))
+        return
     say(json.dumps(study_schema(), indent=1) if what == "config" else PROTOCOLS.get(what).schema().rstrip("\n"))

@@ -12,16 +12,18 @@ Whether there is an answer at all is for the parser to say: the tokens only say 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import exp, inf, log
 from typing import Literal
 
 from umpirical.domain.judgments import Abstained, Outcome, Verdict
+from umpirical.domain.layouts import Layout
 from umpirical.domain.readouts import Span
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice
 from umpirical.judges.answers import ABSTAIN
+from umpirical.judges.layout import layout_words
 from umpirical.judges.logprobs.tokens import Token, read_tokens
 from umpirical.judges.spec import JudgeSpec
 
@@ -68,12 +70,14 @@ class LabelReader:
 
     def __init__(self, spec: JudgeSpec) -> None:
         words = spec.answer.labels or {str(choice): str(choice) for choice in Choice}
-        self._labels = {ABSTAIN: ABSTAIN} | words
+        self._labels = {ABSTAIN: ABSTAIN} | dict(words)
         self._pattern = re.compile(spec.answer.pattern) if spec.answer.pattern else None
         self._closed = spec.answer.constrained and self._pattern is None
 
-    def read(self, response: Response, outcome: Outcome) -> Mapping[str, Span] | Undecided:
-        """Returns the log-probability of every label; `outcome` is how the parser read the text."""
+    def read(
+        self, response: Response, outcome: Outcome, layout: Layout | None = None
+    ) -> Mapping[str, Span] | Undecided:
+        """Returns the log-probability of every choice; `outcome` is how the parser read the text."""
         if not isinstance(outcome, Verdict | Abstained):
             return Undecided("the answer was not read")
         if not response.logprobs:
@@ -84,11 +88,15 @@ class LabelReader:
         place = self._place("".join(token.text for token in tokens))
         if place is None:
             return Undecided("the place of the answer is not found in the tokens")
-        return self._at(place, tokens, str(outcome.value) if isinstance(outcome, Verdict) else ABSTAIN)
+        words = self._labels if layout is None else {ABSTAIN: ABSTAIN} | dict(layout_words(layout))
+        return self._at(place, tokens, words, str(outcome.value) if isinstance(outcome, Verdict) else ABSTAIN)
 
-    def _at(self, place: Place, tokens: tuple[Token, ...], said: str) -> dict[str, Span] | Undecided:
-        words = self._words(place.frame)
-        found = _spread(tokens, place, set(words), closed=self._closed)
+    def _at(
+        self, place: Place, tokens: tuple[Token, ...], labels: Mapping[str, str], said: str
+    ) -> dict[str, Span] | Undecided:
+        fold = _fold(place.frame, labels)
+        words = {fold(word): label for word, label in labels.items()}
+        found = _spread(tokens, place, set(words), fold, closed=self._closed)
         if isinstance(found, Undecided):
             return found
         spelled, masses = found
@@ -99,10 +107,6 @@ class LabelReader:
             merged[label].exact += masses[word].exact
             merged[label].upper += masses[word].upper
         return {label: mass.span() for label, mass in merged.items()}
-
-    def _words(self, frame: Frame) -> dict[str, str]:
-        """Maps the judge's words to labels; case does not matter in a bare answer, so it is searched in lower case."""
-        return {word.casefold() if frame == "bare" else word: label for word, label in self._labels.items()}
 
     def _place(self, text: str) -> Place | None:
         if self._pattern is not None:
@@ -115,8 +119,17 @@ class LabelReader:
         return Place(start, "bare") if start < len(text) else None
 
 
+def _fold(frame: Frame, words: Iterable[str]) -> Callable[[str], str]:
+    """Returns how words are compared: case does not matter in a bare answer, unless it tells A from abstain."""
+    if frame != "bare":
+        return str
+    folded = [word.casefold() for word in words]
+    alike = any(one != other and other.startswith(one) for one in folded for other in folded)
+    return str if alike else str.casefold
+
+
 def _spread(
-    tokens: tuple[Token, ...], place: Place, words: set[str], *, closed: bool
+    tokens: tuple[Token, ...], place: Place, words: set[str], fold: Callable[[str], str], *, closed: bool
 ) -> tuple[str, dict[str, Mass]] | Undecided:
     """Returns the word that the path spells, and the probability of every word."""
     masses = {word: Mass() for word in words}
@@ -126,7 +139,6 @@ def _spread(
         offset += len(token.text)
         if offset <= place.start:
             continue
-        fold = str.casefold if place.frame == "bare" else str
         for text, logprob in token.others:
             beginning = _after_lead(text, place.frame, lead) if not said else text
             if beginning:

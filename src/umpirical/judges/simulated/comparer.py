@@ -14,8 +14,9 @@ from umpirical.stats.simulation.judge import LatentJudge, slot_rates
 __all__ = ["ARMS", "SHOWN", "Comparer"]
 
 SHOWN = re.compile(
-    r"\A(?P<task>.*?)\[candidate 1, (?P<fence>[0-9a-f]+)\]\n(?P<first>.*?)\n\[end of candidate 1, (?P=fence)\]\n\n"
-    r"\[candidate 2, (?P=fence)\]\n(?P<second>.*?)\n\[end of candidate 2, (?P=fence)\]",
+    r"\A(?P<task>.*?)\[candidate (?P<label_1>\w+), (?P<fence>[0-9a-f]+)\]\n(?P<first>.*?)\n"
+    r"\[end of candidate (?P=label_1), (?P=fence)\]\n\n"
+    r"\[candidate (?P<label_2>\w+), (?P=fence)\]\n(?P<second>.*?)\n\[end of candidate (?P=label_2), (?P=fence)\]",
     re.DOTALL,
 )
 
@@ -28,19 +29,21 @@ CHOICES = ("1", "2", "tie")
 class Comparer:
     """Answers the built-in compare prompts."""
 
-    def __init__(self, profile: Profile, answer_key: Callable[[str], float], seed: int) -> None:
+    def __init__(self, profile: Profile, answer_key: Callable[[str, str], float], seed: int) -> None:
         self._profile = profile
         self._answer_key = answer_key
         self._seed = seed
 
     def answer(self, prompt: str, trial_id: str) -> str:
-        return json.dumps({"verdict": self._verdict(prompt, trial_id)})
+        return json.dumps({"verdict": _words(prompt)[self._verdict(prompt, trial_id)]})
 
     def probabilities(self, prompt: str) -> dict[str, float]:
-        """Returns how likely each answer is over all noise, like the log-probabilities of a model's text."""
+        """Returns how likely each word is over all noise, like the log-probabilities of a model's text."""
         latent, x, criterion = self._weighed(prompt)
         first, second = (float(rate) for rate in slot_rates(latent, x, criterion=criterion))
-        return dict(zip(CHOICES, (first, second, max(0.0, 1 - first - second)), strict=True))
+        words = _words(prompt)
+        shares = zip(CHOICES, (first, second, max(0.0, 1 - first - second)), strict=True)
+        return {words[choice]: share for choice, share in shares}
 
     def _verdict(self, prompt: str, trial_id: str) -> str:
         latent, x, criterion = self._weighed(prompt)
@@ -51,9 +54,7 @@ class Comparer:
 
     def _weighed(self, prompt: str) -> tuple[LatentJudge, float, float]:
         """Returns the judge under the prompt's instruction, the noiseless evidence for slot 1, and the criterion."""
-        shown = SHOWN.match(prompt)
-        if shown is None:
-            raise ValueError("a simulated judge that compares reads the built-in compare prompts only")
+        shown = _shown(prompt)
         arm, task = _instruction(shown["task"])
         first, second, latent = shown["first"], shown["second"], self._profile.under(arm)
         x = self._evidence(latent, task, first, second) + latent.slot_bias
@@ -67,7 +68,7 @@ class Comparer:
         surface = latent.surface * normal(self._seed, "surface", low, high) * (1 if first == low else -1)
         spread = self._profile.resolution_spread
         resolution = latent.resolution * math.exp(spread * normal(self._seed, "resolution", task))
-        quality = resolution * (self._answer_key(first) - self._answer_key(second))
+        quality = resolution * (self._answer_key(task, first) - self._answer_key(task, second))
         length = latent.length_weight * math.log((len(first) or 1) / (len(second) or 1))
         return quality + surface + length
 
@@ -78,6 +79,19 @@ class Comparer:
         shift = self._profile.criterion_spread * normal(self._seed, "criterion", task)
         # Below zero, both slots would win at once.
         return max(0.0, (latent.vacuum_criterion if blank else latent.criterion) + shift)
+
+
+def _shown(prompt: str) -> re.Match[str]:
+    shown = SHOWN.match(prompt)
+    if shown is None:
+        raise ValueError("a simulated judge that compares reads the built-in compare prompts only")
+    return shown
+
+
+def _words(prompt: str) -> dict[str, str]:
+    """Maps each choice to the word for it: a simulated judge sees slots, and calls them as the prompt does."""
+    shown = _shown(prompt)
+    return {"1": shown["label_1"], "2": shown["label_2"], "tie": "tie"}
 
 
 def _instruction(text: str) -> tuple[str, str]:

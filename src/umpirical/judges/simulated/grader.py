@@ -33,7 +33,7 @@ WHOLE_GRADES = 100
 class Grader:
     """Answers the built-in grade prompt."""
 
-    def __init__(self, profile: GraderProfile, answer_key: Callable[[str], float], seed: int) -> None:
+    def __init__(self, profile: GraderProfile, answer_key: Callable[[str, str], float], seed: int) -> None:
         self._profile = profile
         self._answer_key = answer_key
         self._seed = seed
@@ -61,7 +61,7 @@ class Grader:
             return latent.blank + shift
         gain = latent.gain * math.exp(profile.gain_spread * normal(self._seed, "gain", task))
         surface = latent.surface * normal(self._seed, "surface", answer)
-        return float(centre(replace(latent, gain=gain), self._answer_key(answer))) + shift + surface
+        return float(centre(replace(latent, gain=gain), self._answer_key(task, answer))) + shift + surface
 
 
 def grades_of(scale: GradeScale) -> list[str | float]:

@@ -5,13 +5,13 @@ incorrectly is answered incorrectly, and a test that plants a value notices.
 """
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from math import log
 from typing import cast
 
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.scales import JudgeKind
+from umpirical.judges.layout import layout_values
 from umpirical.judges.simulated import comparer as comparing
 from umpirical.judges.simulated import grader as grading
 from umpirical.judges.simulated.examiner import Examiner, ExaminerKey
@@ -22,13 +22,13 @@ from umpirical.models.adapters.catalogue import ADAPTERS, Calling, ModelAdapter
 from umpirical.models.requests import ChatRequest
 from umpirical.models.spec import ModelSpec
 from umpirical.stats.seeds import uniform
-from umpirical.text.templates import placeholders
+from umpirical.text.templates import fill, placeholders
 
 __all__ = ["ADAPTER", "AnswerKey", "SimulatedModel", "SimulatedProfile", "can_read", "profile_of", "simulated_profile"]
 
 SimulatedProfile = Profile | GraderProfile | ExaminerProfile
 
-AnswerKey = Callable[[str], float] | ExaminerKey
+AnswerKey = Callable[[str, str], float] | ExaminerKey
 """What is known about a text by construction: its quality in requirements met or, for an examiner, the whole truth."""
 
 
@@ -69,9 +69,9 @@ def _judge(
         case ExaminerProfile():
             return Examiner(profile, cast("ExaminerKey", answer_key), seed)
         case GraderProfile():
-            return grading.Grader(profile, cast("Callable[[str], float]", answer_key), seed)
+            return grading.Grader(profile, cast("Callable[[str, str], float]", answer_key), seed)
         case Profile():
-            return comparing.Comparer(profile, cast("Callable[[str], float]", answer_key), seed)
+            return comparing.Comparer(profile, cast("Callable[[str, str], float]", answer_key), seed)
 
 
 def _label_logprobs(text: str, probabilities: Mapping[str, float], *, top: int) -> str:
@@ -106,8 +106,8 @@ def can_read(prompt: str, kind: JudgeKind = "compare") -> bool:
     # An examiner recognizes the task by the fence: constant marks would not identify it.
     if kind == "grade" and "fence" not in placeholders(prompt):
         return False
-    marked = re.sub(r"\{\{ *order *\}\}", "lowest first", re.sub(r"\{\{ *fence *\}\}", "0", prompt))
-    return shown.match(marked) is not None
+    marks = {"fence": "0", "order": "lowest first", **layout_values(None)}
+    return shown.match(fill(prompt, {name: f"{{{{{name}}}}}" for name in placeholders(prompt)} | marks)) is not None
 
 
 def simulated_profile(name: str, kind: JudgeKind) -> SimulatedProfile:

@@ -11,7 +11,15 @@ from umpirical.domain.stimuli import ORIGINAL
 from umpirical.judges.simulated.examiner import Truth, grade_unit
 from umpirical.judges.simulated.examiner_profiles import ExaminerProfile
 from umpirical.judges.simulated.grader import grades_of
-from umpirical.stats.simulation.examiner import LatentExaminer, centre, grade_rates, joint_rates, length_pull, pull
+from umpirical.stats.simulation.examiner import (
+    LatentExaminer,
+    centre,
+    grade_rates,
+    joint_rates,
+    length_pull,
+    pull,
+    repeat_rates,
+)
 
 __all__ = ["planted_examiner"]
 
@@ -93,7 +101,12 @@ def _rate(texts: _Texts, values: Floats) -> float:
 
 def _repeats(texts: _Texts) -> Floats:
     """Returns the joint distribution of two calls about the original."""
-    return joint_rates(texts.latent, texts.original, texts.original, grades=texts.grades)
+    return repeat_rates(texts.latent, texts.original, grades=texts.grades)
+
+
+def _changed_repeats(texts: _Texts) -> Floats:
+    """Returns the joint distribution of two calls about one changed text."""
+    return repeat_rates(texts.latent, texts.changed, grades=texts.grades, scatter=texts.scatter)
 
 
 def _pairs(texts: _Texts) -> Floats:
@@ -117,7 +130,8 @@ def _changes(texts: _Texts, scale: GradeScale) -> dict[str, float]:
     difference = after - before
     if not (texts.level != texts.required).any():
         changed = 1 - _alike(joint)
-        excess = changed - (1 - _alike(_repeats(texts)))
+        noise = 1 - (_alike(_repeats(texts)) + _alike(_changed_repeats(texts))) / 2
+        excess = changed - noise
         values = {"change-rate": _rate(texts, changed), "excess-change": _mean(texts, excess)}
         if scale.kind != "nominal":
             shift = grade_unit(scale) * _mean(texts, (joint * difference).sum(axis=(1, 2)))

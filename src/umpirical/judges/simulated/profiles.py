@@ -75,7 +75,7 @@ class GraderProfile:
     failure_rate: float = 0.0
 
 
-_CAREFUL = LatentJudge(resolution=2.7, criterion=1.13, slot_bias=0.35, surface=0.15, lapse=0.005, vacuum_criterion=3.0)
+_CAREFUL = LatentJudge(resolution=5.5, criterion=2.5, slot_bias=0.1, surface=0.15, lapse=0.002, vacuum_criterion=3.5)
 
 PROFILES = {
     "careful": Profile(

@@ -14,16 +14,18 @@ __all__ = ["SPEC", "excess_change"]
 
 
 def excess_change(tallies: Tallies, arm: str) -> list[Measure]:
-    """Change rate less the judge's own retest flip rate on the same items, by test.
+    """Change rate less what the judge's own noise on the two texts would give, on the same items, by test.
 
-    Formula: (changed - flipped on retest) / retested, over the items whose original was answered at least twice; the
-    chance that two answers to the original differ is estimated without bias. 0 if the change of the text does nothing
-    that asking again would not do. Only for tests that should leave the verdict as it is. Level: item with a verdict on
-    both texts and its original repeated. Bounds: -1 to 1, higher is worse. Not given if the study has no such test.
-    Undefined if no original was asked twice. Interval: score limits of what rose and of what fell between retest and
-    change, joined over clusters of items; separate limits of the two rates would cover .78 where flips are rare. The
-    bounds count an item without a verdict on one text as changed and as flipped on retest, and an item whose original
-    was answered once as not flipped on retest, and as flipped.
+    Formula: mean over items of P(o != c) - P(o != o') / 2 - P(c != c') / 2, where o and o' are two answers to the
+    original and c and c' two answers to the changed text. With p and q the chances of each verdict on the two texts,
+    that is sum (p - q)² / 2: 0 if the change does nothing that asking again would not do, and positive whether it makes
+    verdicts less steady or steadier. Each of the three chances is estimated without bias from the repeats, so an
+    estimate may be below 0. Only for tests that should leave the verdict as it is. Level: item with two
+    verdicts on both texts. Bounds: -1 to 1, higher is worse. Not given if the study has no such test. Undefined if no
+    item was answered twice on both texts. Interval: score limits of what is above 0 and of what is below, joined over
+    clusters of items; Student's t on the clusters' means would cover .44 to .92 where few verdicts change. The bounds
+    count an item without a verdict on one text as 0 and as 1, and an item that was answered once on one text as 0 and
+    as its change.
     """
     return by_part(SPEC.name, change_tallies(tallies, arm, "same-verdict"), arm, _excess)
 
@@ -31,17 +33,15 @@ def excess_change(tallies: Tallies, arm: str) -> list[Measure]:
 def _excess(chosen: Sequence[ChangeTally]) -> Result:
     missing = unpaired(chosen)
     if single := sum(tally.pairs - tally.retested for tally in chosen):
-        missing["original answered once"] = single
+        missing["answered once on one of the texts"] = single
     excess, items = by_task((t.cluster, t.changed_retested - t.retest_changed, t.retested) for t in chosen)
     if len(items) < 2:
-        none = "no original was answered twice: repeats tell a change from the judge's own noise"
+        none = "no item was answered twice on both texts: repeats tell a change from the judge's own noise"
         return Undefined(ONE_CLUSTER if items else none, left_out=missing)
     found = signed_mean([max(e, 0.0) for e in excess], [max(-e, 0.0) for e in excess], items)
     low, high = kept_in(found.low, found.high, least=-1.0, most=1.0)
     absent = sum(tally.incomplete for tally in chosen)
-    known = sum(excess) + sum(
-        tally.changed - tally.changed_retested for tally in chosen if tally.pairs > tally.retested
-    )
+    unrepeated = sum(tally.changed - tally.changed_retested for tally in chosen if tally.pairs > tally.retested)
     count = sum(items) + single + absent
     return Estimate(
         value=found.value,
@@ -51,7 +51,7 @@ def _excess(chosen: Sequence[ChangeTally]) -> Result:
         interval=Interval(low, high, "score limits of rises and falls, joined over clusters"),
         clusters=found.clusters,
         left_out=missing,
-        bounds=((known - single - absent) / count, (known + absent) / count) if missing else None,
+        bounds=(sum(excess) / count, (sum(excess) + unrepeated + absent) / count) if missing else None,
     )
 
 

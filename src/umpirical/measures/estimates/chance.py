@@ -26,7 +26,7 @@ Kept = NDArray[np.bool_]
 class Excess(NamedTuple):
     """One class of pairs: how to count it, and its share by chance."""
 
-    count: Callable[[PairTally], int]
+    counted: Callable[[PairTally], float]
     crossed: Callable[[int, int, int, int], int]
     """Pairs of calls of this class, given slot 1 and slot 2 answers in one order and in the other."""
     repeated: Callable[[int, int], int]
@@ -52,7 +52,7 @@ def excess_measures(name: str, tallies: Tallies, arm: str, excess: Excess) -> li
 
 
 def _against_slot_rates(equal: Sequence[PairTally], excess: Excess) -> Result:
-    sums = _by_task((t.cluster, [t.pairs, excess.count(t), t.slot_1_calls, t.slot_2_calls]) for t in equal if t.pairs)
+    sums = _by_task((t.cluster, [t.pairs, excess.counted(t), t.slot_1_calls, t.slot_2_calls]) for t in equal if t.pairs)
     incomplete = sum(tally.incomplete for tally in equal)
     missing = {UNANSWERED: incomplete} if incomplete else {}
     if not slots_known(equal):

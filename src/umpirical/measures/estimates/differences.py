@@ -10,7 +10,7 @@ from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undef
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GradePairTally, PairTally, Tallies
 from umpirical.measures.estimates.pairs import PairCount, count_pairs, different_grades, false_preference
-from umpirical.measures.estimates.rates import ONE_TASK, Counted, task_sums
+from umpirical.measures.estimates.rates import DIGITS, ONE_TASK, Counted, task_sums
 from umpirical.stats.differences import paired_difference, sign_flip_p
 
 __all__ = [
@@ -37,18 +37,23 @@ class Paired(NamedTuple):
     """Two rates per task."""
 
     numerators: list[float]
-    denominators: list[int]
+    denominators: list[float]
     other_numerators: list[float]
-    other_denominators: list[int]
+    other_denominators: list[float]
 
 
 def paired_by_task(counts: Iterable[Counted], others: Iterable[Counted], *, shared: bool = True) -> Paired:
     """Sums per task: for the tasks that have both rates, or, if not `shared`, for those that have either."""
     one, other = ({task: sums for task, sums in task_sums(side).items() if sums[1]} for side in (counts, others))
     tasks = sorted(one.keys() & other.keys() if shared else one.keys() | other.keys())
-    none = (0.0, 0)
+    none = (0.0, 0.0)
     ours, theirs = [one.get(task, none) for task in tasks], [other.get(task, none) for task in tasks]
-    return Paired([y for y, _ in ours], [n for _, n in ours], [y for y, _ in theirs], [n for _, n in theirs])
+    return Paired(
+        [round(y, DIGITS) for y, _ in ours],
+        [n for _, n in ours],
+        [round(y, DIGITS) for y, _ in theirs],
+        [n for _, n in theirs],
+    )
 
 
 def difference_result(paired: Paired, *, unit: Unit, empty: str, left_out: Mapping[str, int]) -> Result:
@@ -57,7 +62,7 @@ def difference_result(paired: Paired, *, unit: Unit, empty: str, left_out: Mappi
     least = min(np.count_nonzero(paired.denominators), np.count_nonzero(paired.other_denominators))
     if least < 2:
         return Undefined(ONE_TASK if least else empty, left_out=missing)
-    found, count = paired_difference(*paired), sum(paired.denominators)
+    found, count = paired_difference(*paired), round(sum(paired.denominators))
     limits = Interval(found.low, found.high, METHOD)
     return Estimate(found.value, found.value * count, count, unit, limits, found.clusters, left_out=missing)
 

@@ -5,6 +5,7 @@ Which pairs a measure is about, how they are counted, and shares of them: of all
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from math import isclose
 from typing import NamedTuple
 
 from umpirical.domain.measures import Measure, Result, Undefined
@@ -13,8 +14,11 @@ from umpirical.domain.tallies import GradePairTally, OutcomeTally, PairTally, Ta
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
 __all__ = [
+    "ABSTAINED",
+    "CONTROLS",
     "NO_GRADED_PAIR",
     "NO_PAIR",
+    "NO_VERDICTS",
     "UNANSWERED",
     "UNGRADED",
     "UNKNOWN_SLOTS",
@@ -46,7 +50,15 @@ UNANSWERED = "without an answer in both orders"
 
 UNGRADED = "without a grade for both answers"
 
+CONTROLS = {Family.SUBSET: "different-subset", Family.LENGTH: "longer"}
+"""Pairs beside those of equal quality that have no better content either, and what they are called: answers that meet
+as many requirements but not the same, and answers of which one says the same in more words."""
+
 NO_PAIR = "no pair has an answer in both orders"
+
+ABSTAINED = "with an abstention"
+
+NO_VERDICTS = "no pair has a verdict in both orders"
 
 NO_GRADED_PAIR = "no pair has a grade for both answers"
 
@@ -76,9 +88,10 @@ def _of_family(tallies: Tallies, arm: str, family: str) -> list[PairTally]:
 
 
 def incomplete_pairs(tallies: Tallies, arm: str, families: Collection[str] = ()) -> dict[str, int]:
-    """Pairs of `families` (of every family, if none is named) that are left out, by reason."""
-    count = sum(t.incomplete for t in tallies.pairs if t.arm == arm and (not families or t.family in families))
-    return {UNANSWERED: count} if count else {}
+    """Pairs of `families` (of every family, if none is named) that are in no outcome tally, by reason."""
+    chosen = [t for t in tallies.pairs if t.arm == arm and (not families or t.family in families)]
+    counts = {UNANSWERED: sum(t.incomplete for t in chosen), ABSTAINED: sum(t.abstained_pairs for t in chosen)}
+    return {reason: count for reason, count in counts.items() if count}
 
 
 # Carriers are real answers of the user's: tier 2, never pooled with pairs made from templates.
@@ -112,6 +125,8 @@ class PairCount(NamedTuple):
     incomplete: int
     reason: str
     """Why the incomplete ones are left out."""
+    lost: float = 0.0
+    """What is missing of the counted ones, in repeats that were not answered."""
 
 
 def count_pairs(
@@ -138,7 +153,7 @@ def count_pairs(
 
 
 def _count(tally: PairTally | GradePairTally, score: float, reason: str) -> PairCount:
-    return PairCount(tally.cluster, tally.delta, score, tally.pairs, tally.incomplete, reason)
+    return PairCount(tally.cluster, tally.delta, score, tally.pairs, tally.incomplete, reason, tally.lost)
 
 
 def correct_pairs(tallies: Tallies, arm: str, family: str = Family.LADDER) -> list[PairCount]:
@@ -157,7 +172,7 @@ def false_preference(tally: PairTally) -> float:
     return tally.stable + tally.positional + tally.one_sided / 2
 
 
-def different_grades(tally: GradePairTally) -> int:
+def different_grades(tally: GradePairTally) -> float:
     """Pairs whose answers were graded differently."""
     return tally.better_higher + tally.lesser_higher
 
@@ -172,21 +187,22 @@ def left_out(counts: Iterable[PairCount]) -> dict[str, int]:
 
 
 class Named(NamedTuple):
-    """Calls by the content they named, over all pairs of a tally."""
+    """Calls by the content they named, over all pairs of a tally: two per pair, the repeats of which are averaged."""
 
-    u: int
-    v: int
-    tie: int
+    u: float
+    v: float
+    tie: float
 
     @property
-    def calls(self) -> int:
+    def calls(self) -> float:
         return self.u + self.v + self.tie
 
 
 def named(tally: OutcomeTally) -> Named:
     """Maps slots back to contents: u sits in slot 1 of order uv and in slot 2 of order vu."""
     uv_1, uv_2, uv_tie, vu_1, vu_2, vu_tie = tally.counts
-    return Named(tally.pairs * (uv_1 + vu_2), tally.pairs * (uv_2 + vu_1), tally.pairs * (uv_tie + vu_tie))
+    once = tally.pairs / (uv_1 + uv_2 + uv_tie)
+    return Named(once * (uv_1 + vu_2), once * (uv_2 + vu_1), once * (uv_tie + vu_tie))
 
 
 # Shares of them.
@@ -201,6 +217,7 @@ def counted_share(counts: Iterable[PairCount]) -> Result:
         unit="pair",
         empty=NO_GRADED_PAIR if graded else NO_PAIR,
         left_out=left_out(chosen),
+        lost=sum(count.lost for count in chosen),
     )
 
 
@@ -209,7 +226,7 @@ def pair_share(tallies: Iterable[PairTally], score: Callable[[PairTally], float]
     return counted_share(_count(tally, score(tally), UNANSWERED) for tally in tallies)
 
 
-def slot_share(tallies: Iterable[PairTally], score: Callable[[PairTally], int]) -> Result:
+def slot_share(tallies: Iterable[PairTally], score: Callable[[PairTally], float]) -> Result:
     """A share of the calls, two per pair."""
     chosen = list(tallies)
     if not slots_known(chosen):
@@ -219,13 +236,18 @@ def slot_share(tallies: Iterable[PairTally], score: Callable[[PairTally], int]) 
         unit="call",
         empty=NO_PAIR,
         left_out={reason: 2 * count for reason, count in _incomplete(chosen).items()},
+        lost=2 * _lost(chosen),
     )
 
 
 def slots_known(chosen: Iterable[PairTally]) -> bool:
     """Whether every named winner was also counted by slot, which is rare in published counts."""
     return all(
-        tally.slot_1_calls + tally.slot_2_calls == 2 * (tally.stable + tally.positional) + tally.one_sided
+        isclose(
+            tally.slot_1_calls + tally.slot_2_calls,
+            2 * (tally.stable + tally.positional) + tally.one_sided,
+            abs_tol=1e-9,
+        )
         for tally in chosen
     )
 
@@ -249,11 +271,18 @@ def by_step(
 
 
 def share_by_transform(name: str, tallies: Tallies, arm: str, score: Callable[[PairTally], float]) -> list[Measure]:
-    """A share of the pairs of equal quality; `score` is its numerator in one tally."""
-    return _by_transform(name, equal_pairs(tallies, arm), arm, lambda chosen: pair_share(chosen, score))
+    """A share of the pairs of equal quality, then the same of each control; `score` is its numerator in one tally."""
+    return [
+        *_by_transform(name, equal_pairs(tallies, arm), arm, lambda chosen: pair_share(chosen, score)),
+        *(
+            Measure(name, pair_share(chosen, score), arm, part)
+            for family, part in CONTROLS.items()
+            if (chosen := _of_family(tallies, arm, family))
+        ),
+    ]
 
 
-def one_sided_share(name: str, tallies: Tallies, arm: str, score: Callable[[PairTally], int]) -> list[Measure]:
+def one_sided_share(name: str, tallies: Tallies, arm: str, score: Callable[[PairTally], float]) -> list[Measure]:
     """A share of the one-sided commits at equal quality."""
 
     def share(chosen: Sequence[PairTally]) -> Result:
@@ -262,6 +291,7 @@ def one_sided_share(name: str, tallies: Tallies, arm: str, score: Callable[[Pair
             unit="pair",
             empty="no pair had a winner in exactly one order",
             left_out=_incomplete(chosen),
+            lost=_lost(chosen),
         )
 
     return _by_transform(name, equal_pairs(tallies, arm), arm, share)
@@ -280,3 +310,7 @@ def _by_transform(
 
 def _incomplete(chosen: Iterable[PairTally]) -> dict[str, int]:
     return {UNANSWERED: sum(tally.incomplete for tally in chosen)}
+
+
+def _lost(chosen: Iterable[PairTally]) -> float:
+    return sum(tally.lost for tally in chosen)

@@ -8,7 +8,7 @@ import numpy as np
 from umpirical.domain.measures import Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, Tallies
-from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs, named
+from umpirical.measures.estimates.pairs import NO_VERDICTS, incomplete_pairs, named
 from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.stats.bradley_terry import Weights, estimate_weights
 
@@ -25,7 +25,7 @@ class Weighed:
     weights: Weights
     tasks: int
     calls: int
-    named: int
+    named: float
     """Calls that named a winner."""
     left_out: dict[str, int]
 
@@ -45,7 +45,7 @@ def _weigh(chosen: tuple[OutcomeTally, ...]) -> Weighed | str:
     """Weights, or why there are none."""
     tasks = sorted({tally.cluster for tally in chosen})
     if len(tasks) < 2:
-        return ONE_TASK if tasks else NO_PAIR
+        return ONE_TASK if tasks else NO_VERDICTS
     places = sorted({place for tally in chosen for place in _places(tally)})
     wins, ties = (np.zeros((len(tasks), len(places), len(places))) for _ in range(2))
     for tally in chosen:
@@ -59,7 +59,7 @@ def _weigh(chosen: tuple[OutcomeTally, ...]) -> Weighed | str:
     weights = estimate_weights(wins, ties)
     if (weights.high - weights.low).min() < 1e-6:
         return "every task answered alike, as a judge does that looks at the slot alone: there is no spread to go by"
-    return Weighed(tuple(places), weights, len(tasks), int((wins + ties).sum()), int(wins.sum()), {})
+    return Weighed(tuple(places), weights, len(tasks), round((wins + ties).sum()), float(wins.sum()), {})
 
 
 def _places(tally: OutcomeTally) -> tuple[int, int]:

@@ -6,12 +6,12 @@ from functools import lru_cache
 from umpirical.domain.measures import Censoring, Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, Tallies
-from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs
+from umpirical.measures.estimates.pairs import NO_VERDICTS, incomplete_pairs
 from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.stats.signal import PairCounts
 from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates, estimate_signal
 
-__all__ = ["FAMILIES", "model_outcomes", "pair_counts", "parameter_measure", "signal_estimates"]
+__all__ = ["FAMILIES", "Bounded", "bounded", "model_outcomes", "pair_counts", "parameter_measure", "signal_estimates"]
 
 FAMILIES = (Family.DELTA0, Family.LADDER, Family.LENGTH, Family.CONFLICT)
 """Families the model is fitted to. Pairs of unlike requirements are not among them: their difference is not a multiple
@@ -25,15 +25,34 @@ METHODS = {
 }
 
 
+Bounded = tuple[float | None, Censoring]
+"""A value, and on which side it is no more than a limit; None if there is neither."""
+
+
+def bounded(found: ParameterEstimate, _: SignalEstimates) -> Bounded:
+    """The value, or the limit where the data limit it on one side only: nothing more is known there."""
+    if found.low is None and found.high is not None:
+        return found.high, "left"
+    if found.high is None and found.low is not None:
+        return found.low, "right"
+    return None if found.low is None else found.value, "none"
+
+
 def parameter_measure(
-    name: str, tallies: Tallies, arm: str, *, part: Callable[[SignalEstimates], ParameterEstimate], held: str
+    name: str,
+    tallies: Tallies,
+    arm: str,
+    *,
+    part: Callable[[SignalEstimates], ParameterEstimate],
+    held: str = "it was not fitted",
+    known: Callable[[ParameterEstimate, SignalEstimates], Bounded] = bounded,
 ) -> list[Measure]:
-    """One parameter of the fit; `held` is the reason to give if it was not fitted."""
+    """One parameter of the fit; `held` is the reason to give if it was not fitted, `known` says what is known of it."""
     missing = incomplete_pairs(tallies, arm, FAMILIES)
     found = signal_estimates(tallies, arm)
     if isinstance(found, str):
         return [Measure(name, Undefined(found, left_out=missing), arm)]
-    return [Measure(name, _result(part(found), found, held, missing), arm)]
+    return [Measure(name, _result(part(found), found, held, missing, known), arm)]
 
 
 def signal_estimates(tallies: Tallies, arm: str) -> SignalEstimates | str:
@@ -61,7 +80,7 @@ def pair_counts(outcomes: Sequence[OutcomeTally], tasks: Sequence[str]) -> PairC
 def _fitted(outcomes: tuple[OutcomeTally, ...]) -> SignalEstimates | str:
     tasks = sorted({tally.cluster for tally in outcomes})
     if len(tasks) < 2:
-        return ONE_TASK if tasks else NO_PAIR
+        return ONE_TASK if tasks else NO_VERDICTS
     # In other families lengths differ by a few percent, which says nothing about a taste for length.
     unequal = any(tally.family in (Family.LENGTH, Family.CONFLICT) for tally in outcomes)
     try:
@@ -70,28 +89,25 @@ def _fitted(outcomes: tuple[OutcomeTally, ...]) -> SignalEstimates | str:
         return str(error)
 
 
-def _result(found: ParameterEstimate, fit: SignalEstimates, held: str, missing: dict[str, int]) -> Result:
+def _result(
+    found: ParameterEstimate,
+    fit: SignalEstimates,
+    held: str,
+    missing: dict[str, int],
+    known: Callable[[ParameterEstimate, SignalEstimates], Bounded],
+) -> Result:
     if found.method == "held":
         return Undefined(held, left_out=missing)
-    value, censoring = _bounded(found)
-    if value is None or found.low is found.high is None:
+    value, censoring = known(found, fit)
+    if value is None:
         return Undefined("the fit sets no limit to it, or hangs on a single task", left_out=missing)
     return Estimate(
         value=value,
         numerator=fit.fit.pairs,
         denominator=int(fit.fit.pairs),
         unit="pair",
-        interval=Interval(found.low, found.high, METHODS[found.method]),
+        interval=None if found.low is found.high is None else Interval(found.low, found.high, METHODS[found.method]),
         clusters=fit.clusters,
         censoring=censoring,
         left_out=missing,
     )
-
-
-def _bounded(found: ParameterEstimate) -> tuple[float | None, Censoring]:
-    """The value, or the limit where the data limit it on one side only: nothing more is known there."""
-    if found.low is None and found.high is not None:
-        return found.high, "left"
-    if found.high is None and found.low is not None:
-        return found.low, "right"
-    return found.value, "none"

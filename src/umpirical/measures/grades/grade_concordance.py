@@ -25,6 +25,7 @@ def grade_concordance(tallies: Tallies, arm: str) -> list[Measure]:
         unit="pair",
         empty="no ladder pair has two different grades",
         left_out={UNGRADED: sum(tally.incomplete for tally in ladder)},
+        lost=sum(tally.lost for tally in ladder),
     )
     return [Measure(SPEC.name, result, arm)]
 

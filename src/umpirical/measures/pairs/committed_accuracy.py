@@ -28,6 +28,7 @@ def _accuracy(step: Sequence[PairTally]) -> Result:
         unit="call",
         empty="no call named a winner",
         left_out={UNANSWERED: 2 * sum(tally.incomplete for tally in step)},
+        lost=2 * sum(tally.lost for tally in step),
     )
 
 
@@ -37,4 +38,5 @@ SPEC = MeasureSpec(
     about="How often a winner it names is the right one, by the size of the difference.",
     worse="lower",
     compute=committed_accuracy,
+    symbol="Pcorr (non-tie)",
 )

@@ -41,4 +41,5 @@ SPEC = MeasureSpec(
     compute=criterion_shift,
     scale="difference",
     between_arms=True,
+    symbol="ΔC",
 )

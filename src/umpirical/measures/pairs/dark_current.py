@@ -45,4 +45,5 @@ SPEC = MeasureSpec(
     worse="higher",
     compute=dark_current,
     kinds=("compare", "grade"),
+    symbol="DC",
 )

@@ -4,6 +4,7 @@ import numpy as np
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
 from umpirical.domain.tallies import Tallies
+from umpirical.domain.trials import BASELINE
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import PairCount, correct_pairs, left_out
 from umpirical.measures.estimates.rates import ONE_TASK
@@ -21,10 +22,17 @@ def detection_threshold(tallies: Tallies, arm: str) -> list[Measure]:
     steps, weighted by pairs, crossing interpolated linearly. It is left-censored if the first step already reaches .75,
     right-censored if no step does; a censored value is bounded on one side at most. Level: ladder; the denominator
     counts pairs. Bounds: the first and the last ladder step; higher is worse. Undefined with fewer than two steps or
-    two tasks that have answered pairs. Interval: inversion of the cluster-Wilson test along the interpolated curve.
+    two tasks that have answered pairs, and for a probe that skips steps of the baseline. Interval: inversion of the
+    cluster-Wilson test along the interpolated curve.
     Reference: the Dark Current paper, equation 10.
     """
-    return [Measure(SPEC.name, _threshold(correct_pairs(tallies, arm)), arm)]
+    ladder = correct_pairs(tallies, arm)
+    here, whole = ({count.delta for count in each} for each in (ladder, correct_pairs(tallies, BASELINE)))
+    if here < whole and arm != BASELINE:
+        some = ", ".join(f"{step:g}" for step in sorted(here)) or "none"
+        reason = f"a probe has no threshold: of the ladder's steps, this arm was asked at {some}"
+        return [Measure(SPEC.name, Undefined(reason, left_out=left_out(ladder)), arm)]
+    return [Measure(SPEC.name, _threshold(ladder), arm)]
 
 
 def _threshold(ladder: list[PairCount]) -> Result:
@@ -76,4 +84,5 @@ SPEC = MeasureSpec(
     compute=detection_threshold,
     scale="requirements",
     kinds=("compare", "grade"),
+    symbol="Δ*75",
 )

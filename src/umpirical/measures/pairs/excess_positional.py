@@ -25,7 +25,7 @@ def excess_positional(tallies: Tallies, arm: str) -> list[Measure]:
 
 
 _POSITIONAL = Excess(
-    count=lambda tally: tally.positional,
+    counted=lambda tally: tally.positional,
     crossed=lambda uv_1, uv_2, vu_1, vu_2: uv_1 * vu_1 + uv_2 * vu_2,
     repeated=lambda first, second: first * (first - 1) + second * (second - 1),
     expected=lambda first, second, calls: two_tasks(first, first, calls) + two_tasks(second, second, calls),

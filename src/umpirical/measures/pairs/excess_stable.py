@@ -25,7 +25,7 @@ def excess_stable(tallies: Tallies, arm: str) -> list[Measure]:
 
 # The same content sits in slot 1 in one order and in slot 2 in the other.
 _STABLE = Excess(
-    count=lambda tally: tally.stable,
+    counted=lambda tally: tally.stable,
     crossed=lambda uv_1, uv_2, vu_1, vu_2: uv_1 * vu_2 + uv_2 * vu_1,
     repeated=lambda first, second: 2 * first * second,
     expected=lambda first, second, calls: 2 * two_tasks(first, second, calls),

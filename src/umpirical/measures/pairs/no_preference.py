@@ -9,12 +9,13 @@ __all__ = ["SPEC", "no_preference"]
 
 
 def no_preference(tallies: Tallies, arm: str) -> list[Measure]:
-    """Share of pairs of equal quality with a tie or an abstention in both orders.
+    """Share of pairs of equal quality with a winner in neither order: ties, abstentions or one of each.
 
     Formula: pairs without a winner in either order / pairs. Pooled, and by the transform that makes the two answers
-    differ. Level: canonical pair of equal quality, asked in both orders. Bounds: 0 to 1. Undefined without a pair
-    answered in both orders. Interval: cluster-Wilson over tasks.
-    Reference: the Dark Current paper, table 7.
+    differ. Apart from these, for two controls: answers that meet as many requirements but not the same
+    (`different-subset`), and answers of which one is longer (`longer`). Level: canonical pair of equal quality, asked
+    in both orders. Bounds: 0 to 1. Undefined without a pair answered in both orders. Interval: cluster-Wilson over
+    tasks. Reference: the Dark Current paper, table 7.
     """
     return share_by_transform(SPEC.name, tallies, arm, lambda tally: tally.no_preference)
 
@@ -25,4 +26,5 @@ SPEC = MeasureSpec(
     about="How often it ties (or abstains) in both orders on answers of equal quality.",
     worse="depends",
     compute=no_preference,
+    symbol="NP",
 )

@@ -29,4 +29,5 @@ SPEC = MeasureSpec(
     worse="higher",
     compute=raw_false_preference,
     kinds=("compare", "grade"),
+    symbol="RFP0",
 )

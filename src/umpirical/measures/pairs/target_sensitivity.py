@@ -27,4 +27,5 @@ SPEC = MeasureSpec(
     worse="lower",
     compute=target_sensitivity,
     kinds=("compare", "grade"),
+    symbol="Pcorr",
 )

@@ -12,10 +12,11 @@ __all__ = ["SPEC", "tie_rate"]
 def tie_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """How often neither answer is preferred, at equal quality (step 0) and on each ladder step.
 
-    Formula: for a `compare` judge (tie or abstained) calls / (2 · pairs); for a `grade` judge the share of pairs with
-    the same grade on both sides, as happens to small differences on a coarse scale. Level: canonical pair, scoring 0,
-    one half or 1; for a `grade` judge 0 or 1. Bounds: 0 to 1; right at step 0, a miss above it. Undefined without a
-    pair answered in both orders, or graded on both sides. Interval: cluster-Wilson over tasks.
+    Formula: for a `compare` judge tie calls / (2 · pairs), where an abstention is an answer and no tie; for a `grade`
+    judge the share of pairs with the same grade on both sides, as happens to small differences on a coarse scale.
+    Level: canonical pair, scoring 0, one half or 1; for a `grade` judge 0 or 1. Bounds: 0 to 1; right at step 0, a miss
+    above it. Undefined without a pair answered in both orders, or graded on both sides.
+    Interval: cluster-Wilson over tasks.
     Reference: the Dark Current paper, equations 11 and 12; for grades, ours.
     """
     counts = count_pairs(
@@ -31,8 +32,10 @@ def tie_rate(tallies: Tallies, arm: str) -> list[Measure]:
 SPEC = MeasureSpec(
     name="tie-rate",
     title="Tie rate",
-    about="How often it names no winner, or gives both the same grade, by the size of the quality difference.",
+    about="How often it calls a tie, or gives both the same grade, by the size of the quality difference.",
     worse="depends",
     compute=tie_rate,
     kinds=("compare", "grade"),
+    symbol="C",
+    symbol_above_0="MBT",
 )

@@ -1,13 +1,13 @@
 """Flip rate: the same prompt asked twice, answered differently."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from umpirical.domain.measures import Measure, Result, Undefined
 from umpirical.domain.stimuli import TIER_2
 from umpirical.domain.tallies import OutcomeTally, RepeatTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.items import by_part, item_rate, shares_by_task
-from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs
+from umpirical.measures.estimates.pairs import ABSTAINED, NO_VERDICTS, incomplete_pairs
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 from umpirical.measures.estimates.repeats import NOT_REPEATED, repeat_tallies, repeated
 from umpirical.stats.repeats import flip_chance
@@ -18,12 +18,13 @@ __all__ = ["SPEC", "flip_rate"]
 def flip_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """P(two answers to one prompt differ): the retest noise of the judge, without any effect of order.
 
-    Formula: mean over prompts of 1 - sum x(x - 1) / (R(R - 1)), with x the times each of slot 1, slot 2 and tie was
-    the answer in R repeats; it is unbiased whatever R is. Pooled over tier 1, and by family of pairs. A prompt is a
-    pair in one order. On the user's own data x counts verdicts, a prompt is an item, and there is one rate for repeats
-    of the same request and one for those with other seeds. Not given for a judge that grades controlled stimuli, or if
-    the study has no repeats. Level: prompt or item, of those answered at least twice. Bounds: 0 to 1, higher is
-    worse. Undefined where everything was asked once. Interval: cluster-Wilson over tasks, or clusters of items.
+    Formula: mean over prompts of 1 - sum x(x - 1) / (R(R - 1)), with x the times each of slot 1, slot 2 and tie was the
+    answer in R repeats; it is unbiased whatever R is. Repeats with an abstention in either order are left out. Pooled
+    over tier 1, and by family of pairs. A prompt is a pair in one order. On the user's own data x counts verdicts, a
+    prompt is an item, and there is one rate for repeats of the same request and one for those with other seeds. Not
+    given for a judge that grades controlled stimuli, or if the study has no repeats. Level: prompt or item, of those
+    answered at least twice. Bounds: 0 to 1, higher is worse. Undefined where everything was asked once. Interval:
+    cluster-Wilson over tasks, or clusters of items.
     """
     if tallies.scale is not None:
         return by_part(SPEC.name, repeat_tallies(tallies, arm), arm, _item_rate)
@@ -32,21 +33,26 @@ def flip_rate(tallies: Tallies, arm: str) -> list[Measure]:
     chosen = [tally for tally in tallies.outcomes if tally.arm == arm]
     if not chosen:
         missing = incomplete_pairs(tallies, arm)
-        return [Measure(SPEC.name, Undefined(NO_PAIR, left_out=missing), arm)]
-    pooled = Measure(SPEC.name, _rate([t for t in chosen if t.family not in TIER_2]), arm)
+        return [Measure(SPEC.name, Undefined(NO_VERDICTS, left_out=missing), arm)]
+    families = sorted({tally.family for tally in chosen})
+    pooled = Measure(SPEC.name, _rate(tallies, arm, [f for f in families if f not in TIER_2]), arm)
     if isinstance(pooled.result, Undefined):
         return [pooled]
-    families = sorted({tally.family for tally in chosen})
-    return [pooled, *(Measure(SPEC.name, _rate([t for t in chosen if t.family == f]), arm, f) for f in families)]
+    return [pooled, *(Measure(SPEC.name, _rate(tallies, arm, [family]), arm, family) for family in families)]
 
 
-def _rate(chosen: Sequence[OutcomeTally]) -> Result:
+def _rate(tallies: Tallies, arm: str, families: Collection[str]) -> Result:
+    chosen = [tally for tally in tallies.outcomes if tally.arm == arm and tally.family in families]
     repeated = [tally for tally in chosen if sum(tally.counts[:3]) > 1]
+    abstained = sum(t.abstained_pairs for t in tallies.pairs if t.arm == arm and t.family in families)
     return clustered_rate(
         [Counted(tally.cluster, tally.pairs * _flips(tally), 2 * tally.pairs) for tally in repeated],
         unit="prompt",
         empty="everything was asked once",
-        left_out={"answered once": 2 * (sum(t.pairs for t in chosen) - sum(t.pairs for t in repeated))},
+        left_out={
+            "answered once": 2 * (sum(t.pairs for t in chosen) - sum(t.pairs for t in repeated)),
+            ABSTAINED: 2 * abstained,
+        },
     )
 
 

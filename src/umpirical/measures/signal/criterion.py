@@ -18,7 +18,7 @@ def criterion(tallies: Tallies, arm: str) -> list[Measure]:
     Undefined where all calls were answered alike or with one size of difference.
     Interval: task jackknife with Student's t; at 0, the wider of it and profile likelihood.
     """
-    return parameter_measure(SPEC.name, tallies, arm, part=lambda found: found.criterion, held="it was not fitted")
+    return parameter_measure(SPEC.name, tallies, arm, part=lambda found: found.criterion)
 
 
 SPEC = MeasureSpec(

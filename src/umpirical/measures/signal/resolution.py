@@ -19,7 +19,7 @@ def resolution(tallies: Tallies, arm: str) -> list[Measure]:
     Undefined where all calls were answered alike or with one size of difference.
     Interval: task jackknife with Student's t; at a bound, one-sided by profile likelihood.
     """
-    return parameter_measure(SPEC.name, tallies, arm, part=lambda found: found.resolution, held="it was not fitted")
+    return parameter_measure(SPEC.name, tallies, arm, part=lambda found: found.resolution)
 
 
 SPEC = MeasureSpec(

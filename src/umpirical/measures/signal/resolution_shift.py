@@ -6,7 +6,7 @@ from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undef
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.differences import BASELINE
-from umpirical.measures.estimates.pairs import NO_PAIR, incomplete_pairs
+from umpirical.measures.estimates.pairs import NO_VERDICTS, incomplete_pairs
 from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.measures.estimates.signal import model_outcomes, pair_counts
 from umpirical.stats.signal_compare import parameter_difference
@@ -31,7 +31,7 @@ def _shift(tallies: Tallies, arm: str) -> Result:
     here, there = model_outcomes(tallies, arm), model_outcomes(tallies, BASELINE)
     tasks = sorted({tally.cluster for tally in (*here, *there)})
     if len(tasks) < 2 or not here or not there:
-        return Undefined(ONE_TASK if len(tasks) == 1 else NO_PAIR, left_out=missing)
+        return Undefined(ONE_TASK if len(tasks) == 1 else NO_VERDICTS, left_out=missing)
     try:
         found = parameter_difference(pair_counts(there, tasks), pair_counts(here, tasks), parameter="resolution")
     except ValueError as error:

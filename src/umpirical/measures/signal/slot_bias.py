@@ -19,7 +19,7 @@ def slot_bias(tallies: Tallies, arm: str) -> list[Measure]:
     Undefined where all calls were answered alike or with one size of difference.
     Interval: task jackknife with Student's t.
     """
-    return parameter_measure(SPEC.name, tallies, arm, part=lambda found: found.slot_bias, held="it was not fitted")
+    return parameter_measure(SPEC.name, tallies, arm, part=lambda found: found.slot_bias)
 
 
 SPEC = MeasureSpec(

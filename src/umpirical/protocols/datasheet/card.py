@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from umpirical.protocols.datasheet.decision import TITLES
 from umpirical.protocols.datasheet.page import Rating, ratings_of
 from umpirical.protocols.datasheet.record import Datasheet, DecisionRecord, render_json
 from umpirical.reports import numbers
@@ -37,7 +36,7 @@ def _decision(datasheet: Datasheet) -> Iterator[str]:
     decision = datasheet.decision
     if decision is None:
         return
-    yield from (f"**{TITLES[decision.verdict]}.** {plain(' '.join(decision.sentences))}", "")
+    yield from (f"**{decision.title}.** {plain(' '.join(decision.sentences))}", "")
     for title, items in _lists(decision):
         if items:
             yield f"- {title}: {plain(' '.join(items))}"

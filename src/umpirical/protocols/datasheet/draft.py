@@ -1,13 +1,11 @@
-"""Drafts a task from a rubric with a language model. A program lists its faults; a person has to review it."""
+"""Drafts a family of tasks from a rubric with a model. A program lists its faults; a person has to review it."""
 
 import json
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -21,11 +19,10 @@ from umpirical.models.requests import ChatRequest, Decoding, Message, Model
 from umpirical.models.spec import ModelSpec
 from umpirical.models.worst_case import WorstCase
 from umpirical.runs.loop import run_on_loop
-from umpirical.stimuli.controlled.family_files import filler_tasks, read_tasks
-from umpirical.stimuli.controlled.task_checks import check_task
-from umpirical.stimuli.controlled.tasks import Task
+from umpirical.stimuli.controlled.drafts import DRAFT_COUNTS, draft_data, draft_problems, read_draft
+from umpirical.stimuli.controlled.family_files import Family
 from umpirical.store.files import read_named_text, write_text
-from umpirical.store.yaml_files import dump_yaml, parse_yaml
+from umpirical.store.yaml_files import dump_yaml
 from umpirical.text.templates import fill
 
 __all__ = [
@@ -34,7 +31,7 @@ __all__ = [
     "DraftPlan",
     "Reply",
     "append_reply",
-    "draft_task",
+    "draft_family",
     "drafting_model",
     "plan_draft",
     "read_rubric",
@@ -56,31 +53,21 @@ BYTES_PER_TOKEN = 6
 MAX_PROBLEMS = 4_000
 """Most bytes of problems that are sent back at a time."""
 
-LEAST, MOST = 2, 8
-"""Fewest and most requirements."""
-
-FACTS, FORMS = 4, 4
-"""Facts of each requirement; forms of each fact, and as many fillers."""
-
 TIMEOUT = 600.0
-"""Seconds: a whole task takes a while to write."""
-
-KEYS = ("id", "domain", "prompt", "requirements")
-
-_FENCED = re.compile(r"\A.*?^```[a-z]*\n(.*?)^```\s*?$", re.DOTALL | re.MULTILINE)
+"""Seconds: a whole family takes a while to write."""
 
 
 class DraftFailed(UmpiricalError):
-    """Raised if no reply could be read as a task. The replies are kept."""
+    """Raised if no reply could be read as a family. The replies are kept."""
 
     exit_code = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A task as a model wrote it, and what a program finds wrong with it."""
+    """A family as a model wrote it, and what a program finds wrong with it."""
 
-    task: Task
+    family: Family
     problems: tuple[str, ...]
 
 
@@ -148,7 +135,7 @@ def plan_draft(spec: ModelSpec, rubric: str, pricer: Pricer, *, rounds: int, max
     return DraftPlan(rounds, most_input_tokens(first), worst.at_most)
 
 
-def draft_task(  # noqa: PLR0913  # each by its name
+def draft_family(  # noqa: PLR0913  # each by its name
     spec: ModelSpec,
     rubric: str,
     meter: Meter,
@@ -159,7 +146,7 @@ def draft_task(  # noqa: PLR0913  # each by its name
 ) -> Draft:
     """Asks for a draft, and for a better one as long as a program finds something wrong; returns the best.
 
-    `keep` receives every reply as soon as it arrives. Raises DraftFailed if none of them is a task.
+    `keep` receives every reply as soon as it arrives. Raises DraftFailed if none of them is a family.
     """
 
     async def ask() -> Draft:
@@ -180,38 +167,18 @@ def append_reply(path: Path, reply: Reply) -> None:
 
 def write_draft(draft: Draft, path: Path, *, by: str, rubric: str) -> Path | None:
     """Writes the draft, marked as not reviewed, and its problems to a file beside it; returns that file, if any."""
-    # Only the parsed task goes into the file: no comment, key or tag that the model added.
+    # Only the parsed family goes into the file: no comment, key or tag that the model added.
     head = (
         f"# Drafted by {_line(by)} from {_line(rubric)}. Nothing is measured with it until a person has read it,\n"
         "# corrected it and set reviewed: true.\n"
     )
-    write_text(path, head + dump_yaml(task_data(draft.task)))
+    write_text(path, head + dump_yaml(draft_data(draft.family)))
     list_file = path.with_suffix(".problems.txt")
     if not draft.problems:
         list_file.unlink(missing_ok=True)
         return None
     write_text(list_file, "".join(f"- {_line(problem)}\n" for problem in draft.problems))
     return list_file
-
-
-def task_data(task: Task) -> dict[str, Any]:
-    """Returns a draft as the data of its file."""
-    return {
-        "reviewed": False,
-        "id": task.id,
-        "domain": task.domain,
-        "prompt": task.prompt,
-        "requirements": [
-            {
-                "name": requirement.name,
-                "facts": [
-                    {part: list(getattr(fact, part)) for part in ("check", "forms", "fillers")}
-                    for fact in requirement.facts
-                ],
-            }
-            for requirement in task.requirements
-        ],
-    }
 
 
 async def _drafted(  # noqa: PLR0913, PLR0917  # as above
@@ -227,13 +194,13 @@ async def _drafted(  # noqa: PLR0913, PLR0917  # as above
         except CapReached as reached:
             if best is None:
                 raise
-            return Draft(best.task, (*best.problems, f"it was not corrected further: {reached}"))
+            return Draft(best.family, (*best.problems, f"it was not corrected further: {reached}"))
         found, problems = _read(response)
         keep(Reply(response, problems))
         if found is not None and (best is None or len(problems) < len(best.problems)):
             best = Draft(found, problems)
         if best is not None and response.failure:
-            return Draft(best.task, (*best.problems, f"it was not corrected further: {problems[0]}"))
+            return Draft(best.family, (*best.problems, f"it was not corrected further: {problems[0]}"))
         if not problems or response.failure:
             why = "; ".join(problems)
             break
@@ -248,7 +215,7 @@ async def _drafted(  # noqa: PLR0913, PLR0917  # as above
 def _request(spec: ModelSpec, rubric: str, wrong: tuple[str, str] | None, max_tokens: int) -> ChatRequest:
     """Returns the first call or, given a reply and its problems, the call to correct it."""
     template = (files("umpirical.stimuli.controlled") / "drafting.md").read_text(encoding="utf-8")
-    values = {"least": str(LEAST), "most": str(MOST), "facts": str(FACTS), "forms": str(FORMS)}
+    values = {name: str(count) for name, count in DRAFT_COUNTS.items()}
     # A delimiter that no rubric can contain, since it depends on the whole text of the rubric.
     prompt = fill(template, {**values, "rubric": rubric, "fence": digest("fence", [rubric])[:8]})
     messages = [Message("user", prompt)]
@@ -259,46 +226,16 @@ def _request(spec: ModelSpec, rubric: str, wrong: tuple[str, str] | None, max_to
     return ChatRequest(spec.name, tuple(messages), Decoding(temperature=None, max_tokens=max_tokens))
 
 
-def _read(response: Response) -> tuple[Task | None, tuple[str, ...]]:
-    """Returns the task that a reply holds, if any, and the problems with it."""
+def _read(response: Response) -> tuple[Family | None, tuple[str, ...]]:
+    """Returns the family that a reply holds, if any, and the problems with it."""
     if response.text is None:
         return None, (f"there was no reply: {response.failure}: {response.failure_detail}",)
     cut = ("the reply was cut short: it needs more than --max-tokens",) if response.finish_reason == "length" else ()
     try:
-        task = _task(response.text)
+        family = read_draft(response.text, name="the reply")
     except ConfigError as error:
         return None, (*cut, str(error))
-    return task, (*cut, *_problems(task))
-
-
-def _task(text: str) -> Task:
-    """Reads the task strictly: only the keys of a task, and one task rather than a family of them."""
-    fenced = _FENCED.match(text)
-    document = parse_yaml(fenced[1] if fenced else text, name="the reply")
-    if unknown := [str(key) for key in document.data if key not in KEYS]:
-        raise ConfigError(
-            f"{unknown[0]}: is not a key of a task; the keys are {', '.join(KEYS)}", where=document.where(())
-        )
-    [task] = read_tasks(document)
-    return task
-
-
-def _problems(task: Task) -> Iterator[str]:
-    """Yields the problems that any task may have, and those that only a draft must avoid."""
-    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,63}", task.id):
-        yield f"the id {task.id[:64]!r} must consist of lower-case letters, digits and hyphens"
-    if task.id in {known.family for known in filler_tasks()}:
-        yield f"the id {task.id} belongs to a built-in task: choose another"
-    if not LEAST <= len(task.requirements) <= MOST:
-        yield f"it has {len(task.requirements)} requirements, not {LEAST} to {MOST}"
-    for requirement in task.requirements:
-        if len(requirement.facts) != FACTS:
-            yield f"requirement {requirement.name}: it has {len(requirement.facts)} facts, not {FACTS}"
-        for fact in requirement.facts:
-            for what, texts in (("forms", fact.forms), ("fillers", fact.fillers)):
-                if len(set(texts)) != FORMS:
-                    yield f"requirement {requirement.name}, {fact.check}: {len(set(texts))} {what}, not {FORMS}"
-    yield from check_task(task)
+    return family, (*cut, *draft_problems(family))
 
 
 def _sendable(reply: str, max_tokens: int) -> str:

@@ -1,20 +1,16 @@
 """States what the measures say, by fixed rules, in plain sentences.
 
-A rate is called high if its whole interval lies above its limit in the policy, low if its whole interval lies at or
-below it, and unsettled otherwise. A judge is not called good because little was measured.
+A rate is called high if it fails its limit in the policy, low if it passes, and unsettled otherwise, so that no finding
+says other than the table of limits. A judge is not called good because little was measured.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from umpirical.domain.trials import BASELINE
-from umpirical.protocols.datasheet.policy import limit_value
 from umpirical.reports.numbers import measured_interval, rate, step
-from umpirical.reports.record import EstimateRecord, MeasureRecord, UndefinedRecord
+from umpirical.reports.record import EstimateRecord, LimitRecord, LimitVerdict, MeasureRecord, UndefinedRecord
 
-__all__ = ["LIMIT", "find"]
-
-LIMIT = limit_value("raw-false-preference")
-"""A rate of false preference above this is called high."""
+__all__ = ["find"]
 
 _SENTENCES = {
     "dark-current": (
@@ -29,6 +25,10 @@ _SENTENCES = {
         "It keeps to one wording over another of equal quality in {value} of pairs {interval}.",
         "It rarely keeps to one wording over another of equal quality: {value} of pairs {interval}.",
     ),
+    "task-blind-preference": (
+        "It prefers the same answer whatever the task asks for, in {value} of quads {interval}.",
+        "It rarely prefers the same answer whatever the task asks for: {value} of quads {interval}.",
+    ),
     "unparsed-rate": (
         "Many of its answers are not on its scale: {value} {interval}. They are counted, and are no verdicts.",
         "",
@@ -37,35 +37,33 @@ _SENTENCES = {
 }
 
 
-def find(measures: Iterable[MeasureRecord]) -> list[str]:
+def find(measures: Iterable[MeasureRecord], limits: Sequence[LimitRecord]) -> list[str]:
     """Returns a sentence for each headline measure, in the order of the datasheet; arms that are probes are named."""
+    verdicts = {(limit.arm, limit.measure): limit.verdict for limit in limits if not limit.stratum}
     return [
         sentence if measure.arm == BASELINE else f"Arm {measure.arm}: {sentence}"
         for measure in measures
         if measure.stratum == ""
-        for sentence in _say(measure)
+        for sentence in _say(measure, verdicts.get((measure.arm, measure.name)))
     ]
 
 
-def _say(measure: MeasureRecord) -> Iterator[str]:
+def _say(measure: MeasureRecord, verdict: LimitVerdict | None) -> Iterator[str]:
     if measure.name == "detection-threshold":
         yield _threshold(measure.result)
     elif measure.name in _SENTENCES:
         if isinstance(measure.result, UndefinedRecord):
             yield f"{measure.title} could not be measured: {measure.result.reason}."
             return
-        high, low = _SENTENCES[measure.name]
-        if sentence := _judge_rate(measure, measure.result, high, low):
+        if sentence := _judge_rate(measure, measure.result, verdict):
             yield sentence
 
 
-def _judge_rate(measure: MeasureRecord, result: EstimateRecord, high: str, low: str) -> str:
-    ends = (result.interval.low, result.interval.high) if result.interval else (None, None)
-    lower, upper = 0.0 if ends[0] is None else ends[0], 1.0 if ends[1] is None else ends[1]
+def _judge_rate(measure: MeasureRecord, result: EstimateRecord, verdict: LimitVerdict | None) -> str:
+    high, low = _SENTENCES[measure.name]
     # A measure that is mentioned only when it is high is not reported as "not settled".
     unsettled = f"{measure.title} is not settled at this size: {{value}} {{interval}}." if low else ""
-    limit = limit_value(measure.name)
-    sentence = high if lower > limit else low if upper <= limit else unsettled
+    sentence = {"FAIL": high, "PASS": low, None: ""}.get(verdict, unsettled)
     return sentence.format(value=rate(result.value), interval=measured_interval(measure, result.interval))
 
 

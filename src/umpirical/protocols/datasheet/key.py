@@ -10,19 +10,30 @@ from umpirical.judges.spec import JudgeSpec
 __all__ = ["answer_key", "quality_of"]
 
 
-def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> Callable[[str], float]:
-    """Returns a function from a candidate's text to its quality, for a simulated judge that answers by it."""
+def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> Callable[[str, str], float]:
+    """Returns a function from a task and a candidate to its quality, for a simulated judge that answers by it."""
     if judge.kind == "grade" and judge.model is not None and judge.model.name in EXAMINER_PROFILES:
         message = "this simulated judge works on the user's own data, but these are controlled stimuli"
         raise UsageError(message, fix="use it in a study with a dataset")
     return quality_of(stimuli)
 
 
-def quality_of(stimuli: Iterable[Stimulus]) -> Callable[[str], float]:
-    """Returns a function from a candidate's text to its quality, in requirements met."""
-    levels: dict[str, float] = {}
+def quality_of(stimuli: Iterable[Stimulus]) -> Callable[[str, str], float]:
+    """Returns a function from what a prompt says before its candidates, and a candidate, to the requirements it meets.
+
+    One text may be good under one task and not under another, so the task is looked up in what was said.
+    """
+    levels: dict[str, dict[str, float]] = {}
     for stimulus in stimuli:
         for text, level in zip(stimulus.candidates, stimulus.levels, strict=True):
-            if levels.setdefault(text, level) != level:
-                raise ValueError(f"one text has two levels, {levels[text]:g} and {level:g}: {text[:60]!r}")
-    return levels.__getitem__
+            known = levels.setdefault(text, {})
+            if known.setdefault(stimulus.task, level) != level:
+                raise ValueError(f"one text has two levels, {known[stimulus.task]:g} and {level:g}: {text[:60]!r}")
+
+    def quality(said: str, text: str) -> float:
+        known = levels[text]
+        if len(set(known.values())) == 1:
+            return next(iter(known.values()))
+        return next(level for task, level in known.items() if task in said)
+
+    return quality

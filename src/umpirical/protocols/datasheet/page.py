@@ -12,9 +12,9 @@ from typing import Any
 
 from umpirical.domain.trials import BASELINE
 from umpirical.measures.catalogue import MEASURES
+from umpirical.measures.estimates.pairs import CONTROLS
 from umpirical.protocols.datasheet import charts
 from umpirical.protocols.datasheet.charts.grades import LevelGrades, levels
-from umpirical.protocols.datasheet.decision import TITLES
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.reports.audit import OUTCOMES, unbalanced
 from umpirical.reports.charts import NotDrawn
@@ -32,6 +32,17 @@ FITTED = ("latent", "p-value", "ratio")
 
 VERDICTS: tuple[LimitVerdict, ...] = ("PASS", "FAIL", "INCONCLUSIVE", "N/A")
 CURVE = ("target-sensitivity", "detection-threshold")
+LAYOUT = {"slot-effect": "Slot", "label-effect": "Label", "list-effect": "List", "tie-place-effect": "Place of the tie"}
+"""Effects of the layout, which are shown in one table and not among the ratings, and what each is the effect of."""
+FOLLOWING = (
+    "task-following",
+    "task-blind-preference",
+    "task-reversal",
+    "one-version-preference",
+    "neither-version-preference",
+)
+"""The five that sum to 1, which are shown in one table."""
+FIGURES = ("figure-sensitivity", "figure-following", "figure-blind-preference")
 STABLE, POSITIONAL = "stable-cross-sensitivity", "positional-false-preference"
 
 
@@ -43,6 +54,9 @@ SECTIONS = (
     _section("decision"),
     _section("ratings"),
     _section("conditions"),
+    _section(
+        "following", shown=lambda sheets: any(measure.name in (*FOLLOWING, *FIGURES) for measure in sheets[0].measures)
+    ),
     _section("curve"),
     _section("delta0", shown=lambda sheets: sheets[0].judge.kind == "compare"),
     _section("grades", shown=lambda sheets: sheets[0].judge.kind == "grade"),
@@ -78,6 +92,26 @@ class Transform:
 
 
 @dataclass(frozen=True, slots=True)
+class LayoutEffect:
+    """What one factor of the layout does on pairs with nothing to prefer."""
+
+    factor: str
+    about: str
+    equal: MeasureRecord | None
+    """On equally good answers."""
+    identical: MeasureRecord | None
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """What the judge does with pairs that are no surface transforms of each other and have no better answer either."""
+
+    name: str
+    parts: tuple[MeasureRecord | None, ...]
+    """In the order of the decomposition."""
+
+
+@dataclass(frozen=True, slots=True)
 class Arm:
     """Everything that was measured in one arm."""
 
@@ -91,6 +125,12 @@ class Arm:
     stack: charts.Stack | NotDrawn
     parts: tuple[MeasureRecord, ...]
     transforms: tuple[Transform, ...]
+    layout: tuple[LayoutEffect, ...]
+    """Empty where the layout was not varied."""
+    following: tuple[MeasureRecord, ...]
+    """Over all steps; empty where the ladder is not crossed."""
+    figures: tuple[MeasureRecord, ...]
+    controls: tuple[Control, ...]
     grades: charts.GradeChart | NotDrawn
     levels: tuple[LevelGrades, ...]
     by_key: dict[tuple[str, str], MeasureRecord]
@@ -135,7 +175,6 @@ def render_html(datasheet: Datasheet) -> str:
         "judge": datasheet.judge,
         "run": datasheet.run,
         "page": page_of(datasheet),
-        "verdict_titles": TITLES,
         "planted_words": planted_words,
     }
     sections = render_sections(templates, sections_of("datasheet", SECTIONS), [datasheet], values)
@@ -173,7 +212,7 @@ def ratings_of(datasheet: Datasheet, arm: str) -> list[Rating]:
         Rating(measure, limit)
         for measure in measures
         for limit in [held.get((measure.name, measure.stratum))]
-        if limit or (not only_held and not measure.stratum and measure.scale not in FITTED and not _is_shift(measure))
+        if limit or (not only_held and _is_rated(measure))
     ]
     measured = {(measure.name, measure.stratum) for measure in measures}
     return [*rows, *(Rating(None, limit) for key, limit in held.items() if key not in measured)]
@@ -203,10 +242,18 @@ def _arm(datasheet: Datasheet, name: str, measures: Sequence[MeasureRecord]) -> 
             sorted((m for m in measures if m.name in in_parts and not m.stratum), key=lambda m: in_parts.index(m.name))
         ),
         transforms=_transforms(measures),
+        layout=_layout(measures),
+        following=_whole(measures, FOLLOWING),
+        figures=_whole(measures, FIGURES),
+        controls=_controls(measures),
         grades=charts.grade_chart(grades),
         levels=tuple(levels(grades)),
         by_key={(measure.name, measure.stratum): measure for measure in measures},
     )
+
+
+def _is_rated(measure: MeasureRecord) -> bool:
+    return not (measure.stratum or measure.scale in FITTED or measure.name in LAYOUT or _is_shift(measure))
 
 
 def _is_shift(measure: MeasureRecord) -> bool:
@@ -232,8 +279,31 @@ def _of(rating: Rating) -> str:
 
 def _transforms(measures: Sequence[MeasureRecord]) -> tuple[Transform, ...]:
     found = {(m.name, m.stratum): m for m in measures if m.name in {STABLE, POSITIONAL} and m.stratum}
-    names = dict.fromkeys(stratum for _, stratum in found)
+    names = dict.fromkeys(stratum for _, stratum in found if stratum not in CONTROLS.values())
     return tuple(Transform(name, found.get((STABLE, name)), found.get((POSITIONAL, name))) for name in names)
+
+
+def _whole(measures: Sequence[MeasureRecord], names: Sequence[str]) -> tuple[MeasureRecord, ...]:
+    """Those of the named measures that cover all parts, in the order of the names."""
+    found = {measure.name: measure for measure in measures if not measure.stratum}
+    return tuple(found[name] for name in names if name in found)
+
+
+def _layout(measures: Sequence[MeasureRecord]) -> tuple[LayoutEffect, ...]:
+    found = {(m.name, m.stratum): m for m in measures if m.name in LAYOUT}
+    if not any(isinstance(measure.result, EstimateRecord) for measure in found.values()):
+        return ()
+    return tuple(
+        LayoutEffect(factor, equal.about, equal, found.get((name, "identical")))
+        for name, factor in LAYOUT.items()
+        if (equal := found.get((name, "")))
+    )
+
+
+def _controls(measures: Sequence[MeasureRecord]) -> tuple[Control, ...]:
+    found = {(measure.name, measure.stratum): measure for measure in measures}
+    rows = (Control(name, tuple(found.get((part, name)) for part, _ in charts.PARTS)) for name in CONTROLS.values())
+    return tuple(row for row in rows if any(row.parts))
 
 
 def _fitted(measures: Sequence[MeasureRecord], arms: Sequence[str]) -> tuple[tuple[MeasureRecord, ...], ...]:

@@ -6,12 +6,12 @@ its whole interval lies at or below it; the first rule that holds names the sket
 """
 
 from collections.abc import Callable, Sequence
+from math import nan
 from typing import NamedTuple
 
 from umpirical.domain.trials import BASELINE
-from umpirical.protocols.datasheet.policy import limit_value
 from umpirical.protocols.datasheet.record import ProfileRecord
-from umpirical.reports.record import EstimateRecord, MeasureRecord
+from umpirical.reports.record import EstimateRecord, LimitRecord, MeasureRecord
 
 __all__ = ["sketch"]
 
@@ -32,10 +32,15 @@ class Ends(NamedTuple):
 class Rates:
     """The intervals of one arm, and the questions that the rules ask about them."""
 
-    def __init__(self, measures: Sequence[MeasureRecord]) -> None:
+    def __init__(self, measures: Sequence[MeasureRecord], limits: Sequence[LimitRecord]) -> None:
         arms = {measure.arm for measure in measures}
         arm = BASELINE if BASELINE in arms else min(arms, default="")
         self._found = {(m.name, m.stratum): m.result for m in measures if m.arm == arm}
+        self._limits = {limit.measure: limit.value for limit in limits if not limit.stratum}
+
+    def limit(self, name: str) -> float:
+        """Returns the limit of a measure; not a number if the policy sets none, which nothing is above or below."""
+        return self._limits.get(name, nan)
 
     def of(self, name: str, stratum: str = "") -> Ends:
         result = self._found.get((name, stratum))
@@ -45,7 +50,7 @@ class Rates:
         return Ends(0.0 if low is None else low, 1.0 if high is None else high)
 
     def high(self, name: str) -> bool:
-        return self.of(name).low > limit_value(name)
+        return self.of(name).low > self.limit(name)
 
     def measured(self, name: str) -> bool:
         return isinstance(self._found.get((name, "")), EstimateRecord)
@@ -55,7 +60,7 @@ class Rates:
         return self.measured(name) and not self.high(name)
 
     def low(self, name: str) -> bool:
-        return self.of(name).high <= limit_value(name)
+        return self.of(name).high <= self.limit(name)
 
 
 class Rule(NamedTuple):
@@ -116,7 +121,7 @@ RULES = (
         "vacuum-clean and concordant",
         "It gives a blank the least grade, and the better of two answers more.",
         "dark current is low, and grade concordance wholly above 0.9",
-        lambda r: r.low("dark-current") and r.of("grade-concordance").low > limit_value("grade-concordance"),
+        lambda r: r.low("dark-current") and r.of("grade-concordance").low > r.limit("grade-concordance"),
     ),
     Rule(
         "vacuum-clean and target-sensitive",
@@ -131,9 +136,9 @@ RULES = (
 )
 
 
-def sketch(measures: Sequence[MeasureRecord]) -> ProfileRecord:
-    """Returns the sketch for the judge's own prompt."""
-    rates = Rates(measures)
+def sketch(measures: Sequence[MeasureRecord], limits: Sequence[LimitRecord]) -> ProfileRecord:
+    """Returns the sketch for the judge's own prompt; `limits` are those of the policy."""
+    rates = Rates(measures, limits)
     for rule in RULES:
         if rule.holds(rates):
             return ProfileRecord(name=rule.name, description=f"{rule.description}{_vacuum(rates)}", rule=rule.rule)

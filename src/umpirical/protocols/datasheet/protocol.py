@@ -2,20 +2,25 @@
 
 from pathlib import Path
 
+from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.gates import GateResult
 from umpirical.judges.judge import Judge
+from umpirical.judges.layout import crossed_arms
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.datasheet.card import render_markdown
+from umpirical.protocols.datasheet.decision import EXIT_CODES, headline
 from umpirical.protocols.datasheet.design import DatasheetDesign, PlannedTallies
+from umpirical.protocols.datasheet.more import LARGEST, follow_up
 from umpirical.protocols.datasheet.page import render_html
+from umpirical.protocols.datasheet.policy_files import chosen_policy, policy_schema
 from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema, render_json
-from umpirical.protocols.datasheet.report import datasheet_of_read, read_run
-from umpirical.protocols.datasheet.spec import DatasheetSpec, DatasheetStudy
+from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, read_run
+from umpirical.protocols.datasheet.spec import DatasheetDesignSpec, DatasheetSpec, DatasheetStudy
 from umpirical.protocols.datasheet.start import start_study
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_carriers, chosen_materials, write_stimulus_set
-from umpirical.protocols.protocol import Checked, PlannedCounts, Protocol, Started
+from umpirical.protocols.protocol import Checked, Decided, Followed, PlannedCounts, Protocol, Started
 from umpirical.protocols.study import Study
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
@@ -37,7 +42,8 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
     answer_key = "umpirical.protocols.datasheet.key:answer_key"
 
     def open(self, spec: DatasheetSpec, folder: Path, *, outside: bool) -> DatasheetStudy:
-        judges = [resolve_prompts(judge, folder, spec.design.arms) for judge in spec.judges]
+        chosen_policy(spec.policy, folder)
+        judges = [resolve_prompts(judge, folder, spec.design.prompts) for judge in spec.judges]
         # The command that reproduces a run needs the option too.
         commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
         return Study(folder, spec.model_copy(update={"judges": judges}), self, commands)
@@ -63,7 +69,12 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
             )
 
     def design(self, study: DatasheetStudy, judge: JudgeSpec) -> Design:
-        return DatasheetDesign(repeats=study.spec.design.repeats, arms=tuple(judge.prompts) or ("baseline",))
+        return DatasheetDesign(
+            repeats=study.spec.design.repeats,
+            arms=tuple(judge.prompts) or ("baseline",),
+            crossed=crossed_arms(judge),
+            steps={arm: steps for arm, steps in study.spec.design.steps.items() if arm in judge.prompts},
+        )
 
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:
         """Checks that both orders of every pair are in the plan, unless the judge cannot be shown both."""
@@ -73,6 +84,34 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
         gates = [both_orders(ways)]
         refuse_unsound(gates)
         return gates
+
+    def about(self, study: DatasheetStudy, design: Design) -> dict[str, Json]:
+        policy = (
+            chosen_policy(study.policy, study.folder, outside=True)
+            if study.policy
+            else chosen_policy(study.spec.policy, study.folder)
+        )
+        spec = study.spec
+        about: dict[str, Json] = {
+            "policy": policy.model_dump(mode="json"),
+            "ladder": spec.design.ladder,
+            "own_tasks": spec.tasks,
+        }
+        steps = design.steps if isinstance(design, DatasheetDesign) else {}
+        return about | ({"steps": {arm: list(each) for arm, each in steps.items()}} if steps else {})
+
+    def more(self, run: Run, record: Datasheet) -> Followed:
+        manifest = run.manifest
+        spec = DatasheetSpec(
+            study=manifest["study"],
+            seed=manifest["seed"],
+            judges=[run.judge],
+            tasks=manifest.get("own_tasks"),
+            design=DatasheetDesignSpec(
+                size=LARGEST, ladder=manifest["ladder"], repeats=manifest["repeats"], arms=tuple(manifest["arms"])
+            ),
+        )
+        return follow_up(run, record, Study(run.call.folder, spec, self))
 
     def planned(self, judge: JudgeSpec) -> PlannedCounts:
         return PlannedTallies(judge.kind)
@@ -91,6 +130,16 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
 
     def schema(self) -> str:
         return datasheet_schema()
+
+    def hold(self, record: Datasheet, policy: str) -> Datasheet:
+        return held_to(record, chosen_policy(policy, Path(), outside=True))
+
+    def decision(self, record: Datasheet) -> Decided | None:
+        found = record.decision
+        return Decided(found.verdict, headline(found), EXIT_CODES[found.verdict]) if found else None
+
+    def policy_schema(self) -> str:
+        return policy_schema()
 
     def findings(self, record: Datasheet) -> list[str]:
         return record.findings

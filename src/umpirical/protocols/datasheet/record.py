@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from umpirical.protocols.datasheet.policy import Policy
 from umpirical.reports.record import (
     AuditRow,
     GateRecord,
@@ -21,6 +22,7 @@ from umpirical.reports.record import (
 
 __all__ = [
     "FORMAT",
+    "TITLES",
     "AnswerRecord",
     "Datasheet",
     "Decision",
@@ -38,6 +40,13 @@ __all__ = [
 FORMAT: Literal["judge-datasheet/1"] = "judge-datasheet/1"
 
 Decision = Literal["use", "use-with-limits", "do-not-use", "not-enough-data"]
+
+TITLES: dict[Decision, str] = {
+    "use": "Use",
+    "use-with-limits": "Use with limits",
+    "do-not-use": "Do not use",
+    "not-enough-data": "Not enough data",
+}
 
 
 class StimuliRecord(Strict):
@@ -91,6 +100,7 @@ class DecisionRecord(Strict):
     """What to do with the judge, in the words of the policy."""
 
     verdict: Decision
+    policy_name: str = Field(default="", description="The policy that led here.")
     sentences: list[str] = Field(description="Two: what decides, and how sure it is.")
     good_for: list[str] = Field(default=[])
     not_for: list[str] = Field(default=[])
@@ -98,6 +108,11 @@ class DecisionRecord(Strict):
     not_measured: list[str] = Field(default=[])
     would_change: list[str] = Field(default=[], description="What would change the verdict.")
     policy: list[str] = Field(default=[], description="The rules that led here, as they stand.")
+
+    @property
+    def title(self) -> str:
+        """The verdict in words, the same wherever it is shown."""
+        return TITLES[self.verdict]
 
 
 class ProfileRecord(Strict):
@@ -121,6 +136,7 @@ class Datasheet(Record):
     findings: list[str] = Field(description="What the measures say, by stated rules, in plain sentences.")
     non_claims: list[str]
     limits: list[LimitRecord] = Field(default=[])
+    policy: Policy | None = Field(default=None, description="What the judge was held to, whole.")
     decision: DecisionRecord | None = None
     profile: ProfileRecord | None = None
     stimuli: StimuliRecord | None = None

@@ -16,13 +16,14 @@ from umpirical.protocols.datasheet.decision import decide
 from umpirical.protocols.datasheet.examples import Failure, FailureKeeper, example_records
 from umpirical.protocols.datasheet.facts import FACTS
 from umpirical.protocols.datasheet.findings import find
-from umpirical.protocols.datasheet.policy import POLICIES
+from umpirical.protocols.datasheet.limits import hold_limits
+from umpirical.protocols.datasheet.policy import Policy
+from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.profile import sketch
 from umpirical.protocols.datasheet.record import Datasheet, ExampleRecord, GradeRow, StimuliRecord
 from umpirical.protocols.datasheet.stimuli import stimuli_record
 from umpirical.reports.audit import audit_rows
 from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
-from umpirical.reports.limits import hold_limits
 from umpirical.reports.record import (
     AuditRow,
     JudgeRecord,
@@ -37,7 +38,7 @@ from umpirical.runs.judgments import Reading, read_judgments
 from umpirical.runs.run import Run
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["NON_CLAIMS", "ReadRun", "assemble", "datasheet_of_read", "read_run"]
+__all__ = ["NON_CLAIMS", "ReadRun", "assemble", "datasheet_of_read", "held_to", "policy_of", "read_run"]
 
 MOST_EXAMPLES = 12
 """How many failures are shown; the responses hold them all."""
@@ -86,7 +87,14 @@ def datasheet_of_read(read: ReadRun) -> Datasheet:
         examples=example_records(read.failures),
         # Levels of tier 2 are numbers of claims: no chart may show them beside requirements.
         grades=[tally for tally in tallies.grades if tally.family not in TIER_2],
+        policy=policy_of(run),
     )
+
+
+def policy_of(run: Run) -> Policy:
+    """Returns the policy that a run was made for."""
+    said = run.manifest.get("policy")
+    return preset() if said is None else Policy.model_validate(said)
 
 
 def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
@@ -101,35 +109,46 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
     spend: SpendRecord | None = None,
     examples: Sequence[ExampleRecord] = (),
     grades: Iterable[GradeTally] = (),
+    policy: Policy | None = None,
 ) -> Datasheet:
-    """Assembles the datasheet of one run; the default policy draws the conclusions from its measures."""
-    measures = [measure_record(spec, measure, planted) for spec, measure in measured]
+    """Assembles the datasheet of one run; a policy draws the conclusions from its measures."""
     audit = _audit(calls)
-    complete = not any(row.unasked for row in audit)
-    policy = POLICIES[judge.kind]
-    limits = hold_limits(policy, measures, dict.fromkeys([*run.arms, *(measure.arm for measure in measures)]))
-    return Datasheet(
+    sheet = Datasheet(
         judge=judge,
         run=run,
-        complete=complete,
-        measures=measures,
+        complete=not any(row.unasked for row in audit),
+        measures=[measure_record(spec, measure, planted) for spec, measure in measured],
         audit=audit,
         trouble=trouble,
-        findings=find(measures),
+        findings=[],
         non_claims=NON_CLAIMS,
-        limits=limits,
-        decision=decide(
-            policy,
-            limits,
-            complete=complete,
-            gates=stimuli.gates if stimuli else (),
-            not_measured=_not_measured(judge, run, measures, spend),
-        ),
-        profile=sketch(measures),
         stimuli=stimuli,
         spend=spend,
         examples=[_shortened(example) for example in examples[:MOST_EXAMPLES]],
         grades=_grades(grades),
+    )
+    return held_to(sheet, policy or preset())
+
+
+def held_to(sheet: Datasheet, policy: Policy) -> Datasheet:
+    """Returns a datasheet with the limits, the decision and the findings of a policy."""
+    arms = dict.fromkeys([*sheet.run.arms, *(measure.arm for measure in sheet.measures)])
+    limits = hold_limits(policy, sheet.judge.kind, sheet.measures, arms, grades=sheet.judge.grades)
+    decision = decide(
+        policy,
+        limits,
+        complete=sheet.complete,
+        gates=sheet.stimuli.gates if sheet.stimuli else (),
+        not_measured=_not_measured(sheet.judge, sheet.run, sheet.measures, sheet.spend),
+    )
+    return sheet.model_copy(
+        update={
+            "policy": policy,
+            "limits": limits,
+            "decision": decision,
+            "findings": find(sheet.measures, limits),
+            "profile": sketch(sheet.measures, limits),
+        }
     )
 
 

@@ -1,21 +1,81 @@
 """What the user writes about a datasheet."""
 
-from pydantic import Field, model_validator
+from collections.abc import Mapping
+from typing import Annotated, Any
 
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from umpirical.domain.trials import BASELINE
+from umpirical.protocols.datasheet.policy_files import DEFAULT, PRESETS
 from umpirical.protocols.study import DesignSpec, Study, StudySpec
 from umpirical.stimuli.controlled.materials import Ladder
 
-__all__ = ["DatasheetDesignSpec", "DatasheetSpec", "DatasheetStudy"]
+__all__ = ["ArmSpec", "DatasheetDesignSpec", "DatasheetSpec", "DatasheetStudy"]
+
+
+class ArmSpec(BaseModel):
+    """One arm: its instruction, and which pairs it is asked about."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    prompt: str = Field(
+        default="",
+        description="A built-in instruction (strict) or a file beside the study file. Default: the arm's own name.",
+    )
+    steps: tuple[float, ...] | None = Field(
+        default=None,
+        min_length=1,
+        description="A probe is asked about pairs of these steps only, 0 for equal ones. Default: everything.",
+    )
+
+    @field_validator("steps")
+    @classmethod
+    def _sizes(cls, steps: tuple[float, ...] | None) -> tuple[float, ...] | None:
+        if steps is not None and (min(steps) < 0 or len(set(steps)) != len(steps)):
+            raise ValueError("steps are numbers of requirements from 0 up, each once")
+        return steps
+
+
+def _by_name(arms: Any) -> Any:  # noqa: ANN401  # whatever was written
+    """Takes a list of names as arms that are asked about everything; the baseline comes first among named ones."""
+    if isinstance(arms, list | tuple) and all(isinstance(name, str) for name in arms):
+        return {name: {} for name in arms}
+    return {BASELINE: {}, **arms} if isinstance(arms, Mapping) else arms
+
+
+Arms = Annotated[dict[str, ArmSpec], BeforeValidator(_by_name, json_schema_input_type=list[str] | dict[str, ArmSpec])]
 
 
 class DatasheetDesignSpec(DesignSpec):
     """How much is asked, and how often."""
 
+    arms: Arms = Field(  # type: ignore[assignment]  # by name too: all that the other protocols look at
+        default={BASELINE: ArmSpec()},
+        min_length=1,
+        description="Names (baseline, strict, forced-choice), or names with prompt and steps, to which the baseline is "
+        "added: {strict: {steps: [0, 1, 5]}}. The prompts are for judges that name none.",
+    )
     size: str = Field(default="standard", description="How much is asked: screen, paper, standard or full.")
     ladder: Ladder = Field(
         default="crossed",
         description="crossed: only a judge that reads the task can pass. filler: to compare with the paper.",
     )
+
+    @model_validator(mode="after")
+    def _whole_baseline(self) -> "DatasheetDesignSpec":
+        if BASELINE in self.arms and self.arms[BASELINE].steps is not None:
+            raise ValueError("the baseline is asked about everything: a probe is held against it")
+        return self
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """The prompt of each arm, for judges that name none."""
+        return {name: arm.prompt or name for name, arm in self.arms.items()}
+
+    @property
+    def steps(self) -> dict[str, tuple[float, ...]]:
+        """The steps of each probe."""
+        return {name: arm.steps for name, arm in self.arms.items() if arm.steps is not None}
 
 
 class DatasheetSpec(StudySpec):
@@ -30,6 +90,10 @@ class DatasheetSpec(StudySpec):
         description="A file beside the study file with answers of your own and the claims in them that you verified.",
     )
     design: DatasheetDesignSpec = DatasheetDesignSpec()
+    policy: str = Field(
+        default=DEFAULT,
+        description=f"What the judges are held to: {', '.join(PRESETS)}, or a .yaml file beside the study file.",
+    )
 
     @model_validator(mode="after")
     def _tasks_once(self) -> "DatasheetSpec":

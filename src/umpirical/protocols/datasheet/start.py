@@ -14,8 +14,10 @@ study: {name}
 seed: 1
 
 judges:
-  # A simulated judge with a planted defect: needs no key and no network.
-  - name: rehearsal
+  # Two simulated judges, which need no key and no network: a sound one, and one that names slot 1 whatever is in it.
+  - name: sound
+    model: {{adapter: simulated, name: careful}}
+  - name: locked
     model: {{adapter: simulated, name: slot-locked}}
 
   # A model behind any OpenAI-compatible server, with the built-in prompt:
@@ -34,6 +36,7 @@ judges:
 
 # Answers of your own, with claims in them that you verified, are measured apart:
 # carriers: answers.yaml    # answers: [{{id: a, task: ..., answer: ..., claims: [a passage of the answer]}}]
+#                           # and context: what it is grounded in, if anything
 
 design:
   repeats: 1

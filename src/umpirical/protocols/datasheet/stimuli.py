@@ -9,11 +9,14 @@ from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.gates import GateResult
 from umpirical.domain.stimuli import TIER_2, Stimulus
+from umpirical.domain.stimuli import Family as StimulusFamily
 from umpirical.protocols.datasheet.record import StimuliRecord
 from umpirical.protocols.datasheet.spec import DatasheetStudy
 from umpirical.reports.record import GateRecord
+from umpirical.stimuli.controlled.carriers import crossing as carrier_crossing
 from umpirical.stimuli.controlled.carriers import pairs as carrier_pairs
 from umpirical.stimuli.controlled.carriers.carrier import PREFIX, Carrier, read_carriers
+from umpirical.stimuli.controlled.carriers.crossing import carrier_quads
 from umpirical.stimuli.controlled.carriers.pairs import carrier_stimuli
 from umpirical.stimuli.controlled.datasheet_set import MAKERS, datasheet_stimuli
 from umpirical.stimuli.controlled.family_files import Family, builtin_families, filler_tasks, load_family
@@ -39,7 +42,8 @@ def write_stimulus_set(study: DatasheetStudy) -> StimulusSet:
     carriers = chosen_carriers(study)
     made_of = {"tasks": _tasks_json(materials), "size": asdict(size), "seed": seed, "makers": MAKERS}
     if carriers is not None:
-        made_of |= {"carriers": [asdict(carrier) for carrier in carriers], "makers": [*MAKERS, carrier_pairs.MAKER]}
+        makers = [*MAKERS, carrier_pairs.MAKER, carrier_crossing.MAKER]
+        made_of |= {"carriers": [asdict(carrier) for carrier in carriers], "makers": makers}
     folder = study.folder / "stimuli" / digest("stimulus set", made_of)[:12]
     if (folder / "manifest.json").exists():
         return StimulusSet(folder)
@@ -56,8 +60,10 @@ def build_stimuli(
     gates = list(try_gates(materials, stimuli, datasheet_stimuli(materials, size, seed=seed)))
     if carriers is None:
         return stimuli, gates
-    carried = list(carrier_stimuli(carriers, seed=seed))
-    return stimuli + carried, [*gates, carriers_checked(carriers, carried, carrier_stimuli(carriers, seed=seed))]
+    carried, again = (
+        [*carrier_stimuli(carriers, seed=seed), *carrier_quads(carriers, seed=seed)] for _ in ("once", "again")
+    )
+    return stimuli + carried, [*gates, carriers_checked(carriers, carried, again)]
 
 
 def chosen_carriers(study: DatasheetStudy) -> list[Carrier] | None:
@@ -167,7 +173,7 @@ def stimuli_record(stimuli: StimulusSet, orders: Sequence[Mapping[str, Any]]) ->
         counts[stimulus.family] += 1
         makers.add(stimulus.maker)
         if stimulus.family in TIER_2:
-            carriers.add(stimulus.task_id)
+            carriers.add(stimulus.cluster)
     return StimuliRecord(
         tiers=_tiers(counts, len(carriers)),
         tasks=len(manifest.get("tasks", [])),
@@ -183,5 +189,7 @@ def _tiers(counts: Mapping[str, int], carriers: int) -> list[str]:
     """Derives the tiers from the families that occur."""
     tiers = ["T1: answers made from templates"] if counts.keys() - TIER_2 else []
     if carriers:
-        tiers.append(f"T2: {carriers} real answers of the user's, with claims deleted or corrupted, or laid out anew")
+        crossed = ", or crossed with their contexts" if StimulusFamily.CARRIER_FIGURES in counts else ""
+        edits = f"with claims deleted or corrupted{crossed}, or laid out anew"
+        tiers.append(f"T2: {carriers} real answers of the user's, {edits}")
     return tiers

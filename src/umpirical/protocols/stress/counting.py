@@ -44,10 +44,10 @@ from judgment
 _RETESTS = """
 create temp table retest as
 with answered as (
-  select arm, stimulus_id, given, count(*) as times
-  from verdict where test = 'original' and seed is null and given is not null group by all
+  select arm, test, stimulus_id, given, count(*) as times
+  from verdict where seed is null and given is not null group by all
 )
-select arm, stimulus_id, sum(times) as answers,
+select arm, test, stimulus_id, sum(times) as answers,
   1 - sum(times * (times - 1)) / (sum(times) * (sum(times) - 1)) as flips
 from answered group by all having sum(times) > 1
 """
@@ -67,7 +67,7 @@ select c.cluster, c.arm, c.test, c.stimulus_id, c.parent, any_value(c.expectatio
   count(c.given) = 0 and count(o.given) > 0 as changed_missing,
   count(o.given) = 0 and count(c.given) > 0 as original_missing,
   avg(c.score - o.score) as shift, avg(abs(c.score - o.score)) as distance,
-  any_value(r.flips) as retest
+  any_value((r.flips + again.flips) / 2) as retest
 from verdict c
 left join verdict o on o.stimulus_id = c.parent and o.arm = c.arm and o.seed is null and o.test = 'original'
 cross join lateral (
@@ -75,6 +75,7 @@ cross join lateral (
   select c.gold <> '' and o.gold <> '' and c.given is not null and o.given is not null as golden
 )
 left join retest r on r.stimulus_id = c.parent and r.arm = c.arm
+left join retest again on again.stimulus_id = c.stimulus_id and again.arm = c.arm
 where c.expectation in ('same-verdict', 'flipped-verdict') and c.test <> 'original'
 group by all
 """
@@ -141,7 +142,8 @@ with wrong as (
   from verdict where expectation = 'given-label' and seed is null and given is not null
   group by all having bool_or(not same(given, score, gold, gold_score, is_value))
   union all
-  select arm, 'stability', 'unsteady', stimulus_id, stimulus_id, flips from retest where flips > 0
+  select arm, 'stability', 'unsteady', stimulus_id, stimulus_id, flips
+  from retest where test = 'original' and flips > 0
 )
 select * from wrong
 qualify row_number() over (partition by arm, test order by distance desc, stimulus_id) <= {WORST}

@@ -18,10 +18,12 @@ __all__ = ["PlannedStress", "StressDesign"]
 
 @dataclass(frozen=True)
 class StressDesign(Design):
-    """Every text in every arm; originals more often, because every change is compared with their noise."""
+    """Every text in every arm; more often where the judge's own noise has to be told from a change of the text."""
 
     original_repeats: int = 1
     """How often an original of the user's own data is asked."""
+    changed_repeats: int = 1
+    """How often a changed text is asked whose verdict should stay: at least twice, if its own noise is to be known."""
     seeds: int = 0
     """How many more times an original is asked, each time with a seed of its own."""
     first_seed: int = 1
@@ -29,7 +31,7 @@ class StressDesign(Design):
 
     def as_json(self) -> Json:
         plain = StressDesign()
-        names = ("original_repeats", "seeds", "first_seed")
+        names = ("original_repeats", "changed_repeats", "seeds", "first_seed")
         # Default values are left out, so that a design keeps its id when new fields are added.
         own = {name: getattr(self, name) for name in names if getattr(self, name) != getattr(plain, name)}
         return {"repeats": self.repeats, "arms": self.arms, **own}
@@ -40,11 +42,18 @@ class StressDesign(Design):
         original = stimulus.family == ORIGINAL
         orders = self.orders(stimulus, capabilities, kind)
         for arm in self.arms if orders else ():
-            for repeat in range(self.original_repeats if original else self.repeats):
+            for repeat in range(self._times(stimulus)):
                 for order in orders:
                     yield Presentation(order, arm, repeat)
             for repeat in range(self.seeds if original else 0):
                 yield Presentation(Order.UV, arm, repeat, seed=self.first_seed + repeat)
+
+    def _times(self, stimulus: Stimulus) -> int:
+        if stimulus.family == ORIGINAL:
+            return self.original_repeats
+        if isinstance(stimulus.expectation, SameVerdict):
+            return max(self.repeats, self.changed_repeats)
+        return self.repeats
 
 
 @dataclass(slots=True)
@@ -55,6 +64,8 @@ class PlannedStress(PlannedCounts):
     calls: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     repeats: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
     """Maps task, arm, test and original to how often it is asked in that way."""
+    times: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Maps arm and text to how often it is asked in the same words."""
     changed: dict[tuple[str, str, str, str], Stimulus] = field(default_factory=dict)
 
     def add(self, trial: Trial, stimulus: Stimulus) -> None:
@@ -62,6 +73,7 @@ class PlannedStress(PlannedCounts):
         self.calls[task, arm, test] += 1
         if test == ORIGINAL:
             self.repeats[task, arm, "stability" if trial.presentation.seed is None else "seeds", stimulus.id] += 1
+        self.times[arm, stimulus.id] += trial.presentation.seed is None
         self.changed[task, arm, test, stimulus.id] = stimulus
 
     def tallies(self) -> Tallies:
@@ -92,6 +104,6 @@ class PlannedStress(PlannedCounts):
         for (task, arm, test, _), stimulus in self.changed.items():
             if test != ORIGINAL and isinstance(stimulus.expectation, SameVerdict | FlippedVerdict):
                 kind = stimulus.expectation.kind
-                again = self.repeats.get((task, arm, "stability", stimulus.parent), 0) > 1
+                again = min(self.times[arm, stimulus.parent], self.times[arm, stimulus.id]) > 1
                 found.append(ChangeTally(task, arm, test, "", kind, pairs=1, golden=1, retested=int(again)))
         return found

@@ -102,6 +102,8 @@ class StressProtocol(Protocol[StressStudy, StressReport]):
             repeats=study.spec.design.repeats,
             arms=tuple(judge.prompts) or ("baseline",),
             original_repeats=stress.repeats,
+            # Two answers are the fewest that show noise, and every test is asked this often.
+            changed_repeats=min(stress.repeats, 2),
             seeds=seeds,
             first_seed=1 if judge.decoding.seed is None or not seeds else judge.decoding.seed + 1,
         )

@@ -33,12 +33,11 @@ from umpirical.protocols.stress.record import (
     StressTest,
     WorstItem,
 )
-from umpirical.protocols.stress.verdicts import judge_test
+from umpirical.protocols.stress.verdicts import judge_answers, judge_test
 from umpirical.protocols.writing import BY_PEOPLE
 from umpirical.registry import Registry
 from umpirical.reports.audit import audit_rows
 from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
-from umpirical.reports.limits import ANSWERED, hold_limits
 from umpirical.reports.record import JudgeRecord, Planted, RunRecord, SpendRecord, TroubleRecord, measure_record
 from umpirical.runs.judgments import Facts, read_judgments
 from umpirical.runs.run import Run
@@ -146,7 +145,7 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
         judge_test(test, [one for one in whole if one.stratum == test.name], margin=margin, scale=held)
         for test in tests
     ]
-    answered = hold_limits(ANSWERED, whole, [BASELINE])
+    answered = judge_answers(whole)
     audit = audit_rows(calls, by=("arm", "family"))
     return StressReport(
         judge=judge,

@@ -53,7 +53,8 @@ class StressSpec(BaseModel):
         default=3,
         ge=1,
         le=1000,
-        description="How often every original is asked: the judge's own noise, which each change is held against.",
+        description="How often every original is asked: the judge's own noise. If this is 2 or more, every changed "
+        "text that should be graded the same is asked twice, so that its noise is known too.",
     )
     seeds: int = Field(default=3, ge=2, le=1000, description="For the test seeds: requests with a seed of their own.")
     margin: float = Field(

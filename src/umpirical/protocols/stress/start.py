@@ -10,7 +10,7 @@ from umpirical.protocols.protocol import Started
 from umpirical.protocols.start import new_study_file, quoted, quoted_list, scalar, study_name
 from umpirical.store.files import write_text
 
-__all__ = ["RUBRIC_PLACEHOLDER", "start_stress_study"]
+__all__ = ["ENOUGH", "RUBRIC_PLACEHOLDER", "SAMPLE", "start_stress_study"]
 
 STRESS_STUDY = """\
 # A stress test of judges on responses of your own.  umpirical schema config  lists every key.
@@ -58,8 +58,11 @@ TEXTS = {
 }
 """Files that are written beside a study of the user's own data, unless they exist."""
 
-SAMPLE = 60
-"""Number of items: enough for a first look, and few enough to be cheap."""
+ENOUGH = 80
+"""Number of items with which a judge that never changes a verdict passes at the default margin."""
+
+SAMPLE = 120
+"""Number of items: enough for a judge to pass that changes one verdict, and few enough to be cheap."""
 
 
 def start_stress_study(folder: Path, data: Path, *, told: Mapping[str, str]) -> Started:
@@ -147,4 +150,6 @@ def _notes(guess: Guess) -> Iterator[str]:
     yield f"  {'scale':9} {scale.kind}: {labels}   ({guess.scale.because})"
     if not guess.scale.ordered:
         yield "  the labels do not show their order: see the study file"
+    if guess.rows < ENOUGH:
+        yield f"{guess.rows:,} rows are few: a pass takes {ENOUGH} items, so tests that nothing fails are INCONCLUSIVE"
     yield "your rubric belongs in rubric.txt"

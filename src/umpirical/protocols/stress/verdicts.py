@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from umpirical.domain.trials import BASELINE
 from umpirical.protocols.stress.policy import NO_LIMIT, Allowed, allowed, limit_words
 from umpirical.protocols.stress.record import (
     CellVerdict,
@@ -15,11 +16,11 @@ from umpirical.protocols.stress.words import interval_words, value_words
 from umpirical.reports import numbers
 from umpirical.reports.forecast import items_to_settle
 from umpirical.reports.left_out import left_out_words, worst_ends
-from umpirical.reports.limits import Forecast, Held, hold, units_needed
-from umpirical.reports.record import EstimateRecord, LimitVerdict
+from umpirical.reports.limits import RARE, Forecast, Held, hold, units_needed
+from umpirical.reports.record import EstimateRecord, LimitRecord, LimitVerdict
 from umpirical.reports.significance import p_value
 
-__all__ = ["judge_test", "why_not_made"]
+__all__ = ["judge_answers", "judge_test", "why_not_made"]
 
 
 def judge_test(
@@ -33,6 +34,44 @@ def judge_test(
         return CellVerdict(test=test.name, verdict="N/A", why=NO_LIMIT)
     found = {measure.name: measure for measure in measures}
     return _cell(test.name, [_part(one, found) for one in limits])
+
+
+def judge_answers(measures: Sequence[StressMeasure]) -> list[LimitRecord]:
+    """Returns the limits on answers that are no verdict: unreadable ones, and failed calls."""
+    found = {measure.name: measure for measure in measures if not measure.stratum and measure.arm == BASELINE}
+    return [_answer_limit(name, found.get(name)) for name in ("unparsed-rate", "failure-rate")]
+
+
+def _answer_limit(name: str, measure: StressMeasure | None) -> LimitRecord:
+    title = measure.title if measure else name
+    known: dict[str, object] = {"measure": name, "title": title, "arm": BASELINE, "stratum": "", "essential": True}
+    known |= {"kind": "at_most", "value": RARE}
+    if measure is None:
+        return LimitRecord.model_validate({**known, "verdict": "N/A", "why": "not measured"})
+    estimate = measure.result
+    if not isinstance(estimate, EstimateRecord):
+        return LimitRecord.model_validate({**known, "verdict": "N/A", "why": estimate.reason})
+    held = hold(estimate, None, RARE, forecast=units_needed(measure), count_missing=False)
+    seen = f"{numbers.measured_value(measure, estimate)} {numbers.measured_interval(measure, estimate.interval)}"
+    words = f"{seen} against {numbers.limit('at_most', RARE)}"
+    return LimitRecord.model_validate(
+        {
+            **known,
+            "verdict": held.verdict,
+            "state": {"PASS": "met", "FAIL": "broken"}.get(held.verdict, "open"),
+            "needed": held.needed,
+            "more_needed": None if held.needed is None else held.needed - estimate.denominator,
+            "unit": estimate.unit,
+            "why": f"{words}: {_ANSWERED_WORDS[held.verdict]}",
+        }
+    )
+
+
+_ANSWERED_WORDS = {
+    "PASS": "the whole interval is inside",
+    "FAIL": "the whole interval is outside",
+    "INCONCLUSIVE": "the interval holds the limit",
+}
 
 
 def _cell(test: str, parts: Sequence[PartVerdict]) -> CellVerdict:

@@ -27,6 +27,7 @@ __all__ = [
     "length_pull",
     "place_cuts",
     "pull",
+    "repeat_rates",
 ]
 
 Floats = NDArray[np.float64]
@@ -116,7 +117,7 @@ def place_cuts(grades: int) -> Floats:
 def grade_rates(examiner: LatentExaminer, places: ArrayLike, *, grades: int, scatter: float = 0.0) -> Floats:
     """P(grade): one row per place, one column per grade. A place is a centre with its pull."""
     spread = float(np.hypot(examiner.noise, scatter))
-    upto = ndtr(_limits(np.atleast_1d(np.asarray(places, dtype=float)), spread, grades))
+    upto = ndtr(_limits(_row(places), spread, grades))
     rates: Floats = examiner.lapse / grades + (1 - examiner.lapse) * np.diff(upto, axis=1)
     return rates
 
@@ -126,15 +127,29 @@ def joint_rates(
 ) -> Floats:
     """P(grade of the original, grade of the changed text) of two calls about one item: one matrix per item.
 
-    Both places include their average pull; `scatter` is that of the changed text only. With the same place twice and no
-    scatter, it is the distribution of two repeats of one request.
+    Both places include their average pull; `scatter` is that of the changed text only.
     """
-    first, second = (np.atleast_1d(np.asarray(place, dtype=float)) for place in (original, changed))
     spread = float(np.hypot(examiner.noise, scatter))
     # The item's variance divided by both spreads.
     rho = examiner.frozen * examiner.noise / spread if examiner.noise > _NOTHING else 0.0
-    rows = _limits(first, examiner.noise, grades)[:, :, None]
-    columns = _limits(second, spread, grades)[:, None, :]
+    rows, columns = _limits(_row(original), examiner.noise, grades), _limits(_row(changed), spread, grades)
+    return _joint(examiner, rows, columns, rho)
+
+
+def repeat_rates(examiner: LatentExaminer, places: ArrayLike, *, grades: int, scatter: float = 0.0) -> Floats:
+    """P(grade, grade) of two calls about one text: one matrix per text. Its scatter is the same in both."""
+    spread = float(np.hypot(examiner.noise, scatter))
+    shared = examiner.frozen * examiner.noise**2 + scatter**2
+    limits = _limits(_row(places), spread, grades)
+    return _joint(examiner, limits, limits, shared / spread**2 if spread > _NOTHING else 0.0)
+
+
+def _row(places: ArrayLike) -> Floats:
+    return np.atleast_1d(np.asarray(places, dtype=float))
+
+
+def _joint(examiner: LatentExaminer, first: Floats, second: Floats, rho: float) -> Floats:
+    rows, columns = first[:, :, None], second[:, None, :]
     joint = np.diff(np.diff(_both_below(rows, columns, rho), axis=1), axis=2)
     # Rounding may leave a rate slightly below 0.
     return _with_lapses(np.maximum(joint, 0.0), examiner.lapse)

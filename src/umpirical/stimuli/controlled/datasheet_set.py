@@ -51,7 +51,7 @@ def _crossed_stimuli(materials: Materials, recipe: Recipe, seed: int) -> Iterato
             quads, _due(recipe.quads, index), recipe.steps, math.floor(index * recipe.quads + ROUNDING), made
         )
         # A family that had its turn in the first round of tasks lets another have it in the second.
-        yield from _controls(makers, recipe, index + index // families, made)
+        yield from _controls(makers, recipe, index % families + index // families, made)
     for turn in range(round(recipe.figures * len(materials.twins)) if materials.figures else 0):
         place, again = turn % len(materials.figures), turn // len(materials.figures)
         quads = QuadMaker(materials.figures[place], place, seed, balance)

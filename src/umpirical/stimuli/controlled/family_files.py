@@ -18,7 +18,17 @@ from umpirical.stimuli.controlled.layouts import PROSE, Layout
 from umpirical.stimuli.controlled.tasks import Fact, Kind, Requirement, Task, Twin
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 
-__all__ = ["ASKED", "HALF", "Family", "builtin_families", "filler_tasks", "load_family", "read_family", "read_tasks"]
+__all__ = [
+    "ASKED",
+    "HALF",
+    "KEYS",
+    "Family",
+    "builtin_families",
+    "filler_tasks",
+    "load_family",
+    "read_family",
+    "read_tasks",
+]
 
 HALF = 2
 """Each requirement asks for two of its four facts in one version, and for the other two in the other."""
@@ -33,6 +43,24 @@ ASKED = {"en": "and", "de": "und", "es": "y"}
 """What joins the two things that a requirement asks for, by language."""
 
 VERSIONS: dict[Kind, tuple[str, str]] = {"asked": ("A", "B"), "figures": ("P", "Q")}
+
+KEYS = {
+    "family": (
+        "id",
+        "domain",
+        "language",
+        "layout",
+        "reviewed",
+        "context",
+        "request",
+        "parameters",
+        "givens",
+        "requirements",
+    ),
+    "requirement": ("name", "about", "facts"),
+    "fact": ("asks", "check", "forms"),
+}
+"""What a crossed family, a requirement of it and a fact may have: a key that is misspelt must not be passed over."""
 
 Filled = Callable[[object], str]
 
@@ -94,6 +122,14 @@ class Family:
         sides = ([one for one, _ in chosen], [two for _, two in chosen])
         name = f"{self.id}.{self.sets[place]}.{self.sets[other]}"
         return self._twin(name, "figures", (own, mixed), sides)
+
+    def twins(self) -> Iterator[Twin]:
+        """Whatever can be made of it, set by set: its halves, and its figures with those of the next set."""
+        for place in range(len(self.sets)):
+            yield self.asked(place)
+            figures = self.figures(place, (place + 1) % len(self.sets))
+            if figures is not None:
+                yield figures
 
     @property
     def givens(self) -> tuple[str, ...]:
@@ -218,9 +254,8 @@ def load_family(path: Path) -> Family | list[Task]:
     family = read_family(document)
     with _as_config_error(document):
         # Every twin is made once, so that whatever is missing is found here, and named with its place.
-        for place in range(len(family.sets)):
-            family.asked(place)
-            family.figures(place, (place + 1) % len(family.sets))
+        for _ in family.twins():
+            pass
     return family
 
 
@@ -237,9 +272,17 @@ def _family(data: Mapping[str, Any]) -> Family:
     if language not in ASKED:
         raise TypeError(f"language: expected one of {', '.join(ASKED)}, got {language!r:.60}")
     requirements = _several(data, "requirements")
+    _refuse_unknown(data, "family")
+    for entry in requirements:
+        _refuse_unknown(entry, "requirement")
+        for fact in _several(entry, "facts"):
+            _refuse_unknown(fact, "fact")
     if uneven := [entry for entry in requirements if len(_several(entry, "facts")) != 2 * HALF]:
         raise TypeError(f"{uneven[0]['name']}: expected four facts, got {len(uneven[0]['facts'])}")
     sets = data.get("parameters") or [{}]
+    if odd := [values for values in sets if set(values) != set(sets[0])]:
+        names = ", ".join(sorted(map(str, set(odd[0]) ^ set(sets[0]))))
+        raise TypeError(f"parameters: every set needs the same names, and {odd[0].get('id')} differs in {names}")
     return Family(
         id=str(data["id"]),
         domain=str(data["domain"]),
@@ -250,6 +293,11 @@ def _family(data: Mapping[str, Any]) -> Family:
         sets=tuple(str(values["id"]) if values else "" for values in sets),
         data={**data, "parameters": sets},
     )
+
+
+def _refuse_unknown(entry: Mapping[str, Any], kind: str) -> None:
+    if unknown := [str(key) for key in entry if key not in KEYS[kind]]:
+        raise TypeError(f"{unknown[0]}: is not a key of a {kind}; the keys are {', '.join(KEYS[kind])}")
 
 
 def read_tasks(document: YamlDocument) -> list[Task]:

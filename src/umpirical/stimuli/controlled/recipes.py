@@ -62,9 +62,9 @@ RECIPES = {
         delta0=2,
         quads=3,
         figures=0.75,
-        subset=0.5,
-        length=0.5,
-        conflict=0.5,
+        subset=0.25,
+        length=0.25,
+        conflict=1,
     ),
     "full": Recipe(
         "enough to tell a sound judge nearly always",
@@ -75,7 +75,7 @@ RECIPES = {
         figures=0.5,
         subset=0.5,
         length=0.5,
-        conflict=0.5,
+        conflict=1,
     ),
 }
 

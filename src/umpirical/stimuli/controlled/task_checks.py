@@ -64,7 +64,8 @@ def check_task(task: Task) -> Iterator[str]:
         others = [other for other in task.facts if other is not fact]
         yield from _check_statements(task, fact, others)
         if min(len(set(fact.forms)), len(set(fact.fillers))) < MIN_WORDINGS:
-            yield f"task {task.id}: {fact.check} needs at least two forms and two fillers"
+            instead = "fillers" if not task.version else "forms of the fact that stands in for it"
+            yield f"task {task.id}: {fact.check} needs at least two forms and two {instead}"
         yield from (
             f"task {task.id}: {text!r} is not one {'sentence' if task.layout == PROSE else 'member of an object'}"
             for text in (*fact.forms, *fact.fillers)
@@ -96,4 +97,5 @@ def _check_statements(task: Task, fact: Fact, others: list[Fact]) -> Iterator[st
     for text in fact.fillers:
         for stated in (fact, *others):
             if stated.stated_in(text):
-                yield f"task {task.id}: the filler {text!r} states {stated.check}"
+                of = "the filler" if not task.version else "what the other version asks for,"
+                yield f"task {task.id}: {of} {text!r} states {stated.check}"

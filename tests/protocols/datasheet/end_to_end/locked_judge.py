@@ -40,15 +40,15 @@ def planted_odds(stimulus: Stimulus) -> float:
 
 
 def locked_answer(body: dict[str, Any]) -> Said:
-    """Always "1"; the tokens say how close it was."""
-    first, second = (text for _, text in CANDIDATE.findall(body["messages"][-1]["content"]))
+    """Always the label of slot 1; the tokens say how close it was."""
+    (one, first), (two, second) = CANDIDATE.findall(body["messages"][-1]["content"])
     stimulus = _stimuli()[frozenset((first, second))]
     odds = BIAS + planted_odds(stimulus) * (1 if first == stimulus.candidates[0] else -1)
     assert odds > 0
     second_label = -math.log1p(math.exp(odds))
-    listed = {"1": odds + second_label, "2": second_label, "t": -30.0, "a": -31.0}
+    listed = {one: odds + second_label, two: second_label, "t": -30.0, "a": -31.0}
     sure = [(text, -0.001, {text: -0.001}) for text in ("{", '"', "verdict", '":', ' "')]
-    return Said((*sure, ("1", listed["1"], listed), ('"}', -0.001, {'"}': -0.001})))
+    return Said((*sure, (one, listed[one], listed), ('"}', -0.001, {'"}': -0.001})))
 
 
 def _stimuli() -> dict[frozenset[str], Stimulus]:

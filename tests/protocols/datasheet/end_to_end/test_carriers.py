@@ -25,6 +25,7 @@ def write_answers(folder):
     entries = [
         {
             "id": town.lower(),
+            "context": f"{town}, founded in {year}, has a tower of 45 metres. {SECRET} wrote on its market on Monday.",
             "task": f"When was {town} founded, and what is there to see?",
             "answer": f"{town} was founded in {year}. Its market is held on Monday. {SECRET} of {town} wrote two books."
             " Many people come to see the walls.\n\n- The tower is 45 metres high.\n- The bridge is older.",
@@ -66,12 +67,24 @@ def test_a_careful_judge_sees_the_edits_and_keeps_to_ties_between_layouts(both):
     assert found["carrier-false-preference", ""].value < 0.4
 
 
+def test_a_careful_judge_goes_with_the_context(both):
+    found = {(m.name, m.stratum): m.result for m in both[1].record.measures}
+    following, blind = found["carrier-following", ""], found["carrier-blind-preference", ""]
+    assert following.value > 0.7
+    assert blind.value < 0.1
+    assert following.clusters == len(TOWNS)
+    # Of each town its year, its market day and the height of its tower.
+    assert following.denominator == 3 * len(TOWNS)
+
+
 def test_nothing_of_tier_1_changes(both):
     alone, with_carriers = ({(m.name, m.stratum): m for m in finished.record.measures} for finished in both)
     assert {key: with_carriers[key] for key in alone} == alone
     assert {name for name, _ in with_carriers.keys() - alone.keys()} == {
         "carrier-sensitivity",
         "carrier-false-preference",
+        "carrier-following",
+        "carrier-blind-preference",
     }
     one, other = (finished.record for finished in both)
     assert (one.findings, one.limits, one.profile, one.grades) == (
@@ -86,7 +99,7 @@ def test_the_audit_names_tier_2_apart(both):
     one, other = (finished.record.audit for finished in both)
     assert [row for row in other if row.family not in TIER_2] == one
     assert {row.stratum for row in other if row.family in TIER_2} == {
-        *("deleted", "corrupted", "whitespace", "list", "bullets")
+        *("", "deleted", "corrupted", "whitespace", "list", "bullets")
     }
 
 
@@ -95,7 +108,8 @@ def test_the_tiers_are_named(both):
     assert [tier[:2] for tier in one.tiers] == ["T1"]
     assert [tier[:2] for tier in other.tiers] == ["T1", "T2"]
     assert f"{len(TOWNS)} real answers" in other.tiers[1]
-    assert "carriers/1" in other.makers
+    assert "crossed with their contexts" in other.tiers[1]
+    assert {"carriers/1", "carrier-quads/1"} <= {*other.makers}
     assert "carriers-checked" in {gate.name for gate in other.gates}
 
 
@@ -170,7 +184,7 @@ def test_a_wrong_entry_is_named_with_its_line(tmp_path):
 
 
 def test_a_task_may_not_be_named_like_a_carrier(tmp_path):
-    shipped = files("umpirical.stimuli.controlled.ladder") / "families" / "jam-batch.yaml"
+    shipped = files("umpirical.stimuli.controlled") / "families" / "jam-batch.yaml"
     text = shipped.read_text(encoding="utf-8").replace("id: jam-batch", "id: 'carrier:jam'", 1)
     (tmp_path / "task.yaml").write_text(text, encoding="utf-8")
     own = parse_study(

@@ -9,11 +9,11 @@ from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.stimuli.built import lend_stimuli
 from umpirical.protocols.datasheet.card import render_markdown
 from umpirical.protocols.datasheet.decision import decide
+from umpirical.protocols.datasheet.limits import hold_limits
 from umpirical.protocols.datasheet.page import render_html
-from umpirical.protocols.datasheet.policy import POLICIES
+from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.record import datasheet_schema, generated_schema, parse_datasheet, render_json
-from umpirical.reports.limits import hold_limits
 from umpirical.runs.run import open_run
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
@@ -84,8 +84,9 @@ def test_every_estimate_has_numerator_denominator_interval_and_method(finished):
 
 def test_the_decision_follows_from_the_limits_and_these_from_the_measures(finished):
     datasheet = finished[1].record
-    policy = POLICIES["compare"]
-    assert hold_limits(policy, datasheet.measures, datasheet.run.arms) == datasheet.limits
+    policy = preset()
+    assert datasheet.policy == policy
+    assert hold_limits(policy, "compare", datasheet.measures, datasheet.run.arms) == datasheet.limits
     gates = datasheet.stimuli.gates if datasheet.stimuli else ()
     again = decide(policy, datasheet.limits, complete=datasheet.complete, gates=gates)
     assert datasheet.decision.verdict == again.verdict

@@ -1,4 +1,4 @@
-"""Drafting a task with a model: over HTTP, with replies that are good, wrong, garbage, refused and missing."""
+"""Drafting a family with a model: over HTTP, with replies that are good, wrong, garbage, refused and missing."""
 
 import json
 from contextlib import suppress
@@ -13,15 +13,14 @@ from umpirical.protocols.datasheet.draft import (
     Draft,
     DraftFailed,
     append_reply,
-    draft_task,
+    draft_family,
     drafting_model,
     plan_draft,
     read_rubric,
-    task_data,
     write_draft,
 )
-from umpirical.stimuli.controlled.task_checks import check_task
-from umpirical.stimuli.controlled.tasks import builtin_tasks, load_tasks, read_tasks
+from umpirical.stimuli.controlled.family_files import builtin_families, load_family, read_family
+from umpirical.stimuli.controlled.task_checks import check_twins
 from umpirical.store.yaml_files import dump_yaml, parse_yaml
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
@@ -32,19 +31,29 @@ RUBRIC = "A good answer says how to get the fruit ready, what else is needed, an
 DEAR = RatePricer(TokenPrices(Decimal(100), Decimal(100)), "test")
 
 
+SETS = 2
+
+NONSENSE = "This one says nothing of the kind, whatever it may seem."
+
+
 def good_data():
-    """What a model with luck would write: a task that ships, under another name."""
-    task = next(task for task in builtin_tasks() if task.id == "jam-batch.plums")
-    data = task_data(task)
-    del data["reviewed"]
-    return data | {"id": "plum-jam"}
+    """What a model with luck would write: a family that ships, under another name."""
+    [family] = [family for family in builtin_families() if family.id == "jam-batch"]
+    data = json.loads(json.dumps(family.data))
+    return data | {"id": "plum-jam", "parameters": data["parameters"][:SETS]}
 
 
 def wrong_data():
     data = good_data()
-    fact = data["requirements"][0]["facts"][0]
-    fact["forms"][0] = "This says nothing of the kind."
+    data["requirements"][0]["facts"][0]["forms"][0] = NONSENSE
     return data
+
+
+def changed(change):
+    """The good draft, changed in place."""
+    data = good_data()
+    change(data)
+    return dump_yaml(data)
 
 
 GOOD, WRONG = dump_yaml(good_data()), dump_yaml(wrong_data())
@@ -64,17 +73,23 @@ def drafted(*texts, rounds=3, meter=None, keep=lambda _: None, rubric=RUBRIC, **
     with ChatServer(Replies(*texts), **server) as running:
         spec = drafting_model("writer", base_url=running.base_url).model_copy(update={"attempts": 1})
         meter = meter or Meter(FREE, Ledger())
-        return draft_task(spec, rubric, meter, rounds=rounds, max_tokens=9000, keep=keep), running
+        return draft_family(spec, rubric, meter, rounds=rounds, max_tokens=9000, keep=keep), running
 
 
 def test_a_good_draft_takes_one_call():
     draft, server = drafted(GOOD)
     assert draft.problems == ()
-    assert draft.task.id == "plum-jam"
+    assert draft.family.id == "plum-jam"
+    assert draft.family.sets == ("plums", "apricots")
     assert len(server.bodies) == 1
     body = server.bodies[0]
     assert body["max_tokens"] == 9000
-    assert RUBRIC in body["messages"][0]["content"]
+    asked = body["messages"][0]["content"]
+    assert RUBRIC in asked
+    assert "from 2 to 5 of them" in asked
+    assert "from 2 to 6 sets of values" in asked
+    assert "{{" not in asked
+    assert "filler" not in asked
 
 
 @pytest.mark.parametrize(
@@ -92,7 +107,7 @@ def test_what_is_wrong_is_sent_back_and_mended():
     assert roles == ["user", "assistant", "user"]
     assert server.bodies[1]["messages"][1]["content"] == WRONG
     asked = server.bodies[1]["messages"][2]["content"]
-    assert "'This says nothing of the kind.' does not state ('rinse',)" in asked
+    assert f"task plum-jam.plums.A: {NONSENSE!r} does not state ('60 grams',)" in asked
     assert [bool(reply.problems) for reply in kept] == [True, False]
 
 
@@ -104,14 +119,13 @@ def test_garbage_is_answered_with_what_is_wrong_and_may_be_mended():
 
 def test_after_the_last_round_the_best_is_kept_with_its_problems():
     worse = wrong_data()
-    worse["requirements"][1]["facts"].pop()
+    worse["requirements"][0]["facts"][1]["forms"][1] = NONSENSE
     draft, server = drafted(dump_yaml(worse), WRONG, dump_yaml(worse))
     assert len(server.bodies) == 3
-    assert any("does not state" in problem for problem in draft.problems)
-    assert not any("3 facts, not 4" in problem for problem in draft.problems)
+    assert draft.problems == (f"task plum-jam.plums.A: {NONSENSE!r} does not state ('60 grams',)",)
 
 
-def test_a_reply_that_is_never_a_task_is_no_draft_and_is_kept():
+def test_a_reply_that_is_never_a_family_is_no_draft_and_is_kept():
     kept = []
     with pytest.raises(DraftFailed, match="writer produced no draft") as failed:
         drafted("no", "- a list", "id: x", keep=kept.append)
@@ -131,7 +145,7 @@ def test_an_error_is_no_draft_and_not_asked_about_again(fault):
 def test_an_error_after_a_draft_leaves_the_draft():
     faults = iter([None, "server-error"])
     draft, _ = drafted(WRONG, GOOD, misbehave=lambda *_: next(faults))
-    assert draft.task.id == "plum-jam"
+    assert draft.family.id == "plum-jam"
     assert "not corrected further: there was no reply: server-error" in draft.problems[-1]
 
 
@@ -151,23 +165,86 @@ async def test_a_refusal_is_no_draft():
             await model.close()
 
 
+def problems_of(text):
+    kept = []
+    with suppress(DraftFailed):
+        drafted(text, rounds=1, keep=kept.append)
+    return kept[0].problems
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"reviewed": True}, "reviewed: is not a key of a task"),
-        ({"parameters": [{"id": "a"}]}, "parameters: is not a key of a task"),
-        ({"requirements": "none"}, "expected a list"),
+        ({"reviewed": True}, "reviewed: is not a key here; those of a family are id, domain, language, context"),
+        ({"layout": "json"}, "layout: is not a key here"),
+        ({"requirements": "none"}, "requirements: Input should be a valid list"),
+        ({"context": ""}, "context: String should have at least 1 character"),
+        ({"language": "fr"}, "language: Input should be 'en', 'de' or 'es'"),
         ({"id": "Plum Jam!"}, "lower-case letters"),
         ({"id": "carrier:x"}, "lower-case letters"),
-        ({"id": "jam-batch"}, "belongs to a built-in task"),
-        ({"requirements": good_data()["requirements"][:1]}, "1 requirements, not 2 to 8"),
+        ({"id": "jam-batch"}, "belongs to a built-in family"),
+        ({"requirements": good_data()["requirements"][:1]}, "1 requirements, not 2 to 5"),
+        ({"parameters": good_data()["parameters"][:1]}, "1 sets of parameters, not 2 to 6"),
+        ({"parameters": [good_data()["parameters"][0] for _ in range(2)]}, "two sets of parameters have the id plums"),
+        ({"request": "Write instructions. State:"}, "must end in a word such as State"),
+        ({"context": good_data()["context"] + " {colour}"}, "{colour} is in a text, but is not a parameter"),
+        ({"givens": ["grams", "colour"]}, "givens: colour is not a parameter"),
+        ({"givens": ["town"]}, "givens: too few facts change with them"),
     ],
 )
 def test_a_reply_is_read_strictly(change, words):
-    kept = []
-    with suppress(DraftFailed):
-        drafted(dump_yaml(good_data() | change), rounds=1, keep=kept.append)
-    assert any(words in problem for problem in kept[0].problems)
+    assert any(words in problem for problem in problems_of(dump_yaml(good_data() | change)))
+
+
+def _first(data):
+    return data["requirements"][0]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda data: _first(data)["facts"].pop(), "fruit-ready: expected four facts, got 3"),
+        (lambda data: _first(data)["facts"][0]["forms"].pop(), "it has 3 forms, not 4"),
+        (lambda data: _first(data)["facts"][0].update(fillers=["One."]), "fillers: is not a key here"),
+        (lambda data: _first(data)["facts"][0].pop("asks"), "requirements.0.facts.0.asks: Field required"),
+        (lambda data: _first(data).update(about="getting it ready:"), "is a part of a list, and ends in ':'"),
+        (lambda data: _first(data).update(name=data["requirements"][1]["name"]), "two requirements are named"),
+        (
+            lambda data: data["parameters"][1].pop("town"),
+            "every set needs the same names, and apricots differs in town",
+        ),
+        (lambda data: data["parameters"][1].update(id="A set"), "set 2 of the parameters needs an id"),
+        (lambda data: [p.update(colour="red") for p in data["parameters"]], "the parameter colour is in no text"),
+        (
+            lambda data: _first(data)["facts"][0].update(asks="whether 60 grams of it, as is usual, are bad"),
+            "the request gives ('60 grams',) away",
+        ),
+        (
+            lambda data: (
+                [fact.update(asks=f"{fact['asks']} and all there is to it") for fact in _first(data)["facts"][:2]]
+                + [r["facts"][2].update(asks="why") for r in data["requirements"]]
+            ),
+            "make asks of the first two facts of a requirement as long as those of the last two",
+        ),
+        (
+            lambda data: _first(data)["facts"][0]["forms"].__setitem__(0, "Throw {badg} grams away."),
+            "the forms of fruit-ready have 4 to",
+        ),
+        (
+            lambda data: _first(data)["facts"][0].update(check=["grams"]),
+            "what the other version asks for,",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_words_to_mend_it_by(change, words):
+    found = problems_of(changed(change))
+    assert any(words in problem for problem in found), found
+
+
+def test_a_figure_without_quotes_is_taken_as_written():
+    quoted = f"grams: '{good_data()['parameters'][0]['grams']}'"
+    assert quoted in GOOD
+    assert problems_of(GOOD.replace(quoted, quoted.replace("'", ""))) == ()
 
 
 @pytest.mark.parametrize(
@@ -211,21 +288,27 @@ def test_a_rubric_that_gives_orders_stays_between_marks_it_cannot_know():
 # What is written
 
 
-def test_the_file_is_a_task_that_is_not_reviewed(tmp_path):
+def unread(family):
+    return [*check_twins([family.asked(0)])]
+
+
+def test_the_file_is_a_family_that_is_not_reviewed(tmp_path):
     draft, _ = drafted(GOOD)
     path = tmp_path / "my-task.yaml"
     assert write_draft(draft, path, by="writer", rubric="rubric.md") is None
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# Drafted by writer from rubric.md.")
     assert "\nreviewed: false\n" in text
-    [task] = load_tasks(path)
-    assert not task.reviewed
-    assert [*check_task(task)] == [
-        "task plum-jam: it is a draft that nobody has reviewed: read it, correct it, set reviewed: true"
+    family = load_family(path)
+    assert not family.reviewed
+    assert unread(family) == [
+        f"task plum-jam.plums.{version}: it is a draft that nobody has reviewed: "
+        "read it, correct it, set reviewed: true"
+        for version in "AB"
     ]
-    assert task.requirements == draft.task.requirements
+    assert next(iter(family.twins())).versions[0].requirements == draft.family.asked(0).versions[0].requirements
     path.write_text(text.replace("reviewed: false", "reviewed: true"), encoding="utf-8")
-    assert [*check_task(load_tasks(path)[0])] == []
+    assert unread(load_family(path)) == []
 
 
 def test_what_remains_wrong_is_listed_beside_it(tmp_path):
@@ -233,7 +316,7 @@ def test_what_remains_wrong_is_listed_beside_it(tmp_path):
     path = tmp_path / "my-task.yaml"
     listed = write_draft(draft, path, by="writer", rubric="rubric.md")
     assert listed == tmp_path / "my-task.problems.txt"
-    assert listed.read_text(encoding="utf-8").startswith("- task plum-jam: 'This says nothing")
+    assert listed.read_text(encoding="utf-8").startswith(f"- task plum-jam.plums.A: {NONSENSE!r}")
     assert len(listed.read_text(encoding="utf-8").splitlines()) == len(draft.problems)
 
 
@@ -241,7 +324,7 @@ def test_names_cannot_break_out_of_the_comment(tmp_path):
     draft, _ = drafted(GOOD)
     path = tmp_path / "t.yaml"
     write_draft(draft, path, by="w\nreviewed: true\x1b[2J", rubric="r\u2028reviewed: true")
-    assert not load_tasks(path)[0].reviewed
+    assert not load_family(path).reviewed
 
 
 def test_replies_are_kept_line_by_line(tmp_path):
@@ -279,7 +362,7 @@ def test_nothing_is_measured_with_a_draft_until_somebody_says_so(tmp_path):
 @pytest.mark.parametrize("value", ["'false'", "no", "0"])
 def test_reviewed_is_true_or_false(value):
     with pytest.raises(ConfigError, match="reviewed: expected true or false"):
-        read_tasks(parse_yaml(f"reviewed: {value}\n{GOOD}", name="t.yaml"))
+        read_family(parse_yaml(f"reviewed: {value}\n{GOOD}", name="t.yaml"))
 
 
 # Models and money
@@ -311,7 +394,7 @@ def test_the_bound_holds_whatever_comes_back():
     long = "x: " + "ä" * 200_000
     ledger = Ledger(plan.at_most)
     with pytest.raises(DraftFailed):
-        drafted(long, WRONG.replace("rinse", "ä" * 20) + "\nzz: 1\n", long, meter=Meter(DEAR, ledger))
+        drafted(long, WRONG.replace("throw", "ä" * 20) + "\nzz: 1\n", long, meter=Meter(DEAR, ledger))
     assert 0 < ledger.spent <= plan.at_most
     assert plan_draft(spec, RUBRIC, UNPRICED, rounds=3, max_tokens=9000).at_most is None
     through = plan_draft(drafting_model("openai/gpt-4o"), RUBRIC, DEAR, rounds=3, max_tokens=9000)
@@ -340,4 +423,4 @@ def test_a_rubric_that_cannot_be_used(tmp_path, raw, words):
 
 def test_a_draft_is_a_value():
     draft, _ = drafted(GOOD)
-    assert draft == Draft(draft.task, ())
+    assert draft == Draft(draft.family, ())

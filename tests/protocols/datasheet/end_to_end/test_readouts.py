@@ -192,8 +192,8 @@ def rewritten(run, folder, change):
 def turned(response):
     """The same answer with the log-odds of its label turned round."""
     logprobs = json.loads(response.logprobs)
-    listed = {top["token"]: top for top in logprobs["content"][5]["top_logprobs"]}
-    listed["2"]["logprob"] -= 7.0
+    _, second, *_ = logprobs["content"][5]["top_logprobs"]
+    second["logprob"] -= 7.0
     return replace(response, logprobs=json.dumps(logprobs))
 
 
@@ -309,9 +309,9 @@ def test_a_simulated_judge_locked_onto_slot_1_can_be_read_too(tmp_path):
     complete_run(run, 4, lambda *_: Silent())
     readouts = write_readouts(run.store.folder).readouts
     assert readouts.recommendation.readout == "order-averaged"
-    text, averaged = (measure_in(readouts.rows[i].reported_on, "wrong-choice-rate", "5").result for i in (0, 3))
+    text, averaged = (measure_in(readouts.rows[i].reported_on, "wrong-choice-rate", "1").result for i in (0, 3))
     assert text.value >= 0.25
-    assert averaged.value == 0
+    assert averaged.value < text.value
     # What is planted is about the text, and is not held against another readout.
     assert all(m.planted is None for m in sheet(run.store.folder, "order-averaged").measures)
     assert any(m.planted is not None for m in sheet(run.store.folder, "text").measures)

@@ -138,8 +138,8 @@ def test_check_counts_what_would_be_asked_and_changes_nothing(write, umpirical):
     before = sorted(folder.rglob("*"))
     code, out, _ = umpirical("check", folder, "--json")
     assert code == 0
-    # Twelve originals asked four times, twice more with seeds, and twelve texts with typos.
-    assert json.loads(out)["calls"] == {"rehearsal": 12 * (4 + 2) + 12}
+    # Twelve originals asked four times, twice more with seeds, and twelve texts with typos asked twice.
+    assert json.loads(out)["calls"] == {"rehearsal": 12 * (4 + 2) + 12 * 2}
     assert sorted(folder.rglob("*")) == before
 
 

@@ -6,7 +6,6 @@ from itertools import groupby
 
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.comparison.record import Comparison, DifferenceRecord, SideRecord
-from umpirical.protocols.datasheet.decision import TITLES
 from umpirical.reports import charts, numbers
 from umpirical.reports.card import plain, quoted
 from umpirical.reports.pages import environment
@@ -51,7 +50,6 @@ def render_comparison_html(comparison: Comparison) -> str:
             limits=_limits(comparison),
             settings=list(_settings(comparison.first, comparison.second)),
             with_arms=len({(one.arm, one.second_arm) for one in comparison.differences}) > 1,
-            verdict_titles=TITLES,
         )
     )
 
@@ -67,7 +65,7 @@ def _card(comparison: Comparison) -> Iterator[str]:
     yield from (f"first: {quoted(first.judge.name)}", f"second: {quoted(second.judge.name)}", "---", "")
     yield from (f"# {plain(first.judge.name)} against {plain(second.judge.name)}", "")
     for title, side in (("First", first), ("Second", second)):
-        verdict = TITLES[side.decision.verdict] if side.decision else "no decision"
+        verdict = side.decision.title if side.decision else "no decision"
         yield f"- {title}: {plain(side.judge.name)}, **{verdict}**"
     yield from (f"- {plain(finding)}" for finding in comparison.findings)
     yield from ("", "| measure | first | second | second less first | |", "| --- | --- | --- | --- | --- |")

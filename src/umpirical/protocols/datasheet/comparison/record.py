@@ -1,7 +1,8 @@
 """Two judges, or two prompts of one judge, side by side: `judge-comparison/1`.
 
-A difference is the second value minus the first, measured on the same pairs. It is said to favour a side only if its
-whole interval lies on that side of 0; a difference that is not shown does not prove that there is none.
+A difference is the second value minus the first, measured on the same pairs. It is said to favour a side only if it
+stands among all rows that were looked at (see `families`); a difference that is not shown does not prove that there is
+none.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +13,7 @@ from pydantic import Field
 
 from umpirical.domain.measures import Result
 from umpirical.domain.trials import BASELINE
+from umpirical.protocols.datasheet.comparison.families import Family, Standing, one_way_everywhere, standings
 from umpirical.protocols.datasheet.record import Datasheet, DecisionRecord, ProfileRecord
 from umpirical.reports.numbers import about, count, part
 from umpirical.reports.record import (
@@ -31,12 +33,17 @@ __all__ = ["Comparison", "PairedDifference", "compare", "parse_comparison", "ren
 
 ResultRecord = Annotated[EstimateRecord | UndefinedRecord, Field(discriminator="kind")]
 
-Words = Literal["first better", "second better", "no difference shown", "differs", "not comparable"]
-"""`differs`: a difference is shown in a measure for which neither direction is better."""
+Words = Literal[
+    "first better", "second better", "first ahead", "second ahead", "no difference shown", "differs", "not comparable"
+]
+"""`better`: shown in a row of the policy's limits; `ahead`: a hint in any other row; `differs`: either of them, in a
+measure for which neither direction is better."""
 
 NON_CLAIMS = [
     "A difference that is not shown is not a proof that there is none.",
-    "Each interval stands alone: with many rows, one in twenty at 95 % shows a difference by chance.",
+    "Each interval stands alone: of many that exclude 0, some do by chance. The words take all rows into account.",
+    "In the rows of the policy's limits, two judges that are alike are told apart in one comparison in twenty (Holm).",
+    "Every other row is exploratory: a side that is ahead there is a hint (Benjamini and Hochberg), and no finding.",
     "The differences are about these stimuli, these prompts and these settings.",
 ]
 
@@ -83,6 +90,9 @@ class DifferenceRecord(Strict):
     first: ResultRecord
     second: ResultRecord
     difference: ResultRecord = Field(description="The second less the first, on the same pairs.")
+    family: Family = Field(description="Primary if the policy has a limit on it, under the judges' own prompts.")
+    p_value: float | None = Field(description="Of no difference, the row taken alone.")
+    adjusted_p: float | None = Field(description="For the row among those of its family.")
     words: Words
 
 
@@ -94,20 +104,28 @@ class Comparison(Strict):
     second: SideRecord
     same_stimuli: bool
     differences: list[DifferenceRecord]
+    better_everywhere: Literal["first", "second"] | None = Field(
+        default=None, description="The side that is better in every primary row, by an intersection-union test."
+    )
     findings: list[str]
     non_claims: list[str]
 
 
 def compare(first: Datasheet, second: Datasheet, paired: Sequence[PairedDifference]) -> Comparison:
     """Compares two datasheets; `paired` holds what was computed on the pairs that they share."""
-    differences = [_difference(first, second, one) for one in paired]
+    limited = {(held.measure, held.stratum) for sheet in (first, second) for held in sheet.limits}
+    primary = [one.arm == BASELINE and (one.measure, one.stratum) in limited for one in paired]
+    standing = standings([result_record(one.difference) for one in paired], primary)
+    differences = [_difference(first, second, one, found) for one, found in zip(paired, standing, strict=True)]
+    everywhere = _better_everywhere(differences)
     same = first.run.stimuli == second.run.stimuli
     return Comparison(
         first=_side(first),
         second=_side(second),
         same_stimuli=same,
         differences=differences,
-        findings=list(_findings(differences, first, second, same=same)),
+        better_everywhere=everywhere,
+        findings=list(_findings(differences, first, second, everywhere, same=same)),
         non_claims=NON_CLAIMS,
     )
 
@@ -125,7 +143,7 @@ def _side(sheet: Datasheet) -> SideRecord:
     return SideRecord(**{name: getattr(sheet, name) for name in SideRecord.model_fields})
 
 
-def _difference(first: Datasheet, second: Datasheet, one: PairedDifference) -> DifferenceRecord:
+def _difference(first: Datasheet, second: Datasheet, one: PairedDifference, standing: Standing) -> DifferenceRecord:
     second_arm = one.second_arm or one.arm
     here, there = _measured(first, one, one.arm), _measured(second, one, second_arm)
     known = here or there
@@ -143,7 +161,10 @@ def _difference(first: Datasheet, second: Datasheet, one: PairedDifference) -> D
         first=_value(one.first, here),
         second=_value(one.second, there),
         difference=difference,
-        words=_words(difference, worse),
+        family=standing.family,
+        p_value=standing.p_value,
+        adjusted_p=standing.adjusted_p,
+        words=_words(difference, worse, standing),
     )
 
 
@@ -158,20 +179,40 @@ def _value(given: Result | None, measured: MeasureRecord | None) -> EstimateReco
     return measured.result if measured else UndefinedRecord(reason="not measured")
 
 
-def _words(difference: EstimateRecord | UndefinedRecord, worse: Literal["higher", "lower", "depends"]) -> Words:
+def _words(
+    difference: EstimateRecord | UndefinedRecord, worse: Literal["higher", "lower", "depends"], standing: Standing
+) -> Words:
     if not isinstance(difference, EstimateRecord):
         return "not comparable"
-    low, high = (difference.interval.low, difference.interval.high) if difference.interval else (None, None)
-    above, below = low is not None and low > 0, high is not None and high < 0
-    if not (above or below):
+    if not standing.shown:
         return "no difference shown"
     if worse == "depends":
         return "differs"
-    return "first better" if above == (worse == "higher") else "second better"
+    first = (difference.value > 0) == (worse == "higher")
+    if standing.family == "primary":
+        return "first better" if first else "second better"
+    return "first ahead" if first else "second ahead"
+
+
+def _better_everywhere(differences: Sequence[DifferenceRecord]) -> Literal["first", "second"] | None:
+    rows = [one for one in differences if one.family == "primary"]
+    sides = {
+        None if not isinstance(one.difference, EstimateRecord) or one.worse == "depends"
+        else (one.difference.value > 0) == (one.worse == "higher")
+        for one in rows
+    }  # fmt: skip
+    if len(sides) != 1 or None in sides or not one_way_everywhere([one.p_value for one in rows]):
+        return None
+    return "first" if sides.pop() else "second"
 
 
 def _findings(
-    differences: Sequence[DifferenceRecord], first: Datasheet, second: Datasheet, *, same: bool
+    differences: Sequence[DifferenceRecord],
+    first: Datasheet,
+    second: Datasheet,
+    everywhere: Literal["first", "second"] | None,
+    *,
+    same: bool,
 ) -> Iterator[str]:
     if not same:
         yield "The two were not shown the same stimuli: differences hold for what both answered, if anything."
@@ -180,6 +221,11 @@ def _findings(
         if better := _titles(one for one in own if one.words == words):
             side = words.split()[0]
             yield f"The {side}, {name}, is shown to be better in {better}."
+            if side == everywhere:
+                yield f"The {side} is better in every measure that the policy limits."
+    for words, side in (("first ahead", "first"), ("second ahead", "second")):
+        if ahead := _titles(one for one in own if one.words == words):
+            yield f"A hint, to be confirmed: the {side} is ahead in {ahead}."
     if silent := sum(one.words == "no difference shown" for one in own):
         yield f"No difference is shown in {count(silent)} of {count(len(own))} comparisons."
     if (saving := _saving(first, second)) is not None:

@@ -237,6 +237,7 @@ def _of_tasks(tallies: Tallies, tasks: Collection[str]) -> Tallies:
         pairs=tuple(tally for tally in tallies.pairs if tally.cluster in tasks),
         calls=tuple(tally for tally in tallies.calls if tally.cluster in tasks),
         outcomes=tuple(tally for tally in tallies.outcomes if tally.cluster in tasks),
+        layouts=tuple(tally for tally in tallies.layouts if tally.cluster in tasks),
     )
 
 

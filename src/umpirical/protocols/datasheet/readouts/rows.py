@@ -49,7 +49,7 @@ class HeardRun:
             for (trial, part), row in zip(run.store.plan_shard(shard), rows, strict=True):
                 response = responses.get(trial.id)
                 outcome = read(response, trial.presentation) if response else None
-                odds = labels.read(response, outcome) if response and outcome else NOT_ASKED
+                odds = labels.read(response, outcome, trial.presentation.layout) if response and outcome else NOT_ASKED
                 yield Heard(trial, run.stimuli.part(part)[trial.stimulus_id], response, outcome, odds), row
 
 

@@ -1,20 +1,19 @@
 """The datasheet of a readout: that of a judge configuration. What holds by construction is stated, not praised."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from umpirical.domain.digests import digest
 from umpirical.domain.readouts import Readout
-from umpirical.protocols.datasheet.decision import decide
-from umpirical.protocols.datasheet.policy import BOTH_ORDERS, POLICIES
+from umpirical.protocols.datasheet.policy import Limit, Policy
 from umpirical.protocols.datasheet.record import Datasheet
-from umpirical.reports.limits import Limit, hold_limits
+from umpirical.protocols.datasheet.report import held_to
 from umpirical.reports.numbers import ratio
 from umpirical.reports.record import JudgeRecord
 
 __all__ = ["BY_CONSTRUCTION", "as_readout", "band_words", "readout_judge"]
 
 _ORDERS = "by construction: both orders of a pair are read as one verdict, so no slot can be preferred"
+_HALVES = "its two halves of a quad would be the same verdicts, and their noise would count as appeal"
 _MODEL = "the model takes the two orders for two answers, and this readout makes one of them"
 
 BY_CONSTRUCTION = {
@@ -22,6 +21,7 @@ BY_CONSTRUCTION = {
         (
             "positional-false-preference", "one-sided-commit", "one-sided-slot", "one-sided-content",
             "slot-1-rate", "slot-2-rate", "excess-stable", "excess-positional",
+            "slot-effect", "label-effect", "list-effect",
         ),
         _ORDERS,
     ),
@@ -32,8 +32,12 @@ BY_CONSTRUCTION = {
         ),
         _MODEL,
     ),
+    "text-appeal": _HALVES,
 }  # fmt: skip
 """Measures that say nothing about a readout of both orders, and why."""
+
+BOTH_ORDERS = ("both-orders-sensitivity",)
+"""What a way of use needs that asks both orders."""
 
 _WORDS = {
     "raw-false-preference": (
@@ -69,19 +73,21 @@ def as_readout(sheet: Datasheet, readout: Readout, *, notes: Sequence[str]) -> D
     if readout.name == "text":
         return sheet
     sheet = sheet.model_copy(update={"findings": [*notes, *_not_slots(sheet.findings, readout)]})
-    if not readout.pairwise or sheet.decision is None:
+    if not readout.pairwise or sheet.policy is None:
         return sheet
-    policy = _pairwise(POLICIES[sheet.judge.kind])
-    limits = hold_limits(policy, sheet.measures, dict.fromkeys(limit.arm for limit in sheet.limits))
-    gates = sheet.stimuli.gates if sheet.stimuli else ()
-    decision = decide(policy, limits, complete=sheet.complete, gates=gates, not_measured=_beside(sheet))
-    way = f"Ask both orders of every pair, and read them together by the readout {readout.name}."
-    usable = decision.verdict in {"use", "use-with-limits"}
-    if usable:
+    again = held_to(sheet, _pairwise(sheet.policy))
+    decision = again.decision
+    if decision is not None and decision.verdict in {"use", "use-with-limits"}:
+        way = f"Ask both orders of every pair, and read them together by the readout {readout.name}."
         decision = decision.model_copy(update={"use_like_this": [way, *decision.use_like_this]})
-    return sheet.model_copy(
+    return again.model_copy(
         # A sketch describes how the judge answers, which the readout does not show.
-        update={"limits": limits, "decision": decision, "profile": None, "non_claims": [*sheet.non_claims, *_CLAIMS]}
+        update={
+            "decision": decision,
+            "findings": sheet.findings,
+            "profile": None,
+            "non_claims": [*sheet.non_claims, *_CLAIMS],
+        }
     )
 
 
@@ -94,21 +100,13 @@ def _not_slots(findings: Sequence[str], readout: Readout) -> list[str]:
     return [finding for finding in findings if not (readout.pairwise and _ORDERS in finding)]
 
 
-def _pairwise(policy: Sequence[Limit]) -> tuple[Limit, ...]:
+def _pairwise(policy: Policy) -> Policy:
     """Removes the advice to ask both orders: it has already been done, so it makes up for nothing."""
-    return tuple(_reworded(limit) for limit in policy if limit.measure not in BY_CONSTRUCTION)
+    limits = tuple(_reworded(limit) for limit in policy.compare if limit.measure not in BY_CONSTRUCTION)
+    return policy.model_copy(update={"compare": limits})
 
 
 def _reworded(limit: Limit) -> Limit:
     good_for, not_for = _WORDS.get(limit.measure, (limit.good_for, limit.not_for))
-    return replace(limit, cure="" if limit.cure == BOTH_ORDERS else limit.cure, good_for=good_for, not_for=not_for)
-
-
-def _beside(sheet: Datasheet) -> list[str]:
-    """Returns what the decision calls not measured, besides its limits."""
-    held = [limit for limit in sheet.limits if limit.verdict == "N/A"]
-    said = {limit.why for limit in held}
-    decision = sheet.decision
-    return [] if decision is None else [
-        words for words in decision.not_measured if not any(words.endswith(f": {why}.") for why in said)
-    ]  # fmt: skip
+    cures = tuple(cure for cure in limit.cures if all(need.measure not in BOTH_ORDERS for need in cure.needs))
+    return limit.model_copy(update={"cures": cures, "good_for": good_for, "not_for": not_for})

@@ -22,10 +22,20 @@ class Carrier:
 
     id: str
     task: str
-    """What was asked, as the judge reads it."""
+    """What was asked."""
     answer: str
     claims: tuple[str, ...]
     """Passages of the answer, word for word, that the user has verified."""
+    context: str = ""
+    """What the answer is grounded in, such as a passage that was retrieved; empty if there is none."""
+
+    @property
+    def prompt(self) -> str:
+        """The task as the judge reads it: the context, if there is one, and then what was asked."""
+        return self.prompt_with(self.context)
+
+    def prompt_with(self, context: str) -> str:
+        return f"{context}\n\n{self.task}" if context else self.task
 
     @property
     def task_id(self) -> str:
@@ -36,6 +46,7 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+    context: str = ""
     task: _Text
     answer: _Text
     claims: list[_Text]
@@ -55,6 +66,9 @@ def read_carriers(document: YamlDocument) -> list[Carrier]:
         problem = error.errors()[0]
         path = tuple(problem["loc"])
         place = ".".join(map(str, path))
-        fix = "answers: is a list, each entry with id, task, answer and claims"
+        fix = "answers: is a list, each entry with id, task, answer and claims, and a context if it has one"
         raise ConfigError(f"{place}: {problem['msg']}", where=document.where(path), fix=fix) from None
-    return [Carrier(entry.id, entry.task, entry.answer, tuple(entry.claims)) for entry in found.answers]
+    return [
+        Carrier(entry.id, entry.task, entry.answer, tuple(entry.claims), entry.context.strip())
+        for entry in found.answers
+    ]

@@ -12,7 +12,14 @@ from umpirical.text.blocks import Block, TextSpan, markdown_blocks, without_bull
 from umpirical.text.passages import locate
 from umpirical.text.sentences import spans_past_abbreviations
 
-__all__ = ["check_carriers", "corruption_problem", "deletion_problem", "layout_problem", "lost_claims"]
+__all__ = [
+    "check_carriers",
+    "corruption_problem",
+    "crossing_problem",
+    "deletion_problem",
+    "layout_problem",
+    "lost_claims",
+]
 
 LONGER = 20
 """More characters than any word of a table has over another."""
@@ -89,6 +96,27 @@ def corruption_problem(carrier: Carrier, text: str) -> str:
     if not _fits(carrier.answer, spans, text):
         return "it differs by more than one word of the table in each claim it lacks"
     return _doubled(carrier, text)
+
+
+def crossing_problem(carrier: Carrier, context: str, text: str) -> str:
+    """Why a context and a text are not the carrier's with one figure changed in both, alike; empty if they are."""
+    if len(lost_claims(carrier, text)) != 1 or corruption_problem(carrier, text):
+        return "the answer differs by more than a figure in one claim"
+    changes = [_one_change(carrier.context, context), _one_change(carrier.answer, text)]
+    if None in changes:
+        return "the context does not differ in exactly one word"
+    return "" if changes[0] == changes[1] else "the context and the answer do not change alike"
+
+
+def _one_change(before: str, after: str) -> tuple[str, str] | None:
+    """What a text says in place of what, if they are the same, blanks included, but for one word of a table."""
+    pieces = [re.split(r"(\W+)", text) for text in (before, after)]
+    changed = [(a, b) for a, b in zip(*pieces, strict=False) if a != b]
+    if len(pieces[0]) != len(pieces[1]) or len(changed) != 1 or not _other_word(*changed[0]):
+        return None
+    # A unit may be joined to the figure in one text and stand apart in the other.
+    one, other = (re.sub(r"\D", "", word) or word.casefold() for word in changed[0])
+    return one, other
 
 
 def layout_problem(one: str, other: str) -> str:

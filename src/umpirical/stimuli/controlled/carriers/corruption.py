@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["MONTHS", "NUMBERS", "POLES", "WEEKDAYS", "corrupted", "corruptible"]
+__all__ = ["MONTHS", "NUMBERS", "POLES", "WEEKDAYS", "Site", "corrupted", "corruptible", "figure_sites", "like"]
 
 MONTHS = ("January", "February", "April", "June", "July", "August", "September", "October", "November", "December")
 """Without March and May, which are words of other kinds too."""
@@ -71,18 +71,33 @@ def corrupted(claim: str, rng: np.random.Generator) -> str:
     return claim[:start] + options[int(rng.integers(len(options)))] + claim[end:]
 
 
+def figure_sites(text: str) -> Iterator[Site]:
+    """Figures, numbers in words, months and weekdays: what two texts can both say, and both say otherwise."""
+    yield from _figures(text)
+    for words in (MONTHS, WEEKDAYS, NUMBERS):
+        yield from _word_sites(text, words)
+
+
+def like(old: str, new: str) -> str:
+    """The new word with a capital where the old one has one."""
+    return new[0].upper() + new[1:] if old[0].isupper() else new
+
+
 def _sites(claim: str) -> Iterator[Site]:
-    yield from _figures(claim)
-    for words in (MONTHS, WEEKDAYS, NUMBERS, POLES):
-        for match in re.finditer(rf"(?<![\w-])(?:{'|'.join(words)})(?![\w-])", claim, _case(words)):
-            if words is NUMBERS and _no_claim(claim, match):
-                continue
-            others = [word for word in words if word != match[0].casefold() and word != match[0]]
-            yield Site(*match.span(), tuple(_like(match[0], word) for word in others))
+    yield from figure_sites(claim)
+    yield from _word_sites(claim, POLES)
     negations = list(_NOT.finditer(claim))
     if len(negations) == 1 and claim.count("not") == 1 and not _ENTANGLED.search(claim):
         group = 1 if negations[0][1] else 2
         yield Site(*negations[0].span(group), ("",))
+
+
+def _word_sites(claim: str, words: tuple[str, ...]) -> Iterator[Site]:
+    for match in re.finditer(rf"(?<![\w-])(?:{'|'.join(words)})(?![\w-])", claim, _case(words)):
+        if words is NUMBERS and _no_claim(claim, match):
+            continue
+        others = [word for word in words if word != match[0].casefold() and word != match[0]]
+        yield Site(*match.span(), tuple(like(match[0], word) for word in others))
 
 
 def _figures(claim: str) -> Iterator[Site]:
@@ -111,7 +126,3 @@ def _no_claim(claim: str, match: re.Match[str]) -> bool:
 def _case(words: tuple[str, ...]) -> re.RegexFlag:
     """Names of months and days are written with a capital; the others need not be."""
     return re.NOFLAG if words in (MONTHS, WEEKDAYS) else re.IGNORECASE
-
-
-def _like(old: str, new: str) -> str:
-    return new[0].upper() + new[1:] if old[0].isupper() else new

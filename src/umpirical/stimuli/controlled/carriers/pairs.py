@@ -93,7 +93,7 @@ def _stimulus(  # noqa: PLR0913  # the fields of a stimulus
     pair = (text, carrier.answer) if turned else (carrier.answer, text)
     return Stimulus(
         task_id=carrier.task_id,
-        task=carrier.task,
+        task=carrier.prompt,
         candidates=pair,
         expectation=expectation,
         maker=MAKER,

@@ -34,7 +34,8 @@ DRAWS = 10
 """How many wordings that make a pair equally long are drawn; one of them is used."""
 
 FEW, MOST_DRAWS = 40, 400
-"""After FEW draws any number of such wordings will do; after MOST_DRAWS without one, the gate on lengths refuses."""
+"""After FEW draws any number of such wordings will do, and a transform that has changed none is given up; after
+MOST_DRAWS without one that is equally long, the gate on lengths refuses."""
 
 LENGTHS = {"+25%": 0.25, "+50%": 0.50, "+100%": 1.00}
 """Extra length by statements that nobody asked for, as a share of the statements of an answer."""
@@ -156,7 +157,7 @@ class PairMaker:
         uneven: list[Draw] = []
         drawn = 0
         while len(even) < DRAWS and drawn < (FEW if even else MOST_DRAWS):
-            if drawn >= DRAWS and not (even or uneven):
+            if drawn >= FEW and not (even or uneven):
                 # A transform that finds nothing to change passes its turn to the next.
                 stratum, drawn = names[(names.index(stratum) + 1) % len(names)], 0
             drawn += 1

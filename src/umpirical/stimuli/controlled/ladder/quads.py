@@ -1,8 +1,9 @@
 """Quads: two texts, each shown under both versions of a task, and each the better one under one of them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,18 +12,22 @@ from umpirical.domain.stimuli import Family, GivenWinner, Stimulus
 from umpirical.stats.seeds import generator
 from umpirical.stimuli.controlled.ladder.balance import Draw
 from umpirical.stimuli.controlled.ladder.pairs import Wording, chain, slot_sentences, wording_choices
-from umpirical.stimuli.controlled.ladder.requests import MATCHERS
+from umpirical.stimuli.controlled.ladder.requests import MATCHERS, MatchTable
 from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS, transformed
-from umpirical.stimuli.controlled.layouts import joined
+from umpirical.stimuli.controlled.layouts import PROSE, joined, member
 from umpirical.stimuli.controlled.lengths import equally_long, length_gaps, sentence_lengths
-from umpirical.stimuli.controlled.tasks import Task, Twin
+from umpirical.stimuli.controlled.tasks import Kind, Task, Twin
 
 __all__ = ["MAKER", "QuadMaker", "RequestBalance"]
 
 MAKER = "quads/1"
 
-DRAWS, MOST_DRAWS = 24, 800
-"""How many draws one is chosen from, and from how many these are taken, as those that are most equally long."""
+MOST_DRAWS = 800
+"""How many pairs of wordings are drawn."""
+
+FEW, MANY = 24, 200
+"""How many of them one is chosen from: all that are equally long, up to the larger number, and the most equally long
+up to the smaller one."""
 
 FAMILIES = {"asked": Family.LADDER, "figures": Family.FIGURES}
 
@@ -37,18 +42,20 @@ class RequestBalance:
     def __init__(self) -> None:
         self._leads: defaultdict[object, list[int]] = defaultdict(lambda: [0] * len(MATCHERS))
 
-    def choose(self, twin: Twin, draws: Sequence[Draw], *, step: float) -> Draw:
-        a, b = twin.versions
-        told = [[judge(a, *draw) - judge(b, *draw) for judge in MATCHERS.values()] for draw in draws]
-        kept = [self._leads[twin.kind], self._leads[twin.kind, step]]
+    def ranked(self, kind: Kind, step: float, told: NDArray[np.int64]) -> list[int]:
+        """The places of draws, best first. `told` is what each matcher says of each, summed over the versions."""
+        leads = [np.array(self._leads[key]) for key in _parts(kind, step)]
+        imbalance = sum(((lead + told) ** 2).sum(axis=1) for lead in leads)
+        return list(map(int, np.argsort(imbalance, kind="stable")))
 
-        def imbalance(place: int) -> int:
-            return sum((now + new) ** 2 for leads in kept for now, new in zip(leads, told[place], strict=True))
+    def add(self, kind: Kind, step: float, told: Sequence[int]) -> None:
+        """Takes a draw into the count."""
+        for key in _parts(kind, step):
+            self._leads[key] = [now + new for now, new in zip(self._leads[key], told, strict=True)]
 
-        best = min(range(len(draws)), key=imbalance)
-        for leads in kept:
-            leads[:] = [now + new for now, new in zip(leads, told[best], strict=True)]
-        return draws[best]
+
+def _parts(kind: Kind, step: float) -> tuple[object, object]:
+    return kind, (kind, step)
 
 
 @dataclass(frozen=True)
@@ -104,22 +111,81 @@ class QuadMaker:
         order = chain(task, self.index)
         more, less = (frozenset(order[: round(level * task.grain)]) for level in (base + delta, base))
         wordings = self._wordings(more, less, rng)
+        told = self._told(more, less, wordings)
+        ranked = self.balance.ranked(self.twin.kind, delta, told)
         names = list(TRANSFORMS)
         start = rank + int(2 * delta)
         for place in range(len(names)):
             # A transform that finds nothing to change passes its turn to the next.
             stratum = names[(start + place) % len(names)]
-            draws = [pair for pair in (self._pair(more, less, two, stratum, rng) for two in wordings) if pair]
-            even = [pair for pair in draws if equally_long(*pair, task.layout)]
-            if draws:
-                return self.balance.choose(self.twin, even or draws, step=delta), stratum
+            if chosen := self._first_even(more, less, (wordings[n] for n in ranked), stratum, rng):
+                self._count(chosen, delta)
+                return chosen, stratum
         raise AssertionError("wording alone always changes something")
+
+    def _first_even(
+        self,
+        more: frozenset[int],
+        less: frozenset[int],
+        wordings: Iterable[tuple[Wording, Wording]],
+        stratum: str,
+        rng: np.random.Generator,
+    ) -> Draw | None:
+        """The first pair that can be made and is equally long; the first that can be made, if none is.
+
+        A transform that changes none of the first few pairs is given up, as it is where equal pairs are made.
+        """
+        first: Draw | None = None
+        for tried, two in enumerate(wordings):
+            if first is None and tried == FEW:
+                return None
+            if pair := self._pair(more, less, two, stratum, rng):
+                if equally_long(*pair, self._first.layout):
+                    return pair
+                first = first or pair
+        return first
+
+    def _told(
+        self, more: frozenset[int], less: frozenset[int], wordings: Sequence[tuple[Wording, Wording]]
+    ) -> NDArray[np.int64]:
+        """What each matcher says of each pair of wordings: under the first version, less what it says under the other.
+
+        The texts are taken as they are before a transform, which seldom matters to a matcher.
+        """
+        slots, choices = np.arange(len(self._first.facts)), int(max(wording_choices(self._first)))
+        texts = [
+            (2 * slots + np.array([slot not in present for slot in slots])) * choices + np.array(worded)
+            for present, worded in zip((more, less), zip(*wordings, strict=True), strict=True)
+        ]
+        a, b = (self._table.told(task, texts[0], texts[1]) for task in self.twin.versions)
+        return a - b
+
+    @cached_property
+    def _table(self) -> MatchTable:
+        """Statements are numbered by slot, then by whether they state its fact, then by wording."""
+        choices = int(max(wording_choices(self._first)))
+        rows = [
+            texts[which % len(texts)]
+            for fact in self._first.facts
+            for texts in (fact.forms, fact.fillers)
+            for which in range(choices)
+        ]
+        return MatchTable(rows if self._first.layout == PROSE else list(map(member, rows)))
+
+    def _count(self, pair: Draw, delta: float) -> None:
+        a, b = self.twin.versions
+        told = [matcher(a, *pair) - matcher(b, *pair) for matcher in MATCHERS.values()]
+        self.balance.add(self.twin.kind, delta, told)
+
+    @property
+    def _first(self) -> Task:
+        return self.twin.versions[0]
 
     def _wordings(
         self, more: frozenset[int], less: frozenset[int], rng: np.random.Generator
     ) -> list[tuple[Wording, Wording]]:
         """The most equally long of many pairs of wordings that differ in every slot."""
-        task = self.twin.versions[0]
+        task = self._first
         choices = wording_choices(task)
         first = rng.integers(choices, size=(MOST_DRAWS, len(choices)))
         second = (first + rng.integers(1, np.maximum(choices, 2), size=first.shape)) % choices
@@ -128,7 +194,8 @@ class QuadMaker:
             for slots, wording in ((more, first), (less, second))
         ]
         gaps = length_gaps(lengths[0].sum(axis=1), lengths[1].sum(axis=1), task.layout)
-        kept = np.argsort(gaps, kind="stable")[:DRAWS]
+        count = max(FEW, min(MANY, int((gaps == 0).sum())))
+        kept = np.argsort(gaps, kind="stable")[:count]
         return [(tuple(first[n].tolist()), tuple(second[n].tolist())) for n in kept]
 
     def _pair(
@@ -140,7 +207,7 @@ class QuadMaker:
         rng: np.random.Generator,
     ) -> Draw | None:
         """Two texts, one of them transformed. None if there is nothing to transform, or if that hides a fact."""
-        task = self.twin.versions[0]
+        task = self._first
         sides = zip((more, less), wordings, strict=True)
         texts = [slot_sentences(task, self.index, facts, wording) for facts, wording in sides]
         changed = int(rng.integers(2))

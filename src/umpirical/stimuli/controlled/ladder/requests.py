@@ -1,20 +1,24 @@
-"""Judges that only match words: the candidate that shares more with the request, or with the whole task, is theirs.
+"""Judges that only match words: the candidate that has more in common with the request, or with the task, is theirs.
 
 They read the task, so crossing alone does not hold them at a coin's level; the choice among drawn wordings does.
 """
 
+import math
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from umpirical.stimuli.controlled.layouts import Layout, statements
 from umpirical.stimuli.controlled.tasks import Task
 from umpirical.stimuli.controlled.trivial import words_of
-from umpirical.text.sentences import sentences_at_every_stop
 
-__all__ = ["MATCHERS", "Matcher"]
-
-Matcher = Callable[[Task, str, str], int]
-"""1 if the first candidate matches the task better, -1 if the second does, 0 if neither."""
+__all__ = ["MATCHERS", "MatchTable", "Matcher"]
 
 ENDINGS = re.compile(r"(?:ings?|ed|es|ly|s)$")
 
@@ -22,9 +26,15 @@ SHORTEST_STEM = 3
 
 TRIPLE = 3
 
+ROUNDING = 1e-9
+"""Two scores that differ by less are equal."""
 
 Cut = Callable[[str], tuple[str, ...]]
-"""Cuts a text into what is matched."""
+"""Cuts a statement into what is matched."""
+
+Part = Literal["request", "task"]
+
+Bag = Mapping[str, int]
 
 
 def _stems(text: str) -> tuple[str, ...]:
@@ -37,52 +47,141 @@ def _letters(text: str) -> tuple[str, ...]:
     return tuple(plain[place : place + TRIPLE] for place in range(len(plain) - TRIPLE + 1))
 
 
-def _share(cut: Cut, asked: str, text: str) -> float:
-    """The share of a candidate's parts that the task has too."""
-    counted = [_shared(cut, asked, sentence) for sentence in sentences_at_every_stop(text)]
-    total = sum(parts for _, parts in counted)
-    return sum(both for both, _ in counted) / total if total else 0.0
+Measure = Literal["share", "cosine", "coverage"]
+"""The share of a candidate's parts that the task has too; the cosine of both counts; how many of the task's parts the
+candidate has."""
 
 
-def _matcher(cut: Cut, part: Callable[[Task], str]) -> Matcher:
-    def judge(task: Task, first: str, second: str) -> int:
-        one, other = _share(cut, part(task), first), _share(cut, part(task), second)
-        return (one > other) - (one < other)
+@dataclass(frozen=True)
+class Matcher:
+    """Prefers the candidate that has more in common with the request, or with the whole task."""
 
-    return judge
+    measure: Measure
+    cut: Cut
+    part: Part
 
+    def asked(self, task: Task) -> Bag:
+        return _bag(self.cut, task.request if self.part == "request" else task.prompt)
 
-def _request(task: Task) -> str:
-    return task.request
+    def __call__(self, task: Task, first: str, second: str) -> int:
+        """1 if the first candidate matches the task better, -1 if the second does, 0 if neither."""
+        gap = self._score(task, first) - self._score(task, second)
+        return (gap > ROUNDING) - (gap < -ROUNDING)
 
-
-def _whole(task: Task) -> str:
-    return task.prompt
+    def _score(self, task: Task, text: str) -> float:
+        wanted, found = self.asked(task), _whole_bag(self.cut, text, task.layout)
+        match self.measure:
+            case "share":
+                shared = sum(count for part, count in found.items() if part in wanted)
+                return shared / sum(found.values()) if shared else 0.0
+            case "cosine":
+                dot = sum(count * wanted[part] for part, count in found.items() if part in wanted)
+                return dot / math.sqrt(sum(count * count for count in found.values())) if dot else 0.0
+            case "coverage":
+                return float(len(found.keys() & wanted.keys()))
 
 
 MATCHERS: dict[str, Matcher] = {
-    "words of the request": _matcher(words_of, _request),
-    "stems of the request": _matcher(_stems, _request),
-    "letters of the request": _matcher(_letters, _request),
-    "words of the task": _matcher(words_of, _whole),
-    "letters of the task": _matcher(_letters, _whole),
+    "share of words with the request": Matcher("share", words_of, "request"),
+    "share of stems with the request": Matcher("share", _stems, "request"),
+    "share of letters with the request": Matcher("share", _letters, "request"),
+    "share of words with the task": Matcher("share", words_of, "task"),
+    "share of letters with the task": Matcher("share", _letters, "task"),
+    "cosine of words with the request": Matcher("cosine", words_of, "request"),
+    "cosine of letters with the request": Matcher("cosine", _letters, "request"),
+    "cosine of letters with the task": Matcher("cosine", _letters, "task"),
+    "coverage of words of the request": Matcher("coverage", words_of, "request"),
+    "coverage of letters of the request": Matcher("coverage", _letters, "request"),
+    "coverage of letters of the task": Matcher("coverage", _letters, "task"),
 }
 """Where the versions differ in their figures the request is the same, and only the whole task can tell."""
+
+
+Texts = NDArray[np.int64]
+"""Texts of equally many statements: a row for each, of the numbers of its statements."""
+
+Scores = NDArray[np.float64]
+
+
+class MatchTable:
+    """What every matcher makes of many texts at once, each made of some of the same few statements."""
+
+    def __init__(self, rows: Sequence[str]) -> None:
+        """`rows` are the statements, which texts name by number."""
+        self._counts = {cut: _Counts(cut, rows) for cut in {matcher.cut for matcher in MATCHERS.values()}}
+
+    def told(self, task: Task, first: Texts, second: Texts) -> NDArray[np.int64]:
+        """For each pair of texts and each matcher, what the matcher says under this task."""
+        both = np.concatenate([first, second])
+        scores = np.stack([self._scores(matcher, task, both) for matcher in MATCHERS.values()], axis=1)
+        gaps = scores[: len(first)] - scores[len(first) :]
+        return (gaps > ROUNDING).astype(np.int64) - (gaps < -ROUNDING)
+
+    def _scores(self, matcher: Matcher, task: Task, texts: Texts) -> Scores:
+        counts = self._counts[matcher.cut]
+        wanted = counts.wanted(matcher.asked(task))
+        match matcher.measure:
+            case "share":
+                return counts.share(wanted, texts)
+            case "cosine":
+                return counts.cosine(wanted, texts)
+            case "coverage":
+                return counts.coverage(wanted, texts)
+
+
+class _Counts:
+    """How often each part occurs in each statement. Whole numbers, so that no sum depends on its order."""
+
+    def __init__(self, cut: Cut, rows: Sequence[str]) -> None:
+        bags = [_bag(cut, row) for row in rows]
+        parts = dict.fromkeys(part for bag in bags for part in bag)
+        self._places = {part: place for place, part in enumerate(parts)}
+        self._counts = np.zeros((len(bags), len(parts)), dtype=np.int32)
+        for row, bag in zip(self._counts, bags, strict=True):
+            row[[self._places[part] for part in bag]] = list(bag.values())
+        self._sizes = self._counts.sum(axis=1)
+        # The products of the statements of a text, any two of them, add up to its length squared.
+        self._products = self._counts @ self._counts.T
+
+    def wanted(self, asked: Bag) -> NDArray[np.int32]:
+        """How often the task has each part."""
+        found = np.zeros(len(self._places), dtype=np.int32)
+        for part, count in asked.items():
+            if part in self._places:
+                found[self._places[part]] = count
+        return found
+
+    def share(self, wanted: NDArray[np.int32], texts: Texts) -> Scores:
+        shared = self._counts @ (wanted > 0)
+        scores: Scores = shared[texts].sum(axis=1) / np.maximum(1, self._sizes[texts].sum(axis=1))
+        return scores
+
+    def cosine(self, wanted: NDArray[np.int32], texts: Texts) -> Scores:
+        dots = self._counts @ wanted
+        squares = self._products[texts[:, :, None], texts[:, None, :]].sum(axis=(1, 2))
+        scores: Scores = dots[texts].sum(axis=1) / np.sqrt(np.maximum(1, squares))
+        return scores
+
+    def coverage(self, wanted: NDArray[np.int32], texts: Texts) -> Scores:
+        held = self._counts[:, wanted > 0] > 0
+        scores: Scores = held[texts].any(axis=1).sum(axis=1).astype(np.float64)
+        return scores
 
 
 # Answers are made of the same sentences again and again, so what is found in a sentence is cached.
 
 
-@lru_cache(maxsize=1 << 16)
-def _shared(cut: Cut, asked: str, sentence: str) -> tuple[int, int]:
-    """How many parts of a sentence the task has too, and how many parts there are."""
-    wanted, found = _parts(cut, asked), cut(sentence)
-    return sum(part in wanted for part in found), len(found)
+@lru_cache(maxsize=1 << 15)
+def _bag(cut: Cut, text: str) -> Bag:
+    return Counter(cut(text))
 
 
 @lru_cache(maxsize=1 << 10)
-def _parts(cut: Cut, text: str) -> frozenset[str]:
-    return frozenset(cut(text))
+def _whole_bag(cut: Cut, text: str, layout: Layout) -> Bag:
+    found = Counter[str]()
+    for statement in statements(text, layout):
+        found.update(_bag(cut, statement))
+    return found
 
 
 @lru_cache(maxsize=1 << 14)

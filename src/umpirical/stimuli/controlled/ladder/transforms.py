@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import numpy as np
 
@@ -117,7 +118,15 @@ def _replacing(table: Mapping[str, str], most: int = MOST_WORDS, *, both_ways: b
         new = partners[match[0].casefold()]
         return new.capitalize() if match[0][0].isupper() else new
 
-    return lambda sentences, _: pattern.sub(replaced, " ".join(sentences), count=most)
+    @lru_cache(maxsize=1 << 14)
+    def has_any(sentence: str) -> bool:
+        return pattern.search(sentence) is not None
+
+    def rewritten(sentences: list[str], _: np.random.Generator) -> str:
+        text = " ".join(sentences)
+        return pattern.sub(replaced, text, count=most) if any(map(has_any, sentences)) else text
+
+    return rewritten
 
 
 TRANSFORMS: dict[str, Transform] = {

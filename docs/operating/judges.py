@@ -1,0 +1,292 @@
+"""Planted judges: how each answers, as shares of what it is asked, and the counts that follow.
+
+A judge answers a quad, a pair or a prompt in one of a few ways, and its shares of these ways are its true rates. Task
+families differ: each draws shares of its own around the judge's, with a stated correlation within the family.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from umpirical.domain.stimuli import Family, Stimulus
+from umpirical.domain.tallies import CallTally, PairTally, QuadTally, Tallies, VacuumTally
+
+__all__ = ["JUDGES", "Plan", "Planted", "at_limits", "draw", "plan_of"]
+
+ARM = "baseline"
+
+Shares = Mapping[str, float]
+
+# Ways to answer a quad, two versions in two orders each: which calls are right, wrong or ties.
+QUAD_WAYS = {
+    "follows": (2, 2),
+    "blind": (2, -2),
+    "one version": (2, 0),
+    "slot": (0, 0),
+    "reversed": (-2, -2),
+    "tie": (None, None),
+    "abstains": (None, None),
+}
+"""For each version: 2 if both orders are right, -2 if both are wrong, 0 if one of each, None if neither names any."""
+
+EQUAL_WAYS = ("stable", "positional", "one-sided", "tie", "abstains")
+
+
+@dataclass(frozen=True)
+class Planted:
+    """How a judge answers."""
+
+    dark: float = 0.0
+    """Vacuum prompts for which it names a winner."""
+    equal: Shares = field(default_factory=dict)
+    """Ways to answer a pair of equal quality; the rest are ties."""
+    quads: Mapping[float, Shares] = field(default_factory=dict)
+    """Ways to answer a quad by step; the rest follow the task. A step not named is answered as the next below."""
+    conflict: float = 0.0
+    """Share of pairs in which it names the longer, lesser answer in both orders."""
+    unparsed: float = 0.0
+    """Calls whose answer cannot be read, whatever it is."""
+    hidden: float = 0.0
+    """Share of its stable preferences between equal answers that cannot be read."""
+    failed: float = 0.0
+    sound: bool = False
+    """Whether it meets every limit, so that refusing it is an error."""
+
+    def shares(self, step: float) -> Shares:
+        below = [known for known in self.quads if known <= step] or list(self.quads)
+        return self.quads[max(below)] if below else {}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked of each task family."""
+
+    vacuum: Counter
+    equal: Counter
+    quads: Counter
+    """By family and step."""
+    conflict: Counter
+    other: Counter
+    """Calls about anything else."""
+
+    @property
+    def families(self) -> list[str]:
+        return sorted({*self.vacuum, *self.equal, *(family for family, _ in self.quads)})
+
+
+def plan_of(stimuli: Iterable[Stimulus]) -> Plan:
+    """Counts a stimulus set. A blank pair that differs in blanks is two prompts, one in each order."""
+    plan = Plan(*(Counter() for _ in range(5)))
+    for stimulus in stimuli:
+        family = stimulus.cluster
+        if stimulus.family == Family.VACUUM:
+            plan.vacuum[family] += len(set(stimulus.candidates))
+        elif stimulus.family == Family.DELTA0:
+            plan.equal[family] += 1
+        elif stimulus.family == Family.LADDER:
+            plan.quads[family, stimulus.delta] += 0.5
+        elif stimulus.family == Family.CONFLICT:
+            plan.conflict[family] += 1
+        else:
+            plan.other[family] += 2
+    return plan
+
+
+def draw(judge: Planted, plan: Plan, rng: np.random.Generator, *, correlation: float) -> Tallies:
+    """Draws the counts of one run."""
+    drawing = _Drawing(judge, rng, correlation)
+    for family in plan.families:
+        drawing.vacuum(family, plan.vacuum[family])
+        drawing.equal(family, plan.equal[family])
+        for step in sorted({step for name, step in plan.quads if name == family}):
+            drawing.quads(family, step, int(plan.quads[family, step]))
+        drawing.conflict(family, plan.conflict[family])
+        drawing.calls[family]["planned"] += plan.other[family]
+        drawing.count_lost(family, plan.other[family])
+    return drawing.tallies()
+
+
+class _Drawing:
+    def __init__(self, judge: Planted, rng: np.random.Generator, correlation: float) -> None:
+        self.judge, self.rng, self.correlation = judge, rng, correlation
+        self.made: dict[str, list] = defaultdict(list)
+        self.calls: dict[str, Counter] = defaultdict(Counter)
+
+    def vacuum(self, family: str, prompts: int) -> None:
+        (hits, _), lost = self._drawn({"hit": self.judge.dark}, ("hit", "tie"), prompts, calls=1, family=family)
+        self.made["vacuum"].append(VacuumTally(family, ARM, "empty", prompts - lost, hits, lost))
+
+    def equal(self, family: str, pairs: int) -> None:
+        ways, lost = self._drawn(self.judge.equal, EQUAL_WAYS, pairs, calls=2, family=family, rest="tie")
+        stable, positional, one_sided, tie, abstains = ways
+        hidden = int(self.rng.binomial(stable, self.judge.hidden))
+        self.calls[family]["unparsed"] += 2 * hidden
+        self.calls[family]["abstained"] += 2 * abstains
+        answered = pairs - lost - hidden
+        self.made["pairs"].append(
+            PairTally(
+                family, ARM, Family.DELTA0, 0.0, answered, stable - hidden, positional, one_sided, tie + abstains,
+                tie_calls=2 * tie + one_sided, abstained_calls=2 * abstains, incomplete=lost + hidden,
+                slot_1_calls=2 * positional + stable - hidden, slot_2_calls=stable - hidden,
+            )
+        )  # fmt: skip
+
+    def quads(self, family: str, step: float, quads: int) -> None:
+        ways, lost = self._drawn(
+            self.judge.shares(step), tuple(QUAD_WAYS), quads, calls=4, family=family, rest="follows"
+        )
+        count = dict(zip(QUAD_WAYS, ways, strict=True))
+        self.calls[family]["abstained"] += 4 * count["abstains"]
+        answered = quads - lost
+        versions = [(number, side) for way, number in count.items() for side in QUAD_WAYS[way]]
+        both, wrong = (sum(n for n, side in versions if side == which) for which in (2, -2))
+        split = sum(n for n, side in versions if side == 0)
+        ties = sum(n for n, side in versions if side is None)
+        self.made["pairs"].append(
+            PairTally(
+                family, ARM, Family.LADDER, step, 2 * answered, both + wrong, split, 0, ties,
+                correct_calls=2 * both + split, wrong_calls=2 * wrong + split, both_correct=both,
+                tie_calls=2 * ties, incomplete=2 * lost,
+            )
+        )  # fmt: skip
+        self.made["quads"].append(
+            QuadTally(
+                family, ARM, Family.LADDER, "", step, answered, count["follows"], count["blind"], count["reversed"],
+                count["one version"], count["slot"] + count["tie"] + count["abstains"], incomplete=lost,
+            )
+        )  # fmt: skip
+
+    def conflict(self, family: str, pairs: int) -> None:
+        if pairs:
+            (wrong, right), lost = self._drawn(
+                {"longer": self.judge.conflict}, ("longer", "right"), pairs, calls=2, family=family, rest="right"
+            )
+            self.made["pairs"].append(
+                PairTally(
+                    family, ARM, Family.CONFLICT, 1.0, pairs - lost, wrong + right,
+                    correct_calls=2 * right, wrong_calls=2 * wrong, both_correct=right, incomplete=lost,
+                )
+            )  # fmt: skip
+
+    def count_lost(self, family: str, calls: int) -> None:
+        unparsed = int(self.rng.binomial(calls, self.judge.unparsed))
+        self.calls[family]["unparsed"] += unparsed
+        self.calls[family]["failed"] += int(self.rng.binomial(calls - unparsed, self.judge.failed))
+
+    def tallies(self) -> Tallies:
+        calls = [
+            CallTally(
+                family, ARM, Family.LADDER, "", None, planned=count["planned"], abstained=count["abstained"],
+                unparsed=count["unparsed"], failed=count["failed"],
+                tie=max(0, count["planned"] - count["abstained"] - count["unparsed"] - count["failed"]),
+            )
+            for family, count in self.calls.items()
+        ]  # fmt: skip
+        return Tallies(
+            vacuum=tuple(self.made["vacuum"]),
+            pairs=tuple(self.made["pairs"]),
+            quads=tuple(self.made["quads"]),
+            calls=tuple(calls),
+        )
+
+    def _drawn(  # noqa: PLR0913  # each by its name
+        self, shares: Shares, ways: tuple[str, ...], units: int, *, calls: int, family: str, rest: str = "tie"
+    ) -> tuple[list[int], int]:
+        """Draws how many of the units are answered in each way, and how many are lost because a call is."""
+        lost_share = 1 - (1 - self.judge.unparsed) * (1 - self.judge.failed)
+        lost = int(self.rng.binomial(units, 1 - (1 - lost_share) ** calls))
+        self.calls[family]["planned"] += calls * units
+        # A lost unit has at least one lost call; the mean number given that is spread over the two reasons.
+        if lost:
+            mean = calls * lost_share / (1 - (1 - lost_share) ** calls)
+            gone = round(lost * mean)
+            unparsed = int(self.rng.binomial(gone, min(1.0, self.judge.unparsed / lost_share)))
+            self.calls[family]["unparsed"] += unparsed
+            self.calls[family]["failed"] += gone - unparsed
+        whole = dict(shares)
+        whole[rest] = whole.get(rest, 0.0) + max(0.0, 1 - sum(whole.values()))
+        chances = self._of_family(np.array([whole.get(way, 0.0) for way in ways]))
+        return [int(number) for number in self.rng.multinomial(units - lost, chances)], lost
+
+    def _of_family(self, chances: np.ndarray) -> np.ndarray:
+        possible = chances > 0
+        if not self.correlation or possible.sum() < 2:
+            return chances / chances.sum()
+        own = np.zeros(len(chances))
+        own[possible] = self.rng.dirichlet(chances[possible] * (1 / self.correlation - 1))
+        return own
+
+
+PERFECT = Planted(sound=True)
+
+HALF = Planted(
+    dark=0.025,
+    equal={"stable": 0.02, "positional": 0.02, "one-sided": 0.02},
+    quads={0.0: {"blind": 0.06, "one version": 0.06, "slot": 0.02}, 5.0: {"blind": 0.03, "one version": 0.04}},
+    conflict=0.08,
+    unparsed=0.005,
+    sound=True,
+)
+
+LIMIT_QUADS = {0.0: {"blind": 0.15, "one version": 0.20, "slot": 0.15}, 5.0: {"blind": 0.15, "one version": 0.10}}
+
+AT_EVERY_LIMIT = Planted(
+    dark=0.05, equal={"stable": 0.0, "positional": 0.10}, quads=LIMIT_QUADS, conflict=0.10 + 0.20, unparsed=0.02
+)
+"""Both false preferences .10; target sensitivity .775 at one requirement and .90 at five; following .75, blind .15."""
+
+
+def _lapsing(share: float) -> Planted:
+    return Planted(
+        dark=0.7 * share,
+        equal={"one-sided": share},
+        quads={0.0: {"one version": 2 * share}},
+        conflict=share / 2,
+        sound=True,
+    )
+
+
+JUDGES: dict[str, Planted] = {
+    "perfect": PERFECT,
+    "1 % lapses, DC .7 %": _lapsing(0.01),
+    "half of the limits": HALF,
+    "misses small differences": Planted(quads={0.0: {"tie": 0.69}, 5.0: {}}, sound=True),
+    "at every limit": AT_EVERY_LIMIT,
+    "dark current .10": replace(PERFECT, dark=0.10, sound=False),
+    "dark current .20": replace(PERFECT, dark=0.20, sound=False),
+    "stable preference .20": replace(PERFECT, equal={"stable": 0.20}, sound=False),
+    "slot decides in .30 of equal pairs": replace(PERFECT, equal={"positional": 0.30}, sound=False),
+    "random": Planted(
+        dark=0.67,
+        equal={"stable": 0.22, "positional": 0.22, "one-sided": 0.45},
+        quads={0.0: {"follows": 0.05, "blind": 0.10, "reversed": 0.05, "one version": 0.20, "slot": 0.30, "tie": 0.30}},
+        conflict=0.33,
+    ),
+    "always a tie": Planted(quads={0.0: {"tie": 1.0}}),
+    "always slot 1": Planted(dark=1.0, equal={"positional": 1.0}, quads={0.0: {"slot": 1.0}}),
+    "always abstains": Planted(equal={"abstains": 1.0}, quads={0.0: {"abstains": 1.0}}),
+    "reversed": Planted(quads={0.0: {"reversed": 1.0}}, conflict=1.0),
+    "task-blind": Planted(quads={0.0: {"blind": 1.0}}),
+    "task-blind in half of the quads": Planted(quads={0.0: {"blind": 0.5}}),
+    "longer is better, else sound": replace(PERFECT, conflict=1.0, sound=False),
+    "always unparsed": Planted(unparsed=1.0),
+    "half unparsed, else perfect": Planted(unparsed=0.5),
+    "5 % unparsed, else perfect": Planted(unparsed=0.05),
+    "hides a stable preference of .60": Planted(equal={"stable": 0.60}, hidden=0.95),
+    "20 % failed calls, else perfect": Planted(failed=0.20),
+}
+
+
+def at_limits() -> dict[str, Planted]:
+    """Judges that are perfect but for one limit of the policy `ranking`, which they are exactly at."""
+    return {
+        "dark-current .05": replace(PERFECT, dark=0.05),
+        "target-sensitivity at Δ5 .90": replace(PERFECT, quads={0.0: {}, 5.0: {"tie": 0.10}}),
+        "task-following at Δ5 .75": replace(PERFECT, quads={0.0: {}, 5.0: {"one version": 0.25}}),
+        "task-blind-preference .15": replace(PERFECT, quads={0.0: {"blind": 0.15}, 5.0: {"blind": 0.15}}),
+        "conflict-excess .10": replace(PERFECT, conflict=0.10),
+        "abstention-rate .30": replace(PERFECT, equal={"abstains": 0.30}, quads={0.0: {"abstains": 0.30}}),
+        "unparsed-rate .10": replace(PERFECT, unparsed=0.10),
+    }

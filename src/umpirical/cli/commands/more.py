@@ -1,0 +1,47 @@
+"""`umpirical more`."""
+
+from decimal import Decimal
+from pathlib import Path
+
+import click
+
+from umpirical.cli.consent import Terms, spending_options
+from umpirical.cli.measurement import exit_code, measure_more
+from umpirical.cli.terminal import MAKING_STIMULI, inert, say
+
+__all__ = ["command"]
+
+
+@click.command("more")
+@click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@spending_options
+@click.option("--concurrency", default=16, type=click.IntRange(1, 4096), help="Calls in flight at a time.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(  # noqa: PLR0913, PLR0917  # each an option
+    run: Path,
+    yes: bool,  # noqa: FBT001
+    max_cost: Decimal | None,
+    prices: tuple[str, ...],
+    allow_unpriced: bool,  # noqa: FBT001
+    concurrency: int,
+    as_json: bool,  # noqa: FBT001
+) -> int:
+    """Ask just what would settle what RUN leaves open, and write one datasheet of both.
+
+    The possible cost is shown first. Answers of RUN are reused, and each follow-up may err half as often as the look
+    before it, since a second look gives chance a second try.
+    """
+    from umpirical.study.run import follow_run
+
+    click.echo(MAKING_STIMULI, err=True)
+    planned, words = follow_run(run)
+    for line in words:
+        click.echo(f"  {inert(line)}", err=True)
+    results = measure_more(
+        planned, Terms(yes, max_cost, prices, allow_unpriced), concurrency=concurrency, quiet=as_json
+    )
+    if as_json:
+        import json
+
+        say(json.dumps([result.summary() for result in results], indent=1))
+    return exit_code(results)

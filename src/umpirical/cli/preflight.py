@@ -1,0 +1,82 @@
+"""Shows a preflight on the terminal, and asks for consent to it."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import click
+
+from umpirical.cli.consent import Terms, agree
+from umpirical.cli.terminal import inert
+
+if TYPE_CHECKING:
+    from umpirical.domain.judgments import Outcome
+    from umpirical.study.estimate import PlanEstimate
+    from umpirical.study.preflight import Preflight, PreflightPlan
+
+__all__ = ["TerminalPreflight"]
+
+LONGEST = 600
+"""Characters of a prompt or an answer that are shown."""
+
+
+class TerminalPreflight:
+    """Holds preflights before the person at the terminal, or before the flags of the command."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self.spent = Decimal(0)
+        """US dollars, by preflights."""
+        self.held = False
+        """Whether any call was tried."""
+
+    @property
+    def terms(self) -> Terms:
+        """The terms for what comes after: what the preflights took counts under the same cap."""
+        cap = self._terms.max_cost
+        left = None if cap is None else max(Decimal(0), cap - self.spent)
+        return replace(self._terms, max_cost=left)
+
+    def agree(self, plans: "Sequence[PreflightPlan]", whole: "PlanEstimate") -> Decimal | None:
+        calls, most = sum(plan.calls for plan in plans), sum((plan.at_most for plan in plans), Decimal(0))
+        unseen = sum(plan.calls for plan in plans if plan.unseen)
+        terms, price = self._terms, f", at most ${most}" if most else ""
+        click.echo(f"preflight: {calls} calls show whether answers can be read{price}; they are kept", err=True)
+        if not sys.stdin.isatty():
+            # Nobody can be asked twice, so the flags have to cover everything.
+            most, unseen = whole.bound, whole.unseen_calls
+        elif terms.max_cost is not None:
+            terms = replace(terms, max_cost=min(terms.max_cost, most))
+        return agree(terms, most=most, unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "")
+
+    def show(self, found: "Preflight") -> None:
+        self.spent, self.held = found.spent, True
+        click.echo(f"judge {inert(found.judge)}", err=True)
+        for number, call in enumerate(found.calls):
+            if number == 0:
+                click.echo(_block("prompt", call.prompt), err=True)
+            answer = call.response.text if call.response.text is not None else "(none)"
+            click.echo(_block("answer", answer), err=True)
+            click.echo(f"  read as: {inert(_read(call.outcome))}", err=True)
+
+
+def _block(title: str, text: str) -> str:
+    shown = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}\n[...]\n{text[-LONGEST // 2 :]}"
+    lines = "\n".join(f"    {inert(line)}" for line in shown.splitlines() or [""])
+    return f"  {title}:\n{lines}"
+
+
+def _read(outcome: "Outcome") -> str:
+    from umpirical.domain.judgments import Abstained, Failed, Unparsed, Verdict
+
+    match outcome:
+        case Verdict(value=value):
+            return f"{value}"
+        case Abstained():
+            return "abstained"
+        case Unparsed(why=why):
+            return f"nothing, {why}"
+        case Failed(kind=kind, detail=detail):
+            return f"nothing, {kind}: {detail}"

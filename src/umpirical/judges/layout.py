@@ -1,0 +1,59 @@
+"""How a layout is written into a prompt, and what a judge's words then mean."""
+
+from collections.abc import Mapping
+
+from umpirical.domain.layouts import PLAIN, Layout
+from umpirical.domain.scales import Choice
+from umpirical.judges.spec import JudgeSpec
+from umpirical.text.templates import placeholders
+
+__all__ = ["LAYOUT_PLACEHOLDERS", "crossed_arms", "layout_values", "layout_words"]
+
+LABELS = frozenset({"first_label", "second_label"})
+OPTIONS = frozenset({"options", "winners"})
+
+LAYOUT_PLACEHOLDERS = LABELS | OPTIONS
+"""`first_label` and `second_label`: what `first` and `second` are called. `options`: what may be answered, in order;
+`winners`: the same without the tie."""
+
+
+def layout_values(layout: Layout | None) -> dict[str, str]:
+    """Returns what is filled into a prompt."""
+    layout = layout or PLAIN
+    label_1, label_2 = layout.slot_labels
+    winners = [_option(label) for label in layout_words(layout) if label != Choice.TIE]
+    options = [_option(label) for label in layout_words(layout)]
+    return {
+        "first_label": label_1,
+        "second_label": label_2,
+        "winners": ", ".join(winners),
+        "options": ", ".join(options),
+    }
+
+
+def layout_words(layout: Layout) -> Mapping[str, str]:
+    """Maps every word that may be answered to the choice that it stands for, in the order of the options."""
+    label_1, label_2 = layout.slot_labels
+    words = [(label_1, str(Choice.SLOT_1)), (label_2, str(Choice.SLOT_2))]
+    if layout.options_swapped:
+        words.reverse()
+    words.insert(layout.tie_place, (str(Choice.TIE), str(Choice.TIE)))
+    return dict(words)
+
+
+def crossed_arms(spec: JudgeSpec) -> tuple[str, ...]:
+    """Returns the arms in which the layout can be varied: those whose prompt leaves it open, as the built-in ones do.
+
+    A judge with words or a pattern of its own for answers keeps them, so its layout is never varied.
+    """
+    if spec.kind != "compare" or spec.answer.labels or spec.answer.pattern:
+        return ()
+    return tuple(arm for arm, prompt in spec.prompts.items() if _leaves_open(placeholders(prompt)))
+
+
+def _leaves_open(names: set[str]) -> bool:
+    return names >= LABELS and bool(names & OPTIONS)
+
+
+def _option(label: str) -> str:
+    return f'"{label}"' if label == Choice.TIE else f'"{label}" if candidate {label} is better'

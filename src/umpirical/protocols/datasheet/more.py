@@ -1,0 +1,151 @@
+"""What to ask more of a judge, so that what is open about it is settled: no more than that.
+
+A follow-up has the stimuli of the run first, in their order, so that their answers are found again, and after them only
+stimuli of the families and steps that the open limits are about.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import inf
+
+from umpirical.domain.digests import digest
+from umpirical.domain.errors import UsageError
+from umpirical.domain.stimuli import TIER_2, Family, Stimulus
+from umpirical.protocols.datasheet.decision import settling
+from umpirical.protocols.datasheet.policy import Policy
+from umpirical.protocols.datasheet.policy_files import preset
+from umpirical.protocols.datasheet.record import Datasheet
+from umpirical.protocols.datasheet.report import held_to
+from umpirical.protocols.datasheet.spec import DatasheetStudy
+from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_materials
+from umpirical.protocols.protocol import Followed
+from umpirical.reports.numbers import about, part, units
+from umpirical.reports.record import ConditionRecord
+from umpirical.runs.run import Run
+from umpirical.stimuli.controlled.gates.suite import refuse_unsound
+from umpirical.stimuli.controlled.recipes import recipe
+from umpirical.store.stimulus_sets import write_stimuli
+
+__all__ = ["Want", "chosen_stimuli", "follow_up", "wanted"]
+
+LARGEST = "full"
+
+MOST_SETS = 2
+"""How many sets of the largest size are made to choose from, each by another seed."""
+
+ASKED_OF = {
+    "dark-current": Family.VACUUM,
+    "raw-false-preference": Family.DELTA0,
+    "positional-false-preference": Family.DELTA0,
+    "stable-cross-sensitivity": Family.DELTA0,
+    "grade-spread": Family.DELTA0,
+    "grade-concordance": Family.LADDER,
+    "target-sensitivity": Family.LADDER,
+    "both-orders-sensitivity": Family.LADDER,
+    "task-following": Family.LADDER,
+    "task-blind-preference": Family.LADDER,
+    "conflict-excess": Family.CONFLICT,
+    "figure-sensitivity": Family.FIGURES,
+}
+"""The family of stimuli that a measure is about. Any stimulus tells more about a measure that is not here."""
+
+
+@dataclass(slots=True)
+class Want:
+    """How much more is wanted of one part of the design."""
+
+    measure: str
+    family: str
+    """Empty for any."""
+    step: float | None
+    unit: str
+    left: float
+    """Units; without end if how many would do is not known."""
+
+    def gets(self, group: Sequence[Stimulus]) -> float:
+        """Returns how many units a group of stimuli adds: a quad, or a single stimulus."""
+        first = group[0]
+        if self.family not in {"", first.family} or self.step not in {None, first.delta}:
+            return 0
+        if first.family == Family.VACUUM:
+            return len(set(first.candidates)) if self.family or self.unit == "call" else 0
+        return {"quad": 1, "call": 2 * len(group)}.get(self.unit, len(group))
+
+
+def wanted(sheet: Datasheet) -> list[Want]:
+    """Returns what would settle the open limits of the judge's own prompt."""
+    arm = sheet.limits[0].arm if sheet.limits else ""
+    open_ = [limit for limit in sheet.limits if limit.arm == arm and limit.essential and limit.state == "open"]
+    asked = {(need.measure, need.stratum): need for limit in open_ for need in settling(limit)}
+    return [_want(need) for need in asked.values() if need.more_needed is not None or need.verdict == "N/A"]
+
+
+def _want(need: ConditionRecord) -> Want:
+    step = float(need.stratum) if need.stratum.replace(".", "", 1).isdecimal() else None
+    family = ASKED_OF.get(need.measure, "")
+    return Want(need.measure, family, step, need.unit or "pair", inf if need.more_needed is None else need.more_needed)
+
+
+def chosen_stimuli(wants: Sequence[Want], candidates: Sequence[Stimulus], known: set[str]) -> Iterator[Stimulus]:
+    """Yields the stimuli that wants still need, and counts them off; what was shown before is not shown again."""
+    for _, group in groupby(candidates, key=lambda stimulus: stimulus.quad or stimulus.id):
+        whole = list(group)
+        contents = {stimulus.content for stimulus in whole}
+        gains = [want.gets(whole) for want in wants]
+        if contents & known or not any(gain for want, gain in zip(wants, gains, strict=True) if want.left > 0):
+            continue
+        known |= contents
+        for want, gain in zip(wants, gains, strict=True):
+            want.left -= gain
+        yield from whole
+
+
+def follow_up(run: Run, sheet: Datasheet, study: DatasheetStudy) -> Followed:
+    """Returns the stimuli of a run and those that would settle what it leaves open; `study` is of the largest size."""
+    if not sheet.complete:
+        raise UsageError("the run is not complete", fix="run it again: it is resumed")
+    policy = _next_look(sheet.policy or preset())
+    # What the next look is held to is stricter: what passes now may need more then.
+    wants = wanted(held_to(sheet, policy))
+    if not wants or sheet.decision is None or sheet.decision.verdict != "not-enough-data":
+        verdict = sheet.decision.title if sheet.decision else "none"
+        raise UsageError(
+            f"the decision is {verdict!r}, and nothing that could be asked would settle it",
+            fix="umpirical report RUN  says what would change it",
+        )
+    words = tuple(map(_words, wants))
+    first = list(run.stimuli)
+    extra = list(_extra(wants, study, {stimulus.content for stimulus in first if stimulus.family not in TIER_2}))
+    if not extra:
+        raise UsageError("all stimuli that tell more have been asked", fix="add tasks of your own to the study")
+    name = digest("follow-up", [run.stimuli.digest, [stimulus.id for stimulus in extra]])[:12]
+    kept = {key: value for key, value in run.stimuli.manifest.items() if key not in {"digest", "stimuli", "parts"}}
+    stimuli = write_stimuli(
+        study.folder / "stimuli" / name, [*first, *extra], about={**kept, "follows": run.stimuli.folder.name}
+    )
+    return Followed(study, stimuli, words, {"policy": policy.model_dump(mode="json"), "follows": run.name})
+
+
+def _extra(wants: Sequence[Want], study: DatasheetStudy, known: set[str]) -> Iterator[Stimulus]:
+    materials, size = chosen_materials(study), recipe(LARGEST)
+    for turn in range(MOST_SETS):
+        if all(want.left <= 0 for want in wants):
+            return
+        candidates, gates = build_stimuli(materials, size, seed=study.spec.seed + turn)
+        refuse_unsound(gates)
+        yield from chosen_stimuli(wants, candidates, known)
+        for want in wants:
+            # Of what was never measured, one set is enough to begin with.
+            want.left = 0 if want.left == inf else want.left
+
+
+def _words(want: Want) -> str:
+    name = want.measure.replace("-", " ") + (f" at {part(f'{want.step:g}')}" if want.step is not None else "")
+    number = "" if want.left == inf else f"about {about(int(want.left))} more {units(want.unit, want.left)}"
+    return f"{name}: {number or 'not measured yet'}"
+
+
+def _next_look(policy: Policy) -> Policy:
+    """A second look gives chance a second try: each follow-up errs half as often as the look before it."""
+    return policy.model_copy(update={"accepts": policy.accepts / 2, "refuses": policy.refuses / 2})

@@ -1,0 +1,231 @@
+"""The preflight: a few calls that show whether a judge's answers can be read, before the whole run is agreed to.
+
+They are the run's own trials, and their answers are kept in its journal: nothing is asked twice.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from typing import Protocol
+
+from umpirical.domain.errors import JudgeUnreadable
+from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
+from umpirical.domain.responses import Response
+from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.trials import Trial
+from umpirical.judges.judge import Judge, Request
+from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.money import FREE, Ledger, Meter, Pricer
+from umpirical.models.prices import UNPRICED
+from umpirical.models.requests import ChatRequest
+from umpirical.models.worst_case import WorstCase
+from umpirical.runs.judgments import reader_of
+from umpirical.runs.loop import run_on_loop
+from umpirical.runs.plan import request_for
+from umpirical.runs.run import Run
+from umpirical.study.estimate import PlanEstimate
+
+__all__ = ["CALLS", "Preflight", "PreflightCall", "PreflightPlan", "Preflighting", "ask_preflight", "plan_preflight"]
+
+CALLS = 4
+"""Most calls of a preflight: enough to tell a judge that is never read from one that sometimes is not."""
+
+GIVE_UP = 2
+"""After this many calls without an answer, no further one is made: the server is not there, or refuses."""
+
+SHARD = 0
+"""The shard that the calls are taken from."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightPlan:
+    """What is asked of one judge, and what it can cost."""
+
+    run: Run
+    pricer: Pricer
+    trials: tuple[tuple[Trial, Stimulus], ...]
+    calls: int
+    """Those that have no answer yet."""
+    at_most: Decimal
+    """US dollars, for calls with a known price."""
+    unseen: bool
+    """Whether the price is unknown here."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightCall:
+    """One call, and how its answer was read."""
+
+    prompt: str
+    """What the judge was shown."""
+    response: Response
+    outcome: Outcome
+
+    @property
+    def readable(self) -> bool:
+        return isinstance(self.outcome, Verdict | Abstained)
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """The calls of one judge's preflight."""
+
+    judge: str
+    calls: tuple[PreflightCall, ...]
+    spent: Decimal
+    """US dollars, by all preflights of the command so far."""
+
+    def check(self) -> None:
+        """Raises JudgeUnreadable, with the remedy, if fewer than half of the answers can be read."""
+        lost = [call for call in self.calls if not call.readable]
+        if not lost or 2 * len(lost) <= len(self.calls):
+            return
+        counted = f"judge {self.judge}: {len(lost)} of {len(self.calls)} calls of the preflight"
+        if silent := [call.outcome for call in lost if isinstance(call.outcome, Failed)]:
+            why = f"{silent[0].kind}: {silent[0].detail}"
+            raise JudgeUnreadable(
+                f"{counted} got no answer ({why})",
+                fix="make sure that the judge answers and that its key is right, then run the same command again",
+            )
+        raise JudgeUnreadable(f"{counted} got an answer that is not on its scale", fix=_remedy(lost))
+
+
+def _remedy(lost: Sequence[PreflightCall]) -> str:
+    if all(call.response.finish_reason == "length" for call in lost):
+        return "the answers were cut: raise decoding.max_tokens of the judge"
+    reasons = dict.fromkeys(call.outcome.why for call in lost if isinstance(call.outcome, Unparsed))
+    return (
+        f"{'; '.join(reasons)}. Tell the judge in its prompt to end with exactly one answer of its scale, or name the "
+        "scale that it answers on; --no-preflight measures it as it is"
+    )
+
+
+class Preflighting(Protocol):
+    """The person, or the flags, before whom a preflight is held."""
+
+    def agree(self, plans: Sequence[PreflightPlan], whole: PlanEstimate) -> Decimal | None:
+        """Agrees to the price of the preflights, given that of everything; returns their cap, or raises."""
+        ...
+
+    def show(self, found: Preflight) -> None:
+        """Shows what was asked, what came back, and how it was read."""
+        ...
+
+
+def plan_preflight(run: Run, pricer: Pricer | None) -> PreflightPlan | None:
+    """Returns the calls to make; None if there is nothing to find out.
+
+    That is so for a simulated judge, for one that is asked in batches, which may take a day, and for a run that has
+    answers already. Answers of an earlier preflight are read again, and not asked for again.
+    """
+    batched = run.judge.model is not None and run.judge.model.batch
+    reused = any((run.folder / "reused").glob(f"shard={SHARD}/*.parquet"))
+    if run.simulated or batched or reused or run.store.sealed() or not run.trials:
+        return None
+    trials = _chosen(run)
+    answers = _answers(run)
+    if answers.keys() - {trial.id for trial, _ in trials}:
+        return None
+    pending = [entry for entry in trials if entry[0].id not in answers]
+    unseen = run.judge.model is None or pricer is UNPRICED
+    return PreflightPlan(run, pricer or FREE, trials, len(pending), _at_most(run, pricer, pending), unseen)
+
+
+def ask_preflight(plan: PreflightPlan, ledger: Ledger) -> Preflight:
+    """Makes the calls one after another, and keeps their answers in the run's journal."""
+    run = plan.run
+    with run.store.locked():
+        run_on_loop(_ask(plan, Calling(1, Meter(plan.pricer, ledger))))
+    journal = run.store.open_journal()
+    try:
+        known = {response.trial_id: response for response in journal.responses(SHARD)}
+    finally:
+        journal.close()
+    judge, read = run.call.open_judge(), reader_of(run.judge)
+    calls = tuple(
+        PreflightCall(
+            _text(request_for(judge, stimulus, trial.presentation)),
+            known[trial.id],
+            read(known[trial.id], trial.presentation),
+        )
+        for trial, stimulus in plan.trials
+        if trial.id in known
+    )
+    return Preflight(run.judge.name, calls, ledger.spent)
+
+
+async def _ask(plan: PreflightPlan, calling: Calling) -> None:
+    run = plan.run
+    judge: Judge = run.call.open_judge(calling)
+    journal = run.store.open_journal()
+    answered = {response.trial_id for response in journal.responses(SHARD) if response.failure is None}
+    silent = 0
+    try:
+        for trial, stimulus in plan.trials:
+            if trial.id in answered or silent == GIVE_UP:
+                continue
+            response = await judge.ask(request_for(judge, stimulus, trial.presentation), trial_id=trial.id)
+            journal.commit([(SHARD, 0, response)])
+            silent += response.failure is not None
+    finally:
+        journal.close()
+        await judge.close()
+
+
+def _chosen(run: Run) -> tuple[tuple[Trial, Stimulus], ...]:
+    """Returns the first trial of each family of the first shard, then others, each about another text."""
+    found: dict[str, tuple[Trial, Stimulus]] = {}
+    families: set[str] = set()
+    others: list[tuple[Trial, Stimulus]] = []
+    for trial, stimulus in _planned(run):
+        if trial.stimulus_id in found or any(trial.stimulus_id == other.stimulus_id for other, _ in others):
+            continue
+        if stimulus.family in families:
+            others = [*others, (trial, stimulus)][:CALLS]
+        else:
+            families.add(stimulus.family)
+            found[trial.stimulus_id] = (trial, stimulus)
+        if len(found) == CALLS:
+            break
+    return (*found.values(), *others)[:CALLS]
+
+
+def _planned(run: Run) -> Iterator[tuple[Trial, Stimulus]]:
+    """Yields the first shard; what shows a blank candidate comes last, since it says little to a reader."""
+    blank = []
+    for trial, part in run.store.plan_shard(SHARD):
+        stimulus = run.stimuli.part(part)[trial.stimulus_id]
+        if all(text.strip() for text in stimulus.candidates):
+            yield trial, stimulus
+        else:
+            blank.append((trial, stimulus))
+    yield from blank
+
+
+def _answers(run: Run) -> dict[str, Response]:
+    """Returns the answers in the journal, by trial."""
+    journal = run.store.open_journal()
+    try:
+        found = journal.responses(SHARD)
+    finally:
+        journal.close()
+    return {response.trial_id: response for response in found if response.failure is None}
+
+
+def _at_most(run: Run, pricer: Pricer | None, pending: Sequence[tuple[Trial, Stimulus]]) -> Decimal:
+    model, worst = run.judge.model, WorstCase()
+    if model is None:
+        return Decimal(0)
+    judge = run.call.open_judge()
+    for trial, stimulus in pending:
+        request = request_for(judge, stimulus, trial.presentation)
+        assert isinstance(request, ChatRequest)  # noqa: S101  # it is asked of a model
+        worst.add(worst.of(request, pricer), model)
+    return (worst.at_most or Decimal(0)).quantize(Decimal("0.0001"), ROUND_CEILING)
+
+
+def _text(request: Request) -> str:
+    """Returns what a judge is shown; a function of the user's own writes its own prompt, and is shown the parts."""
+    if isinstance(request, ChatRequest):
+        return "\n\n".join(message.content for message in request.messages)
+    return str(request.payload())
