@@ -5,6 +5,7 @@ them, with figures exchanged as well.
 """
 
 import os
+from functools import cache
 
 import pytest
 
@@ -26,6 +27,7 @@ def checkers():
         pytest.skip(f"needs {', '.join(needed)}")
 
 
+@cache
 def every_text():
     return [text for family in FAMILIES for text in texts_of(family, range(len(family.sets)), exchanged=True)]
 
@@ -54,18 +56,20 @@ def test_every_word_of_every_family_is_spelt_right(language):
     assert spelling(words - names - possessives, language) == []
 
 
-@pytest.mark.parametrize(
-    ("rule", "text"),
-    [
-        ("AnA", "A invoice that was in an earlier file is skipped."),
-        ("AnA", "The price is shown on an board near the door."),
-        ("InTimeFromNow", "In 46 days from now you can post links freely."),
-        ("ModalOf", "The train could of arrived on time."),
-        ("RepeatedWords", "The coach leaves at the the stop by noon."),
-    ],
-)
-def test_broken_english_is_found(rule, text):
-    assert rule in [finding.rule for finding in grammar([Text("a task", "en", text)])]
+BROKEN = {
+    "A invoice that was in an earlier file is skipped.": "AnA",
+    "The price is shown on an board near the door.": "AnA",
+    "In 46 days from now you can post links freely.": "InTimeFromNow",
+    "The train could of arrived on time.": "ModalOf",
+    "The coach leaves at the the stop by noon.": "RepeatedWords",
+}
+"""Broken English, and the rule that says so."""
+
+
+def test_broken_english_is_found():
+    # Together, since the checker takes seconds to start.
+    found = grammar([Text("a task", "en", text) for text in BROKEN])
+    assert {(finding.text, finding.rule) for finding in found} >= set(BROKEN.items())
 
 
 @pytest.mark.parametrize(
