@@ -82,7 +82,7 @@ def test_one_judge_in_one_command_leads_to_a_datasheet_and_two_to_a_comparison(r
 def test_the_grade_example_is_measured(run, tmp_path):
     lend_stimuli(tmp_path, size="standard")
     (tmp_path / "umpirical.yaml").write_text(GRADE_STUDY)
-    run("umpirical run .", OPEN)
+    run("umpirical run .")
     assert one_datasheet(tmp_path)["judge"]["kind"] == "grade"
 
 

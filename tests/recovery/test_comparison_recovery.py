@@ -7,7 +7,7 @@ from tests.recovery.outcome_sampling import DESIGN, sample_run
 from umpirical.domain.stimuli import Family
 from umpirical.measures.estimates.differences import differences_between
 from umpirical.protocols.datasheet.comparison.families import standings
-from umpirical.protocols.datasheet.policy import POLICIES
+from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.reports.record import result_record
 from umpirical.stats.simulation.judge import LatentJudge
 
@@ -16,7 +16,7 @@ JUDGES = {
     "hasty": LatentJudge(0.6, 0.3, 0.5, 0.6, 0.02),
 }
 
-LIMITED = {(limit.measure, limit.stratum) for limit in POLICIES["compare"]}
+LIMITED = {limit.key for limit in preset().compare}
 
 ROWS = tuple(kind for kind in DESIGN if kind.family in (Family.DELTA0, Family.LADDER))
 
