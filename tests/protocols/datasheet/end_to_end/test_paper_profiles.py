@@ -67,7 +67,7 @@ def results(tmp_path_factory):
             study = parse_study(text, folder)
             datasheet = complete_run(prepare_run(study, study.spec.judges[0]), 8, lambda *_: Silent()).record
             assert datasheet.complete
-            assert datasheet.run.trials == 540 * len(arms)
+            assert datasheet.run.trials == 620 * len(arms)
             for arm in arms:
                 found[seed, name, arm] = {(m.name, m.stratum): m.result for m in datasheet.measures if m.arm == arm}
     return found
