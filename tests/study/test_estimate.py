@@ -7,7 +7,7 @@ import pytest
 from tests.protocols.datasheet.end_to_end.conftest import JUDGES, Silent
 from tests.runs.loopback import CALLS, swayed_answer, write_study
 from tests.stimuli.built import lend_stimuli
-from tests.stimuli.own_tasks import SINGLE
+from tests.stimuli.own_tasks import CROSSED_SINGLE
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Usage
 from umpirical.domain.trials import Presentation
@@ -17,7 +17,6 @@ from umpirical.models.requests import ChatRequest
 from umpirical.runs.plan import shown
 from umpirical.stats.precision import half_width
 from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS
-from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.file import load_study, parse_study
 from umpirical.study.prepare import prepare_run
@@ -249,10 +248,10 @@ def test_precision_is_that_of_the_measures_as_they_will_be_counted(plan):
 def test_precision_of_a_known_design(plan):
     _, found = plan("adapter: simulated, name: careful")
     planned = {(part.measure, part.stratum): part for part in found.precision}
-    # 20 tasks with 3 pairs of equal quality each: t(19) = 2.093, sqrt(.25 · 1.1 / 60) = .06770.
+    # 24 families with one pair of equal quality each: t(23) = 2.0687, sqrt(.25 / 24) = .10206.
     part = planned["positional-false-preference", ""]
-    assert (part.units, part.tasks, part.unit) == (60, 20, "pair")
-    assert part.half_widths[1] == pytest.approx(2.093 * 0.06770, abs=1e-4)
+    assert (part.units, part.tasks, part.unit) == (24, 24, "pair")
+    assert part.half_widths[1] == pytest.approx(2.0687 * 0.10206, abs=1e-4)
 
 
 def test_a_judge_whose_order_is_fixed_has_no_pairs(plan):
@@ -261,9 +260,10 @@ def test_a_judge_whose_order_is_fixed_has_no_pairs(plan):
 
 
 def test_one_task_gives_no_interval(plan, tmp_path):
-    (tmp_path / "own.yaml").write_text(SINGLE)
+    (tmp_path / "own.yaml").write_text(CROSSED_SINGLE)
     _, found = plan("adapter: simulated, name: careful", tasks="tasks: [own.yaml]\n")
-    assert found.calls == CALLS / RECIPES["screen"].tasks
+    # Two vacuum prompts; an equal pair, two quads and a conflict, in both orders.
+    assert found.calls == 2 + 2 * (1 + 2 * 2 + 1)
     assert found.precision == ()
 
 

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from tests.stimuli.built import built, tasks_of
-from umpirical.stimuli.controlled.layouts import PROSE
+from tests.stimuli.built import built
 from umpirical.testing.sample_texts import ORDINARY_TEXTS
 from umpirical.text.blocks import markdown_blocks
 from umpirical.text.sentences import (
@@ -48,10 +47,8 @@ def test_on_a_plain_paragraph_all_agree():
 
 
 def test_on_the_built_in_answers_the_two_that_are_closest_agree():
-    layouts = {task.id: task.layout for task in tasks_of("standard").values()}
-    made = [stimulus for stimulus in built("standard") if layouts[stimulus.task_id] == PROSE]
-    answers = {text for stimulus in made for text in stimulus.candidates if text.strip()}
-    assert len(answers) > 500
+    answers = {text for stimulus in built("screen", ladder="filler") for text in stimulus.candidates if text.strip()}
+    assert len(answers) > 200
     assert all(at_every_stop(text) == in_any_script(text) for text in answers)
 
 
