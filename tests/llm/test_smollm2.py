@@ -23,7 +23,7 @@ The time that a model takes goes by its tokens; seconds would only say how busy 
 def run(server, tmp_path_factory) -> Path:
     folder = write_study(tmp_path_factory.mktemp("measured"), server.base_url)
     done = umpirical("run", ".", folder=folder)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in {3, 4}, done.stderr  # what is decided is not what is tested here
     [run] = (folder / "runs").iterdir()
     return run
 
