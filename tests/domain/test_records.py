@@ -38,6 +38,9 @@ CHANGED = {
     "gold_from": "label",
     "evidence": {"proof": "equal"},
     "strata": {"grade": "8"},
+    "task_family": "family",
+    "quad": "quad 1",
+    "version": "A",
 }
 
 EXPECTATIONS = [
