@@ -51,12 +51,12 @@ PARTS = (
     "calls",
     "outcomes",
     "layouts",
-    "quads",
     "grade_pairs",
     "grades",
     "changes",
     "repeats",
     "golds",
+    "quads",
 )
 """The fields of `Tallies` that hold tallies; the others say what the scale means."""
 
