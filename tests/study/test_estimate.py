@@ -10,7 +10,6 @@ from tests.stimuli.built import lend_stimuli
 from tests.stimuli.own_tasks import CROSSED_SINGLE
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Usage
-from umpirical.domain.trials import Presentation
 from umpirical.models.money import FREE
 from umpirical.models.prices import UNPRICED, TokenPrices, most_input_tokens
 from umpirical.models.requests import ChatRequest
@@ -50,7 +49,7 @@ def requests(run) -> list[ChatRequest]:
     judge, stimuli = run.call.open_judge(), run.stimuli
     trials = [pair for shard in range(run.shards) for pair in run.store.plan_shard(shard)]
     return [
-        judge.request(shown(stimuli.part(part)[trial.stimulus_id], trial.presentation.order), Presentation())
+        judge.request(shown(stimuli.part(part)[trial.stimulus_id], trial.presentation.order), trial.presentation)
         for trial, part in trials
     ]
 
@@ -159,7 +158,7 @@ def test_repeats_multiply_and_share_their_prompts(plan):
     assert thrice.at_most == 3 * once.at_most
     assert thrice.expected == 3 * once.expected
     # A vacuum prompt and a pair count once, however often they are asked.
-    for measure, units in (("dark-current", 60), ("no-preference", 60)):
+    for measure, units in (("dark-current", 48), ("no-preference", 24)):
         assert [part.units for part in thrice.precision if (part.measure, part.stratum) == (measure, "")] == [units]
 
 

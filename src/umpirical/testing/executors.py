@@ -49,7 +49,7 @@ STUDY = {
 SHARD = 25
 """Trials per shard: few, so that there are several shards."""
 
-CAP = Decimal("0.004")
+CAP = Decimal("0.002")
 
 SIMULATED: dict[str, Any] = {"name": "kit", "model": {"adapter": "simulated", "name": "coin"}}
 RAISING: dict[str, Any] = {"name": "kit", "callable": f"{__name__}:choosy"}

@@ -87,7 +87,7 @@ class PlannedTallies(PlannedCounts):
         self.calls[task, arm, family, stimulus.stratum, stimulus.delta] += 1
         if family != "vacuum":
             order, delta = trial.presentation.order, stimulus.delta or 0.0
-            stratum = stimulus.stratum if family in TIER_2 else ""
+            stratum = stimulus.stratum if family in TIER_2 or family == Family.CONFLICT else ""
             pairs = self.pairs.setdefault((task, arm, family, delta, stratum), {})
             pairs.setdefault(trial.stimulus_id, set()).add(order)
             if stimulus.quad:
