@@ -30,6 +30,7 @@ HEAVY: dict[str, int] = {
     "tests/models/test_inspect_memory.py": 9,
     "tests/mutations/test_mutations.py": 70,
     "tests/parity/test_records.py": 40,
+    "tests/protocols/datasheet/end_to_end/test_audit_judges.py": 90,
     "tests/protocols/datasheet/end_to_end/test_carriers.py": 14,
     "tests/protocols/datasheet/end_to_end/test_grade_runs.py": 10,
     "tests/protocols/datasheet/end_to_end/test_known_judges.py": 11,
