@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -103,30 +103,25 @@ Texts = NDArray[np.int64]
 Scores = NDArray[np.float64]
 
 
+Scorer = Callable[[Texts], Scores]
+
+
 class MatchTable:
     """What every matcher makes of many texts at once, each made of some of the same few statements."""
 
     def __init__(self, rows: Sequence[str]) -> None:
         """`rows` are the statements, which texts name by number."""
         self._counts = {cut: _Counts(cut, rows) for cut in {matcher.cut for matcher in MATCHERS.values()}}
+        self._scorers: dict[str, list[Scorer]] = {}
 
     def told(self, task: Task, first: Texts, second: Texts) -> NDArray[np.int64]:
         """For each pair of texts and each matcher, what the matcher says under this task."""
+        if task.id not in self._scorers:
+            self._scorers[task.id] = [self._counts[m.cut].scorer(m.measure, m.asked(task)) for m in MATCHERS.values()]
         both = np.concatenate([first, second])
-        scores = np.stack([self._scores(matcher, task, both) for matcher in MATCHERS.values()], axis=1)
+        scores = np.stack([score(both) for score in self._scorers[task.id]], axis=1)
         gaps = scores[: len(first)] - scores[len(first) :]
         return (gaps > ROUNDING).astype(np.int64) - (gaps < -ROUNDING)
-
-    def _scores(self, matcher: Matcher, task: Task, texts: Texts) -> Scores:
-        counts = self._counts[matcher.cut]
-        wanted = counts.wanted(matcher.asked(task))
-        match matcher.measure:
-            case "share":
-                return counts.share(wanted, texts)
-            case "cosine":
-                return counts.cosine(wanted, texts)
-            case "coverage":
-                return counts.coverage(wanted, texts)
 
 
 class _Counts:
@@ -136,36 +131,35 @@ class _Counts:
         bags = [_bag(cut, row) for row in rows]
         parts = dict.fromkeys(part for bag in bags for part in bag)
         self._places = {part: place for place, part in enumerate(parts)}
-        self._counts = np.zeros((len(bags), len(parts)), dtype=np.int32)
+        self._counts = np.zeros((len(bags), len(parts)))
         for row, bag in zip(self._counts, bags, strict=True):
             row[[self._places[part] for part in bag]] = list(bag.values())
-        self._sizes = self._counts.sum(axis=1)
-        # The products of the statements of a text, any two of them, add up to its length squared.
-        self._products = self._counts @ self._counts.T
 
-    def wanted(self, asked: Bag) -> NDArray[np.int32]:
-        """How often the task has each part."""
-        found = np.zeros(len(self._places), dtype=np.int32)
-        for part, count in asked.items():
-            if part in self._places:
-                found[self._places[part]] = count
-        return found
+    def scorer(self, measure: Measure, asked: Bag) -> Scorer:
+        """Scores texts by what they have in common with `asked`."""
+        wanted = np.zeros(len(self._places))
+        for part in asked.keys() & self._places.keys():
+            wanted[self._places[part]] = asked[part]
+        match measure:
+            case "share":
+                shared, sizes = self._counts @ (wanted > 0), self._counts.sum(axis=1)
+                return lambda texts: shared[texts].sum(axis=1) / np.maximum(1, sizes[texts].sum(axis=1))
+            case "cosine":
+                dots, products = self._counts @ wanted, self._products
+                return lambda texts: dots[texts].sum(axis=1) / np.sqrt(np.maximum(1, _squares(products, texts)))
+            case "coverage":
+                held = self._counts[:, wanted > 0] > 0
+                return lambda texts: held[texts].any(axis=1).sum(axis=1).astype(np.float64)
 
-    def share(self, wanted: NDArray[np.int32], texts: Texts) -> Scores:
-        shared = self._counts @ (wanted > 0)
-        scores: Scores = shared[texts].sum(axis=1) / np.maximum(1, self._sizes[texts].sum(axis=1))
-        return scores
+    @cached_property
+    def _products(self) -> NDArray[np.float64]:
+        return self._counts @ self._counts.T
 
-    def cosine(self, wanted: NDArray[np.int32], texts: Texts) -> Scores:
-        dots = self._counts @ wanted
-        squares = self._products[texts[:, :, None], texts[:, None, :]].sum(axis=(1, 2))
-        scores: Scores = dots[texts].sum(axis=1) / np.sqrt(np.maximum(1, squares))
-        return scores
 
-    def coverage(self, wanted: NDArray[np.int32], texts: Texts) -> Scores:
-        held = self._counts[:, wanted > 0] > 0
-        scores: Scores = held[texts].any(axis=1).sum(axis=1).astype(np.float64)
-        return scores
+def _squares(products: NDArray[np.float64], texts: Texts) -> Scores:
+    """The length of each text, squared: the products of its statements, any two of them, added up."""
+    squares: Scores = products[texts[:, :, None], texts[:, None, :]].sum(axis=(1, 2))
+    return squares
 
 
 # Answers are made of the same sentences again and again, so what is found in a sentence is cached.
