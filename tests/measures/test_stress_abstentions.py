@@ -91,11 +91,11 @@ def test_the_bounds_of_a_shift_move_what_is_missing_over_the_whole_scale():
         assert results(name, GAPS)["spacing"].bounds == pytest.approx((-24 / 11, 26 / 11))
 
 
-def test_the_bounds_of_an_excess_count_what_is_missing_as_none_and_as_all():
-    # 1 of 5 retested; one more item changed, and was asked once; 5 missing.
+def test_the_bounds_of_an_excess_count_what_is_missing_as_all_noise_and_as_all_change():
+    # 1 of 5 retested; one more item was asked once; 5 missing. An item of pure noise counts -1/2.
     found = results("excess-change", GAPS)["spacing"]
     assert (found.numerator, found.denominator) == (1.0, 5)
-    assert found.bounds == pytest.approx((1 / 11, (1 + 1 + 5) / 11))
+    assert found.bounds == pytest.approx(((1 - 6 / 2) / 11, (1 + 6) / 11))
 
 
 def test_where_nothing_is_missing_there_are_no_bounds():

@@ -13,6 +13,10 @@ from umpirical.stats.shifts import signed_mean
 __all__ = ["SPEC", "excess_change"]
 
 
+LEAST = 0.5
+"""An item takes off at most this much: where both texts are answered in two ways, half of the combinations differ."""
+
+
 def excess_change(tallies: Tallies, arm: str) -> list[Measure]:
     """Change rate less what the judge's own noise on the two texts would give, on the same items, by test.
 
@@ -40,9 +44,8 @@ def _excess(chosen: Sequence[ChangeTally]) -> Result:
         return Undefined(ONE_CLUSTER if items else none, left_out=missing)
     found = signed_mean([max(e, 0.0) for e in excess], [max(-e, 0.0) for e in excess], items)
     low, high = kept_in(found.low, found.high, least=-1.0, most=1.0)
-    absent = sum(tally.incomplete for tally in chosen)
-    unrepeated = sum(tally.changed - tally.changed_retested for tally in chosen if tally.pairs > tally.retested)
-    count = sum(items) + single + absent
+    outside = single + sum(tally.incomplete for tally in chosen)
+    count = sum(items) + outside
     return Estimate(
         value=found.value,
         numerator=sum(excess),
@@ -51,7 +54,7 @@ def _excess(chosen: Sequence[ChangeTally]) -> Result:
         interval=Interval(low, high, "score limits of rises and falls, joined over clusters"),
         clusters=found.clusters,
         left_out=missing,
-        bounds=(sum(excess) / count, (sum(excess) + unrepeated + absent) / count) if missing else None,
+        bounds=((sum(excess) - LEAST * outside) / count, (sum(excess) + outside) / count) if missing else None,
     )
 
 
