@@ -302,7 +302,7 @@ def test_the_essays_make_a_study_without_a_word_of_help(umpirical, tmp_path):
     assert "ordinal: 1, 2, 3, 4, 5, 6   (as numbers in order)" in out
     study = load_study(tmp_path, outside=True)
     items, summary = read_items(study.spec.dataset, tmp_path, seed=study.spec.seed)
-    assert (summary.rows, len(items)) == (93, 60)
+    assert (summary.rows, len(items)) == (93, 93)
     code, out, err = umpirical("check", tmp_path, "--outside")
     assert (code, out.splitlines()[-1]) == (0, "ok"), out + err
 

@@ -50,7 +50,7 @@ from umpirical.testing.chat_server import ChatServer
 def first_slot(body):
     prompt = body["messages"][-1]["content"]
     label = re.search(r"\\[candidate (\\w+),", prompt)[1]
-    return label[::-1] if "backwards" in prompt else label
+    return label[::-1] if "Spell it backwards" in prompt else label
 
 with ChatServer(first_slot) as server:
     judge = {"name": "first", "answer": {"constrained": False}, "model": {

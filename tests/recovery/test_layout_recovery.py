@@ -38,7 +38,7 @@ JUDGES = {
 
 def design(tasks, pairs):
     """Rows of (task, label sign, list sign, tie place)."""
-    found = [(task, cell_layout(task, pair)) for task in range(tasks) for pair in range(pairs)]
+    found = [(task, cell_layout(task * pairs + pair)) for task in range(tasks) for pair in range(pairs)]
     signs = [(t, 1 - 2 * one.labels_swapped, 1 - 2 * one.options_swapped, one.tie_place) for t, one in found]
     return np.array(signs)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
+from tests.runs.loopback import CALLS, REFUSED, judgments, swayed_answer, write_study
 from umpirical.testing import ChatServer
 
 CONCURRENCY = 32
@@ -28,7 +28,7 @@ def start(study: Path) -> subprocess.Popen[str]:
 
 def finish(study: Path) -> dict:
     done = subprocess.run(run_command(study), capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == REFUSED, done.stderr
     return json.loads(done.stdout)[0]
 
 

@@ -295,10 +295,11 @@ def _decision(store: RunStore, document: str) -> str:
 
 
 def measured_runs(folder: Path) -> list[Path]:
-    """Returns the folders of a study's runs."""
-    found = sorted(path.parent for path in (folder / "runs").glob("*/run.json"))
+    """Returns the folders of a study's runs in which at least one question has been asked."""
+    planned = sorted(path.parent for path in (folder / "runs").glob("*/run.json"))
+    found = [run for run in planned if RunStore(run).started()]
     if not found:
-        raise UsageError(f"{folder} has no runs", fix=f"umpirical run {folder}")
+        raise UsageError(f"{folder}: no run has been measured yet", fix=f"umpirical run {folder}")
     return found
 
 
@@ -316,7 +317,7 @@ def write_side_by_side(
     chosen = {run.resolve() for run in runs}
     measured.sort(key=lambda store: store.folder.resolve() in chosen)
     known = [(store, protocol_of_run(store)) for store in measured]
-    ready = [(s, p) for s, p in known if (s.folder / f"{p.name}.json").is_file() and s.started()]
+    ready = [(s, p) for s, p in known if (s.folder / f"{p.name}.json").is_file()]
     if not ready:
         raise UsageError(f"{folder}: no run has been measured yet", fix=f"umpirical run {folder}")
     last, protocol = ready[-1]

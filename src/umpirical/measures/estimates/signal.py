@@ -17,6 +17,9 @@ FAMILIES = (Family.DELTA0, Family.LADDER, Family.LENGTH, Family.CONFLICT)
 """Families the model is fitted to. Pairs of unlike requirements are not among them: their difference is not a multiple
 of one unit."""
 
+UNEQUAL = (Family.LENGTH, Family.CONFLICT)
+"""Families whose candidates are of different length on purpose."""
+
 METHODS = {
     "jackknife": "model-based, task jackknife",
     "profile": "model-based, profile likelihood: at a bound",
@@ -66,12 +69,16 @@ def model_outcomes(tallies: Tallies, arm: str) -> tuple[OutcomeTally, ...]:
 
 
 def pair_counts(outcomes: Sequence[OutcomeTally], tasks: Sequence[str]) -> PairCounts:
-    """The outcomes in the form the kernel takes; a task's number is its place in `tasks`."""
+    """The outcomes in the form the kernel takes; a task's number is its place in `tasks`.
+
+    Lengths count where the design sets them apart. Elsewhere they differ by a few percent, by chance: that says nothing
+    about a taste for length, and as many kinds of pairs as lengths would make the fit ten times as slow.
+    """
     return PairCounts.of(
         [tasks.index(tally.cluster) for tally in outcomes],
         [tally.delta for tally in outcomes],
         [tally.counts for tally in outcomes],
-        log_length=[tally.log_length for tally in outcomes],
+        log_length=[tally.log_length if tally.family in UNEQUAL else 0.0 for tally in outcomes],
         weight=[tally.pairs for tally in outcomes],
     )
 
@@ -81,8 +88,7 @@ def _fitted(outcomes: tuple[OutcomeTally, ...]) -> SignalEstimates | str:
     tasks = sorted({tally.cluster for tally in outcomes})
     if len(tasks) < 2:
         return ONE_TASK if tasks else NO_VERDICTS
-    # In other families lengths differ by a few percent, which says nothing about a taste for length.
-    unequal = any(tally.family in (Family.LENGTH, Family.CONFLICT) for tally in outcomes)
+    unequal = any(tally.family in UNEQUAL for tally in outcomes)
     try:
         return estimate_signal(pair_counts(outcomes, tasks), fixed={} if unequal else {"length_weight": 0.0})
     except ValueError as error:

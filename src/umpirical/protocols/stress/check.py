@@ -1,7 +1,6 @@
 """Checks whether a stress study is fit to run. Only reads files."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 
 from umpirical.domain.attempts import Attempt
@@ -10,12 +9,13 @@ from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.protocols.protocol import Checked
 from umpirical.protocols.review.opening import read_review
+from umpirical.protocols.review.outcomes import Review
 from umpirical.protocols.review.words import never_opened, review_words
 from umpirical.protocols.stress.commissions import PlannedCommissions, planned_commissions
 from umpirical.protocols.stress.originals import Originals, read_originals
 from umpirical.protocols.stress.spec import StressStudy
 from umpirical.protocols.stress.start import RUBRIC_PLACEHOLDER
-from umpirical.protocols.stress.stimuli import existing_generation, generated_made
+from umpirical.protocols.stress.stimuli import existing_generation, expected_stimuli, generated_made
 from umpirical.stimuli.perturbations.proof import proved_stimuli
 
 __all__ = ["check_stress"]
@@ -37,16 +37,13 @@ def check_stress(study: StressStudy) -> Checked:
     notes += _generation_notes(study, planned)
     attempts = list(_attempts(study, planned))
     problems = [*_rubric_problems(study), *_simulated_problems(study)]
-    held_back, said = 0, ""
+    review = None
     try:
-        held_back, said = _reviewed(study, planned, attempts)
+        review = read_review(study.review_terms) if planned.commissions else None
+        notes += _review_notes(study, attempts, review)
     except UsageError as error:
         problems.append(f"{error}; {error.fix}")
-    notes += [said] if said else []
-    # Counts what is wanted: every changed text is asked about equally often, whatever it says.
-    given_up = sum(entry.given_up for entry in generated_made(planned, attempts).values())
-    wanted = planned.commissions[given_up + held_back :]
-    stimuli += [replace(commission.source, family=commission.perturbation.name) for commission in wanted]
+    stimuli += expected_stimuli(study, planned, attempts, review)
     return Checked(problems=problems, notes=notes, stimuli=stimuli)
 
 
@@ -77,19 +74,15 @@ def _generation_notes(study: StressStudy, planned: PlannedCommissions) -> Iterat
         yield f"umpirical generate  has {left:,} stimuli to write before  umpirical run  can be used"
 
 
-def _reviewed(study: StressStudy, planned: PlannedCommissions, attempts: Sequence[Attempt]) -> tuple[int, str]:
-    """Returns how many texts people's decisions withhold from the judges, and the review in one line."""
-    if not planned.commissions:
-        return 0, ""
+def _review_notes(study: StressStudy, attempts: Sequence[Attempt], review: Review | None) -> Iterator[str]:
+    """Yields the review in one line, if there is anything to say of it."""
     written = [attempt.stimulus.id for attempt in attempts if attempt.stimulus is not None]
-    review, waits = read_review(study.review_terms), study.spec.review.undecided == "leave-out"
-    if review is None:
-        left_out = len(written) if waits else 0
-        return left_out, never_opened(left_out) if waits else ""
-    from umpirical.protocols.review.summary import review_record
+    if review is not None:
+        from umpirical.protocols.review.summary import review_record
 
-    record = review_record(study.review_terms, review, written)
-    return record.rejected + record.left_out, f"review: {review_words(record)}"
+        yield f"review: {review_words(review_record(study.review_terms, review, written))}"
+    elif study.spec.review.undecided == "leave-out" and written:
+        yield never_opened(len(written))
 
 
 def _attempts(study: StressStudy, planned: PlannedCommissions) -> Iterator[Attempt]:

@@ -1,7 +1,7 @@
 """The stimulus set of a stress study: originals, what a program made from them, and what a generator wrote."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -23,7 +23,14 @@ from umpirical.stimuli.perturbations.proof import proved_stimuli
 from umpirical.store.generation import GenerationStore
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 
-__all__ = ["GENERATED", "existing_generation", "generated_made", "open_generation", "write_stress_set"]
+__all__ = [
+    "GENERATED",
+    "existing_generation",
+    "expected_stimuli",
+    "generated_made",
+    "open_generation",
+    "write_stress_set",
+]
 
 GENERATED = "generated"
 """Folder in a study that holds everything its generator wrote."""
@@ -53,6 +60,21 @@ def write_stress_set(study: StressStudy) -> StimulusSet:
     if (folder / "manifest.json").exists():
         return StimulusSet(folder)
     return write_stimuli(folder, stimuli, about=about)
+
+
+def expected_stimuli(
+    study: StressStudy, planned: PlannedCommissions, attempts: Sequence[Attempt], review: Review | None
+) -> Iterator[Stimulus]:
+    """Yields what judges will be asked about: what is written, as reviewed, and originals in place of what is not."""
+    made = generated_made(planned, attempts)
+    written = _by_commission(attempts)
+    tried = Counter(settled.commission for settled in attempts)
+    for commission in planned.commissions:
+        if commission.id in written:
+            shown = _as_reviewed(study.spec.review, review, made, commission, written[commission.id])
+            yield from () if shown is None else (shown,)
+        elif tried[commission.id] < commission.terms.attempts:
+            yield replace(commission.source, family=commission.perturbation.name, expectation=commission.expectation)
 
 
 def open_generation(study_folder: Path) -> GenerationStore:
@@ -138,8 +160,12 @@ def _written(
         store.close()
     made |= generated_made(planned, attempts)
     # In the order of the commissions: the order in which they were settled is arbitrary.
-    stimuli = {settled.commission: settled.stimulus for settled in attempts if settled.stimulus is not None}
+    stimuli = _by_commission(attempts)
     return [(commission, stimuli[commission.id]) for commission in planned.commissions if commission.id in stimuli]
+
+
+def _by_commission(attempts: Iterable[Attempt]) -> dict[str, Stimulus]:
+    return {settled.commission: settled.stimulus for settled in attempts if settled.stimulus is not None}
 
 
 def _as_reviewed(

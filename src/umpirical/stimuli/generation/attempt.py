@@ -12,11 +12,7 @@ from umpirical.domain.attempts import Attempt, CheckResult
 from umpirical.domain.digests import digest
 from umpirical.domain.responses import Response
 from umpirical.domain.stimuli import (
-    Expectation,
-    FlippedVerdict,
-    GivenLabel,
     GoldSource,
-    SameVerdict,
     Stimulus,
 )
 from umpirical.models.requests import ChatRequest, Decoding, Message
@@ -186,13 +182,9 @@ def _wanted(commission: Commission) -> str:
 
 
 def _stimulus(commission: Commission, settled: Attempt, agreeing: int) -> Stimulus:
-    source, kind = commission.source, commission.perturbation.expectation
-    expectation: Expectation
-    gold, gold_from = source.gold, source.gold_from
-    expectation = SameVerdict()
-    if kind != "same-verdict":
-        gold, gold_from = commission.target, _CONSTRUCTED
-        expectation = FlippedVerdict() if kind == "flipped-verdict" else GivenLabel(commission.target)
+    source = commission.source
+    kept = commission.perturbation.expectation == "same-verdict"
+    gold, gold_from = (source.gold, source.gold_from) if kept else (commission.target, _CONSTRUCTED)
     evidence = {f"check {result.check}": result.found for result in settled.checks}
     model = commission.terms.generator.model
     evidence |= {
@@ -210,7 +202,7 @@ def _stimulus(commission: Commission, settled: Attempt, agreeing: int) -> Stimul
         task_id=source.task_id,
         task=source.task,
         candidates=(settled.text,),
-        expectation=expectation,
+        expectation=commission.expectation,
         maker=commission.perturbation.maker,
         family=commission.perturbation.name,
         parent=source.id,

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from umpirical.domain.digests import digest
 from umpirical.domain.scales import GradeScale
-from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.stimuli import Expectation, FlippedVerdict, GivenLabel, SameVerdict, Stimulus
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 
 __all__ = ["Commission", "GenerationTerms", "Writer"]
@@ -82,6 +82,17 @@ class Commission:
             raise ValueError(f"{self.perturbation.name} is to keep the verdict, so it has no target to be validated by")
         if not keeps and self.target not in self.terms.scale.labels:
             raise ValueError(f"{self.perturbation.name}: the target {self.target!r} is not a label of the scale")
+
+    @property
+    def expectation(self) -> Expectation:
+        """What a judge should do with the text."""
+        match self.perturbation.expectation:
+            case "same-verdict":
+                return SameVerdict()
+            case "flipped-verdict":
+                return FlippedVerdict()
+            case "given-label":
+                return GivenLabel(self.target)
 
     @cached_property
     def id(self) -> str:

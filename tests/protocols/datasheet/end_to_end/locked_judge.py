@@ -2,6 +2,8 @@
 
 import hashlib
 import math
+from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +43,9 @@ def planted_odds(stimulus: Stimulus) -> float:
 
 def locked_answer(body: dict[str, Any]) -> Said:
     """Always the label of slot 1; the tokens say how close it was."""
-    (one, first), (two, second) = CANDIDATE.findall(body["messages"][-1]["content"])
-    stimulus = _stimuli()[frozenset((first, second))]
+    prompt = body["messages"][-1]["content"]
+    (one, first), (two, second) = CANDIDATE.findall(prompt)
+    stimulus = next(shown for shown in _stimuli()[frozenset((first, second))] if shown.task in prompt)
     odds = BIAS + planted_odds(stimulus) * (1 if first == stimulus.candidates[0] else -1)
     assert odds > 0
     second_label = -math.log1p(math.exp(odds))
@@ -51,8 +54,13 @@ def locked_answer(body: dict[str, Any]) -> Said:
     return Said((*sure, (one, listed[one], listed), ('"}', -0.001, {'"}': -0.001})))
 
 
-def _stimuli() -> dict[frozenset[str], Stimulus]:
-    return {frozenset(stimulus.candidates): stimulus for stimulus in built("screen")}
+@cache
+def _stimuli() -> dict[frozenset[str], list[Stimulus]]:
+    """By their texts, which the two versions of a quad share: only the task tells them apart."""
+    found = defaultdict(list)
+    for stimulus in built("screen"):
+        found[frozenset(stimulus.candidates)].append(stimulus)
+    return found
 
 
 def write_locked_study(folder: Path, base_url: str, *, decoding: str = "{top_logprobs: 20}") -> Path:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.stimuli.built import lend_stimuli
+from umpirical.domain.errors import JudgeUnreadable
 
 JUDGES = Path(__file__).parent / "judges" / "audit_judges.py"
 
@@ -111,6 +112,6 @@ def test_a_bad_judge_is_not_let_through_by_the_full_run(full, decided, judge):
 
 def test_the_preflight_stops_at_answers_that_cannot_be_read(standard, umpirical):
     code, out, err = umpirical("run", standard, "--judge", "never_read", "--yes", "--json")
-    assert code == 2
+    assert code == JudgeUnreadable.exit_code
     assert out == ""
     assert "4 of 4 calls of the preflight got an answer that is not on its scale" in err

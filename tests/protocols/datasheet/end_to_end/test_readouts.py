@@ -18,6 +18,7 @@ from umpirical.protocols.datasheet.readouts.readings import write_readouts
 from umpirical.protocols.datasheet.readouts.record import measure_in, parse_readouts
 from umpirical.protocols.datasheet.readouts.sheets import BY_CONSTRUCTION
 from umpirical.protocols.datasheet.record import parse_datasheet
+from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.store.parquet import read_rows
 from umpirical.store.runs import RunStore
 from umpirical.study.file import load_study, parse_study
@@ -27,7 +28,7 @@ from umpirical.testing import ChatServer
 
 from .locked_judge import locked_answer, planted_odds, write_locked_study
 
-TASKS = {stimulus.task_id for stimulus in built("screen")}
+TASKS = {stimulus.cluster for stimulus in built("screen")}
 CHOSEN_ON = calibration_tasks(TASKS)
 
 
@@ -57,7 +58,7 @@ def values(datasheet):
 
 
 def planted(tasks, family):
-    return [s for s in built("screen") if s.task_id in tasks and s.family == family and len(set(s.candidates)) == 2]
+    return [s for s in built("screen") if s.cluster in tasks and s.family == family and len(set(s.candidates)) == 2]
 
 
 def expected_band(tasks):
@@ -86,7 +87,7 @@ def test_the_average_finds_what_was_planted(locked):
     assert row.band == pytest.approx(expected_band(CHOSEN_ON), abs=1e-6)
     known = {s.id: planted_odds(s) for s in built("screen")}
     rows = list(read_rows(run / "readouts" / "order-averaged" / "judgments" / "00000.parquet"))
-    assert {row["task_id"] for row in rows} == TASKS - CHOSEN_ON
+    assert {row["cluster"] for row in rows} == TASKS - CHOSEN_ON
     said = Counter()
     for one in rows:
         odds = known[one["stimulus_id"]] if one["stratum"] not in {"empty", "identical"} else 0.0
@@ -137,7 +138,7 @@ def test_every_readout_accounts_for_every_trial(locked):
     run, *_ = locked
     for name in ("text", "logprob", "both-orders"):
         datasheet = sheet(run, name)
-        assert sum(row.planned for row in datasheet.audit) == datasheet.run.trials == 300
+        assert sum(row.planned for row in datasheet.audit) == datasheet.run.trials == RECIPES["screen"].calls
 
 
 @pytest.mark.parametrize("name", ["both-orders", "order-averaged"])
@@ -162,8 +163,8 @@ def test_each_readout_is_a_configuration_of_its_own(locked):
         "locked (both-orders)",
         "locked (order-averaged)",
     ]
-    assert "tie band 0.89 nats" in sheets[3].judge.model
-    assert "set on 10 tasks" in sheets[3].findings[1]
+    assert f"tie band {expected_band(CHOSEN_ON):.2f} nats" in sheets[3].judge.model
+    assert f"set on {len(CHOSEN_ON)} tasks" in sheets[3].findings[1]
     assert sheets[3].run.command.endswith(f" && umpirical readouts runs/{locked[0].name}")
 
 
@@ -181,7 +182,7 @@ def rewritten(run, folder, change):
     shutil.copytree(run, place)
     shutil.copytree(run.parent.parent / "stimuli", folder / "stimuli")
     store = RunStore(place)
-    tasks = {s.id: s.task_id for s in built("screen")}
+    tasks = {s.id: s.cluster for s in built("screen")}
     trials = {trial.id: (trial, tasks[trial.stimulus_id]) for trial, _ in store.plan_shard(0)}
     old = list(store.sealed_responses(0).values())
     shutil.rmtree(place / "responses")
@@ -295,7 +296,7 @@ def test_both_orders_keep_the_stable_part_of_every_arm_and_repeat(tmp_path):
     for arm in ("baseline", "strict"):
         text, both = (result[arm, "stable-cross-sensitivity", ""] for result in results)
         assert (both.numerator, both.denominator) == (text.numerator, text.denominator)
-        assert both.denominator == 2 * len(planted(TASKS, "delta0"))
+        assert both.denominator == len(planted(TASKS, "delta0"))  # repeats of a pair are averaged
         raw, ties = results[1][arm, "raw-false-preference", ""], results[1][arm, "no-preference", ""]
         assert raw.numerator == both.numerator
         assert ties.numerator == both.denominator - both.numerator
