@@ -5,7 +5,7 @@ families differ: each draws shares of its own around the judge's, with a stated 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from umpirical.domain.stimuli import Family, Stimulus
 from umpirical.domain.tallies import CallTally, PairTally, QuadTally, Tallies, VacuumTally
 
-__all__ = ["JUDGES", "Plan", "Planted", "at_limits", "draw", "plan_of"]
+__all__ = ["JUDGES", "Plan", "Planted", "at_curable_limits", "at_limits", "draw", "plan_of"]
 
 ARM = "baseline"
 
@@ -96,50 +96,57 @@ def plan_of(stimuli: Iterable[Stimulus]) -> Plan:
 
 def draw(judge: Planted, plan: Plan, rng: np.random.Generator, *, correlation: float) -> Tallies:
     """Draws the counts of one run."""
-    drawing = _Drawing(judge, rng, correlation)
-    for family in plan.families:
-        drawing.vacuum(family, plan.vacuum[family])
-        drawing.equal(family, plan.equal[family])
-        for step in sorted({step for name, step in plan.quads if name == family}):
-            drawing.quads(family, step, int(plan.quads[family, step]))
-        drawing.conflict(family, plan.conflict[family])
-        drawing.calls[family]["planned"] += plan.other[family]
-        drawing.count_lost(family, plan.other[family])
+    drawing = _Drawing(judge, plan.families, rng, correlation)
+    drawing.vacuum(plan.vacuum)
+    drawing.equal(plan.equal)
+    for step in sorted({step for _, step in plan.quads}):
+        drawing.quads(step, {family: plan.quads[family, step] for family in plan.families})
+    drawing.conflict(plan.conflict)
+    drawing.other(plan.other)
     return drawing.tallies()
 
 
 class _Drawing:
-    def __init__(self, judge: Planted, rng: np.random.Generator, correlation: float) -> None:
-        self.judge, self.rng, self.correlation = judge, rng, correlation
+    """Everything is drawn for all families at once: an entry of an array is that of a family."""
+
+    def __init__(self, judge: Planted, families: list[str], rng: np.random.Generator, correlation: float) -> None:
+        self.judge, self.families, self.rng, self.correlation = judge, families, rng, correlation
         self.made: dict[str, list] = defaultdict(list)
-        self.calls: dict[str, Counter] = defaultdict(Counter)
+        self.calls = {name: np.zeros(len(families), int) for name in ("planned", "abstained", "unparsed", "failed")}
 
-    def vacuum(self, family: str, prompts: int) -> None:
-        (hits, _), lost = self._drawn({"hit": self.judge.dark}, ("hit", "tie"), prompts, calls=1, family=family)
-        self.made["vacuum"].append(VacuumTally(family, ARM, "empty", prompts - lost, hits, lost))
+    def vacuum(self, asked: Mapping[str, int]) -> None:
+        prompts = self._units(asked)
+        ways, lost = self._drawn({"hit": self.judge.dark}, ("hit", "tie"), prompts, calls=1)
+        for family, hits, left, gone in zip(self.families, ways[:, 0], prompts - lost, lost, strict=True):
+            self.made["vacuum"].append(VacuumTally(family, ARM, "empty", int(left), float(hits), int(gone)))
 
-    def equal(self, family: str, pairs: int) -> None:
-        ways, lost = self._drawn(self.judge.equal, EQUAL_WAYS, pairs, calls=2, family=family, rest="tie")
-        stable, positional, one_sided, tie, abstains = ways
-        hidden = int(self.rng.binomial(stable, self.judge.hidden))
-        self.calls[family]["unparsed"] += 2 * hidden
-        self.calls[family]["abstained"] += 2 * abstains
-        answered = pairs - lost - hidden
-        self.made["pairs"].append(
-            PairTally(
-                family, ARM, Family.DELTA0, 0.0, answered, stable - hidden, positional, one_sided, tie + abstains,
-                tie_calls=2 * tie + one_sided, abstained_calls=2 * abstains, incomplete=lost + hidden,
-                slot_1_calls=2 * positional + stable - hidden, slot_2_calls=stable - hidden,
-            )
-        )  # fmt: skip
+    def equal(self, asked: Mapping[str, int]) -> None:
+        pairs = self._units(asked)
+        ways, lost = self._drawn(self.judge.equal, EQUAL_WAYS, pairs, calls=2)
+        hidden = self.rng.binomial(ways[:, 0], self.judge.hidden)
+        self.calls["unparsed"] += 2 * hidden
+        self.calls["abstained"] += 2 * ways[:, EQUAL_WAYS.index("abstains")]
+        ways[:, 0] -= hidden
+        for family, counts, gone in zip(self.families, ways.tolist(), (lost + hidden).tolist(), strict=True):
+            stable, positional, one_sided, tie, abstains = counts
+            self.made["pairs"].append(
+                PairTally(
+                    family, ARM, Family.DELTA0, 0.0, sum(counts), stable, positional, one_sided, tie + abstains,
+                    tie_calls=2 * tie + one_sided, abstained_calls=2 * abstains, incomplete=gone,
+                    slot_1_calls=2 * positional + stable, slot_2_calls=stable,
+                )
+            )  # fmt: skip
 
-    def quads(self, family: str, step: float, quads: int) -> None:
-        ways, lost = self._drawn(
-            self.judge.shares(step), tuple(QUAD_WAYS), quads, calls=4, family=family, rest="follows"
-        )
-        count = dict(zip(QUAD_WAYS, ways, strict=True))
-        self.calls[family]["abstained"] += 4 * count["abstains"]
-        answered = quads - lost
+    def quads(self, step: float, asked: Mapping[str, float]) -> None:
+        quads = self._units(asked)
+        ways, lost = self._drawn(self.judge.shares(step), tuple(QUAD_WAYS), quads, calls=4, rest="follows")
+        self.calls["abstained"] += 4 * ways[:, tuple(QUAD_WAYS).index("abstains")]
+        for family, counts, gone in zip(self.families, ways.tolist(), lost.tolist(), strict=True):
+            if sum(counts) + gone:
+                self._quad_tallies(family, step, dict(zip(QUAD_WAYS, counts, strict=True)), gone)
+
+    def _quad_tallies(self, family: str, step: float, count: Mapping[str, int], lost: int) -> None:
+        answered = sum(count.values())
         versions = [(number, side) for way, number in count.items() for side in QUAD_WAYS[way]]
         both, wrong = (sum(n for n, side in versions if side == which) for which in (2, -2))
         split = sum(n for n, side in versions if side == 0)
@@ -158,31 +165,33 @@ class _Drawing:
             )
         )  # fmt: skip
 
-    def conflict(self, family: str, pairs: int) -> None:
-        if pairs:
-            (wrong, right), lost = self._drawn(
-                {"longer": self.judge.conflict}, ("longer", "right"), pairs, calls=2, family=family, rest="right"
-            )
-            self.made["pairs"].append(
-                PairTally(
-                    family, ARM, Family.CONFLICT, 1.0, pairs - lost, wrong + right,
-                    correct_calls=2 * right, wrong_calls=2 * wrong, both_correct=right, incomplete=lost,
-                )
-            )  # fmt: skip
+    def conflict(self, asked: Mapping[str, int]) -> None:
+        pairs = self._units(asked)
+        ways, lost = self._drawn({"longer": self.judge.conflict}, ("longer", "right"), pairs, calls=2, rest="right")
+        for family, (wrong, right), gone in zip(self.families, ways.tolist(), lost.tolist(), strict=True):
+            if wrong + right + gone:
+                self.made["pairs"].append(
+                    PairTally(
+                        family, ARM, Family.CONFLICT, 1.0, wrong + right, wrong + right,
+                        correct_calls=2 * right, wrong_calls=2 * wrong, both_correct=right, incomplete=gone,
+                    )
+                )  # fmt: skip
 
-    def count_lost(self, family: str, calls: int) -> None:
-        unparsed = int(self.rng.binomial(calls, self.judge.unparsed))
-        self.calls[family]["unparsed"] += unparsed
-        self.calls[family]["failed"] += int(self.rng.binomial(calls - unparsed, self.judge.failed))
+    def other(self, asked: Mapping[str, int]) -> None:
+        calls = self._units(asked)
+        unparsed = self.rng.binomial(calls, self.judge.unparsed)
+        self.calls["planned"] += calls
+        self.calls["unparsed"] += unparsed
+        self.calls["failed"] += self.rng.binomial(calls - unparsed, self.judge.failed)
 
     def tallies(self) -> Tallies:
+        rows = zip(self.families, *(counts.tolist() for counts in self.calls.values()), strict=True)
         calls = [
             CallTally(
-                family, ARM, Family.LADDER, "", None, planned=count["planned"], abstained=count["abstained"],
-                unparsed=count["unparsed"], failed=count["failed"],
-                tie=max(0, count["planned"] - count["abstained"] - count["unparsed"] - count["failed"]),
+                family, ARM, Family.LADDER, "", None, planned=planned, abstained=abstained, unparsed=unparsed,
+                failed=failed, tie=max(0, planned - abstained - unparsed - failed),
             )
-            for family, count in self.calls.items()
+            for family, planned, abstained, unparsed, failed in rows
         ]  # fmt: skip
         return Tallies(
             vacuum=tuple(self.made["vacuum"]),
@@ -191,31 +200,35 @@ class _Drawing:
             calls=tuple(calls),
         )
 
-    def _drawn(  # noqa: PLR0913  # each by its name
-        self, shares: Shares, ways: tuple[str, ...], units: int, *, calls: int, family: str, rest: str = "tie"
-    ) -> tuple[list[int], int]:
-        """Draws how many of the units are answered in each way, and how many are lost because a call is."""
+    def _units(self, asked: Mapping[str, float]) -> np.ndarray:
+        return np.array([int(asked.get(family, 0)) for family in self.families])
+
+    def _drawn(
+        self, shares: Shares, ways: tuple[str, ...], units: np.ndarray, *, calls: int, rest: str = "tie"
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draws how many units of each family are answered in each way, and how many are lost because a call is."""
         lost_share = 1 - (1 - self.judge.unparsed) * (1 - self.judge.failed)
-        lost = int(self.rng.binomial(units, 1 - (1 - lost_share) ** calls))
-        self.calls[family]["planned"] += calls * units
-        # A lost unit has at least one lost call; the mean number given that is spread over the two reasons.
-        if lost:
+        lost = self.rng.binomial(units, 1 - (1 - lost_share) ** calls)
+        self.calls["planned"] += calls * units
+        if lost_share:
+            # A lost unit has at least one lost call; the mean number given that is spread over the two reasons.
             mean = calls * lost_share / (1 - (1 - lost_share) ** calls)
-            gone = round(lost * mean)
-            unparsed = int(self.rng.binomial(gone, min(1.0, self.judge.unparsed / lost_share)))
-            self.calls[family]["unparsed"] += unparsed
-            self.calls[family]["failed"] += gone - unparsed
+            gone = np.rint(lost * mean).astype(int)
+            unparsed = self.rng.binomial(gone, min(1.0, self.judge.unparsed / lost_share))
+            self.calls["unparsed"] += unparsed
+            self.calls["failed"] += gone - unparsed
         whole = dict(shares)
         whole[rest] = whole.get(rest, 0.0) + max(0.0, 1 - sum(whole.values()))
-        chances = self._of_family(np.array([whole.get(way, 0.0) for way in ways]))
-        return [int(number) for number in self.rng.multinomial(units - lost, chances)], lost
+        return self.rng.multinomial(units - lost, self._by_family([whole.get(way, 0.0) for way in ways])), lost
 
-    def _of_family(self, chances: np.ndarray) -> np.ndarray:
-        possible = chances > 0
-        if not self.correlation or possible.sum() < 2:
-            return chances / chances.sum()
-        own = np.zeros(len(chances))
-        own[possible] = self.rng.dirichlet(chances[possible] * (1 / self.correlation - 1))
+    def _by_family(self, chances: Sequence[float]) -> np.ndarray:
+        of_judge = np.array(chances) / sum(chances)
+        possible = of_judge > 0
+        own = np.tile(of_judge, (len(self.families), 1))
+        if self.correlation and possible.sum() > 1:
+            own[:, possible] = self.rng.dirichlet(
+                of_judge[possible] * (1 / self.correlation - 1), size=len(self.families)
+            )
         return own
 
 
@@ -289,4 +302,17 @@ def at_limits() -> dict[str, Planted]:
         "conflict-excess .10": replace(PERFECT, conflict=0.10),
         "abstention-rate .30": replace(PERFECT, equal={"abstains": 0.30}, quads={0.0: {"abstains": 0.30}}),
         "unparsed-rate .10": replace(PERFECT, unparsed=0.10),
+    }
+
+
+def at_curable_limits() -> dict[str, Planted]:
+    """The same, for limits that a way of use makes up for, and for those that are not essential."""
+    return {
+        "raw-false-preference .10": replace(PERFECT, equal={"one-sided": 0.20}),
+        "positional-false-preference .10": replace(PERFECT, equal={"positional": 0.10}),
+        "stable-cross-sensitivity .10": replace(PERFECT, equal={"stable": 0.10}),
+        "target-sensitivity at Δ1 .80": replace(PERFECT, quads={0.0: {"tie": 0.20}, 2.0: {}}),
+        "abstention-rate .10": replace(PERFECT, equal={"abstains": 0.10}, quads={0.0: {"abstains": 0.10}}),
+        "unparsed-rate .02": replace(PERFECT, unparsed=0.02),
+        "failure-rate .02": replace(PERFECT, failed=0.02),
     }

@@ -1,23 +1,28 @@
 """Writes docs/operating.md: how often each planted judge is accepted, refused or left open, at each size.
 
-    python docs/operating/write.py --runs 300
+    python docs/operating/write.py --runs 500      draws everything anew, and keeps the counts
+    python docs/operating/write.py                 writes the page again from the counts that are kept
 
 Counts are drawn; measures, limits and decisions are the real ones, on the counts that the shipped sizes plan.
 """
 
 import argparse
+import json
+import os
 import sys
 import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from judges import JUDGES, Plan, Planted, at_limits, draw, plan_of
+from judges import JUDGES, Plan, Planted, at_curable_limits, at_limits, draw, plan_of
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.decision import decide
@@ -32,17 +37,33 @@ from umpirical.stimuli.controlled.recipes import RECIPES, recipe
 from umpirical.study.file import parse_study_data
 
 INTRODUCTION = """\
-Written by `docs/operating/write.py`: {runs} simulated runs for each judge and size, with a correlation of \
-{correlation:g} within a task family. Counts are drawn from planted judges; measures, limits and decisions are the \
-real ones, on the counts that each size plans. A share is of runs; a decision that is not named was never made. The \
-error of a share is at most ±{error:.3f}."""
+Written by `docs/operating/write.py`: {runs} simulated runs for each judge and size. Counts are drawn from planted \
+judges; measures, limits and decisions are the real ones, on the counts that each size plans. Task families differ: \
+within one, answers correlate at .05, and further down at .2. A share is of runs; a decision that is not named was \
+never made. The error of a share is at most ±{error:.3f}, and ±{small:.3f} where it is about .05 or .95."""
+
+SOUND = """\
+A judge that is perfect, or that answers one call in a hundred at random, is told "use" at `standard` and `full`. What is \
+known of a judge at half of every limit stays open in most runs, at any size: .025 and .05 lie so close that it takes \
+more than a thousand prompts to tell them apart. `umpirical more` asks what is left open."""
 
 PROMISE = """\
 The policy promises: a judge at an essential limit is accepted in at most {policy.accepts:g} of runs, and a judge that \
 meets every limit is refused in at most {policy.refuses:g}. Judges that are perfect but for one limit of `ranking`, \
-which they are exactly at, share accepted:"""
+which they are exactly at. Share accepted, with limits or without:"""
 
-PAGE = Path(__file__).parents[1] / "operating.md"
+CURABLE = """\
+Judges that are exactly at a limit that a way of use makes up for, or that is not essential. They may be used with \
+limits. Share told "use", without any:"""
+
+REFUSED = "Judges that meet every limit of `ranking`. Share refused:"
+
+HERE = Path(__file__).parent
+COUNTS = HERE / "counts.json"
+PAGE = HERE.parent / "operating.md"
+
+CORRELATIONS = (0.05, 0.2)
+"""Within a task family. Under the first all policies are shown, under the second `ranking` alone."""
 
 SHORT: dict[Decision, str] = {
     "use": "use",
@@ -52,7 +73,18 @@ SHORT: dict[Decision, str] = {
 }
 ACCEPTED = ("use", "use-with-limits")
 
+Counts = dict[str, int]
+"""How often each decision was made."""
 
+Cell = tuple[str, str, float]
+"""Judge, size and correlation."""
+
+
+def all_judges() -> dict[str, Planted]:
+    return {**JUDGES, **at_limits(), **at_curable_limits()}
+
+
+@cache
 def planned(size: str) -> Plan:
     """Counts what a shipped size asks of each task family."""
     with tempfile.TemporaryDirectory() as folder:
@@ -61,22 +93,17 @@ def planned(size: str) -> Plan:
         return plan_of(datasheet_stimuli(chosen_materials(study), recipe(size), seed=1))
 
 
-Found = dict[str, Counter[Decision]]
-"""How often each decision was made, by policy."""
-
-
-def decisions(  # noqa: PLR0913  # each by its name
-    judge: Planted, plan: Plan, policies: Sequence[Policy], *, runs: int, seed: int, correlation: float
-) -> Found:
-    """Returns how often each decision is made in so many runs, each held to every policy."""
-    rng = np.random.default_rng(seed)
-    found: Found = {policy.policy: Counter() for policy in policies}
+def decisions(cell: Cell, plan: Plan, runs: int) -> dict[str, Counts]:
+    """Returns how often each decision is made in so many runs, by policy."""
+    judge, size, correlation = cell
+    rng = np.random.default_rng(zlib.crc32(f"{judge} {size} {correlation}".encode()))
+    policies = [preset(name) for name in (PRESETS if correlation == CORRELATIONS[0] else ("ranking",))]
+    found: dict[str, Counter[str]] = {policy.policy: Counter() for policy in policies}
     for _ in range(runs):
-        measures = _measured(draw(judge, plan, rng, correlation=correlation), policies)
+        measures = _measured(draw(all_judges()[judge], plan, rng, correlation=correlation), policies)
         for policy in policies:
-            limits = hold_limits(policy, "compare", measures, ["baseline"])
-            found[policy.policy][decide(policy, limits).verdict] += 1
-    return found
+            found[policy.policy][decide(policy, hold_limits(policy, "compare", measures, ["baseline"])).verdict] += 1
+    return {name: dict(sorted(counts.items())) for name, counts in found.items()}
 
 
 def _measured(tallies: Tallies, policies: Sequence[Policy]) -> list[MeasureRecord]:
@@ -86,57 +113,72 @@ def _measured(tallies: Tallies, policies: Sequence[Policy]) -> list[MeasureRecor
     return [measure_record(spec, measure) for spec in specs for measure in spec.compute(tallies, "baseline")]
 
 
-def page(runs: int, correlation: float, sizes: Sequence[str], policies: Sequence[str]) -> str:
-    """Returns the text of the page."""
-    plans = {size: planned(size) for size in sizes}
-    held = [preset(name) for name in dict.fromkeys([*policies, "ranking"])]
-    found = {
-        name: {
-            size: decisions(
-                judge, plan, held, runs=runs, seed=zlib.crc32(f"{name} {size}".encode()), correlation=correlation
-            )
-            for size, plan in plans.items()
+def drawn(runs: int, processes: int) -> dict:
+    """Draws every cell, and returns the counts as they are kept."""
+    cells: list[Cell] = [(judge, size, icc) for icc in CORRELATIONS for size in RECIPES for judge in all_judges()]
+    with ProcessPoolExecutor(processes) as pool:
+        plans = {size: planned(size) for size in RECIPES}
+        jobs = [pool.submit(decisions, cell, plans[cell[1]], runs) for cell in cells]
+        found = [job.result() for job in jobs]
+    calls = {size: made.calls for size, made in RECIPES.items()}
+    rows = [[*cell, by_policy] for cell, by_policy in zip(cells, found, strict=True)]
+    return {"runs": runs, "calls": calls, "cells": rows}
+
+
+class Page:
+    """The page, from the counts."""
+
+    def __init__(self, kept: Mapping) -> None:
+        self.runs: int = kept["runs"]
+        self.calls: Mapping[str, int] = kept["calls"]
+        self.found: dict[Cell, dict[str, Counts]] = {(j, size, icc): counts for j, size, icc, counts in kept["cells"]}
+
+    def text(self) -> str:
+        return "\n".join(self._lines()) + "\n"
+
+    def share(self, cell: Cell, decided: Sequence[str], policy: str = "ranking") -> float:
+        """Of the runs of a cell: how many ended in one of these decisions."""
+        return sum(self.found[cell][policy].get(one, 0) for one in decided) / self.runs
+
+    def _lines(self) -> Iterator[str]:
+        error, small = 1.96 * 0.5 / self.runs**0.5, 1.96 * (0.05 * 0.95 / self.runs) ** 0.5
+        yield from (
+            "# What the decision does with judges that are known",
+            "",
+            INTRODUCTION.format(runs=f"{self.runs:,}", error=error, small=small),
+            "",
+            SOUND,
+            "",
+        )
+        for name in PRESETS:
+            yield from (f"## Policy `{name}`", "", preset(name).about, "")
+            yield from self._decisions(name, CORRELATIONS[0])
+        yield from ("## Policy `ranking`, with families that differ more", "")
+        yield f"Answers of one family correlate at {CORRELATIONS[1]:g}."
+        yield ""
+        yield from self._decisions("ranking", CORRELATIONS[1])
+        yield from ("## The joint error rates, measured", "", PROMISE.format(policy=preset()), "")
+        yield from self._shares(at_limits(), ACCEPTED)
+        yield from (CURABLE, "")
+        yield from self._shares(at_curable_limits(), ("use",))
+        yield from (REFUSED, "")
+        yield from self._shares([name for name, judge in JUDGES.items() if judge.sound], ("do-not-use",))
+
+    def _decisions(self, policy: str, correlation: float) -> Iterator[str]:
+        rows = {
+            judge: [self._cell(self.found[judge, size, correlation][policy]) for size in self.calls] for judge in JUDGES
         }
-        for name, judge in {**JUDGES, **at_limits()}.items()
-    }
-    return "\n".join(_lines(found, sizes, runs, correlation, policies)) + "\n"
+        yield from _table("judge", [f"{size} ({calls:,} calls)" for size, calls in self.calls.items()], rows)
 
-
-AllFound = dict[str, dict[str, Found]]
-"""By judge and size."""
-
-
-def _lines(
-    found: AllFound, sizes: Sequence[str], runs: int, correlation: float, policies: Sequence[str]
-) -> Iterator[str]:
-    yield from (
-        "# What the decision does with judges that are known",
-        "",
-        INTRODUCTION.format(runs=f"{runs:,}", correlation=correlation, error=1.96 * 0.5 / runs**0.5),
-        "",
-    )
-    for name in policies:
-        yield from (f"## Policy `{name}`", "", preset(name).about, "")
-        yield from _table("judge", [f"{size} ({recipe(size).calls:,} calls)" for size in sizes], {
-            judge: [_cell(found[judge][size][name], runs) for size in sizes] for judge in JUDGES
+    def _shares(self, judges: Sequence[str] | Mapping[str, Planted], decided: Sequence[str]) -> Iterator[str]:
+        columns = [f"{size}, {icc:g}" for icc in CORRELATIONS for size in self.calls]
+        yield from _table("judge", columns, {
+            judge: [_short(self.share((judge, size, icc), decided)) for icc in CORRELATIONS for size in self.calls]
+            for judge in judges
         })  # fmt: skip
-    yield from (
-        "## The joint error rates, measured",
-        "",
-        PROMISE.format(policy=preset()),
-        "",
-        *_table("at the limit of", sizes, {
-            judge: [_share(sum(found[judge][size]["ranking"][one] for one in ACCEPTED), runs) for size in sizes]
-            for judge in at_limits()
-        }),
-        "Judges that meet every limit of `ranking`, share refused:",
-        "",
-        *_table("judge", sizes, {
-            name: [_share(found[name][size]["ranking"]["do-not-use"], runs) for size in sizes]
-            for name, judge in JUDGES.items()
-            if judge.sound
-        }),
-    )  # fmt: skip
+
+    def _cell(self, counts: Counts) -> str:
+        return ", ".join(f"{words} {_short(counts[one] / self.runs)}" for one, words in SHORT.items() if one in counts)
 
 
 def _table(head: str, columns: Sequence[str], rows: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -146,25 +188,27 @@ def _table(head: str, columns: Sequence[str], rows: Mapping[str, Sequence[str]])
     yield ""
 
 
-def _cell(found: Counter[Decision], runs: int) -> str:
-    return ", ".join(f"{SHORT[one]} {_share(found[one], runs)}" for one in SHORT if found[one])
+def _short(share: float) -> str:
+    # A share that is not quite 0 or 1 is never written as one of them.
+    if share in {0, 1}:
+        return f"{share:g}"
+    return f"{min(0.999, max(0.001, share)):.3f}".removeprefix("0")
 
 
-def _share(number: int, runs: int) -> str:
-    share = number / runs
-    return "1" if share == 1 else "0" if share == 0 else f"{share:.2f}".removeprefix("0")
+def kept_counts() -> dict:
+    return json.loads(COUNTS.read_text(encoding="utf-8"))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=300)
-    parser.add_argument("--correlation", type=float, default=0.05, help="within a task family")
-    parser.add_argument("--size", action="append", choices=list(RECIPES), help="only this one; may be given again")
-    parser.add_argument("--policy", action="append", choices=list(PRESETS), help="likewise")
-    parser.add_argument("--out", type=Path, default=PAGE)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=0, help="draw so many runs for each judge and size")
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
     given = parser.parse_args()
-    text = page(given.runs, given.correlation, given.size or list(RECIPES), given.policy or list(PRESETS))
-    given.out.write_text(text, encoding="utf-8")
+    if given.runs:
+        rows = drawn(given.runs, given.processes)
+        cells = ",\n".join(json.dumps(row) for row in rows.pop("cells"))
+        COUNTS.write_text(json.dumps(rows)[:-1] + f', "cells": [\n{cells}\n]}}\n', encoding="utf-8")
+    PAGE.write_text(Page(kept_counts()).text(), encoding="utf-8")
 
 
 if __name__ == "__main__":

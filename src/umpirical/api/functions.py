@@ -84,7 +84,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
     unless the judge's file says otherwise). `name` is what the report calls the judge; `kind` is compare or grade, and
     follows from `scale` if left out.
 
-    `size` is screen (336 calls), paper (620), standard (1,248) or full (2,304). `arms` are further tie instructions:
+    `size` is screen (336 calls), paper (620), standard (1,248) or full (2,496). `arms` are further tie instructions:
     strict, forced-choice. Everything is asked `repeats` times. The stimuli are drawn by `seed`.
 
     Answers are kept in `folder`, and the same call resumes an earlier one. `concurrency` is the number of calls made at

@@ -16,7 +16,7 @@ __all__ = ["command"]
 @click.command("datasheet")
 @click.argument("judge")
 @click.option("--against", metavar="OTHER", help="Another judge, to compare on one page with paired differences.")
-@click.option("--size", default="standard", help="screen (336 calls), paper (620), standard (1,248) or full (2,304).")
+@click.option("--size", default="standard", help="screen (336 calls), paper (620), standard (1,248) or full (2,496).")
 @click.option("--arm", "arms", multiple=True, help="Also ask with this tie instruction: strict, forced-choice.")
 @click.option("--repeats", default=1, type=click.IntRange(1, 100), help="Ask each question this many times.")
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Where to keep it.")

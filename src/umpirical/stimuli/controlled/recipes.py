@@ -69,7 +69,7 @@ RECIPES = {
     "full": Recipe(
         "enough to tell a sound judge nearly always",
         tasks=96,
-        vacuum=2,
+        vacuum=4,
         delta0=2,
         quads=3,
         figures=0.5,
