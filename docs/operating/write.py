@@ -43,9 +43,9 @@ within one, answers correlate at .05, and further down at .2. A share is of runs
 never made. The error of a share is at most ±{error:.3f}, and ±{small:.3f} where it is about .05 or .95."""
 
 SOUND = """\
-A judge that is perfect, or that answers one call in a hundred at random, is told "use" at `standard` and `full`. What is \
-known of a judge at half of every limit stays open in most runs, at any size: .025 and .05 lie so close that it takes \
-more than a thousand prompts to tell them apart. `umpirical more` asks what is left open."""
+A judge that is perfect, or that answers one call in a hundred at random, is told "use" at `standard` and `full`. What \
+is known of a judge at half of every limit stays open in most runs, at any size: .025 and .05 lie so close that it \
+takes more than a thousand prompts to tell them apart. `umpirical more` asks what is left open."""
 
 PROMISE = """\
 The policy promises: a judge at an essential limit is accepted in at most {policy.accepts:g} of runs, and a judge that \
