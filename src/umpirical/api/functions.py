@@ -29,6 +29,7 @@ from umpirical.runs.executor import LOCAL, Unwatched
 from umpirical.runs.loop import STOPPER, Stopper
 from umpirical.study.estimate import PlanEstimate
 from umpirical.study.file import load_study, parse_study_data
+from umpirical.study.preflight import Preflight, PreflightPlan
 from umpirical.study.run import Watch, measure_judges
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
     allow_unpriced: bool = False,
     executor: str = LOCAL,
     progress: bool = True,
+    preflight: bool = True,
 ) -> "Report[Datasheet]":
     """Measures a judge on controlled stimuli: dark current, the quality ladder, both orders, the criterion.
 
@@ -90,7 +92,9 @@ def datasheet(  # noqa: PLR0913  # each by its name
     Answers are kept in `folder`, and the same call resumes an earlier one. `concurrency` is the number of calls made at
     a time, `executor` is what makes them, and `progress` shows a bar meanwhile. Calls that may be billed need
     `max_cost`, in US dollars: without it, an error states the price and nothing is sent. `prices` are dollars per
-    million tokens in and out, by model; `allow_unpriced` permits calls to a model whose price is unknown.
+    million tokens in and out, by model; `allow_unpriced` permits calls to a model whose price is unknown. First, four
+    calls show whether the judge's answers can be read: if not, `umpirical.domain.errors.JudgeUnreadable` says what came
+    back and what to do. Without `preflight`, such a judge is measured as it is.
     """
     study = datasheet_study(
         [judge],
@@ -102,7 +106,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
         concurrency=concurrency,
         entry=JudgeEntry(name, kind, scale, deadline),
     )
-    [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress))
+    [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress, preflight))
     return report
 
 
@@ -129,6 +133,7 @@ def stress(  # noqa: PLR0913  # each by its name
     allow_unpriced: bool = False,
     executor: str = LOCAL,
     progress: bool = True,
+    preflight: bool = True,
 ) -> "Report[StressReport]":
     """Measures a judge that grades on changed versions of your own responses, which should get the same verdict.
 
@@ -156,7 +161,7 @@ def stress(  # noqa: PLR0913  # each by its name
     except ValidationError as error:
         raise UsageError(first_problem(error), fix="see docs/stress-tests.md for what may be said") from None
     study = replace(study, found={entry["name"]: found} if found is not None else {})
-    [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress))
+    [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress, preflight))
     return report
 
 
@@ -171,6 +176,7 @@ def run(  # noqa: PLR0913  # each by its name
     fresh: bool = False,
     executor: str = LOCAL,
     progress: bool = True,
+    preflight: bool = True,
 ) -> list[Report[Record]]:
     """Measures the judges of a study file (or of the one in a folder) as `umpirical run` does; one report for each.
 
@@ -179,7 +185,8 @@ def run(  # noqa: PLR0913  # each by its name
     other parameters are those of `datasheet`.
     """
     loaded = load_study(Path(study), outside=outside)
-    return _measured(loaded, judges, _Terms(max_cost, prices, allow_unpriced, executor, progress), fresh=fresh)
+    terms = _Terms(max_cost, prices, allow_unpriced, executor, progress, preflight)
+    return _measured(loaded, judges, terms, fresh=fresh)
 
 
 def load(path: str | Path) -> Report[Record]:
@@ -264,6 +271,7 @@ class _Terms:
     allow_unpriced: bool
     executor: str
     progress: bool
+    preflight: bool
 
     def consent(self, estimate: PlanEstimate) -> Decimal | None:
         cap = self._cap()
@@ -291,15 +299,36 @@ class _Terms:
         return watch_run(name, total, ledger) if self.progress else Unwatched()
 
 
+class _Preflights:
+    """Holds preflights under the caller's terms: whoever agrees to everything agrees to a few calls of it."""
+
+    def __init__(self, terms: _Terms) -> None:
+        self._terms = terms
+        self._spent = Decimal(0)
+
+    def agree(self, _: Sequence[PreflightPlan], whole: PlanEstimate) -> Decimal | None:
+        return self._terms.consent(whole)
+
+    def show(self, found: Preflight) -> None:
+        self._spent = found.spent
+
+    def consent(self, estimate: PlanEstimate) -> Decimal | None:
+        """Returns what is left of the cap for everything else."""
+        cap = self._terms.consent(estimate)
+        return None if cap is None else max(Decimal(0), cap - self._spent)
+
+
 def _measured(study: Study[Any], judges: Sequence[str], terms: _Terms, *, fresh: bool = False) -> list[Report[Any]]:
+    trying = _Preflights(terms)
     finished = measure_judges(
         study,
         judges,
-        consent=terms.consent,
+        consent=trying.consent,
         watch=terms.watch,
         prices=terms.overrides(),
         allow_unpriced=terms.allow_unpriced,
         fresh=fresh,
         executor=terms.executor,
+        preflight=trying if terms.preflight else None,
     )
     return [Report(run.protocol, run.record, run.folder) for run in finished]

@@ -33,6 +33,9 @@ CALLS = 4
 GIVE_UP = 2
 """After this many calls without an answer, no further one is made: the server is not there, or refuses."""
 
+LONGEST = 120
+"""Characters of an answer that a message shows."""
+
 SHARD = 0
 """The shard that the calls are taken from."""
 
@@ -87,7 +90,8 @@ class Preflight:
                 f"{counted} got no answer ({why})",
                 fix="make sure that the judge answers and that its key is right, then run the same command again",
             )
-        raise JudgeUnreadable(f"{counted} got an answer that is not on its scale", fix=_remedy(lost))
+        said = (lost[0].response.text or "")[:LONGEST]
+        raise JudgeUnreadable(f"{counted} got an answer that is not on its scale, such as {said!r}", fix=_remedy(lost))
 
 
 def _remedy(lost: Sequence[PreflightCall]) -> str:
