@@ -8,6 +8,7 @@ from jsonschema import Draft202012Validator
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MEASURES
+from umpirical.protocols.datasheet.decision import decide
 from umpirical.protocols.datasheet.policy import RULES, Condition, Limit, Policy
 from umpirical.protocols.datasheet.policy_files import PRESETS, chosen_policy, policy_schema, preset, read_policy
 from umpirical.store.yaml_files import parse_yaml
@@ -167,3 +168,20 @@ def test_a_limit_is_set_once():
     twice = [Limit(measure="dark-current", at_most=0.1)] * 2
     with pytest.raises(ValueError, match="limited twice"):
         Policy(policy="x", about="", compare=twice)
+
+
+def test_each_look_errs_half_as_often_and_all_together_less_than_twice_as_often_as_the_first():
+    first = preset()
+    second = first.next_look()
+    third = second.next_look()
+    assert [each.look for each in (first, second, third)] == [1, 2, 3]
+    assert [each.accepts for each in (first, second, third)] == [0.05, 0.025, 0.0125]
+    together = [each.refuses * each.looks_together for each in (first, second, third)]
+    assert together == pytest.approx([0.05, 0.05 + 0.025, 0.05 + 0.025 + 0.0125])
+
+
+def test_a_decision_after_a_second_look_says_the_rates_of_both():
+    assert "look" not in " ".join(decide(preset(), []).policy)
+    said = decide(preset().next_look(), []).policy[-1]
+    assert "rates of look 2 alone" in said
+    assert "together they are 0.075 and 0.075" in said

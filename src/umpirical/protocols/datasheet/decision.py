@@ -89,6 +89,12 @@ def _rates(policy: Policy) -> Iterator[str]:
         f"Error rates, all limits together: a judge that is at an essential limit is accepted in at most "
         f"{rate(policy.accepts)} of runs, and one that meets every limit is refused in at most {rate(policy.refuses)}."
     )
+    if policy.look > 1:
+        accepts, refuses = (rate(each * policy.looks_together) for each in (policy.accepts, policy.refuses))
+        yield (
+            f"These are the rates of look {policy.look} alone. Of all looks so far together they are {accepts} and "
+            f"{refuses}, since each look is one more chance to err."
+        )
 
 
 def _what_decides(verdict: Decision, held: Sequence[LimitRecord], *, complete: bool, blocked: Sequence[str]) -> str:

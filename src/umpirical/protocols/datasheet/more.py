@@ -13,7 +13,6 @@ from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import TIER_2, Family, Stimulus
 from umpirical.protocols.datasheet.decision import settling
-from umpirical.protocols.datasheet.policy import Policy
 from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import held_to
@@ -105,7 +104,7 @@ def follow_up(run: Run, sheet: Datasheet, study: DatasheetStudy) -> Followed:
     """Returns the stimuli of a run and those that would settle what it leaves open; `study` is of the largest size."""
     if not sheet.complete:
         raise UsageError("the run is not complete", fix="run it again: it is resumed")
-    policy = _next_look(sheet.policy or preset())
+    policy = (sheet.policy or preset()).next_look()
     # What the next look is held to is stricter: what passes now may need more then.
     wants = wanted(held_to(sheet, policy))
     if not wants or sheet.decision is None or sheet.decision.verdict != "not-enough-data":
@@ -144,8 +143,3 @@ def _words(want: Want) -> str:
     name = want.measure.replace("-", " ") + (f" at {part(f'{want.step:g}')}" if want.step is not None else "")
     number = "" if want.left == inf else f"about {about(int(want.left))} more {units(want.unit, want.left)}"
     return f"{name}: {number or 'not measured yet'}"
-
-
-def _next_look(policy: Policy) -> Policy:
-    """A second look gives chance a second try: each follow-up errs half as often as the look before it."""
-    return policy.model_copy(update={"accepts": policy.accepts / 2, "refuses": policy.refuses / 2})

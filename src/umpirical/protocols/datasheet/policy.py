@@ -106,8 +106,19 @@ class Policy(Strict):
     refuses: float = Field(
         default=0.05, gt=0, lt=0.5, description="At most this share of judges that meet every limit are refused."
     )
+    look: int = Field(default=1, ge=1, description="1, or more for a follow-up, which errs half as often each time.")
     compare: tuple[Limit, ...] = Field(default=(), description="The limits of a judge that compares two answers.")
     grade: tuple[Limit, ...] = Field(default=(), description="The limits of a judge that grades one answer.")
+
+    @property
+    def looks_together(self) -> int:
+        """How many times as often all looks up to this one err as this one alone: 1, then 2 + 1, then 4 + 2 + 1."""
+        return (1 << self.look) - 1
+
+    def next_look(self) -> "Policy":
+        """A second look gives chance a second try: each follow-up errs half as often as the look before it."""
+        rates = {"accepts": self.accepts / 2, "refuses": self.refuses / 2}
+        return self.model_copy(update={**rates, "look": self.look + 1})
 
     @model_validator(mode="after")
     def _once(self) -> "Policy":
