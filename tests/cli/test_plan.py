@@ -424,7 +424,7 @@ def test_an_unknown_model_is_met_with_what_to_do(umpirical, name, words):
     "arguments", [["plan", "--help"], ["prices", "--help"], ["prices", "show", "-h"], ["run", "-h"]]
 )
 def test_help_imports_nothing_heavy(arguments):
-    heavy = ["numpy", "scipy", "pyarrow", "pydantic", "rich", "aiohttp", "genai_prices", "ruamel"]
+    heavy = ["numpy", "scipy", "pyarrow", "pydantic", "rich", "aiohttp", "genai_prices", "yaml"]
     code = (
         "import sys\nfrom umpirical.cli import main\n"
         f"try: main({arguments!r})\nexcept SystemExit: pass\n"

@@ -14,7 +14,7 @@ HEAVY = [
     "aiohttp",
     "pydantic",
     "jinja2",
-    "ruamel",
+    "yaml",
     "stamina",
     "genai_prices",
     "rich",

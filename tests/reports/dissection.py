@@ -1,10 +1,10 @@
 """Pages and cards taken apart: their tags, their markup, their text."""
 
 from html.parser import HTMLParser
-from io import StringIO
 
 from markdown_it import MarkdownIt
-from ruamel.yaml import YAML
+
+from umpirical.store.yaml_files import parse_yaml
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "base"}
 
@@ -52,7 +52,7 @@ def taken_apart(card):
     """The front matter as read by YAML, and the tokens of the rest."""
     lines = card.split("\n")
     end = lines.index("---", 1)
-    front = YAML(typ="safe", pure=True).load(StringIO("\n".join(lines[1:end])))
+    front = parse_yaml("\n".join(lines[1:end]), name="front matter").data
     parser = MarkdownIt("commonmark", {"html": True, "linkify": False}).enable(["table", "strikethrough"])
     return front, parser.parse("\n".join(lines[end + 1 :]))
 

@@ -1,9 +1,23 @@
 """YAML 1.2, safely."""
 
+import math
+
 import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from umpirical.domain.errors import ConfigError
-from umpirical.store.yaml_files import MAX_BYTES, load_yaml, parse_yaml
+from umpirical.store import yaml_core
+from umpirical.store.yaml_files import MAX_BYTES, dump_yaml, load_yaml, parse_yaml
+
+
+@pytest.fixture(autouse=True, params=[yaml_core.PARSER, yaml.SafeLoader], ids=["parser", "pure parser"], scope="module")
+def parser(request):
+    """A wheel without libyaml has the parser in Python only."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(yaml_core, "PARSER", request.param)
+        yield request.param
 
 
 @pytest.mark.parametrize(
@@ -17,10 +31,24 @@ from umpirical.store.yaml_files import MAX_BYTES, load_yaml, parse_yaml
         ("017", 17),
         ("'1'", "1"),
         ("1", 1),
+        ("[+1, -1, 0o17, 0x1F]", [1, -1, 15, 31]),
+        ("[1e3, 1.5E-3, .5, 5., -.inf]", [1000.0, 0.0015, 0.5, 5.0, -math.inf]),
+        ("[1_000, 0b11, 0o8, 1e, ., -a, +]", ["1_000", "0b11", "0o8", "1e", ".", "-a", "+"]),
+        ("[~, Null, NULL, nUll]", [None, None, None, "nUll"]),
+        ("[True, FALSE, tRUE]", [True, False, "tRUE"]),
+        ("2024-01-05", "2024-01-05"),
+        ("2024-13-45", "2024-13-45"),
+        ("{<<: {b: 1}}", {"<<": {"b": 1}}),
+        ("!!str 1", "1"),
+        ("!!float 1", 1.0),
+        ("!!seq [!!map {b: 1}]", [{"b": 1}]),
+        ('{"b":"c","d":[1]}', {"b": "c", "d": [1]}),
+        ("", None),
     ],
 )
 def test_plain_values_are_those_of_yaml_1_2(text, value):
-    assert parse_yaml(f"a: {text}\n", name="x.yaml").data == {"a": value}
+    found = parse_yaml(f"a: {text}\n", name="x.yaml").data
+    assert repr(found) == repr({"a": value})  # 1, 1.0 and True are equal
 
 
 @pytest.mark.parametrize(
@@ -36,7 +64,15 @@ def test_plain_values_are_those_of_yaml_1_2(text, value):
         ("- a\n- b\n", "x.yaml:1", "expected a mapping at the top, got list"),
         ("just text\n", "x.yaml:1", "got str"),
         ("", "x.yaml:1", "got NoneType"),
-        ("a: 2024-13-45\n", "x.yaml", "month must be in 1..12"),
+        ("a:\n- &b c\n- *b\n", "x.yaml:2", "anchors and aliases are not supported"),
+        ("a: 1\n? [b, c]\n: d\n", "x.yaml:2", "a key is one value"),
+        ("a: 1\nb: !!binary aGk=\n", "x.yaml:2", "could not determine a constructor"),
+        ("a: 1\nb: !c {}\n", "x.yaml:2", "could not determine a constructor"),
+        ("%TAG ! tag:example.com,2000:\n---\na: 1\n", "x.yaml:1", "directives are not supported"),
+        ("a: !!int 1.5\n", "x.yaml", "does not have the type it is written as"),
+        ("a: " + "9" * 5_000, "x.yaml", "does not have the type it is written as"),
+        ("a: \ud800\n", "x.yaml", "special characters"),
+        ("- " * 1_000, "x.yaml", "nested too deeply"),
         ("a: !!int abc\n", "x.yaml", "does not have the type it is written as"),
         ("a: !!bool maybe\n", "x.yaml", "does not have the type it is written as"),
         ("a: \0\n", "x.yaml", "special characters"),
@@ -90,3 +126,25 @@ def test_a_missing_file_and_one_that_is_not_utf_8_are_named(tmp_path):
 def test_where_gives_the_line_of_an_entry_or_of_what_is_around_it(path, line):
     text = "# a study\nstudy: s\njudges:\n  - name: a\n    model:\n      adapter: x\n  - {name: b}\n"
     assert parse_yaml(text, name="s.yaml").where(path) == f"s.yaml:{line}"
+
+
+def test_what_is_written_has_a_line_for_each_entry_and_lists_indented():
+    data = {"no": "yes", "b": [1, {"c": None, "d": "it's\nhere"}], "e": "word " * 400 + "end", "f": {}, "g": "1"}
+    lines = ["no: yes", "b:", "  - 1", "  - c:", '    d: "it\'s\\nhere"', f"e: {data['e']}", "f: {}", "g: '1'"]
+    assert dump_yaml(data).splitlines() == lines
+
+
+SIGNS = st.text(alphabet="ab :#-'\"\n\t,[]{}&*!|>%@`?01.eEx_~\x85\u2028\ufeffé😀", max_size=20)
+WORDS = st.sampled_from(["yes", "no", "null", "~", "", "true", "1", "1e3", "0x1F", "<<", "2024-01-05", "---", "- a"])
+TEXTS = SIGNS | WORDS | st.text(alphabet=st.characters(codec="utf-8"))
+SCALARS = TEXTS | st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
+
+
+@given(
+    st.dictionaries(
+        TEXTS, st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner), max_leaves=10)
+    )
+)
+def test_what_is_written_is_read_back(data):
+    found = parse_yaml(dump_yaml(data), name="x.yaml").data
+    assert repr(found) == repr(data)

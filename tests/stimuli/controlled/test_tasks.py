@@ -7,6 +7,8 @@ from importlib.resources import files
 from itertools import combinations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.stimuli.own_tasks import (
     CROSSED,
@@ -311,6 +313,16 @@ def test_the_level_of_a_text_is_the_share_of_facts_it_states():
 )
 def test_a_fact_is_stated_by_one_sentence_with_all_its_phrases_as_whole_words(text, stated):
     assert Fact(("3 pm", "Monday"), (), ()).stated_in(text) is stated
+
+
+WORDLIKE = st.text(alphabet="ab_3é².' ", max_size=12)
+
+
+@given(WORDLIKE.filter(bool), WORDLIKE)
+def test_whole_words_are_those_of_a_pattern(phrase, text):
+    pattern = re.compile(rf"(?<!\w){re.escape(phrase)}(?!\w)")
+    for shown in (text, f"{text}{phrase}{text}", f"{text} {phrase}.{text}"):
+        assert Fact((phrase,), (), ()).stated_by(shown) == (pattern.search(shown) is not None)
 
 
 def test_a_phrase_may_be_made_of_signs():

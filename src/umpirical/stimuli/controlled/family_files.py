@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, get_args
@@ -77,10 +77,18 @@ class _Ask:
 
     def differs(self, other: "_Ask") -> bool:
         """Whether the same thing is asked, and no statement of one answer is one of the other."""
-        one, two = Fact(self.check, self.forms, ()), Fact(other.check, other.forms, ())
         return self.asks == other.asks and not (
-            any(map(one.stated_by, two.forms)) or any(map(two.stated_by, one.forms))
+            any(map(self.fact.stated_by, other.folded)) or any(map(other.fact.stated_by, self.folded))
         )
+
+    @cached_property
+    def fact(self) -> Fact:
+        return Fact(self.check, self.forms, ())
+
+    @cached_property
+    def folded(self) -> list[str]:
+        """The statements, case-folded."""
+        return [text.casefold() for text in self.forms]
 
 
 @dataclass(frozen=True)
@@ -200,9 +208,8 @@ def _unmixed(pairs: list[tuple[_Ask, _Ask]]) -> list[tuple[_Ask, _Ask]]:
     """Leaves out facts that a statement of another one states too, under the figures of the other version."""
 
     def clean(place: int) -> bool:
-        facts = [Fact(ask.check, ask.forms, ()) for ask in pairs[place]]
-        others = [text for n, pair in enumerate(pairs) if n != place for ask in pair for text in ask.forms]
-        return not any(fact.stated_by(text) for fact in facts for text in others)
+        others = [text for n, pair in enumerate(pairs) if n != place for ask in pair for text in ask.folded]
+        return not any(any(map(ask.fact.stated_by, others)) for ask in pairs[place])
 
     return [pair for place, pair in enumerate(pairs) if clean(place)]
 

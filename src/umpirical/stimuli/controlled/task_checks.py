@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from umpirical.stimuli.controlled.layouts import PROSE, Layout, member
-from umpirical.stimuli.controlled.tasks import Fact, Task, Twin
+from umpirical.stimuli.controlled.tasks import Fact, Task, Twin, folded_statements
 from umpirical.text.sentences import sentences_at_every_stop
 from umpirical.text.words import shared_triples, word_triples
 
@@ -91,11 +91,14 @@ def _is_one(text: str, layout: Layout) -> bool:
 
 def _check_statements(task: Task, fact: Fact, others: list[Fact]) -> Iterator[str]:
     for text in fact.forms:
-        if not fact.stated_in(text):
+        found = folded_statements(text)
+        if not any(map(fact.stated_by, found)):
             yield f"task {task.id}: {text!r} does not state {fact.check}"
-        yield from (f"task {task.id}: {text!r} states {other.check} too" for other in others if other.stated_in(text))
+        too = (other for other in others if any(map(other.stated_by, found)))
+        yield from (f"task {task.id}: {text!r} states {other.check} too" for other in too)
     for text in fact.fillers:
+        found = folded_statements(text)
         for stated in (fact, *others):
-            if stated.stated_in(text):
+            if any(map(stated.stated_by, found)):
                 of = "the filler" if not task.version else "what the other version asks for,"
                 yield f"task {task.id}: {of} {text!r} states {stated.check}"

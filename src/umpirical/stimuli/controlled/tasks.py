@@ -1,13 +1,15 @@
 """Tasks: what the judge is given, and requirements with facts that a program can check; and twins of tasks."""
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from umpirical.stimuli.controlled.layouts import PROSE, Layout, statements
 
-__all__ = ["Fact", "Kind", "Requirement", "Task", "Twin"]
+__all__ = ["Fact", "Kind", "Requirement", "Task", "Twin", "folded_statements"]
 
 Kind = Literal["asked", "figures"]
 """What the two versions of a twin differ in: the request, or the figures given."""
@@ -25,17 +27,37 @@ class Fact:
     """Statements of the same length, to stand in where the fact is absent: in a twin, those of the other version."""
 
     @cached_property
-    def _patterns(self) -> list[tuple[str, re.Pattern[str]]]:
-        folded = (phrase.casefold() for phrase in self.check)
-        return [(phrase, re.compile(rf"(?<!\w){re.escape(phrase)}(?!\w)")) for phrase in folded]
+    def _phrases(self) -> list[str]:
+        return [phrase.casefold() for phrase in self.check]
 
     def stated_in(self, text: str, layout: Layout = PROSE) -> bool:
-        return any(self.stated_by(statement) for statement in statements(text, layout))
+        return any(map(self.stated_by, folded_statements(text, layout)))
 
-    def stated_by(self, statement: str) -> bool:
-        folded = statement.casefold()
-        # Most statements hold none of a phrase, and looking for it as it stands is quicker than by a pattern.
-        return all(phrase in folded and pattern.search(folded) for phrase, pattern in self._patterns)
+    def stated_by(self, folded: str) -> bool:
+        """Whether one statement states it. It is given case-folded, since many facts are looked for in each."""
+        # Most statements lack a phrase, which this first look finds out much faster.
+        present = all(map(folded.__contains__, self._phrases))
+        return present and all(_as_whole_words(phrase, folded) for phrase in self._phrases)
+
+
+def folded_statements(text: str, layout: Layout = PROSE) -> list[str]:
+    """The statements of a text, case-folded."""
+    return [statement.casefold() for statement in statements(text, layout)]
+
+
+def _as_whole_words(phrase: str, text: str) -> bool:
+    """Whether a phrase occurs with no letter, figure or underscore next to it. A task has too many for patterns."""
+    start = text.find(phrase)
+    while start >= 0:
+        end = start + len(phrase)
+        if not (_in_a_word(text[start - 1 : start]) or _in_a_word(text[end : end + 1])):
+            return True
+        start = text.find(phrase, start + 1)
+    return False
+
+
+def _in_a_word(mark: str) -> bool:
+    return mark.isalnum() or mark == "_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +91,11 @@ class Task:
         """Every fact, in the order of the requirements."""
         return [fact for requirement in self.requirements for fact in requirement.facts]
 
+    @cached_property
+    def wordings(self) -> NDArray[np.int64]:
+        """For each fact, how many wordings its slot has, whether or not it is stated."""
+        return np.array([min(len(fact.forms), len(fact.fillers)) for fact in self.facts])
+
     @property
     def grain(self) -> int:
         """Facts in a requirement, and so the steps in which an answer can meet it."""
@@ -89,7 +116,8 @@ class Task:
     def _stated_by(self, statement: str) -> frozenset[int]:
         """Cached, since the answers of a task are made of the same few statements again and again."""
         if statement not in self._known:
-            self._known[statement] = frozenset(n for n, fact in enumerate(self.facts) if fact.stated_by(statement))
+            folded = statement.casefold()
+            self._known[statement] = frozenset(n for n, fact in enumerate(self.facts) if fact.stated_by(folded))
         return self._known[statement]
 
 

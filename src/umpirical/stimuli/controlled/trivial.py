@@ -90,7 +90,7 @@ def _reading_ease(text: str) -> float:
 
 def _overlap(text: str, words: frozenset[str]) -> float:
     found = [word for sentence in sentences_at_every_stop(text) for word in words_of(sentence)]
-    return sum(word in words for word in found) / len(found) if found else 0.0
+    return sum(map(words.__contains__, found)) / len(found) if found else 0.0
 
 
 # Answers are made of the same sentences again and again, so what is found in a sentence is cached.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from umpirical.stimuli.controlled.family_files import builtin_families
-from umpirical.stimuli.controlled.ladder.pairs import random_wording, slot_sentences, wording_choices
+from umpirical.stimuli.controlled.ladder.pairs import random_wording, slot_sentences
 from umpirical.stimuli.controlled.ladder.quads import RequestBalance
 from umpirical.stimuli.controlled.ladder.requests import MATCHERS, MatchTable
 from umpirical.stimuli.controlled.layouts import PROSE, joined, member
@@ -53,7 +53,7 @@ def test_what_is_matched_does_not_depend_on_layout():
 @pytest.mark.parametrize("family", builtin_families()[::6], ids=lambda family: family.id)
 def test_many_texts_at_once_are_told_as_one_by_one(family):
     one, other = family.asked(0).versions
-    rng, choices = np.random.default_rng(1), wording_choices(one)
+    rng, choices = np.random.default_rng(1), one.wordings
     rows = [
         texts[which % len(texts)]
         for fact in one.facts
@@ -67,8 +67,7 @@ def test_many_texts_at_once_are_told_as_one_by_one(family):
         texts.append(joined(slot_sentences(one, 0, present, wording), one.layout))
         numbers.append([(2 * n + (n not in present)) * max(choices) + w for n, w in enumerate(wording)])
     first, second = np.array(numbers[:10]), np.array(numbers[10:])
-    for task in (one, other):
-        found = table.told(task, first, second)
+    for task, found in zip((one, other), table.told((one, other), first, second), strict=True):
         for row, *pair in zip(found.tolist(), texts[:10], texts[10:], strict=True):
             assert row == [judge(task, *pair) for judge in MATCHERS.values()]
 

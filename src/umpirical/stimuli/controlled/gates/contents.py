@@ -1,5 +1,6 @@
 """Gates on what the candidates state."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from umpirical.domain.gates import GateResult
@@ -11,6 +12,9 @@ from umpirical.stimuli.controlled.task_checks import check_tasks, check_twins
 from umpirical.stimuli.controlled.tasks import Task
 
 __all__ = ["checkers_agree", "no_leak", "sound_tasks", "superset"]
+
+_OTHER_BLANK = re.compile(r"[^\S \n]")
+"""A blank that no transform makes."""
 
 
 def sound_tasks(materials: Materials) -> GateResult:
@@ -52,7 +56,7 @@ def no_leak(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> GateResul
             parts = statements(text, tasks[stimulus.task_id].layout)
             if foreign := [part for part in parts if canonical(part) not in known]:
                 problems.append(f"stimulus {stimulus.id}: {foreign[0]!r} is not from its task")
-            elif text != text.strip() or any(mark.isspace() and mark not in " \n" for mark in text):
+            elif text != text.strip() or _OTHER_BLANK.search(text):
                 problems.append(f"stimulus {stimulus.id}: blanks that no transform makes")
         if stimulus.task != tasks[stimulus.task_id].prompt:
             problems.append(f"stimulus {stimulus.id}: the task shown is not that of {stimulus.task_id}")

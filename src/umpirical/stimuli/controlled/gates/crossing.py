@@ -110,28 +110,28 @@ def request_overlap(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus]) -> G
         for stimulus in stimuli:
             if stimulus.family == family:
                 steps[stimulus.delta or 0.0].append(stimulus)
-        whole = [stimulus for step in steps.values() for stimulus in step]
+        count = sum(map(len, steps.values()))
         for name, cue in MATCHERS.items():
-            score = _matched(tasks, whole, cue)
-            by_step = {step: _matched(tasks, shown, cue) for step, shown in sorted(steps.items())}
+            points = {step: _points(tasks, shown, cue) for step, shown in sorted(steps.items())}
+            by_step = {step: told / len(steps[step]) for step, told in points.items()}
+            score = sum(points.values()) / count if count else 1 / 2
             if family == Family.LADDER:
-                outside |= len(whole) >= ENOUGH and abs(score - 1 / 2) > COIN
+                outside |= count >= ENOUGH and abs(score - 1 / 2) > COIN
                 outside |= any(len(steps[s]) >= ENOUGH and abs(told - 1 / 2) > COIN for s, told in by_step.items())
-            if whole:
+            if count:
                 listed = ", ".join(f"{step:g}: {told:.3f} of {len(steps[step])}" for step, told in by_step.items())
                 found.append(f"{name} {score:.3f} on {family} ({listed})")
     allowed = f"{1 / 2 - COIN:.2f} to {1 / 2 + COIN:.2f} on ladder, at each step with {ENOUGH} stimuli"
     return GateResult("request-overlap", not outside, "; ".join(found), allowed)
 
 
-def _matched(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus], judge: Matcher) -> float:
-    if not stimuli:
-        return 1 / 2
+def _points(tasks: Mapping[str, Task], stimuli: Sequence[Stimulus], judge: Matcher) -> float:
+    """One for each stimulus whose better text a matcher names, half a point where it names none."""
     points = 0.0
     for stimulus in stimuli:
         told = judge(tasks[stimulus.task_id], *stimulus.candidates)
         points += (1 + (told if _winner(stimulus) == 0 else -told)) / 2
-    return points / len(stimuli)
+    return points
 
 
 def _score(quads: Sequence[Quad], verdict: Callable[[Stimulus], str]) -> float:

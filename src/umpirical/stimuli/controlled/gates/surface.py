@@ -113,7 +113,8 @@ def bag_of_words(stimuli: Sequence[Stimulus]) -> GateResult:
         sides[1].update(words_of(lesser))
     if len(counts) < 2:  # nothing left to learn on
         return GateResult("bag-of-words", passed=True, found="one task family", allowed="reported", blocks=False)
-    learnt = {family: _log_odds([counts[other] for other in counts if other != family]) for family in counts}
+    totals = [sum(side, Counter[str]()) for side in zip(*counts.values(), strict=True)]
+    learnt = {family: _log_odds(totals[0] - own[0], totals[1] - own[1]) for family, own in counts.items()}
     right = 0.0
     for family, better, lesser in directed:
         weights = learnt[family]
@@ -146,10 +147,9 @@ def _better_first(stimulus: Stimulus) -> tuple[str, str]:
     return (v, u) if worse_first else (u, v)
 
 
-def _log_odds(sides: Sequence[list[Counter[str]]]) -> dict[str, float]:
-    better, lesser = Counter[str](), Counter[str]()
-    for one, other in sides:
-        better.update(one)
-        lesser.update(other)
+def _log_odds(better: Counter[str], lesser: Counter[str]) -> dict[str, float]:
     n, m = better.total(), lesser.total()
-    return {word: math.log((better[word] + 1) / (n + 1) * (m + 1) / (lesser[word] + 1)) for word in better | lesser}
+    return {
+        word: math.log((better[word] + 1) / (n + 1) * (m + 1) / (lesser[word] + 1))
+        for word in better.keys() | lesser.keys()
+    }

@@ -6,7 +6,6 @@ from itertools import combinations
 from math import gcd
 
 import numpy as np
-from numpy.typing import NDArray
 
 from umpirical.domain.stimuli import Expectation, GivenWinner, NoPreference, Stimulus
 from umpirical.stats.seeds import generator
@@ -25,7 +24,6 @@ __all__ = [
     "random_wording",
     "reworded",
     "slot_sentences",
-    "wording_choices",
 ]
 
 MAKER = "ladder/3"
@@ -247,13 +245,12 @@ def facts_at(task: Task, index: int, level: float) -> frozenset[int]:
 
 
 def random_wording(task: Task, rng: np.random.Generator) -> Wording:
-    return tuple(rng.integers(wording_choices(task)).tolist())
+    return tuple(rng.integers(task.wordings).tolist())
 
 
 def reworded(task: Task, wording: Wording, rng: np.random.Generator) -> Wording:
     """Another wording in every slot that has another. The gate on tasks makes sure that each has."""
-    choices = wording_choices(task)
-    return tuple(((np.array(wording) + rng.integers(1, np.maximum(choices, 2))) % choices).tolist())
+    return tuple(((np.array(wording) + rng.integers(1, np.maximum(task.wordings, 2))) % task.wordings).tolist())
 
 
 def slot_sentences(task: Task, index: int, present: Collection[int], wording: Wording) -> list[str]:
@@ -265,8 +262,3 @@ def slot_sentences(task: Task, index: int, present: Collection[int], wording: Wo
     # Positions of sentences are rotated at another pace than the chain, so that position does not stand for rank.
     turn = (7 * index + index // len(task.requirements)) % len(chosen)
     return chosen[turn:] + chosen[:turn]
-
-
-def wording_choices(task: Task) -> NDArray[np.int64]:
-    """For each slot, how many wordings it has, whether or not its fact is stated."""
-    return np.array([min(len(fact.forms), len(fact.fillers)) for fact in task.facts])

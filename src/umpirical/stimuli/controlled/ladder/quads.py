@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from umpirical.domain.stimuli import Family, GivenWinner, Stimulus
 from umpirical.stats.seeds import generator
 from umpirical.stimuli.controlled.ladder.balance import Draw
-from umpirical.stimuli.controlled.ladder.pairs import Wording, chain, slot_sentences, wording_choices
+from umpirical.stimuli.controlled.ladder.pairs import Wording, chain, slot_sentences
 from umpirical.stimuli.controlled.ladder.requests import MATCHERS, MatchTable
 from umpirical.stimuli.controlled.ladder.transforms import PLAIN, TRANSFORMS, transformed
 from umpirical.stimuli.controlled.layouts import PROSE, joined, member
@@ -154,25 +154,32 @@ class QuadMaker:
 
         The texts are taken as they are before a transform, which seldom matters to a matcher.
         """
-        slots, choices = np.arange(len(self._first.facts)), int(max(wording_choices(self._first)))
-        texts = [
+        slots, choices = np.arange(len(self._first.facts)), int(max(self._first.wordings))
+        first, second = (
             (2 * slots + np.array([slot not in present for slot in slots])) * choices + np.array(worded)
             for present, worded in zip((more, less), zip(*wordings, strict=True), strict=True)
-        ]
-        a, b = (self._table.told(task, texts[0], texts[1]) for task in self.twin.versions)
+        )
+        a, b = self._table.told(self.twin.versions, first, second)
         return a - b
 
     @cached_property
     def _table(self) -> MatchTable:
         """Statements are numbered by slot, then by whether they state its fact, then by wording."""
-        choices = int(max(wording_choices(self._first)))
-        rows = [
-            texts[which % len(texts)]
-            for fact in self._first.facts
-            for texts in (fact.forms, fact.fillers)
-            for which in range(choices)
-        ]
+        rows = [text for slot in self._statements for texts in slot for text in texts]
         return MatchTable(rows if self._first.layout == PROSE else list(map(member, rows)))
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.int64]:
+        """By slot, by whether its fact is absent, and by wording: the length of the statement, by each way to count."""
+        return np.array([[[*map(sentence_lengths, texts)] for texts in slot] for slot in self._statements])
+
+    @property
+    def _statements(self) -> Iterator[tuple[list[str], list[str]]]:
+        """For each slot, the statements of its fact and those that stand in for it, as many for every slot."""
+        choices = range(int(max(self._first.wordings)))
+        for fact in self._first.facts:
+            forms, fillers = ([texts[n % len(texts)] for n in choices] for texts in (fact.forms, fact.fillers))
+            yield forms, fillers
 
     def _count(self, pair: Draw, delta: float) -> None:
         a, b = self.twin.versions
@@ -187,15 +194,15 @@ class QuadMaker:
         self, more: frozenset[int], less: frozenset[int], rng: np.random.Generator
     ) -> list[tuple[Wording, Wording]]:
         """The most equally long of many pairs of wordings that differ in every slot."""
-        task = self._first
-        choices = wording_choices(task)
+        choices = self._first.wordings
         first = rng.integers(choices, size=(MOST_DRAWS, len(choices)))
         second = (first + rng.integers(1, np.maximum(choices, 2), size=first.shape)) % choices
+        slots = np.arange(len(choices))
         lengths = [
-            _form_lengths(task, slots)[np.arange(len(choices)), wording]
-            for slots, wording in ((more, first), (less, second))
+            self._lengths[slots, [int(slot not in present) for slot in slots], worded].sum(axis=1)
+            for present, worded in ((more, first), (less, second))
         ]
-        gaps = length_gaps(lengths[0].sum(axis=1), lengths[1].sum(axis=1), task.layout)
+        gaps = length_gaps(lengths[0], lengths[1], self._first.layout)
         count = max(FEW, min(MANY, int((gaps == 0).sum())))
         kept = np.argsort(gaps, kind="stable")[:count]
         return [(tuple(first[n].tolist()), tuple(second[n].tolist())) for n in kept]
@@ -231,13 +238,3 @@ class QuadMaker:
             slots - more,
             slots - less,
         ]
-
-
-def _form_lengths(task: Task, present: frozenset[int]) -> NDArray[np.int64]:
-    """By slot and wording, the length of the statement in it, by each way to count."""
-    most = int(max(wording_choices(task)))
-    rows = []
-    for number, fact in enumerate(task.facts):
-        texts = fact.forms if number in present else fact.fillers
-        rows.append([sentence_lengths(texts[which % len(texts)]) for which in range(most)])
-    return np.array(rows)

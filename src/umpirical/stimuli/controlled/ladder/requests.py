@@ -6,9 +6,11 @@ They read the task, so crossing alone does not hold them at a coin's level; the 
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
+from operator import mul
 from typing import Literal
 
 import numpy as np
@@ -24,8 +26,6 @@ ENDINGS = re.compile(r"(?:ings?|ed|es|ly|s)$")
 
 SHORTEST_STEM = 3
 
-TRIPLE = 3
-
 ROUNDING = 1e-9
 """Two scores that differ by less are equal."""
 
@@ -36,15 +36,20 @@ Part = Literal["request", "task"]
 
 Bag = Mapping[str, int]
 
+STATEMENTS = 1 << 14
+"""Answers are made of the same statements again and again, so that the parts of as many are cached."""
 
+
+@lru_cache(maxsize=STATEMENTS)
 def _stems(text: str) -> tuple[str, ...]:
     return tuple(map(_stem, words_of(text)))
 
 
+@lru_cache(maxsize=STATEMENTS)
 def _letters(text: str) -> tuple[str, ...]:
     """Three letters in a row."""
     plain = " ".join(words_of(text))
-    return tuple(plain[place : place + TRIPLE] for place in range(len(plain) - TRIPLE + 1))
+    return tuple(map("".join, zip(plain, plain[1:], plain[2:], strict=False)))
 
 
 Measure = Literal["share", "cosine", "coverage"]
@@ -69,16 +74,18 @@ class Matcher:
         return (gap > ROUNDING) - (gap < -ROUNDING)
 
     def _score(self, task: Task, text: str) -> float:
-        wanted, found = self.asked(task), _whole_bag(self.cut, text, task.layout)
+        wanted, found = self.asked(task), _found(self.cut, text, task.layout)
+        common = found.parts.keys() & wanted.keys()
+        if not common:
+            return 0.0
         match self.measure:
             case "share":
-                shared = sum(count for part, count in found.items() if part in wanted)
-                return shared / sum(found.values()) if shared else 0.0
+                return sum(map(found.parts.__getitem__, common)) / found.size
             case "cosine":
-                dot = sum(count * wanted[part] for part, count in found.items() if part in wanted)
-                return dot / math.sqrt(sum(count * count for count in found.values())) if dot else 0.0
+                dot: int = sum(map(mul, map(found.parts.__getitem__, common), map(wanted.__getitem__, common)))
+                return dot / math.sqrt(found.squares)
             case "coverage":
-                return float(len(found.keys() & wanted.keys()))
+                return float(len(common))
 
 
 MATCHERS: dict[str, Matcher] = {
@@ -102,8 +109,8 @@ Texts = NDArray[np.int64]
 
 Scores = NDArray[np.float64]
 
-
-Scorer = Callable[[Texts], Scores]
+Bits = NDArray[np.uint8]
+"""Flags, eight to a number."""
 
 
 class MatchTable:
@@ -112,70 +119,130 @@ class MatchTable:
     def __init__(self, rows: Sequence[str]) -> None:
         """`rows` are the statements, which texts name by number."""
         self._counts = {cut: _Counts(cut, rows) for cut in {matcher.cut for matcher in MATCHERS.values()}}
-        self._scorers: dict[str, list[Scorer]] = {}
+        self._scorers: dict[str, list[_Scorer]] = {}
 
-    def told(self, task: Task, first: Texts, second: Texts) -> NDArray[np.int64]:
-        """For each pair of texts and each matcher, what the matcher says under this task."""
+    def told(self, tasks: Sequence[Task], first: Texts, second: Texts) -> list[NDArray[np.int64]]:
+        """For each task: for each pair of texts and each matcher, what the matcher says under it."""
+        both = np.concatenate([first, second])
+        seen = {cut: _Seen(counts, both) for cut, counts in self._counts.items()}
+        found = []
+        for task in tasks:
+            scores = [score(seen[matcher.cut]) for matcher, score in self._scorers_of(task)]
+            gaps = np.stack([each[: len(first)] - each[len(first) :] for each in scores], axis=1)
+            found.append((gaps > ROUNDING).astype(np.int64) - (gaps < -ROUNDING))
+        return found
+
+    def _scorers_of(self, task: Task) -> Iterator[tuple[Matcher, "_Scorer"]]:
         if task.id not in self._scorers:
             self._scorers[task.id] = [self._counts[m.cut].scorer(m.measure, m.asked(task)) for m in MATCHERS.values()]
-        both = np.concatenate([first, second])
-        scores = np.stack([score(both) for score in self._scorers[task.id]], axis=1)
-        gaps = scores[: len(first)] - scores[len(first) :]
-        return (gaps > ROUNDING).astype(np.int64) - (gaps < -ROUNDING)
+        return zip(MATCHERS.values(), self._scorers[task.id], strict=True)
 
 
 class _Counts:
     """How often each part occurs in each statement. Whole numbers, so that no sum depends on its order."""
 
     def __init__(self, cut: Cut, rows: Sequence[str]) -> None:
-        bags = [_bag(cut, row) for row in rows]
-        parts = dict.fromkeys(part for bag in bags for part in bag)
+        bags = [Counter(cut(row)) for row in rows]
+        parts = dict.fromkeys(chain.from_iterable(bags))
         self._places = {part: place for place, part in enumerate(parts)}
-        self._counts = np.zeros((len(bags), len(parts)))
+        # Single precision holds whole numbers up to 16 million.
+        self._counts = np.zeros((len(bags), len(parts)), dtype=np.float32)
         for row, bag in zip(self._counts, bags, strict=True):
             row[[self._places[part] for part in bag]] = list(bag.values())
 
-    def scorer(self, measure: Measure, asked: Bag) -> Scorer:
+    def scorer(self, measure: Measure, asked: Bag) -> "_Scorer":
         """Scores texts by what they have in common with `asked`."""
-        wanted = np.zeros(len(self._places))
+        wanted = np.zeros(len(self._places), dtype=np.float32)
         for part in asked.keys() & self._places.keys():
             wanted[self._places[part]] = asked[part]
         match measure:
             case "share":
-                shared, sizes = self._counts @ (wanted > 0), self._counts.sum(axis=1)
-                return lambda texts: shared[texts].sum(axis=1) / np.maximum(1, sizes[texts].sum(axis=1))
+                shared = self._dots(np.minimum(wanted, 1))
+                return lambda seen: shared[seen.texts].sum(axis=1) / seen.sizes
             case "cosine":
-                dots, products = self._counts @ wanted, self._products
-                return lambda texts: dots[texts].sum(axis=1) / np.sqrt(np.maximum(1, _squares(products, texts)))
+                dots = self._dots(wanted)
+                return lambda seen: dots[seen.texts].sum(axis=1) / seen.lengths
             case "coverage":
-                held = self._counts[:, wanted > 0] > 0
-                return lambda texts: held[texts].any(axis=1).sum(axis=1).astype(np.float64)
+                bits = _packed(wanted > 0)
+                return lambda seen: np.bitwise_count(seen.held & bits).sum(axis=1).astype(np.float64)
+
+    # By einsum, which keeps to one thread: with matrices as small as these, BLAS spends more on threads than it saves.
+
+    def _dots(self, wanted: NDArray[np.float32]) -> Scores:
+        dots: Scores = np.einsum("ap,p->a", self._counts, wanted).astype(np.float64)
+        return dots
 
     @cached_property
-    def _products(self) -> NDArray[np.float64]:
-        return self._counts @ self._counts.T
+    def sizes(self) -> Scores:
+        """How many parts each statement has."""
+        sizes: Scores = self._counts.sum(axis=1).astype(np.float64)
+        return sizes
+
+    @cached_property
+    def products(self) -> Scores:
+        """The products of any two statements."""
+        products: Scores = np.einsum("ap,bp->ab", self._counts, self._counts).astype(np.float64)
+        return products
+
+    @cached_property
+    def held(self) -> Bits:
+        """Which parts each statement has."""
+        return _packed(self._counts > 0)
 
 
-def _squares(products: NDArray[np.float64], texts: Texts) -> Scores:
-    """The length of each text, squared: the products of its statements, any two of them, added up."""
-    squares: Scores = products[texts[:, :, None], texts[:, None, :]].sum(axis=(1, 2))
-    return squares
+@dataclass(frozen=True)
+class _Seen:
+    """Texts cut in one way, and what of them does not depend on the task: matchers share it."""
+
+    counts: _Counts
+    texts: Texts
+
+    @cached_property
+    def sizes(self) -> Scores:
+        """How many parts each text has, or 1 if it has none."""
+        sizes: Scores = np.maximum(1, self.counts.sizes[self.texts].sum(axis=1))
+        return sizes
+
+    @cached_property
+    def lengths(self) -> Scores:
+        """The length of each text as a vector: the products of its statements, any two of them, added up."""
+        squares = self.counts.products[self.texts[:, :, None], self.texts[:, None, :]].sum(axis=(1, 2))
+        lengths: Scores = np.sqrt(np.maximum(1, squares))
+        return lengths
+
+    @cached_property
+    def held(self) -> Bits:
+        """Which parts each text has."""
+        held: Bits = np.bitwise_or.reduce(self.counts.held[self.texts], axis=1)
+        return held
 
 
-# Answers are made of the same sentences again and again, so what is found in a sentence is cached.
+_Scorer = Callable[[_Seen], Scores]
 
 
-@lru_cache(maxsize=1 << 15)
+def _packed(flags: NDArray[np.bool_]) -> Bits:
+    return np.packbits(flags, axis=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a text is made of, and what every matcher would count of it again."""
+
+    parts: Bag
+    size: int
+    squares: int
+    """The sum of the squared counts."""
+
+
+@lru_cache(maxsize=1 << 10)
 def _bag(cut: Cut, text: str) -> Bag:
     return Counter(cut(text))
 
 
 @lru_cache(maxsize=1 << 10)
-def _whole_bag(cut: Cut, text: str, layout: Layout) -> Bag:
-    found = Counter[str]()
-    for statement in statements(text, layout):
-        found.update(_bag(cut, statement))
-    return found
+def _found(cut: Cut, text: str, layout: Layout) -> _Found:
+    parts = Counter(chain.from_iterable(map(cut, statements(text, layout))))
+    return _Found(parts, parts.total(), sum(count * count for count in parts.values()))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -163,6 +163,7 @@ _NEWER = {**SPELLINGS, **CONTRACTIONS}
 _OLDER = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(_NEWER, key=len, reverse=True)))})\b")
 
 
+@lru_cache(maxsize=1 << 14)
 def canonical(sentence: str) -> str:
     """The same for a sentence and for whatever a transform makes of it."""
     return _OLDER.sub(lambda match: _NEWER[match[0]], sentence.removeprefix(LIST_MARK).casefold())
