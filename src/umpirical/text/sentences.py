@@ -143,10 +143,12 @@ def needs_no_blank(mark: str) -> bool:
 
 # At every stop.
 
-_EVERY_STOP = re.compile(rf"(?<=[{_STOPS}])\s+|\n+")
+# Blanks after a stop, or line breaks. A blank comes first in the pattern, and what is before it is looked at second:
+# blanks are few, and the search goes from one to the next.
+_EVERY_STOP = re.compile(rf"\s(?:(?<=[{_STOPS}]\s)\s*|(?<=\n)\n*)")
 
 
 @lru_cache(maxsize=1 << 12)
 def sentences_at_every_stop(text: str) -> tuple[str, ...]:
     """Cut at every stop before a blank and at every line break. Cached, since several checks look at each answer."""
-    return tuple(part for part in _EVERY_STOP.split(text) if part.strip())
+    return tuple(filter(str.strip, _EVERY_STOP.split(text)))
