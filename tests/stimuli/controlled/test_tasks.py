@@ -434,10 +434,10 @@ def test_a_file_is_read_as_what_it_is(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("request:", "requests:", "'request' is missing"),
+        ("request:", "requests:", "requests: is not a key of a family"),
         ("domain: household\n", "", "'domain' is missing"),
         ("    about: its food\n", "", "'about' is missing"),
-        ("asks: which kind", "ask: which kind", "'asks' is missing"),
+        ("asks: which kind", "ask: which kind", "ask: is not a key of a fact"),
         ("check: [tuna]", "check: tuna", "check: expected a list with something in it, got 'tuna'"),
         ("domain: household", "domain: household\nlayout: table", "layout: expected one of prose, json, got 'table'"),
         ("domain: household", "domain: household\nlanguage: fr", "language: expected one of en, de, es, got 'fr'"),

@@ -287,6 +287,8 @@ def _family(data: Mapping[str, Any]) -> Family:
     if uneven := [entry for entry in requirements if len(_several(entry, "facts")) != 2 * HALF]:
         raise TypeError(f"{uneven[0]['name']}: expected four facts, got {len(uneven[0]['facts'])}")
     sets = data.get("parameters") or [{}]
+    if any("id" not in values for values in sets if values):
+        raise KeyError("id")
     if odd := [values for values in sets if set(values) != set(sets[0])]:
         names = ", ".join(sorted(map(str, set(odd[0]) ^ set(sets[0]))))
         raise TypeError(f"parameters: every set needs the same names, and {odd[0].get('id')} differs in {names}")
