@@ -11,4 +11,5 @@ def folder(tmp_path):
 
 @pytest.fixture
 def settings(folder):
-    return {"size": "screen", "folder": folder, "progress": False}
+    # Calls are counted here; the preflight has tests of its own.
+    return {"size": "screen", "folder": folder, "progress": False, "preflight": False}

@@ -358,7 +358,8 @@ def hangs(*_):
         threading.Event().wait()
     return "tie"
 
-report = umpirical.datasheet(hangs, size="screen", folder={str(folder)!r}, deadline=0.5, progress=False)
+settings = dict(size="screen", deadline=0.5, progress=False, preflight=False)
+report = umpirical.datasheet(hangs, folder={str(folder)!r}, **settings)
 print(report.measure("failure-rate").result.numerator)
 """
     done = subprocess.run(

@@ -514,7 +514,7 @@ def test_measures_are_a_sequence(report):
     assert len(measures) == len(report.record.measures)
     assert (measures[0], list(measures[:2])) == (report.record.measures[0], list(report.record.measures[:2]))
     assert repr(measures).count("\n") == len(measures) - 1
-    assert "Dark current: 0.9" in repr(measures)
+    assert f"Dark current: {measures[0].result.value:.3f} [" in repr(measures)
 
 
 # One measure by name.
@@ -529,7 +529,7 @@ def test_a_measure_by_its_name_and_stratum(report):
     ("name", "where", "words"),
     [
         ("charm", {}, ["no measure named 'charm'", "known: dark-current, raw-false-preference"]),
-        ("target-sensitivity", {}, ["no target-sensitivity at stratum ''", "strata: '0.25'", "arms: 'baseline'"]),
+        ("target-sensitivity", {}, ["no target-sensitivity at stratum ''", "strata: '0.5'", "arms: 'baseline'"]),
         ("dark-current", {"arm": "strict"}, ["arm 'strict'", "arms: 'baseline'"]),
     ],
 )

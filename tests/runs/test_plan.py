@@ -128,4 +128,4 @@ def test_the_plan_leaves_out_what_the_judge_cannot_be_asked(tmp_path, capabiliti
     assert {trial.presentation.order for trial in trials} == orders
     asked = [by_id[trial.stimulus_id] for trial in trials]
     assert {stimulus.stratum for stimulus in asked if stimulus.family == "vacuum"} == {"identical"}
-    assert {stimulus.family for stimulus in asked} == {"vacuum", "delta0", "ladder"}
+    assert {stimulus.family for stimulus in asked} == {"vacuum", "delta0", "ladder", "figures", "conflict"}

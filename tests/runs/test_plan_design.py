@@ -104,6 +104,9 @@ def test_nothing_but_task_and_candidates_decides_what_is_shown():
         gold_from="label",
         evidence={"proof": "equal"},
         strata={"grade": "8"},
+        task_family="others",
+        quad="q",
+        version="B",
     )
     kept = {"task", "candidates"}
     assert all(getattr(changed, f.name) != getattr(PAIR, f.name) for f in fields(PAIR) if f.name not in kept)

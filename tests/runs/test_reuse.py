@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
+from tests.runs.loopback import CALLS, REFUSED, judgments, swayed_answer, write_study
 from umpirical.cli import main
 from umpirical.testing import ChatServer
 
@@ -16,7 +16,7 @@ def run(capsys):
         with pytest.raises(SystemExit) as stop:
             main(["run", str(study), "--yes", "--json", *options])
         out = capsys.readouterr()
-        assert stop.value.code == 0, out.err
+        assert stop.value.code == REFUSED, out.err
         return json.loads(out.out)[0]
 
     return run
@@ -58,11 +58,11 @@ def test_what_was_taken_over_says_so_and_costs_nothing_again(tmp_path, run):
 def test_a_changed_reader_reads_again_and_asks_nothing(tmp_path, run):
     with ChatServer(swayed_answer) as server:
         study = write_study(tmp_path, server.base_url)
-        edit(study, "    model:\n", "    answer: {constrained: false}\n    model:\n")
+        pattern = r"""'"verdict": "(?P<answer>1|2|tie|abstain)"'"""
+        edit(study, "    model:\n", f"    answer: {{constrained: false, pattern: {pattern}}}\n    model:\n")
         before = run(study)
         asked = server.asked.total()
-        pattern = r"""answer: {constrained: false, pattern: '"verdict": "(?P<answer>1|2|tie)"'}"""
-        edit(study, "answer: {constrained: false}", pattern)
+        edit(study, "|abstain", "")
         after = run(study)
         assert server.asked.total() == asked
     assert after["unparsed"] > before["unparsed"], "the new pattern does not read abstentions"

@@ -7,9 +7,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from umpirical.domain.digests import canonical_json, digest
+from umpirical.domain.digests import Json, canonical_json, digest
 from umpirical.domain.errors import UsageError
-from umpirical.judges.adapters.catalogue import judge_adapter_of
+from umpirical.judges.adapters.catalogue import Adapted, judge_adapter_of
 from umpirical.judges.answers import AnswerReader
 from umpirical.judges.judge import Judge
 from umpirical.judges.model_judge import ModelJudge
@@ -23,15 +23,20 @@ APART: dict[str, bool | set[str]] = {"name": True, "deadline": True, "model": {"
 """Left out of the fingerprint: what a call costs and how long it may take changes no answer."""
 
 
-def build_judge(spec: JudgeSpec, *, folder: Path, calling: Calling, found: object = None) -> Judge:
+def build_judge(
+    spec: JudgeSpec, *, folder: Path, calling: Calling, found: object = None, identity: Json = None
+) -> Judge:
     """Builds a judge from a spec whose prompts are resolved.
 
-    `folder` is where the user's own judge is looked up, unless it is given as `found`.
+    `folder` is where the user's own judge is looked up, unless it is given as `found`. `identity` is its identity, if
+    that is known already: it depends on what a function refers to, which may change as the function is called.
     """
     reader = build_reader(spec)
     whole = {**spec.model_dump(mode="json", exclude=APART), "reader": reader.version}
     if spec.callable:
-        return _object_judge(spec, reader, whole, _load(spec.callable, folder) if found is None else found)
+        found = _load(spec.callable, folder) if found is None else found
+        adapted = judge_adapter_of(found).adapt(found, spec)
+        return _object_judge(spec, reader, whole, adapted if identity is None else replace(adapted, identity=identity))
     return _model_judge(spec, reader, whole, calling)
 
 
@@ -45,9 +50,8 @@ def build_reader(spec: JudgeSpec) -> AnswerReader:
     )
 
 
-def _object_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], found: object) -> ObjectJudge:
+def _object_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], adapted: Adapted) -> ObjectJudge:
     assert spec.callable is not None  # noqa: S101  # the caller checked it
-    adapted = judge_adapter_of(found).adapt(found, spec)
     return ObjectJudge(
         name=spec.name,
         kind=spec.kind,

@@ -4,8 +4,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from umpirical.domain.digests import Json
 from umpirical.judges.factory import build_judge
 from umpirical.judges.judge import Judge
+from umpirical.judges.object_judge import ObjectJudge
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.registry import load_object
@@ -29,6 +31,9 @@ class CallSpec:
     found: object = field(default=None, compare=False, repr=False)
     """The judge object itself, if it was passed in this process and cannot be found any other way."""
 
+    _identity: dict[str, Json] = field(default_factory=dict, compare=False, repr=False)
+    """The identity of the user's own judge when it was first opened. It has been asked since, and may have changed."""
+
     @cached_property
     def stimulus_set(self) -> StimulusSet:
         return StimulusSet(self.stimuli)
@@ -36,7 +41,11 @@ class CallSpec:
     def open_judge(self, calling: Calling | None = None) -> Judge:
         """Opens the judge for rendering and reading; with `calling`, also for asking."""
         calling = replace(calling or Calling(), answer_key=lambda: self._key, seed=self.seed)
-        return build_judge(self.judge, folder=self.folder, calling=calling, found=self.found)
+        known = self._identity.get("asked")
+        judge = build_judge(self.judge, folder=self.folder, calling=calling, found=self.found, identity=known)
+        if isinstance(judge, ObjectJudge):
+            self._identity["asked"] = judge.adapted.identity
+        return judge
 
     @cached_property
     def _key(self) -> object:

@@ -70,7 +70,7 @@ def test_a_cell_without_a_number_says_why():
 
 def test_an_undecided_cell_says_how_many_items_would_settle_it():
     found = cells(*three())
-    assert found["stability", "wordy, easily told"].note == "about 78 items would settle it, leaning to a pass"
+    assert found["stability", "wordy, easily told"].note == "about 151 items would settle it, leaning to a pass"
     parts = {"paraphrase": [("change-rate", rate(3, 60)), ("excess-change", excess(0.05, 0.1)), *shifts(0, 0.2)]}
     assert cells(report("x", parts=parts))["paraphrase", "x"].note == "more of the same would not settle it"
 
