@@ -14,7 +14,7 @@ import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
 
@@ -62,8 +62,10 @@ HERE = Path(__file__).parent
 COUNTS = HERE / "counts.json"
 PAGE = HERE.parent / "operating.md"
 
-CORRELATIONS = (0.05, 0.2)
-"""Within a task family. Under the first all policies are shown, under the second `ranking` alone."""
+CORRELATIONS = {0.05: tuple(RECIPES), 0.2: ("standard", "full")}
+"""Within a task family, and the sizes that are drawn. Under the first all policies are shown, then `ranking` alone."""
+
+FIRST, SECOND = CORRELATIONS
 
 SHORT: dict[Decision, str] = {
     "use": "use",
@@ -97,12 +99,15 @@ def decisions(cell: Cell, plan: Plan, runs: int) -> dict[str, Counts]:
     """Returns how often each decision is made in so many runs, by policy."""
     judge, size, correlation = cell
     rng = np.random.default_rng(zlib.crc32(f"{judge} {size} {correlation}".encode()))
-    policies = [preset(name) for name in (PRESETS if correlation == CORRELATIONS[0] else ("ranking",))]
+    policies = [preset(name) for name in (PRESETS if correlation == FIRST else ("ranking",))]
+    # A judge that leaves nothing to chance gives the same counts again and again.
+    drawn_counts = Counter(draw(all_judges()[judge], plan, rng, correlation=correlation) for _ in range(runs))
     found: dict[str, Counter[str]] = {policy.policy: Counter() for policy in policies}
-    for _ in range(runs):
-        measures = _measured(draw(all_judges()[judge], plan, rng, correlation=correlation), policies)
+    for tallies, times in drawn_counts.items():
+        measures = _measured(tallies, policies)
         for policy in policies:
-            found[policy.policy][decide(policy, hold_limits(policy, "compare", measures, ["baseline"])).verdict] += 1
+            limits = hold_limits(policy, "compare", measures, ["baseline"])
+            found[policy.policy][decide(policy, limits).verdict] += times
     return {name: dict(sorted(counts.items())) for name, counts in found.items()}
 
 
@@ -113,16 +118,25 @@ def _measured(tallies: Tallies, policies: Sequence[Policy]) -> list[MeasureRecor
     return [measure_record(spec, measure) for spec in specs for measure in spec.compute(tallies, "baseline")]
 
 
-def drawn(runs: int, processes: int) -> dict:
-    """Draws every cell, and returns the counts as they are kept."""
-    cells: list[Cell] = [(judge, size, icc) for icc in CORRELATIONS for size in RECIPES for judge in all_judges()]
-    with ProcessPoolExecutor(processes) as pool:
-        plans = {size: planned(size) for size in RECIPES}
-        jobs = [pool.submit(decisions, cell, plans[cell[1]], runs) for cell in cells]
-        found = [job.result() for job in jobs]
+def all_cells() -> list[Cell]:
+    return [(judge, size, icc) for icc, sizes in CORRELATIONS.items() for size in sizes for judge in all_judges()]
+
+
+def draw_all(runs: int, processes: int) -> None:
+    """Draws every cell that is not kept yet, and keeps each as it comes: an interrupted command is resumed."""
     calls = {size: made.calls for size, made in RECIPES.items()}
-    rows = [[*cell, by_policy] for cell, by_policy in zip(cells, found, strict=True)]
-    return {"runs": runs, "calls": calls, "cells": rows}
+    kept = kept_counts() if COUNTS.is_file() else {}
+    same = (kept.get("runs"), kept.get("calls")) == (runs, calls)
+    found: dict[Cell, dict[str, Counts]] = {(j, s, icc): counts for j, s, icc, counts in kept["cells"]} if same else {}
+    plans = {size: planned(size) for size in RECIPES}
+    with ProcessPoolExecutor(processes) as pool:
+        jobs = {pool.submit(decisions, cell, plans[cell[1]], runs): cell for cell in all_cells() if cell not in found}
+        for job in as_completed(jobs):
+            found[jobs[job]] = job.result()
+            rows = ",\n".join(json.dumps([*cell, found[cell]]) for cell in all_cells() if cell in found)
+            head = json.dumps({"runs": runs, "calls": calls})[:-1]
+            COUNTS.write_text(f'{head}, "cells": [\n{rows}\n]}}\n', encoding="utf-8")
+            print(f"{len(found)} of {len(all_cells())} cells", file=sys.stderr)  # noqa: T201
 
 
 class Page:
@@ -152,11 +166,11 @@ class Page:
         )
         for name in PRESETS:
             yield from (f"## Policy `{name}`", "", preset(name).about, "")
-            yield from self._decisions(name, CORRELATIONS[0])
+            yield from self._decisions(name, FIRST)
         yield from ("## Policy `ranking`, with families that differ more", "")
-        yield f"Answers of one family correlate at {CORRELATIONS[1]:g}."
+        yield f"Answers of one family correlate at {SECOND:g}."
         yield ""
-        yield from self._decisions("ranking", CORRELATIONS[1])
+        yield from self._decisions("ranking", SECOND)
         yield from ("## The joint error rates, measured", "", PROMISE.format(policy=preset()), "")
         yield from self._shares(at_limits(), ACCEPTED)
         yield from (CURABLE, "")
@@ -165,16 +179,14 @@ class Page:
         yield from self._shares([name for name, judge in JUDGES.items() if judge.sound], ("do-not-use",))
 
     def _decisions(self, policy: str, correlation: float) -> Iterator[str]:
-        rows = {
-            judge: [self._cell(self.found[judge, size, correlation][policy]) for size in self.calls] for judge in JUDGES
-        }
-        yield from _table("judge", [f"{size} ({calls:,} calls)" for size, calls in self.calls.items()], rows)
+        sizes = CORRELATIONS[correlation]
+        rows = {judge: [self._cell(self.found[judge, size, correlation][policy]) for size in sizes] for judge in JUDGES}
+        yield from _table("judge", [f"{size} ({self.calls[size]:,} calls)" for size in sizes], rows)
 
     def _shares(self, judges: Sequence[str] | Mapping[str, Planted], decided: Sequence[str]) -> Iterator[str]:
-        columns = [f"{size}, {icc:g}" for icc in CORRELATIONS for size in self.calls]
-        yield from _table("judge", columns, {
-            judge: [_short(self.share((judge, size, icc), decided)) for icc in CORRELATIONS for size in self.calls]
-            for judge in judges
+        columns = [(size, icc) for icc, sizes in CORRELATIONS.items() for size in sizes]
+        yield from _table("judge", [f"{size}, {icc:g}" for size, icc in columns], {
+            judge: [_short(self.share((judge, *column), decided)) for column in columns] for judge in judges
         })  # fmt: skip
 
     def _cell(self, counts: Counts) -> str:
@@ -205,9 +217,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     given = parser.parse_args()
     if given.runs:
-        rows = drawn(given.runs, given.processes)
-        cells = ",\n".join(json.dumps(row) for row in rows.pop("cells"))
-        COUNTS.write_text(json.dumps(rows)[:-1] + f', "cells": [\n{cells}\n]}}\n', encoding="utf-8")
+        draw_all(given.runs, given.processes)
     PAGE.write_text(Page(kept_counts()).text(), encoding="utf-8")
 
 
