@@ -47,6 +47,10 @@ casebook:
 quads:
     python docs/quads/write.py
 
+# Draw what the decision does with known judges again, 500 runs each, and write docs/operating.md
+operating:
+    python docs/operating/write.py --runs 500
+
 # Write docs/api.md again, with its examples run
 api:
     python docs/api/write.py
