@@ -87,9 +87,18 @@ def test_no_bad_judge_is_ever_accepted(page, judge):
             assert page.share((judge, size, 0.05), ACCEPTED, policy) == 0
 
 
-@pytest.mark.parametrize(("judge", "decided"), [("perfect", "use"), ("task-blind", "do-not-use")])
+@pytest.mark.parametrize(
+    ("judge", "decided"),
+    [
+        ("perfect", "use"),
+        ("task-blind", "do-not-use"),
+        ("1 % lapses, DC .7 %", "use"),
+        ("dark current .10", "do-not-use"),
+        ("stable preference .20", "use-with-limits"),
+    ],
+)
 def test_the_counts_are_what_is_drawn(write, page, judge, decided):
-    """The cells that are the same in every run, once more."""
-    cell = (judge, "standard", 0.05)
-    assert write.decisions(cell, write.planned("standard"), 20)["ranking"] == {decided: 20}
-    assert page.share(cell, [decided]) == 1
+    """A few runs once more: a limit that moved, or counts that were kept too long, show here."""
+    cell, runs = (judge, "standard", 0.05), 60
+    again, kept = write.decisions(cell, write.planned("standard"), runs)["ranking"], page.share(cell, [decided])
+    assert abs(again.get(decided, 0) / runs - kept) <= 4 * (kept * (1 - kept) / runs) ** 0.5

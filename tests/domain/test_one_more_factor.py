@@ -107,7 +107,7 @@ def test_the_factor_is_a_column_of_plan_and_judgments(found):
     assert crossed["columns"] == [{"forwards": half, "backwards": half}] * 2
 
 
-def test_pairs_of_different_spellings_are_different_pairs(found):
+def test_a_pair_counts_once_however_it_is_spelt(found):
     plain, crossed = found
-    assert crossed["pairs"] == plain["pairs"]  # a stimulus counts once, with the mean over its spellings
+    assert crossed["pairs"] == plain["pairs"]
     assert crossed["positional"] == plain["positional"] == 1

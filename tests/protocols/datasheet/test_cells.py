@@ -26,7 +26,7 @@ def test_cells_by_hand():
     assert cell_layout(1) == Layout("1/2", labels_swapped=True, options_swapped=True, tie_place=0)
     assert cell_layout(2) == Layout("1/2", labels_swapped=True, options_swapped=False, tie_place=1)
     assert cell_layout(4) == Layout("A/B", labels_swapped=True, options_swapped=True, tie_place=1)
-    # The last of the fifth round: the first label set again, and the tie in the place of round 4 + 1.
+    # The last of the fifth round: the label set is the first again, and the tie has gone on by 4 and 1.
     assert cell_layout(19) == Layout("1/2", labels_swapped=False, options_swapped=True, tie_place=2)
 
 
@@ -51,7 +51,8 @@ def test_label_and_list_are_balanced_and_independent_in_every_size(size, part):
     """In the sets that ship: a rule that is balanced by itself may meet only some of its cells."""
     stimuli = built(size)
     chosen = [s for s in stimuli if s.family == part and (not PARTS[part] or s.stratum == PARTS[part])]
-    layouts = [layouts_of(stimuli)[s.id] for s in chosen]
+    by_stimulus = layouts_of(stimuli)
+    layouts = [by_stimulus[s.id] for s in chosen]
     for factors, kinds in (
         (lambda one: (one.labels_swapped, one.options_swapped), 4),
         (lambda one: one.tie_place, 3),

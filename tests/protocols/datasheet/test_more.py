@@ -6,7 +6,9 @@ import pytest
 
 from umpirical.domain.stimuli import GivenWinner, NoPreference, Stimulus
 from umpirical.protocols.datasheet.more import Want, chosen_stimuli, wanted
+from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.protocol import DATASHEET
+from umpirical.protocols.datasheet.report import held_to
 
 from .samples import datasheet, simulated
 
@@ -65,3 +67,11 @@ def test_every_face_says_the_same_decision(sheet, code):
     assert DATASHEET.parse(DATASHEET.render(sheet)).decision == decision
     broken = [limit for limit in sheet.limits if limit.essential and limit.state == "broken"]
     assert bool(broken) == (decision.verdict == "do-not-use")
+
+
+def test_another_policy_does_not_undo_a_second_look():
+    first = datasheet()
+    again = DATASHEET.hold(held_to(first, preset().at_look(2)), "claim")
+    assert (again.policy.policy, again.policy.look, again.policy.accepts) == ("claim", 2, 0.025)
+    assert "rates of look 2 alone" in again.decision.policy[-1]
+    assert DATASHEET.hold(first, "claim").policy.look == 1

@@ -172,8 +172,9 @@ def test_a_limit_is_set_once():
 
 def test_each_look_errs_half_as_often_and_all_together_less_than_twice_as_often_as_the_first():
     first = preset()
-    second = first.next_look()
-    third = second.next_look()
+    second = first.at_look(2)
+    third = second.at_look(3)
+    assert third == first.at_look(3)
     assert [each.look for each in (first, second, third)] == [1, 2, 3]
     assert [each.accepts for each in (first, second, third)] == [0.05, 0.025, 0.0125]
     together = [each.refuses * each.looks_together for each in (first, second, third)]
@@ -182,6 +183,6 @@ def test_each_look_errs_half_as_often_and_all_together_less_than_twice_as_often_
 
 def test_a_decision_after_a_second_look_says_the_rates_of_both():
     assert "look" not in " ".join(decide(preset(), []).policy)
-    said = decide(preset().next_look(), []).policy[-1]
+    said = decide(preset().at_look(2), []).policy[-1]
     assert "rates of look 2 alone" in said
     assert "together they are 0.075 and 0.075" in said

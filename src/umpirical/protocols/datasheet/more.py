@@ -104,7 +104,8 @@ def follow_up(run: Run, sheet: Datasheet, study: DatasheetStudy) -> Followed:
     """Returns the stimuli of a run and those that would settle what it leaves open; `study` is of the largest size."""
     if not sheet.complete:
         raise UsageError("the run is not complete", fix="run it again: it is resumed")
-    policy = (sheet.policy or preset()).next_look()
+    policy = sheet.policy or preset()
+    policy = policy.at_look(policy.look + 1)
     # What the next look is held to is stricter: what passes now may need more then.
     wants = wanted(held_to(sheet, policy))
     if not wants or sheet.decision is None or sheet.decision.verdict != "not-enough-data":

@@ -115,10 +115,10 @@ class Policy(Strict):
         """How many times as often all looks up to this one err as this one alone: 1, then 2 + 1, then 4 + 2 + 1."""
         return (1 << self.look) - 1
 
-    def next_look(self) -> "Policy":
+    def at_look(self, look: int) -> "Policy":
         """A second look gives chance a second try: each follow-up errs half as often as the look before it."""
-        rates = {"accepts": self.accepts / 2, "refuses": self.refuses / 2}
-        return self.model_copy(update={**rates, "look": self.look + 1})
+        times = 2 ** (look - self.look)
+        return self.model_copy(update={"accepts": self.accepts / times, "refuses": self.refuses / times, "look": look})
 
     @model_validator(mode="after")
     def _once(self) -> "Policy":

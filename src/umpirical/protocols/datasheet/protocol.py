@@ -132,7 +132,9 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
         return datasheet_schema()
 
     def hold(self, record: Datasheet, policy: str) -> Datasheet:
-        return held_to(record, chosen_policy(policy, Path(), outside=True))
+        chosen = chosen_policy(policy, Path(), outside=True)
+        # Another policy is no reason to forget how often one has looked.
+        return held_to(record, chosen.at_look(record.policy.look) if record.policy else chosen)
 
     def decision(self, record: Datasheet) -> Decided | None:
         found = record.decision

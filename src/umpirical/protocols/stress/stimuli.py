@@ -66,12 +66,11 @@ def expected_stimuli(
     study: StressStudy, planned: PlannedCommissions, attempts: Sequence[Attempt], review: Review | None
 ) -> Iterator[Stimulus]:
     """Yields what judges will be asked about: what is written, as reviewed, and originals in place of what is not."""
-    made = generated_made(planned, attempts)
-    written = _by_commission(attempts)
-    tried = Counter(settled.commission for settled in attempts)
+    written, tried = _by_commission(attempts), Counter(settled.commission for settled in attempts)
+    uncounted = defaultdict[str, MadeCounts](MadeCounts)
     for commission in planned.commissions:
         if commission.id in written:
-            shown = _as_reviewed(study.spec.review, review, made, commission, written[commission.id])
+            shown = _as_reviewed(study.spec.review, review, uncounted, commission, written[commission.id])
             yield from () if shown is None else (shown,)
         elif tried[commission.id] < commission.terms.attempts:
             yield replace(commission.source, family=commission.perturbation.name, expectation=commission.expectation)

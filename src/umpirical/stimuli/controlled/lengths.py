@@ -24,9 +24,7 @@ and a joined one counts as one word or as four pieces."""
 
 def length_gap(first: str, second: str, layout: Layout = PROSE) -> int:
     """By how many tokens two candidates differ beyond what is allowed, in the worse of the two counts."""
-    share = MOST_SHARE[layout]
-    counts = zip(_lengths(first), _lengths(second), strict=True)
-    return max(max(0, abs(one - two) - max(MOST_TOKENS, int(share * max(one, two)))) for one, two in counts)
+    return int(length_gaps(np.array(_lengths(first)), np.array(_lengths(second)), layout))
 
 
 def length_gaps(first: NDArray[np.int64], second: NDArray[np.int64], layout: Layout) -> NDArray[np.int64]:

@@ -11,10 +11,7 @@ from typing import Literal
 from umpirical.domain.attempts import Attempt, CheckResult
 from umpirical.domain.digests import digest
 from umpirical.domain.responses import Response
-from umpirical.domain.stimuli import (
-    GoldSource,
-    Stimulus,
-)
+from umpirical.domain.stimuli import GoldSource, Stimulus
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.stimuli.generation.commissions import Commission
 from umpirical.stimuli.generation.opinions import REFUSED, SAME, opinion_schema, read_opinion, validator_prompt

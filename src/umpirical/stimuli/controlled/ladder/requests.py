@@ -52,7 +52,7 @@ def _letters(text: str) -> tuple[str, ...]:
     return tuple(map("".join, zip(plain, plain[1:], plain[2:], strict=False)))
 
 
-Measure = Literal["share", "cosine", "coverage"]
+Likeness = Literal["share", "cosine", "coverage"]
 """The share of a candidate's parts that the task has too; the cosine of both counts; how many of the task's parts the
 candidate has."""
 
@@ -61,7 +61,7 @@ candidate has."""
 class Matcher:
     """Prefers the candidate that has more in common with the request, or with the whole task."""
 
-    measure: Measure
+    likeness: Likeness
     cut: Cut
     part: Part
 
@@ -78,7 +78,7 @@ class Matcher:
         common = found.parts.keys() & wanted.keys()
         if not common:
             return 0.0
-        match self.measure:
+        match self.likeness:
             case "share":
                 return sum(map(found.parts.__getitem__, common)) / found.size
             case "cosine":
@@ -134,7 +134,7 @@ class MatchTable:
 
     def _scorers_of(self, task: Task) -> Iterator[tuple[Matcher, "_Scorer"]]:
         if task.id not in self._scorers:
-            self._scorers[task.id] = [self._counts[m.cut].scorer(m.measure, m.asked(task)) for m in MATCHERS.values()]
+            self._scorers[task.id] = [self._counts[m.cut].scorer(m.likeness, m.asked(task)) for m in MATCHERS.values()]
         return zip(MATCHERS.values(), self._scorers[task.id], strict=True)
 
 
@@ -150,12 +150,12 @@ class _Counts:
         for row, bag in zip(self._counts, bags, strict=True):
             row[[self._places[part] for part in bag]] = list(bag.values())
 
-    def scorer(self, measure: Measure, asked: Bag) -> "_Scorer":
+    def scorer(self, likeness: Likeness, asked: Bag) -> "_Scorer":
         """Scores texts by what they have in common with `asked`."""
         wanted = np.zeros(len(self._places), dtype=np.float32)
         for part in asked.keys() & self._places.keys():
             wanted[self._places[part]] = asked[part]
-        match measure:
+        match likeness:
             case "share":
                 shared = self._dots(np.minimum(wanted, 1))
                 return lambda seen: shared[seen.texts].sum(axis=1) / seen.sizes
