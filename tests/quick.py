@@ -72,7 +72,7 @@ def main() -> int:
     """Runs every check, also after one has failed, and says how much CPU time it took."""
     tests = sorted({str(path) for path in concerned_tests(changed_files())} | set(CORE))
     print("tests of what changed, and the core:", *tests, sep="\n  ", flush=True)  # noqa: T201
-    pytest = ["pytest", "-q", "-n", "logical", "-m", "not slow and not heavy", *tests]
+    pytest = ["pytest", "-q", "-n", "logical", "-m", "not slow and not attack and not heavy", *tests]
     commands = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["lint-imports"], pytest]
     failed = [command[0] for command in commands if subprocess.run(command, cwd=ROOT, check=False).returncode]
     used = getrusage(RUSAGE_CHILDREN)
