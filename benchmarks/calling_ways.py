@@ -56,7 +56,8 @@ def fast_path(url: str, calls: int, in_flight: int) -> dict[str, float]:
             run = prepare_run(study, judge)
             executor = LocalExecutor(Calling(in_flight, meter))
             executor.run(range(run.shards), run.call, run.store, Watcher())
-            reading = read_judgments(run, FACTS)
+            with read_judgments(run, FACTS) as reading:
+                pass
         assert reading.planned == run.trials  # noqa: S101
         assert reading.unasked == 0  # noqa: S101
         assert not reading.trouble  # noqa: S101

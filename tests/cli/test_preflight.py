@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from tests.runs.loopback import CALLS, REFUSED, swayed_answer, write_study
+from tests.runs.loopback import CALLS, REFUSED, responses, swayed_answer, write_study
 from tests.stimuli.built import lend_stimuli
-from umpirical.store.runs import RunStore
 from umpirical.study.preflight import CALLS as FEW
 from umpirical.testing import ChatServer
 
@@ -118,5 +117,4 @@ def test_the_answers_are_in_the_journal(umpirical, tmp_path):
     with ChatServer(off_scale) as server:
         umpirical("run", write_study(tmp_path, server.base_url), "--yes")
     [run] = (tmp_path / "runs").iterdir()
-    answers = [response for _, found in RunStore(run).walk() for response in found.values()]
-    assert [response.text for response in answers] == [off_scale({})] * FEW
+    assert [response.text for response in responses(run)] == [off_scale({})] * FEW

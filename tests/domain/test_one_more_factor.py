@@ -59,7 +59,7 @@ with ChatServer(first_slot) as server:
 
 def spelling(part):
     """How many trials have which spelling, where there is such a factor."""
-    tables = [pq.read_table(file) for file in sorted((report.folder / part).glob("*.parquet"))]
+    tables = [pq.read_table(file) for file in sorted(report.folder.glob(part))]
     return Counter(how for table in tables if "spelling" in table.column_names for how in table["spelling"].to_pylist())
 
 positional = report.measure("positional-false-preference").result
@@ -68,7 +68,7 @@ print(json.dumps({
     "unparsed": sum(row.unparsed for row in report.record.audit),
     "pairs": positional.denominator,
     "positional": positional.value,
-    "columns": [spelling("plan"), spelling("judgments")],
+    "columns": [spelling("plan/*.parquet"), spelling("judgments.parquet")],
 }))
 '''
 

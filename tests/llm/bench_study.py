@@ -39,7 +39,8 @@ def umpirical(*arguments: object, folder: Path) -> "subprocess.CompletedProcess[
 
 def rows(run: Path, part: str) -> list[dict]:
     """All rows of the plan, the responses or the judgments of a run."""
-    return [row for path in sorted((run / part).glob("*.parquet")) for row in read_rows(path)]
+    files = sorted((run / part).glob("*.parquet")) or [run / f"{part}.parquet"]
+    return [row for path in files for row in read_rows(path)]
 
 
 def example_materials() -> Materials:

@@ -127,8 +127,8 @@ class Mirror(Protocol[Study[MirrorSpec], MirrorRecord]):
         return write_stimuli(folder, made)
 
     def report(self, run):
-        reading = read_judgments(run, Facts({}, lambda *_: {}))
-        with counting(reading.folder, run.judge.kind) as judgments:
+        facts = Facts({}, lambda *_: {})
+        with read_judgments(run, facts) as reading, counting(reading.judgments, run.judge.kind) as judgments:
             tallies = Tallies(calls=judgments.calls())
         return MirrorRecord(
             judge=judge_record(run, reading),

@@ -353,8 +353,7 @@ def run_of(name, folder, stimuli):
     store = RunStore(folder / name)
     write_plan(store, call.open_judge(), stimuli, StressDesign(original_repeats=3, changed_repeats=2))
     LocalExecutor(Calling(4)).run(range(store.plan_size()[1]), call, store, Silent())
-    reading = read_judgments(Run(store, call), FACTS)
-    with stress_counts(reading.folder) as counts:
+    with read_judgments(Run(store, call), FACTS) as reading, stress_counts(reading.judgments) as counts:
         return counts.tallies(ordinal(6))
 
 

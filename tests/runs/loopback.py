@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.stimuli.built import lend_stimuli
+from umpirical.domain.responses import Response
 from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.store.parquet import read_rows
+from umpirical.store.runs import RunStore
+from umpirical.store.snapshots import snapshot
 
-__all__ = ["CALLS", "REFUSED", "judgments", "swayed_answer", "write_study"]
+__all__ = ["CALLS", "REFUSED", "judgments", "responses", "swayed_answer", "write_study"]
 
 CALLS = RECIPES["screen"].calls
 """Of the study, with one repeat."""
@@ -60,9 +63,15 @@ def write_study(
     return file
 
 
+def responses(run: Path) -> list[Response]:
+    """All responses of a run, in the order of the plan's shards."""
+    with snapshot(RunStore(run)) as now:
+        return [response for _, found in now.walk() for response in found.values()]
+
+
 def judgments(run: Path) -> dict[str, tuple[str, str | None]]:
     """Trial id to (outcome, choice), for every planned trial; fails if one is there twice."""
-    rows = [row for path in sorted((run / "judgments").glob("*.parquet")) for row in read_rows(path)]
+    rows = list(read_rows(run / "judgments.parquet"))
     found = {row["trial_id"]: (row["outcome"], row["choice"]) for row in rows}
     assert len(found) == len(rows)
     return found

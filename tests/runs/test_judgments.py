@@ -39,7 +39,7 @@ def read(folder, judge):
     run = prepare_run(study, study.spec.judges[0])
     complete_run(run, 2, lambda *_: Silent())
     found = read_run(run)
-    rows = [row for path in sorted(found.reading.folder.glob("*.parquet")) for row in read_rows(path)]
+    rows = list(read_rows(run.folder / "judgments.parquet"))
     return found, rows, {stimulus.id: stimulus for stimulus in run.stimuli}
 
 

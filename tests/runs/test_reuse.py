@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.loopback import CALLS, REFUSED, judgments, swayed_answer, write_study
+from tests.runs.loopback import CALLS, REFUSED, judgments, responses, swayed_answer, write_study
 from umpirical.cli import main
+from umpirical.store.parquet import read_metadata, read_rows, write_rows
+from umpirical.store.schemas import response_schema
 from umpirical.testing import ChatServer
 
 
@@ -41,18 +43,40 @@ def test_more_repeats_ask_only_the_new_ones(tmp_path, run):
 
 
 def test_what_was_taken_over_says_so_and_costs_nothing_again(tmp_path, run):
-    from umpirical.store.runs import RunStore
-
     with ChatServer(swayed_answer) as server:
         study = write_study(tmp_path, server.base_url)
         first = run(study)
         edit(study, "repeats: 1", "repeats: 2")
         second = run(study)
-    responses = RunStore(Path(second["datasheet"]).parent).responses(0).values()
-    reused = [response for response in responses if response.price_table.startswith("reused")]
+    found = responses(Path(second["datasheet"]).parent)
+    reused = [response for response in found if response.price_table.startswith("reused")]
     assert len(reused) == CALLS
     assert {response.price_table for response in reused} == {f"reused from {first['run']}"}
     assert {(response.cost, response.attempts) for response in reused} == {(0, 0)}
+
+
+def test_what_is_taken_over_is_verified_and_said(tmp_path, run, capsys):
+    with ChatServer(swayed_answer) as server:
+        study = write_study(tmp_path, server.base_url)
+        first = run(study)
+        edit(study, "repeats: 1", "repeats: 2")
+        with pytest.raises(SystemExit):
+            main(["plan", str(study)])
+        assert f"{CALLS} answers are taken over from run {first['run']}" in capsys.readouterr().err
+
+        # Edited answers of a run that came with the study.
+        sealed = Path(first["datasheet"]).parent / "responses" / "00000-0.parquet"
+        rows, about = list(read_rows(sealed)), read_metadata(sealed)
+        for row in rows:
+            row["text"] = '{"verdict": "tie"}'
+        write_rows(sealed, rows, response_schema(), metadata=about)
+        edit(study, "repeats: 2", "repeats: 3")
+        asked = server.asked.total()
+        with pytest.raises(SystemExit):
+            main(["run", str(study), "--yes"])
+        said = capsys.readouterr().err
+        assert f"none are taken over from run {first['run']}: {sealed} has been changed since it was written" in said
+        assert server.asked.total() - asked == 3 * CALLS
 
 
 def test_a_changed_reader_reads_again_and_asks_nothing(tmp_path, run):

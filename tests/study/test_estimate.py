@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import JUDGES, Silent
-from tests.runs.loopback import CALLS, swayed_answer, write_study
+from tests.runs.loopback import CALLS, responses, swayed_answer, write_study
 from tests.stimuli.built import lend_stimuli
 from tests.stimuli.own_tasks import CROSSED_SINGLE
 from umpirical.domain.errors import UsageError
@@ -202,7 +202,7 @@ def test_what_was_answered_is_not_priced_again_and_tells_what_to_expect(tmp_path
     found = estimate_run(more, pricers_of([more], {})[0], concurrency=32)
     assert (found.answered, found.calls) == (CALLS, CALLS) == (more.trials - more.calls_left(), more.calls_left())
     assert (found.output_basis, found.seconds_basis) == ("recorded", "recorded")
-    waited = [answer.latency_ms / 1000 for _, answers in run.store.walk() for answer in answers.values()]
+    waited = [answer.latency_ms / 1000 for answer in responses(run.folder)]
     assert min(waited) >= 0.01
     assert found.seconds == pytest.approx(sum(waited) / 32)
     cost = pricers_of([more], {})[0].cost

@@ -23,6 +23,7 @@ COMMANDS = {
     "report": "Reread a run, or all runs of a study, and write the report. Needs no key.",
     "readouts": "Read a run in other ways: log-probabilities, both orders. Makes no calls, recommends one.",
     "runs": "List the runs of a study.",
+    "verify": "Hold a run to its digests, and a published datasheet to its responses. Makes no calls.",
     "prices": "Show what is known about a model's price, and the source.",
     "schema": "Print the JSON Schema of a study file, a policy or a datasheet.",
     "doctor": "Show versions, and which keys are set.",
@@ -61,8 +62,9 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command line and exits.
 
-    Exit codes: 0 done, and every judge may be used; 1 bug; 2 usage or config; 3 a judge is refused; 4 not enough data
-    on one; 5 run incomplete and resumable; 6 spend refused or cap reached (resumable); 130 interrupted.
+    Exit codes: 0 done, and every judge may be used; 1 bug, or a damaged record; 2 usage or config; 3 a judge is
+    refused; 4 not enough data on one; 5 run incomplete and resumable; 6 spend refused or cap reached (resumable); 130
+    interrupted.
     """
     sys.exit(_run(arguments))
 
@@ -89,8 +91,13 @@ def _run(arguments: list[str] | None) -> int:
         import os
         import traceback
 
+        from umpirical.cli.machine import refused_by_machine
+
         if os.environ.get("UMPIRICAL_DEBUG"):
             traceback.print_exc()
+        if refused := refused_by_machine(error):
+            complain(*refused[:2])
+            return refused[2]
         complain(f"unexpected {type(error).__name__}: {error}", "this is a bug; set UMPIRICAL_DEBUG=1 for the details")
         return 1
     return result if isinstance(result, int) else 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from umpirical.cli.commands.plan import show_plan, tell_stimuli
+from umpirical.cli.commands.plan import show_plan, tell_planned
 from umpirical.cli.consent import Terms, agree, tell_spent
 from umpirical.cli.preflight import TerminalPreflight
 from umpirical.cli.terminal import MAKING_STIMULI, inert, say
@@ -58,7 +58,7 @@ def measure(  # noqa: PLR0913  # each by its name
             allow_unpriced=terms.allow_unpriced,
             fresh=fresh,
             executor=executor or LOCAL,
-            planned=lambda runs: tell_stimuli(study, runs),
+            planned=lambda runs: tell_planned(study, runs),
             preflight=trying if preflight else None,
         ),
         quiet=quiet,

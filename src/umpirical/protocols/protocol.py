@@ -243,6 +243,10 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
         """Returns a record with the decision by another policy, which a person names: a shipped one, or a file."""
         raise UsageError(f"protocol {self.name} does not decide by a policy", fix="leave --policy out")
 
+    def as_published(self, record: RecordT, published: RecordT) -> RecordT:  # noqa: ARG002  # likewise
+        """Returns a record with the decision by the policy of a published one, to be compared with it."""
+        return record
+
     def decision(self, record: RecordT) -> "Decided | None":  # noqa: ARG002  # most decide nothing
         """Returns what a record says to do with the judge; None if the protocol makes no decision."""
         return None

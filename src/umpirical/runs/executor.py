@@ -1,7 +1,6 @@
 """The interface between what is asked and how: an executor takes shards of a plan and leaves sealed responses."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, Self
 
 from umpirical.domain.judgments import Outcome
@@ -9,23 +8,12 @@ from umpirical.domain.responses import Response
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.registry import Registry
 from umpirical.runs.call import CallSpec
-from umpirical.store.runs import RunStore
+from umpirical.store.runs import Receipt, RunStore
 
 __all__ = ["EXECUTORS", "LOCAL", "Executor", "ExecutorFactory", "Receipt", "Unwatched", "Watcher"]
 
 LOCAL = "local"
 """The default executor."""
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What an executor returns for a shard that it has sealed."""
-
-    shard: int
-    generation: int
-    answered: int
-    failed: int
-    sha256: str
 
 
 class Watcher(Protocol):

@@ -1,10 +1,10 @@
 """Turns responses into judgments: the judge's parser reads every planned trial again, and gives it one outcome."""
 
 import hashlib
-import shutil
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -19,11 +19,13 @@ from umpirical.judges.answers import read_response
 from umpirical.judges.factory import build_reader
 from umpirical.judges.spec import JudgeSpec
 from umpirical.runs.run import Run
-from umpirical.store.parquet import write_rows
+from umpirical.store.files import building
+from umpirical.store.parquet import row_writer
 from umpirical.store.runs import responses_digest
 from umpirical.store.schemas import factor_row, judgment_schema
+from umpirical.store.snapshots import RunSnapshot, snapshot
 
-__all__ = ["Facts", "Reader", "Reading", "Spent", "outcome_columns", "read_judgments", "reader_of", "trouble_of"]
+__all__ = ["Facts", "Reader", "Reading", "Spent", "judgment_row", "read_judgments", "reader_of", "trouble_of"]
 
 EXAMPLE_LENGTH = 400
 
@@ -78,8 +80,8 @@ def _known_sum(total: int | None, more: int | None) -> int | None:
 class Reading:
     """What was found while reading a run."""
 
-    folder: Path
-    """Where the judgments are."""
+    judgments: Path
+    """The file that they were written to. It is moved to its place once they have been counted."""
     planned: int = 0
     unasked: int = 0
     responses_sha256: str = ""
@@ -106,26 +108,42 @@ def reader_of(judge: JudgeSpec) -> Reader:
     return lambda response, presentation: read_response(reader, response, presentation)
 
 
-def read_judgments(run: Run, facts: Facts, *, seen: Seen = lambda *_: None) -> Reading:
-    """Reads every response of a run, a shard at a time, and writes the judgments for counting."""
-    reading, scale, read = Reading(run.folder / "judgments"), run.judge.scale, reader_of(run.judge)
-    shutil.rmtree(reading.folder, ignore_errors=True)
-    reading.folder.mkdir()
-    state, schema = hashlib.sha256(), judgment_schema(facts.columns)
-    for shard, responses in run.store.walk():
-        state.update(responses_digest((r.trial_id, r.text, r.failure) for r in responses.values()).encode())
-        rows = []
-        for trial, part in run.store.plan_shard(shard):
-            stimulus, response = run.stimuli.part(part)[trial.stimulus_id], responses.get(trial.id)
-            outcome = None if response is None else read(response, trial.presentation)
-            reading.add(outcome)
-            if response is not None:
-                _note(reading, response)
-            seen(trial, stimulus, outcome, response)
-            rows.append(_row(trial, stimulus) | outcome_columns(outcome, scale) | facts.row(trial, stimulus, scale))
-        write_rows(reading.folder / f"{shard:05d}.parquet", rows, schema)
-    reading.responses_sha256 = state.hexdigest()
-    return reading
+@contextmanager
+def read_judgments(
+    run: Run, facts: Facts, *, seen: Seen = lambda *_: None, now: RunSnapshot | None = None
+) -> Iterator[Reading]:
+    """Reads every response of a run, a shard at a time, and lends the judgments for counting.
+
+    Everything comes from one snapshot, `now` or a new one, and is counted from a file of this process's own: another
+    process that reads the same run, or asks it, changes nothing here. Afterwards the file is put in place of
+    `judgments.parquet`.
+    """
+    opened = snapshot(run.store) if now is None else nullcontext(now)
+    with opened as responses_now, building(run.folder / "judgments.parquet") as path:
+        reading, scale, read = Reading(path), run.judge.scale, reader_of(run.judge)
+        state = hashlib.sha256()
+        with row_writer(path, judgment_schema(facts.columns)) as write:
+            for shard, responses in responses_now.walk():
+                state.update(responses_digest((r.trial_id, r.text, r.failure) for r in responses.values()).encode())
+                rows = []
+                for trial, part in run.store.plan_shard(shard):
+                    stimulus, response = run.stimuli.part(part)[trial.stimulus_id], responses.get(trial.id)
+                    outcome = None if response is None else read(response, trial.presentation)
+                    reading.add(outcome)
+                    if response is not None:
+                        _note(reading, response)
+                    seen(trial, stimulus, outcome, response)
+                    rows.append(judgment_row(trial, stimulus, outcome, scale, facts))
+                write(rows)
+        reading.responses_sha256 = state.hexdigest()
+        yield reading
+
+
+def judgment_row(
+    trial: Trial, stimulus: Stimulus, outcome: Outcome | None, scale: GradeScale | None, facts: Facts
+) -> dict[str, Any]:
+    """Returns the row of one trial, as it is counted."""
+    return _row(trial, stimulus) | outcome_columns(outcome, scale) | facts.row(trial, stimulus, scale)
 
 
 def trouble_of(outcome: Outcome | None) -> tuple[tuple[str, str], str] | None:

@@ -17,6 +17,7 @@ from umpirical.runs.workers import Workers
 from umpirical.store.journal import Journal
 from umpirical.store.reuse import reused_answers
 from umpirical.store.runs import RunStore
+from umpirical.store.snapshots import RunSnapshot
 
 __all__ = ["LocalExecutor"]
 
@@ -31,6 +32,7 @@ class LocalExecutor:
 
     def run(self, shards: Sequence[int], call: CallSpec, store: RunStore, watcher: Watcher) -> list[Receipt]:
         with store.locked():
+            store.tidy()
             return run_on_loop(self._run(shards, call, store, watcher))
 
     async def _run(self, shards: Sequence[int], call: CallSpec, store: RunStore, watcher: Watcher) -> list[Receipt]:
@@ -63,7 +65,7 @@ def _questions(
     stimuli, journal = call.stimulus_set, store.open_journal()
     try:
         for number in shards:
-            shard, pending = _open_shard(number, store, journal, watcher)
+            shard, pending = _open_shard(number, RunSnapshot(store, journal), journal, watcher)
             if shard is None:
                 continue
             if not pending:
@@ -75,23 +77,26 @@ def _questions(
 
 
 def _open_shard(
-    number: int, store: RunStore, journal: Journal, watcher: Watcher
+    number: int, before: RunSnapshot, journal: Journal, watcher: Watcher
 ) -> tuple[OpenShard | None, list[tuple[Trial, int]]]:
     """Returns a shard and what is left to ask in it; (None, []) if it is complete."""
-    plan = list(store.plan_shard(number))
-    generation, failed = store.state(number)
-    if generation and not failed:
+    store = before.store
+    plan, elsewhere = list(store.plan_shard(number)), store.asked_elsewhere(number)
+    # Several stimuli may share one question; it is asked once, in the first shard that has it.
+    asked = {trial.id: (trial, part) for trial, part in reversed(plan) if trial.id not in elsewhere}
+    generation = before.next_generation(number)
+    if generation and sum(receipt.answered for receipt in before.receipts(number)) == len(asked):
         watcher.resumed(len(plan))
         return None, []
-    if generation == 0 and (reused := reused_answers(store, number)):
+    answered = {trial_id for trial_id, response in before.responses(number).items() if response.failure is None}
+    if generation == 0 and (reused := [a for a in reused_answers(store, number) if a.trial_id in asked]):
         # They go into the journal, where they are sealed with the rest; existing entries stay as they are.
         journal.commit((number, 0, response) for response in reused)
-    answers = store.responses(number, journal)
-    answered = {trial_id for trial_id, response in answers.items() if response.failure is None}
-    # Several stimuli may share one question; it is asked once.
-    pending = list({trial.id: (trial, part) for trial, part in reversed(plan) if trial.id not in answered}.values())
-    pending.reverse()
+        answered.update(response.trial_id for response in reused)
+    pending = [entry for trial_id, entry in reversed(asked.items()) if trial_id not in answered]
     watcher.resumed(len(plan) - len(pending))
+    if generation and not pending:
+        return None, []
     return OpenShard(number, generation, len(pending)), pending
 
 

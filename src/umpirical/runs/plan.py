@@ -72,11 +72,16 @@ def write_plan(
     store: RunStore, judge: Judge, stimuli: StimulusSet, design: Design, *, shard_size: int = SHARD_SIZE
 ) -> int:
     """Writes the plan of a run and returns its number of trials. It holds no prompts: they are rendered again."""
-    trials, count, shard = _trials(judge, stimuli, design), 0, 0
+    trials, count, digests = _trials(judge, stimuli, design), 0, list[str]()
+    # Bytes take half of the memory of their spelling, and there may be a million.
+    first_in: dict[bytes, int] = {}
     while chunk := list(islice(trials, shard_size)):
-        store.write_plan_shard(shard, chunk)
-        count, shard = count + len(chunk), shard + 1
-    store.finish_plan(count, shard)
+        shard = len(digests)
+        found = {trial.id: first_in.setdefault(bytes.fromhex(trial.id), shard) for trial, _ in chunk}
+        elsewhere = {trial_id: first for trial_id, first in found.items() if first != shard}
+        digests.append(store.write_plan_shard(shard, chunk, elsewhere))
+        count += len(chunk)
+    store.finish_plan(count, digests)
     return count
 
 

@@ -6,8 +6,7 @@ import threading
 from dataclasses import dataclass
 
 from umpirical.domain.responses import Response
-from umpirical.runs.executor import Receipt
-from umpirical.store.runs import RunStore
+from umpirical.store.runs import Receipt, RunStore
 
 __all__ = ["OpenShard", "Recorder"]
 
@@ -99,7 +98,6 @@ class Recorder:
         return batch
 
     def _seal(self, shard: OpenShard) -> None:
-        rows = self._journal.rows(shard.number)
-        digest = self._store.seal_rows(shard.number, shard.generation, rows)
-        failed = sum(row["failure"] is not None for row in rows)
-        self._receipts.append(Receipt(shard.number, shard.generation, len(rows) - failed, failed, digest))
+        # The rows are forgotten only after they have been read back from the sealed file.
+        rows = self._journal.rows(shard.number, shard.generation)
+        self._receipts.append(self._store.seal_rows(shard.number, shard.generation, rows))

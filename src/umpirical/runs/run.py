@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from umpirical.domain.errors import UsageError
+from umpirical.domain.errors import StoreError, UsageError
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.runs.call import CallSpec
@@ -58,7 +58,12 @@ class Run:
 
     def calls_left(self) -> int:
         """Number of trials that have no answer yet, neither here nor reused from another run."""
-        return self.trials - sum(len(answered) for _, answered in answered_trials(self.store))
+        left = 0
+        for shard, answered in answered_trials(self.store):
+            elsewhere = self.store.asked_elsewhere(shard)
+            asked = {trial.id for trial, _ in self.store.plan_shard(shard)} - elsewhere.keys()
+            left += len(asked - answered)
+        return left
 
     @property
     def _size(self) -> tuple[int, int]:
@@ -74,5 +79,11 @@ def open_run(folder: Path) -> Run:
     name, judge = manifest["stimuli_folder"], JudgeSpec.model_validate(manifest["judge"])
     for study in folder.resolve().parents:
         if (study / "stimuli" / name / "manifest.json").is_file():
-            return Run(store, CallSpec(judge, study, study / "stimuli" / name, manifest["seed"]))
+            run = Run(store, CallSpec(judge, study, study / "stimuli" / name, manifest["seed"]))
+            if run.stimuli.digest != manifest["stimuli"]:
+                raise StoreError(
+                    f"run {folder.name} was asked about other stimuli than those in stimuli/{name}",
+                    fix="take both from the same copy of the study",
+                )
+            return run
     raise UsageError(f"the stimuli {name} of run {folder.name} are missing", fix="keep stimuli/ beside runs/")

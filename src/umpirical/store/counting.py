@@ -67,11 +67,11 @@ class Counting:
 
 
 @contextmanager
-def counting(folder: Path, kind: JudgeKind) -> Iterator[Counting]:
-    """Opens the judgments in a folder for counting. Raises if a trial occurs twice."""
-    with open_duckdb(spill=folder / "spill") as db:
+def counting(judgments: Path, kind: JudgeKind) -> Iterator[Counting]:
+    """Opens judgments for counting: a file, which stays as it is meanwhile. Raises if a trial occurs twice."""
+    with open_duckdb(spill=judgments.with_name("spill")) as db:
         # A view takes no parameters, so the path is part of its text.
-        db.execute(_JUDGMENTS.format(files=quoted_glob(folder, "*.parquet")))
+        db.execute(_JUDGMENTS.format(files=quoted_glob(judgments, "")))
         _refuse_doubles(db, kind)
         yield Counting(db)
 
@@ -81,4 +81,4 @@ def _refuse_doubles(db: "duckdb.DuckDBPyConnection", kind: JudgeKind) -> None:
     trial = "trial_id" if kind == "compare" else '(trial_id, stimulus_id, "order")'
     [(doubled,)] = db.execute(f"select count(*) - count(distinct {trial}) from judgment").fetchall()  # noqa: S608  # ours
     if doubled:
-        raise StoreError(f"{doubled} trials are counted twice", fix="delete judgments/ and report again")
+        raise StoreError(f"{doubled} trials are counted twice", fix="umpirical verify  says which file is at fault")

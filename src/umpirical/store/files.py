@@ -1,16 +1,29 @@
 """Writes files atomically: a file is either complete or absent."""
 
+import fcntl
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import mkdtemp
+from uuid import uuid4
 
 from umpirical.domain.errors import UsageError
 
-__all__ = ["inside", "publish", "read_named_text", "write_text"]
+__all__ = ["building", "draft_of", "inside", "publish", "read_named_text", "sweep_drafts", "write_text"]
+
+_ASIDE = ".building-"
+
+
+def draft_of(path: Path) -> Path:
+    """Returns where to write a file before it is published. No two processes or threads have the same draft."""
+    return path.with_name(f".{path.name}.{uuid4().hex}.tmp")
 
 
 def write_text(path: Path, text: str) -> None:
     """Replaces the file at `path` atomically: a reader sees the old text or the new, never a mixture."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    draft = draft_of(path)
     # surrogatepass would make a file that other programs cannot read; a lone surrogate becomes a visible mark instead.
     draft.write_text(text, encoding="utf-8", errors="backslashreplace")
     publish(draft, path)
@@ -26,6 +39,42 @@ def publish(draft: Path, path: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+@contextmanager
+def building(path: Path) -> Iterator[Path]:
+    """Lends a file of this process's own, aside, to be built and read; puts it in place of `path` if nothing fails.
+
+    Readers of `path` see the file of before or the new one. Where the folder cannot be written to, as on a read-only
+    copy, the file is built elsewhere and dropped in the end.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        aside, kept = Path(mkdtemp(prefix=_ASIDE, dir=path.parent)), True
+    except OSError:
+        aside, kept = Path(mkdtemp(prefix="umpirical")), False
+    handle = os.open(aside, os.O_RDONLY)
+    try:
+        # Held while it is in use, so that a sweep knows what a killed process has left behind.
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        yield aside / path.name
+        if kept:
+            publish(aside / path.name, path)
+    finally:
+        os.close(handle)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def sweep_drafts(folder: Path) -> None:
+    """Removes what killed processes were building in a folder. For the process that holds the folder's lock."""
+    for aside in folder.glob(f"{_ASIDE}*"):
+        with suppress(OSError):
+            handle = os.open(aside, os.O_RDONLY)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(aside, ignore_errors=True)
+            finally:
+                os.close(handle)
 
 
 def inside(folder: Path, name: str, *, what: str = "file", outside: bool | None = None) -> Path:

@@ -1,15 +1,25 @@
-"""The journal: responses of the shards in progress, durable as soon as a batch is committed."""
+"""The journal: responses of the shards in progress, durable as soon as a batch is committed.
 
+One process writes it, and any number read it. A reader sees it as it was at one moment, changes nothing in it, and
+needs no permission to write.
+"""
+
+import hashlib
+import shutil
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import quote
 
 from umpirical.domain.responses import Response
+from umpirical.store.manifests import Damaged
 from umpirical.store.schemas import response_from_row, response_row
 
-__all__ = ["COLUMNS", "RESPONSE_TYPES", "Journal"]
+__all__ = ["COLUMNS", "RESPONSE_TYPES", "Journal", "JournalView"]
 
 COLUMNS = (
     "trial_id",
@@ -43,22 +53,24 @@ RESPONSE_TYPES = """
 
 _CREATE = f"""
 create table if not exists response (
-  {RESPONSE_TYPES}, shard integer not null, generation integer not null
+  {RESPONSE_TYPES}, shard integer not null, generation integer not null, digest text
 ) without rowid;
 create index if not exists response_by_shard on response (shard);
 """
 
+_STORED = (*COLUMNS, "shard", "generation", "digest")
+
 # A trial is answered once. Only a failure may be replaced by a later response.
 _INSERT = f"""
-insert into response (shard, generation, {", ".join(COLUMNS)})
+insert into response ({", ".join(_STORED)})
 values {{rows}}
 on conflict (trial_id) do update set
-  {", ".join(f"{column} = excluded.{column}" for column in COLUMNS[1:])}
+  {", ".join(f"{column} = excluded.{column}" for column in _STORED[1:])}
 where response.failure is not null
 """  # noqa: S608  # column names are ours
 
 
-_ROW = f"({', '.join('?' * (len(COLUMNS) + 2))})"
+_ROW = f"({', '.join('?' * len(_STORED))})"
 
 ROWS_PER_STATEMENT = 500
 """SQLite takes 32,766 values in one statement."""
@@ -66,21 +78,69 @@ ROWS_PER_STATEMENT = 500
 _values = itemgetter(*COLUMNS)
 
 
-class Journal:
-    """A SQLite database in WAL mode, written by one process at a time."""
+class _Rows:
+    """The rows of a journal, open for reading."""
+
+    def __init__(self, path: Path, db: sqlite3.Connection) -> None:
+        self.path = path
+        self._db = db
+        self._db.row_factory = sqlite3.Row
+
+    def counts(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """Returns how many responses there are, and how many of them are failures, by shard and generation."""
+        query = "select shard, generation, count(*), count(failure) from response group by shard, generation"
+        with self._naming_damage():
+            return {(row[0], row[1]): (row[2], row[3]) for row in self._db.execute(query)}
+
+    def responses(self, shard: int) -> list[Response]:
+        """Returns the responses of one shard, in order of trial id."""
+        return [response_from_row(row) for _, row in self._rows(shard)]
+
+    def _rows(self, shard: int) -> list[tuple[int, dict[str, Any]]]:
+        """Returns the generation and the checked row of every response of a shard, in order of trial id."""
+        found = []
+        query = "select * from response where shard = ? order by trial_id"
+        with self._naming_damage():
+            for stored in self._db.execute(query, (shard,)):
+                row = dict(stored)
+                said, generation = row.pop("digest", None), row.pop("generation")
+                # A row of the first format has no digest.
+                if said is not None and said != _digest(_values(row), row.pop("shard"), generation):
+                    raise sqlite3.DatabaseError(f"trial {row['trial_id']} has been changed since it was written")
+                row.pop("shard", None)
+                found.append((generation, row))
+        return found
+
+    @contextmanager
+    def _naming_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise Damaged(
+                f"{self.path} cannot be read: {error}; with it, answers that are not sealed yet",
+                fix="take it from a copy of the study",
+            ) from None
+
+    def close(self) -> None:
+        self._db.close()
+
+
+class Journal(_Rows):
+    """A SQLite database in WAL mode, open for writing, by one process at a time."""
 
     def __init__(self, path: Path) -> None:
         # The executor commits from worker threads, but never from two at once.
-        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        self._db.row_factory = sqlite3.Row
+        super().__init__(path, sqlite3.connect(path, isolation_level=None, check_same_thread=False))
         self._db.execute("pragma journal_mode = wal")
         # FULL: a committed response is paid for and must survive a power cut, not only a crash.
         self._db.execute("pragma synchronous = full")
         self._db.executescript(_CREATE)
+        if "digest" not in _columns(self._db):
+            self._db.execute("alter table response add column digest text")
 
     def commit(self, shard_of: Iterable[tuple[int, int, Response]]) -> None:
         """Makes (shard, generation, response) triples durable, all or none."""
-        rows = [(s, g, *_values(response_row(response))) for s, g, response in shard_of]
+        rows = [_stored(_values(response_row(response)), s, g) for s, g, response in shard_of]
         self._db.execute("begin immediate")
         try:
             # One statement for many rows: each statement releases Python's lock and waits to get it back.
@@ -92,23 +152,93 @@ class Journal:
             raise
         self._db.execute("commit")
 
-    def responses(self, shard: int) -> list[Response]:
-        """Returns the journal's responses of one shard, in order of trial id."""
-        found = self._db.execute("select * from response where shard = ? order by trial_id", (shard,))
-        return [response_from_row(row) for row in found]
+    def rows(self, shard: int, generation: int) -> list[dict[str, Any]]:
+        """Returns the journal's responses of one generation of a shard, as rows to be sealed."""
+        return [row for found, row in self._rows(shard) if found == generation]
 
-    def rows(self, shard: int) -> list[dict[str, Any]]:
-        """Returns the journal's responses of one shard, as rows to be sealed."""
-        columns = ", ".join(COLUMNS)
-        found = self._db.execute(f"select {columns} from response where shard = ? order by trial_id", (shard,))  # noqa: S608
-        return [dict(row) for row in found]
-
-    def holds_any(self) -> bool:
-        return self._db.execute("select 1 from response limit 1").fetchone() is not None
+    def unsealed(self) -> dict[tuple[int, int], list[dict[str, Any]]]:
+        """Returns every row that is left, by shard and generation."""
+        found: dict[tuple[int, int], list[dict[str, Any]]] = {}
+        for (shard,) in self._db.execute("select distinct shard from response").fetchall():
+            for generation, row in self._rows(shard):
+                found.setdefault((shard, generation), []).append(row)
+        return found
 
     def forget(self, shard: int, generation: int) -> None:
-        """Drops what has been sealed."""
+        """Drops what has been sealed. Only for what has been read back from the sealed file."""
         self._db.execute("delete from response where shard = ? and generation = ?", (shard, generation))
 
+
+class JournalView(_Rows):
+    """The journal as it was when this was opened. Empty if there is none."""
+
+    def __init__(self, path: Path) -> None:
+        self._copy: TemporaryDirectory[str] | None = None
+        self.path = path
+        with self._naming_damage():
+            super().__init__(path, self._open())
+
     def close(self) -> None:
-        self._db.close()
+        super().close()
+        if self._copy is not None:
+            self._copy.cleanup()
+
+    def _open(self) -> sqlite3.Connection:
+        if not self.path.exists():
+            empty = sqlite3.connect(":memory:", check_same_thread=False)
+            empty.executescript(_CREATE)
+            return empty
+        try:
+            return _reading(self.path)
+        except sqlite3.OperationalError:
+            # A folder that cannot be written to has no place for the shared memory that SQLite needs.
+            self._copy = TemporaryDirectory(prefix="umpirical")
+            return _reading(_copied(self.path, Path(self._copy.name)))
+
+
+def _reading(path: Path) -> sqlite3.Connection:
+    """Opens a transaction, which keeps this view of the rows until the end, whatever is written meanwhile."""
+    db = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute("begin")
+        _check_pages(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _check_pages(db: sqlite3.Connection) -> None:
+    """Raises if a page is damaged, or an index: a row that it hides would be asked again, or counted as never asked."""
+    [found] = db.execute("pragma integrity_check(1)").fetchone()
+    if found != "ok":
+        raise sqlite3.DatabaseError(found)
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """Copies a database with its log, again if it was written to meanwhile."""
+    files = [path, path.with_name(f"{path.name}-wal")]
+    while True:
+        before = [_state(file) for file in files]
+        for file in files:
+            if file.exists():
+                shutil.copyfile(file, folder / file.name)
+        if before == [_state(file) for file in files]:
+            return folder / path.name
+
+
+def _state(file: Path) -> tuple[int, int] | None:
+    return (file.stat().st_size, file.stat().st_mtime_ns) if file.exists() else None
+
+
+def _columns(db: sqlite3.Connection) -> list[str]:
+    return [row[1] for row in db.execute("pragma table_info(response)")]
+
+
+def _stored(values: Sequence[object], shard: int, generation: int) -> tuple[object, ...]:
+    return (*values, shard, generation, _digest(values, shard, generation))
+
+
+def _digest(values: Sequence[object], shard: int, generation: int) -> str:
+    """Returns the digest of a row: SQLite does not notice a changed byte in a text."""
+    return hashlib.sha256(repr((*values, shard, generation)).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,17 +1,32 @@
-"""Parquet files of records: written atomically, read in order."""
+"""Parquet files of records: written atomically, read in order and within limits."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from umpirical.store.files import publish
+from umpirical.store.files import draft_of, publish
+from umpirical.store.manifests import Damaged
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
-__all__ = ["read_metadata", "read_rows", "write_rows"]
+__all__ = ["read_metadata", "read_rows", "row_writer", "write_rows"]
 
 Row = Mapping[str, Any]
+
+BATCH = 1000
+"""Rows that are read at a time."""
+
+UNFOLDED = 256_000_000
+"""Bytes that any file may have in memory."""
+
+FOLDED_BY = 20
+"""How many times its size on disk a large file may have in memory. Answers compress by a factor of about 5."""
+
+_AT_A_TIME = 64_000_000
+"""Bytes that one batch of rows may have in memory, about."""
 
 
 def write_rows(
@@ -23,23 +38,61 @@ def write_rows(
 
     if metadata:
         schema = schema.with_metadata(dict(metadata))
-    table = pa.Table.from_pylist(list(rows), schema=schema)
-    draft = path.with_name(f".{path.name}.tmp")
-    pq.write_table(table, draft, compression="zstd")
-    publish(draft, path)
+    table, draft = pa.Table.from_pylist(list(rows), schema=schema), draft_of(path)
+    try:
+        pq.write_table(table, draft, compression="zstd")
+        publish(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
     return int(table.num_rows)
 
 
-def read_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yields the rows of a file in order, reading a batch at a time."""
+@contextmanager
+def row_writer(path: Path, schema: "pa.Schema") -> Iterator[Callable[[Sequence[Row]], None]]:
+    """Opens a file for writing rows some at a time. The file is the caller's own: nobody reads it meanwhile."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=1000):
-            yield from batch.to_pylist()
+    with pq.ParquetWriter(path, schema, compression="zstd") as file:
+        yield lambda rows: file.write_table(pa.Table.from_pylist(list(rows), schema=schema))
+
+
+def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    """Yields the rows of a file in order, a batch at a time; of the named columns, or of all.
+
+    Raises Damaged if it cannot be read, or unfolds to more than such a file can hold: a megabyte can fill any memory.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        most, unfolded = max(UNFOLDED, FOLDED_BY * path.stat().st_size), 0
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=_rows_at_a_time(file), columns=columns):
+                unfolded += batch.nbytes
+                if unfolded > most:
+                    raise Damaged(f"{path} unfolds to more than {most:,} bytes", fix="take it from a copy of the study")
+                yield from batch.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        said = str(error).partition("\n")[0]
+        raise Damaged(f"{path} cannot be read: {said}", fix="take it from a copy of the study") from None
 
 
 def read_metadata(path: Path) -> dict[str, str]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return {key.decode(): value.decode() for key, value in (pq.read_schema(path).metadata or {}).items()}
+    try:
+        return {key.decode(): value.decode() for key, value in (pq.read_schema(path).metadata or {}).items()}
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        said = str(error).partition("\n")[0]
+        raise Damaged(f"{path} cannot be read: {said}", fix="take it from a copy of the study") from None
+
+
+def _rows_at_a_time(file: "pq.ParquetFile") -> int:
+    """Returns fewer rows where a dictionary is large: one value of it can stand in every row."""
+    about = file.metadata
+    groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    columns = [group.column(number) for group in groups for number in range(group.num_columns)]
+    largest = max((column.total_uncompressed_size for column in columns if column.has_dictionary_page), default=0)
+    return max(1, min(BATCH, _AT_A_TIME // max(1, largest)))

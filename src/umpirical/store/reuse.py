@@ -7,14 +7,18 @@ Failures are not answers. A reused answer costs nothing, and says where it comes
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+from umpirical.domain.errors import StoreError
 from umpirical.domain.responses import Response
+from umpirical.store.manifests import check_file, file_sha256, read_manifest, write_manifest
 from umpirical.store.parquet import read_rows
 from umpirical.store.runs import RunStore
 from umpirical.store.schemas import response_from_row
+from umpirical.store.snapshots import snapshot
 from umpirical.store.sql import open_duckdb, quoted_glob
 
-__all__ = ["answered_trials", "find_answers", "reused_answers"]
+__all__ = ["answered_trials", "find_answers", "reused_answers", "reused_counts", "runs_left_out"]
 
 # The file name of a plan file is its shard; if a trial has several answers, any of them will do.
 _FIND = """
@@ -32,21 +36,32 @@ copy (
 def find_answers(store: RunStore, others: Sequence[RunStore]) -> None:
     """Looks up every planned trial of a run among the sealed answers of `others`, and stores what it finds in the run.
 
-    Done once: the result appears completely or, if this is killed, is looked up again.
+    Done once: the result appears completely or, if this is killed, is looked up again. Every file is held to its
+    receipt first; nothing is taken from a run in which one is not what was sealed.
     """
-    sealed = [other.folder / "responses" for other in others if any((other.folder / "responses").glob("*.parquet"))]
-    if not sealed or (store.folder / "reused").exists():
+    if (store.folder / "reused").exists():
+        return
+    sealed: list[Path] = []
+    left_out: dict[str, str] = {}
+    for other in others:
+        try:
+            sealed += _checked(other)
+        except StoreError as error:
+            left_out[other.folder.name] = str(error)
+    if not sealed and not left_out:
         return
     target = store.folder / "reused.part"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir()
-    query = _FIND.format(
-        plan=quoted_glob(store.folder / "plan", "*.parquet"),
-        responses=", ".join(quoted_glob(folder, "*.parquet") for folder in sealed),
-        target=quoted_glob(target, ""),
-    )
-    with open_duckdb(spill=store.folder / "spill") as db:
-        db.execute(query)
+    if sealed:
+        query = _FIND.format(
+            plan=quoted_glob(store.folder / "plan", "*.parquet"),
+            responses=", ".join(quoted_glob(path, "") for path in sealed),
+            target=quoted_glob(target, ""),
+        )
+        with open_duckdb(spill=store.folder / "spill") as db:
+            db.execute(query)
+    _describe(target, left_out)
     target.rename(store.folder / "reused")
 
 
@@ -54,6 +69,8 @@ def reused_answers(store: RunStore, shard: int) -> list[Response]:
     """Returns the answers found for one shard, in order of trial id."""
     found = []
     for path in sorted(_folder(store, shard).glob("*.parquet")):
+        if digests := _manifest(store).get("files", {}):
+            check_file(path, digests.get(f"{path.parent.name}/{path.name}", ""), lost="answers from other runs")
         for row in read_rows(path):
             taken = {**row, "cost": "0", "attempts": 0, "rate_limited": 0, "price_table": f"reused from {row['run']}"}
             found.append(response_from_row(taken))
@@ -62,10 +79,43 @@ def reused_answers(store: RunStore, shard: int) -> list[Response]:
 
 def answered_trials(store: RunStore) -> Iterator[tuple[int, set[str]]]:
     """Yields every shard of the plan, with the trials that have an answer, from here or reused from another run."""
-    for shard, responses in store.walk():
-        answered = {trial_id for trial_id, response in responses.items() if response.failure is None}
-        answered.update(response.trial_id for response in reused_answers(store, shard))
-        yield shard, answered
+    with snapshot(store) as now:
+        for shard, responses in now.walk():
+            answered = {trial_id for trial_id, response in responses.items() if response.failure is None}
+            answered.update(response.trial_id for response in reused_answers(store, shard))
+            yield shard, answered
+
+
+def reused_counts(store: RunStore) -> dict[str, int]:
+    """Returns how many answers were found in which other run."""
+    return dict(_manifest(store).get("runs", {}))
+
+
+def runs_left_out(store: RunStore) -> dict[str, str]:
+    """Returns the runs whose answers were not taken over because they are damaged, each with the damage."""
+    return dict(_manifest(store).get("left_out", {}))
+
+
+def _checked(store: RunStore) -> list[Path]:
+    """Returns the sealed files of a run, each held to its receipt."""
+    with snapshot(store) as now:
+        return [store.check(receipt) for receipt in now.receipts()]
+
+
+def _describe(folder: Path, left_out: dict[str, str]) -> None:
+    counts: dict[str, int] = {}
+    files = sorted(folder.glob("shard=*/*.parquet"))
+    for path in files:
+        for row in read_rows(path, ["run"]):
+            counts[row["run"]] = counts.get(row["run"], 0) + 1
+    digests = {f"{path.parent.name}/{path.name}": file_sha256(path) for path in files}
+    write_manifest(folder / "reused.json", {"runs": counts, "left_out": left_out, "files": digests})
+
+
+def _manifest(store: RunStore) -> dict[str, Any]:
+    """What was found, and where. Nothing has been looked up yet, or the first format had none, if it is empty."""
+    path = store.folder / "reused" / "reused.json"
+    return read_manifest(path) if path.exists() else {}
 
 
 def _folder(store: RunStore, shard: int) -> Path:

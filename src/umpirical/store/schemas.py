@@ -149,17 +149,20 @@ def plan_schema() -> "pa.Schema":
             ("prompt_id", text),
             ("stimulus_id", text),
             ("stimulus_part", pa.int32()),
+            ("asked_in", pa.int32()),
             *_factor_columns(),
         ]
     )
 
 
-def trial_row(trial: Trial, stimulus_part: int) -> dict[str, Any]:
+def trial_row(trial: Trial, stimulus_part: int, asked_in: int) -> dict[str, Any]:
     return {
         "trial_id": trial.id,
         "prompt_id": trial.prompt_id,
         "stimulus_id": trial.stimulus_id,
         "stimulus_part": stimulus_part,
+        # Several stimuli may share one question, which is asked in the first shard that has it.
+        "asked_in": asked_in,
         **factor_row(trial.presentation),
     }
 
@@ -208,7 +211,7 @@ def response_row(response: Response) -> dict[str, Any]:
         "logprobs": storable(response.logprobs),
         "sent": storable(response.sent),
         "served_by": storable(response.served_by),
-        "latency_ms": response.latency_ms,
+        "latency_ms": float(response.latency_ms),
         "attempts": response.attempts,
         "rate_limited": response.rate_limited,
         # As text: exact, and the same in SQLite and Parquet.

@@ -1,7 +1,6 @@
 """A stimulus set on disk, in parts of a thousand, so that any number of stimuli can be read with little memory."""
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import islice
@@ -10,7 +9,7 @@ from typing import Any
 
 from umpirical.domain.digests import Json
 from umpirical.domain.stimuli import Stimulus
-from umpirical.store.files import write_text
+from umpirical.store.manifests import check_file, file_sha256, read_manifest, write_manifest
 from umpirical.store.parquet import read_rows, write_rows
 from umpirical.store.schemas import stimulus_from_row, stimulus_row, stimulus_schema
 
@@ -26,6 +25,7 @@ class StimulusSet:
         self.folder = folder
         # Plans use the stimuli in order, so only a few parts are ever in use.
         self._load = lru_cache(maxsize=4)(self._read_part)
+        self._manifest = lru_cache(maxsize=1)(lambda *_: read_manifest(folder / "manifest.json"))
 
     @property
     def digest(self) -> str:
@@ -35,11 +35,12 @@ class StimulusSet:
     @property
     def manifest(self) -> dict[str, Any]:
         """What the set is made from, and what the gates found."""
-        found: dict[str, Any] = json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
-        return found
+        path = self.folder / "manifest.json"
+        stat = path.stat()
+        return self._manifest(stat.st_mtime_ns, stat.st_size)
 
     def parts(self) -> list[int]:
-        return sorted(int(path.stem) for path in self.folder.glob("*.parquet"))
+        return list(range(self.manifest["parts"]))
 
     def part(self, number: int) -> dict[str, Stimulus]:
         """Returns the stimuli of one part, by id, in order."""
@@ -50,19 +51,28 @@ class StimulusSet:
             yield from self.part(number).values()
 
     def _read_part(self, number: int) -> dict[str, Stimulus]:
-        rows = map(stimulus_from_row, read_rows(self.folder / f"{number:05d}.parquet"))
-        return {stimulus.id: stimulus for stimulus in rows}
+        path = self.folder / f"{number:05d}.parquet"
+        if digests := self.manifest.get("files"):
+            check_file(path, digests[number], lost=f"part {number} of the stimuli")
+        return {stimulus.id: stimulus for stimulus in map(stimulus_from_row, read_rows(path))}
 
 
 def write_stimuli(folder: Path, stimuli: Iterable[Stimulus], about: Mapping[str, Json] | None = None) -> StimulusSet:
     """Writes a set, with its manifest last, so a set with a manifest is complete. `about` goes into the manifest."""
     folder.mkdir(parents=True, exist_ok=True)
-    source, state, count, number = iter(stimuli), hashlib.sha256(), 0, 0
+    source, state, count, digests = iter(stimuli), hashlib.sha256(), 0, list[str]()
     while part := list(islice(source, PART_SIZE)):
-        write_rows(folder / f"{number:05d}.parquet", map(stimulus_row, part), stimulus_schema())
+        path = folder / f"{len(digests):05d}.parquet"
+        write_rows(path, map(stimulus_row, part), stimulus_schema())
+        digests.append(file_sha256(path))
         for stimulus in part:
             state.update(stimulus.id.encode())
-        count, number = count + len(part), number + 1
-    manifest = {**(about or {}), "digest": state.hexdigest()[:32], "stimuli": count, "parts": number}
-    write_text(folder / "manifest.json", json.dumps(manifest, indent=1) + "\n")
+        count += len(part)
+    identity: dict[str, Json] = {
+        "digest": state.hexdigest()[:32],
+        "stimuli": count,
+        "parts": len(digests),
+        "files": digests,
+    }
+    write_manifest(folder / "manifest.json", {**(about or {}), **identity})
     return StimulusSet(folder)

@@ -36,6 +36,7 @@ from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run
 from umpirical.store.reuse import answered_trials
 from umpirical.store.runs import RunStore
+from umpirical.store.snapshots import snapshot
 from umpirical.study.precision import Precision, expected_precision
 
 __all__ = ["PlanEstimate", "Pricing", "RunEstimate", "Tokens", "estimate_run", "pricers_of"]
@@ -298,9 +299,10 @@ def _answers(run: Run, model: ModelSpec) -> Iterator[Response]:
         known = store.manifest["judge"].get("model") or {}
         if any(known.get(key) != getattr(model, key) for key in ("adapter", "name", "base_url")):
             continue
-        for _, responses in store.walk():
-            # An answer reused from another run is counted in that run.
-            yield from (answer for answer in responses.values() if answer.failure is None and answer.attempts)
+        with snapshot(store) as now:
+            for _, responses in now.walk():
+                # An answer reused from another run is counted in that run.
+                yield from (answer for answer in responses.values() if answer.failure is None and answer.attempts)
 
 
 def _output(

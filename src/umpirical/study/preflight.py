@@ -23,6 +23,7 @@ from umpirical.runs.judgments import reader_of
 from umpirical.runs.loop import run_on_loop
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run
+from umpirical.store.snapshots import snapshot
 from umpirical.study.estimate import PlanEstimate
 
 __all__ = ["CALLS", "Preflight", "PreflightCall", "PreflightPlan", "Preflighting", "ask_preflight", "plan_preflight"]
@@ -140,11 +141,8 @@ def ask_preflight(plan: PreflightPlan, ledger: Ledger) -> Preflight:
     run = plan.run
     with run.store.locked():
         run_on_loop(_ask(plan, Calling(1, Meter(plan.pricer, ledger))))
-    journal = run.store.open_journal()
-    try:
-        known = {response.trial_id: response for response in journal.responses(SHARD)}
-    finally:
-        journal.close()
+    with snapshot(run.store) as now:
+        known = now.responses(SHARD)
     judge, read = run.call.open_judge(), reader_of(run.judge)
     calls = tuple(
         PreflightCall(
@@ -208,12 +206,9 @@ def _planned(run: Run) -> Iterator[tuple[Trial, Stimulus]]:
 
 def _answers(run: Run) -> dict[str, Response]:
     """Returns the answers in the journal, by trial."""
-    journal = run.store.open_journal()
-    try:
-        found = journal.responses(SHARD)
-    finally:
-        journal.close()
-    return {response.trial_id: response for response in found if response.failure is None}
+    with snapshot(run.store) as now:
+        found = now.responses(SHARD)
+    return {trial_id: response for trial_id, response in found.items() if response.failure is None}
 
 
 def _at_most(run: Run, pricer: Pricer | None, pending: Sequence[tuple[Trial, Stimulus]]) -> Decimal:

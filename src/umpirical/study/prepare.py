@@ -17,6 +17,7 @@ from umpirical.runs.plan import SHARD_SIZE, write_plan
 from umpirical.runs.run import Run
 from umpirical.store.reuse import find_answers
 from umpirical.store.runs import RunStore
+from umpirical.store.snapshots import started
 from umpirical.store.stimulus_sets import StimulusSet
 
 __all__ = ["prepare_run"]
@@ -79,7 +80,7 @@ def prepare_run(  # noqa: PLR0913  # each by its name
     )
     if not planned:
         write_plan(store, asked, stimuli, design, shard_size=shard_size)
-    if not fresh and not asked.capabilities.stateful and not store.started():
+    if not fresh and not asked.capabilities.stateful and not started(store):
         find_answers(store, _comparable_runs(store, judge, study.spec.seed))
     return Run(store, call)
 
@@ -103,7 +104,7 @@ def _run_folder(runs: Path, name: str, *, fresh: bool) -> Path:
     its predecessor has already answered.
     """
     newest, number = runs / name, 2
-    while RunStore(after := runs / f"{name}.{number}").started():
+    while started(RunStore(after := runs / f"{name}.{number}")):
         newest, number = after, number + 1
     return after if fresh and newest.exists() else newest
 

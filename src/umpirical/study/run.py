@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from typing import Protocol as Interface
 
-from umpirical.domain.errors import SpendRefused, UsageError
+from umpirical.domain.errors import SpendRefused, StoreError, UmpiricalError, UsageError
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, Ledger, Meter, Pricer
 from umpirical.models.prices import TokenPrices
@@ -20,6 +20,7 @@ from umpirical.runs.executor import EXECUTORS, LOCAL, Watcher
 from umpirical.runs.run import Run, open_run
 from umpirical.store.lock import one_at_a_time
 from umpirical.store.runs import RunStore
+from umpirical.store.snapshots import snapshot, started
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.preflight import Preflighting, ask_preflight, plan_preflight
 from umpirical.study.prepare import prepare_run
@@ -122,8 +123,7 @@ def complete_run(
     chosen = EXECUTORS.get(executor)(Calling(concurrency, meter or Meter(FREE, Ledger())))
     with watch(run.judge.name, run.trials) as watcher:
         chosen.run(range(run.shards), run.call, run.store, watcher)
-    with one_at_a_time(run.folder):
-        return finished_run(run.folder)
+    return finished_run(run.folder)
 
 
 def finished_run(folder: Path, *, out: Path | None = None, policy: str = "") -> FinishedRun:
@@ -258,20 +258,28 @@ class RunState:
     """File name of the record; empty while there is none."""
     decision: str = ""
     """What the record says to do with the judge; empty while there is none."""
+    damage: str = ""
+    """What is wrong with the files of the run; empty if it can be read."""
 
 
 def list_runs(folder: Path) -> list[RunState]:
     """Returns the runs in a study folder, oldest first."""
-    found = [_state(RunStore(path.parent)) for path in (folder / "runs").glob("*/run.json")]
+    found = [_state_or_damage(RunStore(path.parent)) for path in (folder / "runs").glob("*/run.json")]
     return sorted(found, key=lambda state: (state.created, state.name))
+
+
+def _state_or_damage(store: RunStore) -> RunState:
+    try:
+        return _state(store)
+    except (UmpiricalError, ValueError) as error:
+        # One damaged run is no reason to list none.
+        return RunState(store.folder.name, "", "", 0, 0, 0, "", damage=str(error).partition("\n")[0])
 
 
 def _state(store: RunStore) -> RunState:
     manifest, size = store.manifest, store.plan_size()
-    answered = failed = 0
-    for _, responses in store.walk():
-        lost = sum(response.failure is not None for response in responses.values())
-        failed, answered = failed + lost, answered + len(responses) - lost
+    with snapshot(store) as now:
+        answered, failed = now.counts()
     documents = (f"{name}.json" for name in PROTOCOLS.names())
     document = next((name for name in documents if (store.folder / name).exists()), "")
     return RunState(
@@ -297,10 +305,25 @@ def _decision(store: RunStore, document: str) -> str:
 def measured_runs(folder: Path) -> list[Path]:
     """Returns the folders of a study's runs in which at least one question has been asked."""
     planned = sorted(path.parent for path in (folder / "runs").glob("*/run.json"))
-    found = [run for run in planned if RunStore(run).started()]
+    found = [run for run in planned if _started_or_damaged(run)]
     if not found:
         raise UsageError(f"{folder}: no run has been measured yet", fix=f"umpirical run {folder}")
     return found
+
+
+def _started_or_damaged(run: Path) -> bool:
+    """Whether there is anything to report: answers, or damage, which whoever reads the run names."""
+    try:
+        return started(RunStore(run))
+    except StoreError:
+        return True
+
+
+def _is_readable(run: Path) -> bool:
+    try:
+        return bool(RunStore(run).manifest)
+    except StoreError:
+        return False
 
 
 def write_side_by_side(
@@ -311,7 +334,7 @@ def write_side_by_side(
     `runs` must be in it, such as the ones just made. Other judges' newest runs by the same protocol on the same stimuli
     are put beside them: judges that saw different stimuli cannot be compared.
     """
-    measured = [RunStore(run) for run in measured_runs(folder)]
+    measured = [RunStore(run) for run in measured_runs(folder) if _is_readable(run)]
     # The manifest is rewritten each time a run is resumed.
     measured.sort(key=lambda store: (store.folder / "run.json").stat().st_mtime_ns)
     chosen = {run.resolve() for run in runs}

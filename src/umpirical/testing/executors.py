@@ -26,6 +26,7 @@ from umpirical.models.prices import RatePricer, TokenPrices
 from umpirical.protocols.catalogue import protocol_of_run
 from umpirical.runs.executor import EXECUTORS, LOCAL, ExecutorFactory, Receipt
 from umpirical.runs.run import Run
+from umpirical.store.snapshots import snapshot
 from umpirical.study.file import parse_study_data
 from umpirical.study.prepare import prepare_run
 from umpirical.testing.chat_server import ChatServer
@@ -170,7 +171,7 @@ class _Checks:
     @staticmethod
     def _sealed(run: Run, receipts: list[Receipt], heard: _Heard) -> None:
         answers = _answers(run)
-        if len(answers) != run.trials or any(run.store.state(shard)[0] == 0 for shard in range(run.shards)):
+        if len(answers) != run.trials or {shard for shard, _ in run.store.sealed()} != set(range(run.shards)):
             _broken("everything", f"{len(answers)} of {run.trials} trials have a response, or a shard is not sealed")
         said = sorted((receipt.shard, receipt.answered + receipt.failed) for receipt in receipts)
         if said != [(shard, len(list(run.store.plan_shard(shard)))) for shard in range(run.shards)]:
@@ -185,11 +186,12 @@ def _served(server: ChatServer, *, stateful: bool = False) -> dict[str, Any]:
 
 
 def _answers(run: Run) -> dict[str, tuple[str | None, str | None]]:
-    return {
-        trial_id: (response.text, response.failure)
-        for _, responses in run.store.walk()
-        for trial_id, response in responses.items()
-    }
+    with snapshot(run.store) as now:
+        return {
+            trial_id: (response.text, response.failure)
+            for _, responses in now.walk()
+            for trial_id, response in responses.items()
+        }
 
 
 def _measures(run: Run) -> list[object]:

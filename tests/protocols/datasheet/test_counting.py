@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from umpirical.domain.errors import StoreError
 from umpirical.protocols.datasheet.counting import tally_judgments
 from umpirical.protocols.datasheet.facts import FACTS
-from umpirical.store.parquet import write_rows
+from umpirical.store.parquet import row_writer
 from umpirical.store.schemas import judgment_schema
 
 CHOICES = ("1", "2", "tie")
@@ -138,11 +138,12 @@ def judgment_rows(stimuli, kind="compare"):
     return rows
 
 
-def tallied(folder, rows, *, files=2, kind="compare"):
+def tallied(folder, rows, *, parts=2, kind="compare"):
     folder.mkdir(exist_ok=True)
-    for number in range(files):
-        write_rows(folder / f"{number:05d}.parquet", rows[number::files], judgment_schema(FACTS.columns))
-    return tally_judgments(folder, kind)
+    with row_writer(folder / "judgments.parquet", judgment_schema(FACTS.columns)) as write:
+        for number in range(parts):
+            write(rows[number::parts])
+    return tally_judgments(folder / "judgments.parquet", kind)
 
 
 # The reference.

@@ -80,7 +80,7 @@ def rows_of(place, item, scale):
 def write(folder, design, scale=SCALE):
     rows = [row for place, item in enumerate(design) for row in rows_of(place, item, scale)]
     write_rows(folder / "0.parquet", rows, judgment_schema(FACTS.columns))
-    return folder
+    return folder / "0.parquet"
 
 
 def tally_stress(folder, scale, positive=()):
@@ -276,7 +276,7 @@ def valued(stimulus, family, values, *, gold, parent="the item", expectation="gi
 
 def on_an_interval(folder, *texts):
     write_rows(folder / "0.parquet", [row for rows in texts for row in rows], judgment_schema(FACTS.columns))
-    return folder
+    return folder / "0.parquet"
 
 
 def test_on_an_interval_scale_a_right_value_is_not_among_the_worst_however_it_is_written(tmp_path):

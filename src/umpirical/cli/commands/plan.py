@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from umpirical.study.estimate import PlanEstimate, RunEstimate, Tokens
     from umpirical.study.precision import Precision
 
-__all__ = ["command", "outside_option", "show_plan", "tell_stimuli"]
+__all__ = ["command", "outside_option", "show_plan", "tell_planned"]
 
 WIDE = 140
 """Width in columns where the output is not a terminal: a table in a log must not be cut off."""
@@ -58,7 +58,7 @@ def command(
     loaded = load_study(study, outside=outside)
     click.echo(MAKING_STIMULI, err=True)
     planned = plan_runs(loaded, judges)
-    tell_stimuli(loaded, planned)
+    tell_planned(loaded, planned)
     pricers = pricers_of(planned, dict(map(parse_price, prices)))
     runs = [
         estimate_run(run, pricer, concurrency=loaded.spec.concurrency)
@@ -74,10 +74,17 @@ def command(
     _show_precision(estimate, sys.stdout)
 
 
-def tell_stimuli(study: "Study[Any]", planned: "Sequence[Run]") -> None:
-    """Prints the protocol's one-line remark on the stimuli, such as what reviewers said about them."""
+def tell_planned(study: "Study[Any]", planned: "Sequence[Run]") -> None:
+    """Prints the protocol's one-line remark on the stimuli, and from which runs answers are taken over."""
+    from umpirical.store.reuse import reused_counts, runs_left_out
+
     if planned and (line := study.protocol.stimuli_line(planned[0].stimuli)):
         click.echo(inert(line), err=True)
+    for run in planned:
+        for name, found in sorted(reused_counts(run.store).items()):
+            click.echo(inert(f"{run.judge.name}: {found:,} answers are taken over from run {name}"), err=True)
+        for name, damage in sorted(runs_left_out(run.store).items()):
+            click.echo(inert(f"{run.judge.name}: none are taken over from run {name}: {damage}"), err=True)
 
 
 def show_plan(estimate: "PlanEstimate", file: IO[str]) -> None:

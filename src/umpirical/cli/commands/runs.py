@@ -24,6 +24,9 @@ def command(study: Path, as_json: bool) -> None:  # noqa: FBT001
         say(json.dumps([asdict(state) for state in states], indent=1))
         return
     for state in states:
+        if state.damage:
+            say(inert(f"{state.name}  DAMAGED: {state.damage}"))
+            continue
         failed = f", {state.failed:,} failed" if state.failed else ""
         done = "  ".join(filter(None, (state.document, state.decision))) or "not measured yet"
         say(inert(f"{state.name}  {state.created}  {state.answered:,}/{state.trials:,} answered{failed}  {done}"))

@@ -222,9 +222,9 @@ from call where score is not null group by all order by all
 """
 
 
-def tally_judgments(folder: Path, kind: JudgeKind = "compare") -> Tallies:
-    """Counts every judgment in `folder`, per task. Raises if a trial occurs twice."""
-    with counting(folder, kind) as judgments:
+def tally_judgments(path: Path, kind: JudgeKind = "compare") -> Tallies:
+    """Counts every judgment in a file, per task. Raises if a trial occurs twice."""
+    with counting(path, kind) as judgments:
         judgments.execute(_CALLS)
         vacuum, calls = judgments.tallies(VacuumTally, _VACUUM_TALLIES), judgments.calls()
         if kind == "grade":

@@ -136,6 +136,9 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
         # Another policy is no reason to forget how often one has looked.
         return held_to(record, chosen.at_look(record.policy.look) if record.policy else chosen)
 
+    def as_published(self, record: Datasheet, published: Datasheet) -> Datasheet:
+        return record if published.policy is None else held_to(record, published.policy)
+
     def decision(self, record: Datasheet) -> Decided | None:
         found = record.decision
         return Decided(found.verdict, headline(found), EXIT_CODES[found.verdict]) if found else None

@@ -36,6 +36,7 @@ from umpirical.reports.record import (
 )
 from umpirical.runs.judgments import Reading, read_judgments
 from umpirical.runs.run import Run
+from umpirical.store.snapshots import RunSnapshot
 from umpirical.store.stimulus_sets import StimulusSet
 
 __all__ = ["NON_CLAIMS", "ReadRun", "assemble", "datasheet_of_read", "held_to", "policy_of", "read_run"]
@@ -65,11 +66,11 @@ class ReadRun:
     tallies: Tallies
 
 
-def read_run(run: Run) -> ReadRun:
-    """Rereads every response of a run and counts the judgments."""
+def read_run(run: Run, now: RunSnapshot | None = None) -> ReadRun:
+    """Rereads every response of a run, as it is in a snapshot or now, and counts the judgments."""
     keeper = FailureKeeper(run.judge.scale)
-    reading = read_judgments(run, FACTS, seen=keeper.see)
-    return ReadRun(run, reading, keeper.failures(), tally_judgments(reading.folder, run.judge.kind))
+    with read_judgments(run, FACTS, seen=keeper.see, now=now) as reading:
+        return ReadRun(run, reading, keeper.failures(), tally_judgments(reading.judgments, run.judge.kind))
 
 
 def datasheet_of_read(read: ReadRun) -> Datasheet:

@@ -205,9 +205,9 @@ class StressCounts:
 
 
 @contextmanager
-def stress_counts(folder: Path) -> Iterator[StressCounts]:
-    """Opens the judgments of a stress run in `folder` for counting."""
-    with counting(folder, "grade") as judgments:
+def stress_counts(path: Path) -> Iterator[StressCounts]:
+    """Opens the judgments of a stress run for counting."""
+    with counting(path, "grade") as judgments:
         yield StressCounts(judgments)
 
 

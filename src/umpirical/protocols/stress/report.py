@@ -100,8 +100,8 @@ def stress_report_of(run: Run) -> StressReport:
     scale, stimuli = run.judge.scale, run.stimuli
     if "stress" not in run.manifest or scale is None:
         raise UsageError(f"{run.folder} is not a run of stress tests", fix=f"umpirical report {run.folder}")
-    about, reading = run.manifest["stress"], read_judgments(run, FACTS)
-    with stress_counts(reading.folder) as counts:
+    about = run.manifest["stress"]
+    with read_judgments(run, FACTS) as reading, stress_counts(reading.judgments) as counts:
         tallies, worst = counts.tallies(scale, tuple(about["positive"])), counts.worst()
     return assemble_stress(
         judge_record(run, reading),

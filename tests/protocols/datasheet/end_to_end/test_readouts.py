@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import Silent
-from tests.runs.loopback import judgments
+from tests.runs.loopback import judgments, responses
 from tests.stimuli.built import built, lend_stimuli
 from umpirical.domain.errors import UsageError
 from umpirical.domain.readouts import calibration_tasks, tie_band
@@ -86,7 +86,7 @@ def test_the_average_finds_what_was_planted(locked):
     row = measured.readouts.rows[3]
     assert row.band == pytest.approx(expected_band(CHOSEN_ON), abs=1e-6)
     known = {s.id: planted_odds(s) for s in built("screen")}
-    rows = list(read_rows(run / "readouts" / "order-averaged" / "judgments" / "00000.parquet"))
+    rows = list(read_rows(run / "readouts" / "order-averaged" / "judgments.parquet"))
     assert {row["cluster"] for row in rows} == TASKS - CHOSEN_ON
     said = Counter()
     for one in rows:
@@ -184,7 +184,7 @@ def rewritten(run, folder, change):
     store = RunStore(place)
     tasks = {s.id: s.cluster for s in built("screen")}
     trials = {trial.id: (trial, tasks[trial.stimulus_id]) for trial, _ in store.plan_shard(0)}
-    old = list(store.sealed_responses(0).values())
+    old = responses(run)
     shutil.rmtree(place / "responses")
     store.seal(0, 0, [change(response, *trials[response.trial_id]) for response in old])
     return place

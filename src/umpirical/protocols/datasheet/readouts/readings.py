@@ -34,8 +34,9 @@ from umpirical.protocols.datasheet.stimuli import stimuli_record
 from umpirical.protocols.protocol import Documents
 from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
 from umpirical.reports.record import MeasureRecord, Scale, measure_record
-from umpirical.runs.run import open_run
-from umpirical.store.files import write_text
+from umpirical.runs.run import Run, open_run
+from umpirical.store.files import building, write_text
+from umpirical.store.snapshots import RunSnapshot, snapshot
 
 __all__ = ["MeasuredReadouts", "write_readouts"]
 
@@ -62,8 +63,7 @@ class MeasuredReadouts:
 class _Source:
     """A run, with all that its readouts are made from."""
 
-    read: ReadRun
-    """As the parser reads it."""
+    heard: HeardRun
     arm: str
     """The judge's own prompt."""
     band: float | str
@@ -73,6 +73,11 @@ class _Source:
     logprobs: bool
     """Whether any response has log-probabilities."""
     target: float
+
+    @property
+    def read(self) -> ReadRun:
+        """As the parser reads it."""
+        return self.heard.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,12 @@ class _Made:
 
 def write_readouts(run: Path, *, out: Path | None = None, target: float = TARGET) -> MeasuredReadouts:
     """Reads a run by every readout, and writes the datasheets and the comparison to `out` or the run's folder."""
-    source, folder = _open(run, target), out or run / "readouts"
+    opened, folder = open_run(run), out or run / "readouts"
+    with snapshot(opened.store) as now:
+        return _write_readouts(_open(opened, now, target), folder, target)
+
+
+def _write_readouts(source: _Source, folder: Path, target: float) -> MeasuredReadouts:
     read = source.read
     text, rows = _text(read), []
     for readout in READOUTS:
@@ -111,20 +121,19 @@ def write_readouts(run: Path, *, out: Path | None = None, target: float = TARGET
     return MeasuredReadouts(record, _write(record, folder))
 
 
-def _open(folder: Path, target: float) -> _Source:
-    run = open_run(folder)
+def _open(run: Run, now: RunSnapshot, target: float) -> _Source:
     if run.judge.kind != "compare" or run.manifest["protocol"] != DATASHEET.version:
         raise UsageError(
             f"run {run.name} is not a run of a compare judge on controlled stimuli, so it has no readouts",
-            fix=f"umpirical report {folder}",
+            fix=f"umpirical report {run.folder}",
         )
-    read = read_run(run)
-    heard, tasks = HeardRun(read), frozenset(tally.cluster for tally in read.tallies.calls)
+    read = read_run(run, now)
+    heard, tasks = HeardRun(read, now), frozenset(tally.cluster for tally in read.tallies.calls)
     chosen_on, arms = calibration_tasks(tasks), run.manifest["arms"]
     arm = BASELINE if BASELINE in arms else arms[0]
     band = _band(heard, arm, chosen_on, target)
-    logprobs = any(one.response is not None and one.response.logprobs for pair in heard.pairs() for one, _ in pair)
-    return _Source(read, arm, band, chosen_on, tasks - chosen_on, logprobs, target)
+    logprobs = any(one.response is not None and one.response.logprobs for pair in heard.pairs() for one in pair)
+    return _Source(heard, arm, band, chosen_on, tasks - chosen_on, logprobs, target)
 
 
 def _band(heard: HeardRun, arm: str, tasks: Collection[str], target: float) -> float | str:
@@ -152,10 +161,10 @@ def _text(read: ReadRun) -> _Made:
 def _make(source: _Source, readout: Readout, *, tasks: Collection[str] | None = None) -> _Made:
     """Rewrites and counts the judgments of `tasks`, or all."""
     band = source.band if readout.name == "order-averaged" and isinstance(source.band, float) else None
-    place = source.read.run.folder / "readouts" / readout.name / "judgments"
     wanted = source.chosen_on | source.reported_on if tasks is None else tasks
-    read = rewrite_judgments(HeardRun(source.read), rule_of(readout.name, band=band), place, tasks=wanted)
-    tallies = tally_judgments(place)
+    with building(source.read.run.folder / "readouts" / readout.name / "judgments.parquet") as path:
+        read = rewrite_judgments(source.heard, rule_of(readout.name, band=band), path, tasks=wanted)
+        tallies = tally_judgments(path)
     if readout.pairwise:
         # If both orders are one prompt, such a readout cannot name a winner, which is no merit.
         stimuli = source.read.run.stimuli

@@ -1,6 +1,5 @@
 """The judgments of a readout: the rows of a run, with other outcomes. Nothing is asked again."""
 
-import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
@@ -15,13 +14,14 @@ from umpirical.protocols.datasheet.examples import FailureKeeper
 from umpirical.protocols.datasheet.facts import FACTS
 from umpirical.protocols.datasheet.readouts.rules import Heard, Rule, pair_odds
 from umpirical.protocols.datasheet.report import ReadRun
-from umpirical.runs.judgments import outcome_columns, reader_of
-from umpirical.store.parquet import read_rows, write_rows
+from umpirical.runs.judgments import judgment_row, reader_of
+from umpirical.store.parquet import row_writer
 from umpirical.store.schemas import judgment_schema
+from umpirical.store.snapshots import RunSnapshot
 
 __all__ = ["HeardRun", "equal_pair_odds", "rewrite_judgments"]
 
-ROWS_PER_FILE = 2000
+ROWS_AT_A_TIME = 2000
 
 NOT_ASKED = Undecided("it was not asked")
 
@@ -32,51 +32,49 @@ class HeardRun:
 
     text: ReadRun
     """As the parser reads it."""
+    now: RunSnapshot
+    """Of the responses that it has read."""
 
-    def pairs(self) -> Iterator[list[tuple[Heard, dict[str, Any]]]]:
-        """Yields the presentations of each pair, each with its row."""
+    def pairs(self) -> Iterator[list[Heard]]:
+        """Yields the presentations of each pair."""
         # The presentations of a stimulus are adjacent in the plan, though perhaps in two shards.
-        for _, group in groupby(self._heard(), key=lambda entry: entry[0].stimulus.id):
-            pairs: dict[Presentation, list[tuple[Heard, dict[str, Any]]]] = {}
-            for heard, row in group:
-                pairs.setdefault(heard.trial.presentation.pair, []).append((heard, row))
+        for _, group in groupby(self._heard(), key=lambda heard: heard.stimulus.id):
+            pairs: dict[Presentation, list[Heard]] = {}
+            for heard in group:
+                pairs.setdefault(heard.trial.presentation.pair, []).append(heard)
             yield from pairs.values()
 
-    def _heard(self) -> Iterator[tuple[Heard, dict[str, Any]]]:
+    def _heard(self) -> Iterator[Heard]:
         run, labels, read = self.text.run, LabelReader(self.text.run.judge), reader_of(self.text.run.judge)
-        for shard, responses in run.store.walk():
-            rows = read_rows(self.text.reading.folder / f"{shard:05d}.parquet")
-            for (trial, part), row in zip(run.store.plan_shard(shard), rows, strict=True):
+        for shard, responses in self.now.walk():
+            for trial, part in run.store.plan_shard(shard):
                 response = responses.get(trial.id)
                 outcome = read(response, trial.presentation) if response else None
                 odds = labels.read(response, outcome, trial.presentation.layout) if response and outcome else NOT_ASKED
-                yield Heard(trial, run.stimuli.part(part)[trial.stimulus_id], response, outcome, odds), row
+                yield Heard(trial, run.stimuli.part(part)[trial.stimulus_id], response, outcome, odds)
 
 
-def rewrite_judgments(heard: HeardRun, rule: Rule, folder: Path, *, tasks: Collection[str]) -> ReadRun:
+def rewrite_judgments(heard: HeardRun, rule: Rule, path: Path, *, tasks: Collection[str]) -> ReadRun:
     """Writes the judgments of `tasks` as a readout reads them, in the same form; returns them as a run.
 
     They are not counted yet: the tallies are still those of the readout `text`.
     """
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     failures = FailureKeeper(None)
-    reading = replace(heard.text.reading, folder=folder, planned=0, unasked=0, trouble=Counter(), examples={})
+    reading = replace(heard.text.reading, judgments=path, planned=0, unasked=0, trouble=Counter(), examples={})
 
     def rewritten() -> Iterator[dict[str, Any]]:
         for pair in heard.pairs():
-            if pair[0][0].stimulus.cluster not in tasks:
+            if pair[0].stimulus.cluster not in tasks:
                 continue
-            outcomes = rule([one for one, _ in pair])
-            for (one, row), outcome in zip(pair, outcomes, strict=True):
+            for one, outcome in zip(pair, rule(pair), strict=True):
                 reading.add(outcome)
                 failures.see(one.trial, one.stimulus, outcome, one.response)
-                yield row | outcome_columns(outcome, None)
+                yield judgment_row(one.trial, one.stimulus, outcome, None, FACTS)
 
-    rows, schema = rewritten(), judgment_schema(FACTS.columns)
-    for number, first in enumerate(rows):
-        chunk = [first, *islice(rows, ROWS_PER_FILE - 1)]
-        write_rows(folder / f"{number:05d}.parquet", chunk, schema)
+    rows = rewritten()
+    with row_writer(path, judgment_schema(FACTS.columns)) as write:
+        while chunk := list(islice(rows, ROWS_AT_A_TIME)):
+            write(chunk)
     return replace(heard.text, reading=reading, failures=failures.failures())
 
 
@@ -86,8 +84,7 @@ def equal_pair_odds(run: HeardRun, *, arm: str, tasks: Collection[str]) -> dict[
     Pairs whose log-odds are unknown are left out.
     """
     found: dict[str, list[Span]] = {"delta0": [], "vacuum": []}
-    for pair in run.pairs():
-        heard = [heard for heard, _ in pair]
+    for heard in run.pairs():
         stimulus = heard[0].stimulus
         if stimulus.family not in found or stimulus.cluster not in tasks or heard[0].trial.presentation.arm != arm:
             continue

@@ -1,0 +1,153 @@
+"""Holds everything that a run has on disk to its digests, to the plan, and to what was published about it."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from umpirical.domain.errors import StoreError, UmpiricalError
+from umpirical.judges.judge import prompt_id, trial_id
+from umpirical.protocols.catalogue import protocol_of_run
+from umpirical.reports.record import Record
+from umpirical.runs.plan import request_for
+from umpirical.runs.run import Run, open_run
+from umpirical.store.reuse import reused_answers, reused_counts
+from umpirical.store.snapshots import RunSnapshot, snapshot
+
+__all__ = ["Check", "verify_run"]
+
+READ_WITH = ("umpirical_version", "python", "packages", "revisions")
+"""Parts of a record's run that say when and with what it was written, and not what was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One part of a run, and whether it is what was written."""
+
+    part: str
+    holds: bool
+    found: str
+    """What was checked, or what is wrong with it."""
+
+
+def verify_run(folder: Path, *, record: Path | None = None) -> Iterator[Check]:
+    """Yields one check after another. Damage in one part does not hide that of another.
+
+    `record` is a published datasheet or report; by default, the one in the run's folder, if there is one.
+    """
+    opened = _check("run.json", lambda: _opened(folder))
+    yield opened[0]
+    if opened[1] is None:
+        return
+    run: Run = opened[1]
+    yield _check("stimuli", lambda: _stimuli(run))[0]
+    yield _check("plan", lambda: _plan(run))[0]
+    yield _check("responses", lambda: _responses(run))[0]
+    if reused_counts(run.store):
+        yield _check("reused", lambda: _reused(run))[0]
+    published = record or run.folder / f"{protocol_of_run(run.store).name}.json"
+    if record is not None or published.exists():
+        yield _check(published.name, lambda: _record(run, published))[0]
+
+
+def _check(part: str, work: Callable[[], tuple[str, Any]]) -> tuple[Check, Any]:
+    try:
+        found, made = work()
+    except (UmpiricalError, OSError, ValueError, LookupError) as error:
+        return Check(part, holds=False, found=str(error).partition("\n")[0]), None
+    return Check(part, holds=True, found=found), made
+
+
+def _opened(folder: Path) -> tuple[str, Run]:
+    run = open_run(folder)
+    protocol = protocol_of_run(run.store)
+    return f"judge {run.judge.name}, protocol {protocol.version}", run
+
+
+def _stimuli(run: Run) -> tuple[str, None]:
+    state, count = hashlib.sha256(), 0
+    for stimulus in run.stimuli:
+        state.update(stimulus.id.encode())
+        count += 1
+    if state.hexdigest()[:32] != run.stimuli.digest:
+        raise StoreError("they are not those of their manifest")
+    return f"{count:,} stimuli, digest {run.stimuli.digest}", None
+
+
+def _plan(run: Run) -> tuple[str, None]:
+    """The judge's own prompts are rendered again; code of the user's is not run for it."""
+    call = replace(run.call, answer_key=protocol_of_run(run.store).answer_key)
+    judge = call.open_judge() if run.judge.model is not None else None
+    count, first_in = 0, dict[str, int]()
+    for shard in range(run.shards):
+        elsewhere = run.store.asked_elsewhere(shard)
+        for trial, part in run.store.plan_shard(shard):
+            count += 1
+            stimulus = run.stimuli.part(part)[trial.stimulus_id]
+            if trial.id != trial_id(trial.prompt_id, repeat=trial.presentation.repeat):
+                raise StoreError(f"trial {trial.id} of shard {shard} has another id than its question")
+            if judge is not None and prompt_id(request_for(judge, stimulus, trial.presentation)) != trial.prompt_id:
+                raise StoreError(f"trial {trial.id} of shard {shard} was planned with another prompt")
+            if first_in.setdefault(trial.id, shard) != elsewhere.get(trial.id, shard):
+                raise StoreError(f"trial {trial.id} of shard {shard} is asked in another shard than planned")
+    if count != run.trials:
+        raise StoreError(f"{count:,} trials, where its manifest says {run.trials:,}")
+    rendered = "" if judge is not None else "; the prompts of your own judge are not made again"
+    return f"{count:,} trials in {run.shards} shards{rendered}", None
+
+
+def _responses(run: Run) -> tuple[str, None]:
+    with snapshot(run.store) as now:
+        answered = failed = 0
+        for shard, responses in now.walk():
+            planned = {trial.id for trial, _ in run.store.plan_shard(shard)}
+            if strange := responses.keys() - planned:
+                raise StoreError(f"shard {shard} has {len(strange):,} responses to trials that are not in its plan")
+            lost = sum(response.failure is not None for response in responses.values())
+            answered, failed = answered + len(responses) - lost, failed + lost
+        _count(now)
+        gaps = [shard for shard in range(run.shards) if _has_gap(now, shard)]
+        unsigned = sum(not receipt.file_sha256 for receipt in now.receipts())
+    if gaps:
+        raise StoreError(f"shards {gaps} lack a file of answers that were given before those that they have")
+    old = f"; {unsigned} files have no receipt, and are held to the texts of their answers alone" if unsigned else ""
+    return f"{answered:,} answered, {failed:,} failed, of {run.trials:,} trials{old}", None
+
+
+def _count(now: RunSnapshot) -> None:
+    for receipt in now.receipts():
+        rows = [row["failure"] for row in now.store.rows(receipt)]
+        failed = sum(failure is not None for failure in rows)
+        if (len(rows) - failed, failed) != (receipt.answered, receipt.failed):
+            raise StoreError(f"the receipt of shard {receipt.shard} counts other answers than there are")
+
+
+def _has_gap(now: RunSnapshot, shard: int) -> bool:
+    return [receipt.generation for receipt in now.receipts(shard)] != list(range(now.next_generation(shard)))
+
+
+def _reused(run: Run) -> tuple[str, None]:
+    count = sum(len(reused_answers(run.store, shard)) for shard in range(run.shards))
+    counts = reused_counts(run.store)
+    if count != sum(counts.values()):
+        raise StoreError(f"{count:,} answers, where its manifest says {sum(counts.values()):,}")
+    sources = ", ".join(f"{found:,} from {name}" for name, found in sorted(counts.items()))
+    return sources, None
+
+
+def _record(run: Run, path: Path) -> tuple[str, None]:
+    protocol = protocol_of_run(run.store)
+    published = protocol.parse(path.read_text(encoding="utf-8"))
+    measured = protocol.as_published(protocol.report(run), published)
+    one, other = _content(published), _content(measured)
+    if differ := [name for name in one if one[name] != other.get(name)]:
+        names = ", ".join(differ)
+        raise StoreError(f"{path} does not say what its responses say: {names}")
+    return f"follows from the responses, digest {published.run.responses_sha256[:16]}", None
+
+
+def _content(record: Record) -> dict[str, Any]:
+    content: dict[str, Any] = record.model_dump(mode="json")
+    content["run"] = {name: value for name, value in content["run"].items() if name not in READ_WITH}
+    return content

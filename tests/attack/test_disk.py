@@ -1,0 +1,49 @@
+"""A full disk: it is said, every answer that was recorded stays, and the run goes on when there is room."""
+
+import subprocess
+
+import pytest
+
+from tests.attack.runs import command
+from tests.runs.loopback import CALLS, REFUSED, judgments, responses, swayed_answer, write_study
+from umpirical.testing import ChatServer
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder with little room, which can be given more."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(place)], check=False)
+    if mounted.returncode:
+        pytest.skip("no disk can be mounted here")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.mark.parametrize("left", [200_000, pytest.param(60_000, marks=pytest.mark.attack)])
+def test_a_run_on_a_full_disk_says_so_and_can_be_resumed(small_disk, left):
+    with ChatServer(swayed_answer) as server:
+        study = write_study(small_disk / "study", server.base_url, concurrency=8, repeats=4)
+        planned = command("plan", study)
+        _, err = planned.communicate(timeout=300)
+        assert planned.returncode == 0, err
+        room = int(subprocess.check_output(["df", "--output=avail", "-B1", str(small_disk)], text=True).split()[-1])
+        filler = small_disk / "filler"
+        filler.write_bytes(bytes(room - left))
+        full = command("run", study, "--yes")
+        _, err = full.communicate(timeout=300)
+        assert full.returncode == 5, err
+        assert "the disk is full; all answers so far are kept" in err
+        assert "bug" not in err
+        [run] = (study.parent / "runs").iterdir()
+        filler.unlink()
+        kept = len(responses(run))
+        done = command("run", study, "--yes")
+        _, err = done.communicate(timeout=300)
+        assert done.returncode == REFUSED, err
+        # What was kept was not asked again.
+        assert server.asked.total() <= 4 * CALLS + (server.asked.total() - len(server.asked))
+        assert len(server.asked) == 4 * CALLS
+        assert sum(times > 1 for times in server.asked.values()) <= 4 * CALLS - kept
+    assert len(judgments(run)) == 4 * CALLS
