@@ -17,7 +17,7 @@ from umpirical.review.database.items import StoredItem, add_items, all_items, ba
 from umpirical.review.database.restoration import restore
 from umpirical.review.database.revisions import all_revisions, revision_with
 from umpirical.review.outcomes import adjudication, outcomes_of, state_of
-from umpirical.review.records import NotAssigned, Refused, ReviewProgress, Revision, Settings, utc_now
+from umpirical.review.records import Additions, NotAssigned, Refused, ReviewProgress, Revision, Settings, utc_now
 from umpirical.review.views import ItemView, full_view, view_for
 
 if TYPE_CHECKING:
@@ -38,6 +38,12 @@ class Desk:
         """Adds the items whose ids are new. Returns how many there were."""
         overlap, at = self.settings.overlap, self._at()
         return sum(add_items(self.database, some, overlap=overlap, at=at) for some in batches(items))
+
+    def at_hand(self, person: str) -> ItemView | None:
+        """The item the person has open; None if they have none. Nothing is handed out."""
+        with self.database.read() as connection:
+            serial = assignments.open_assignment(connection, person)
+            return None if serial is None else self._view(stored_item(connection, serial), person)
 
     def next(self, person: str, *, after: str | None = None) -> ItemView | None:
         """The item the person has open, or else the next one that lacks a reviewer, which is theirs from now on.
@@ -192,13 +198,13 @@ class Desk:
             made = all_revisions(connection)
         yield from made
 
-    def restore(self, revisions: Iterable[Revision], decisions: Iterable[ReviewDecision]) -> int:
-        """Adds decisions made elsewhere, with the names and times they have, all or none. Returns how many are new.
+    def restore(self, additions: Additions) -> int:
+        """Adds what was decided elsewhere, with the names and times it has, all or nothing. Returns how many are new.
 
-        Their items must be in this review, and the text of every edit among the revisions. Decisions are renumbered in
-        their order.
+        The items of decisions must be here or among the additions, and so must the texts they are about. Decisions are
+        renumbered in their order. Who settles an item there must be an adjudicator here.
         """
-        return restore(self.database, revisions, decisions, overlap=self.settings.overlap, at=self._at())
+        return restore(self.database, additions, overlap=self.settings.overlap, at=self._at())
 
     def version(self) -> int:
         """A number that grows with every new item, decision, undo or guideline."""

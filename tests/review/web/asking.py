@@ -5,6 +5,8 @@ from urllib.parse import urlencode
 
 import aiohttp
 
+from .serving import address
+
 __all__ = ["Answer", "ask"]
 
 
@@ -16,7 +18,14 @@ class Answer:
 
 
 async def ask(served, method, path, *, session=None, headers=(), form=None, body=None, ours=True):
-    """One request, as a page of the review would send it unless `ours` is false."""
+    """One request, as a page of the review would send it unless `ours` is false.
+
+    With a session, the path is one of its pages, and a form has the mark that they have.
+    """
+    if session and not path.startswith(("/static", "/join")):
+        path = address(session) + path
+        if ours and form is not None:
+            form = {"mark": served.people.mark(*session.values()), **form}
     sent = {"Cookie": "; ".join(f"{name}={value}" for name, value in (session or {}).items())} if session else {}
     if method == "POST" and ours:
         sent |= {"Origin": served.url, "Sec-Fetch-Site": "same-origin"}
