@@ -198,13 +198,13 @@ class Desk:
             made = all_revisions(connection)
         yield from made
 
-    def restore(self, additions: Additions) -> int:
+    def restore(self, additions: Additions, *, at: str | None = None) -> int:
         """Adds what was decided elsewhere, with the names and times it has, all or nothing. Returns how many are new.
 
         The items of decisions must be here or among the additions, and so must the texts they are about. Decisions are
         renumbered in their order. Who settles an item there must be an adjudicator here.
         """
-        return restore(self.database, additions, overlap=self.settings.overlap, at=self._at())
+        return restore(self.database, additions, overlap=self.settings.overlap, at=at or self._at())
 
     def version(self) -> int:
         """A number that grows with every new item, decision, undo or guideline."""

@@ -10,6 +10,10 @@ from .serving import address
 __all__ = ["Answer", "ask"]
 
 
+NOBODYS = "/s/0123456789abcdef0123456789abcdef"
+"""The address of no session."""
+
+
 @dataclass(frozen=True)
 class Answer:
     status: int
@@ -20,18 +24,21 @@ class Answer:
 async def ask(served, method, path, *, session=None, headers=(), form=None, body=None, ours=True):
     """One request, as a page of the review would send it unless `ours` is false.
 
-    With a session, the path is one of its pages, and a form has the mark that they have.
+    The path is one of a session's pages, and what they send has the mark that they have.
     """
-    if session and not path.startswith(("/static", "/join")):
-        path = address(session) + path
-        if ours and form is not None:
-            form = {"mark": served.people.mark(*session.values()), **form}
+    mark = served.people.mark(*session.values()) if session and ours and method == "POST" else None
+    if not path.startswith(("/static", "/join")):
+        path = (address(session) if session else NOBODYS) + path
+    if mark and form is not None:
+        form = {"mark": mark, **form}
     sent = {"Cookie": "; ".join(f"{name}={value}" for name, value in (session or {}).items())} if session else {}
     if method == "POST" and ours:
         sent |= {"Origin": served.url, "Sec-Fetch-Site": "same-origin"}
     if form is not None:
         body = urlencode(form)
         sent["Content-Type"] = "application/x-www-form-urlencoded"
+    elif mark:
+        sent["X-Umpirical"] = mark
     sent |= dict(headers)
     async with (
         aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as client,

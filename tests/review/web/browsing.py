@@ -26,8 +26,10 @@ def signed_in(browser, served, *, name="ana", role="reviewer", path="/", width=1
 
 
 def sign_in(context, served, name, role):
-    """Gives a browser the cookie of a session. Returns where the pages of that session are."""
+    """Does for a browser what coming in by a link does. Returns where the pages of its session are."""
     session = served.session(name, role)
+    if role == "reviewer":
+        served.desk.next(name)
     home = served.home(session)
     [(cookie, value)] = session.items()
     context.add_cookies([{"name": cookie, "value": value, "url": f"{home}/", "httpOnly": True, "sameSite": "Strict"}])

@@ -79,7 +79,7 @@ def import_review(
         said = (read_argilla if form == "argilla" else read_label_studio)(file)
         additions = from_foreign(said, held, people=people, at=at)
     additions.source = f"{form}: {file.name}"
-    return Imported(desk.restore(additions), additions.known)
+    return Imported(desk.restore(additions, at=at), additions.known)
 
 
 def _held(desk: Desk) -> Bundle:
