@@ -61,6 +61,7 @@ def review(tmp_path):
         found.session("ana", "owner")
         found.desk.next("ana")
         found.desk.decide("ana", "paraphrase-0", ReviewChoice("reject", reason="other"))
+        found.desk.next("ana")
         yield found
 
 

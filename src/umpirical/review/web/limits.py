@@ -10,8 +10,10 @@ __all__ = [
     "LONGEST_FORM",
     "LONGEST_HEAD",
     "LONGEST_SHORT_FORM",
+    "MOST_ACCEPTED",
     "MOST_AT_ONCE",
     "MOST_CONNECTIONS",
+    "MOST_KNOCKING",
     "MOST_STREAMS",
     "AtOnce",
 ]
@@ -31,8 +33,14 @@ HEAD_SECONDS = 20.0
 BODY_SECONDS = 120.0
 """Until the whole of a request has to be there."""
 
-MOST_CONNECTIONS = 800
+MOST_CONNECTIONS = 2_000
 """Open connections. One more takes the place of the one that has waited longest for its client to go on."""
+
+MOST_ACCEPTED = 64
+"""Connections that are accepted in one go, so that a request which came with one is seen before many more are."""
+
+MOST_KNOCKING = 1024
+"""Connections that the system keeps for us until we accept them."""
 
 MOST_STREAMS = 12
 """Event streams of one session. A browser opens one for each tab, and no more than six."""

@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 
 from umpirical.domain.errors import UsageError
 from umpirical.review.web.connections import Connections, most_connections
-from umpirical.review.web.limits import LONGEST_HEAD
+from umpirical.review.web.limits import LONGEST_HEAD, MOST_ACCEPTED, MOST_KNOCKING
 from umpirical.review.web.requests import review_of
 
 __all__ = ["ReviewServer", "hosts_of", "listen", "serve", "url_of"]
@@ -32,6 +32,7 @@ class ReviewServer(uvicorn.Server):
                 app,
                 http=connections.protocol(),
                 h11_max_incomplete_event_size=LONGEST_HEAD,
+                backlog=MOST_ACCEPTED,
                 # Requests are not logged, because an address may contain a one-time link.
                 access_log=False,
                 log_config=None,
@@ -49,6 +50,9 @@ class ReviewServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        for listening in sockets or ():
+            # asyncio has made the queue as short as the number it accepts in one go.
+            listening.listen(MOST_KNOCKING)
         self._connections.watch()
         self._ready()
 
@@ -82,7 +86,7 @@ def listen(host: str = "127.0.0.1", port: int = 0, *, expose: bool = False) -> s
         )
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.create_server(address[:2], family=family, backlog=1024)
+        listening = socket.create_server(address[:2], family=family, backlog=MOST_KNOCKING)
     except (OSError, OverflowError) as error:
         raise UsageError(
             f"cannot listen at {host}:{port}: {error}", fix="choose another --port, or 0 for any"
