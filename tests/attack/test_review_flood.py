@@ -11,7 +11,7 @@ import pytest
 
 from .review_parts import Client, process
 
-MOST_RATIO = 40
+MOST_RATIO = 25
 """How many times as long a decision may take as beside it on a quiet server."""
 
 

@@ -36,7 +36,8 @@ class ReviewServer(uvicorn.Server):
                 # Requests are not logged, because an address may contain a one-time link.
                 access_log=False,
                 log_config=None,
-                log_level="warning",
+                # Nor are those that are none: whoever sends them would fill the terminal.
+                log_level="error",
                 server_header=False,
                 # Headers in which a proxy names the client are not trusted.
                 proxy_headers=False,
