@@ -53,16 +53,16 @@ def bill(
 
 def licence_in(metadata: PackageMetadata, words: Mapping[str, str]) -> str:
     """The licence that a package states, as an SPDX expression; as it is written if we do not know the words."""
-    if expression := metadata.get("License-Expression"):
-        return str(expression)
+    if expression := metadata.get_all("License-Expression"):
+        return str(expression[0])
     classifiers = [each for each in metadata.get_all("Classifier") or [] if each.startswith("License ::")]
-    stated = [each.rpartition(" :: ")[2] for each in classifiers] or [_first_line(metadata.get("License"))]
+    stated = [each.rpartition(" :: ")[2] for each in classifiers] or [_first_line(*metadata.get_all("License") or [""])]
     return " OR ".join(words.get(each, each) for each in stated if each)
 
 
-def _first_line(licence: str | None) -> str:
+def _first_line(licence: str) -> str:
     """Some packages state the whole text of their licence, which begins with its name."""
-    return (licence or "").strip().partition("\n")[0].strip()
+    return licence.strip().partition("\n")[0].strip()
 
 
 def problems(

@@ -25,10 +25,10 @@ SHOWN = ("duckdb", "numpy", "scipy", "pyarrow", "rapidfuzz", "pydantic")
 def counted(which: str, tests: list[str]) -> int:
     """Runs the tests with one set of versions. Returns pytest's exit code."""
     with TemporaryDirectory(prefix="umpirical-versions-") as folder:
-        python = Path(folder) / "bin" / "python"
+        python = str(Path(folder) / "bin" / "python")
         # The oldest Python we support is the one for which the oldest versions are built.
         _uv("venv", "--quiet", "--python", "3.11", folder)
-        install = ("pip", "install", "--quiet", "--compile-bytecode", "--python", str(python))
+        install = ("pip", "install", "--quiet", "--compile-bytecode", "--python", python)
         _uv(*install, "--resolution", RESOLUTIONS[which], str(ROOT))
         _uv(*install, *TOOLS)
         named = "import importlib.metadata as m, sys; print(*(f'{n} {m.version(n)}' for n in sys.argv[1:]), sep=', ')"

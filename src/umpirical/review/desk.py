@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Desk"]
 
+MOST_DECISIONS = 200
+"""How often one person can decide on one item, each time with another text: whoever opens it loads them all."""
+
 
 class Desk:
     """A review, as one program takes part in it."""
@@ -97,6 +100,8 @@ class Desk:
             found = stored_item(connection, serial)
             if adjudication(found.decisions):
                 raise Refused("an adjudicator has settled this item", fix="ask for the next item")
+            if sum(said.reviewer == person for said in found.decisions) >= MOST_DECISIONS:
+                raise Refused(f"you have decided on this item {MOST_DECISIONS} times", fix="ask for the next item")
             shown = self._view(found, person)
             choice = checked(choice, found.item, {revision.number: revision.text for revision in shown.revisions})
             if shown.own is not None and repeats(choice, shown.own, found.texts):
