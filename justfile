@@ -1,7 +1,7 @@
 # One command per task. `just check` is what CI does; `just quick` is for every change.
 
 # Everything CI does
-check: static test
+check: static bill (versions "lowest" "tests/golden") test
 
 # Lint, types, contracts, and the fast tests of what changed
 quick:
@@ -26,6 +26,14 @@ imports:
 # Every test but the slow ones, on all processors
 test *arguments:
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 pytest -n $(($(nproc) + 1)) --durations=20 {{arguments}}
+
+# Write the bill of materials and the licences of everything locked to out/bill, and refuse what is not accepted
+bill:
+    python supply/bill.py out/bill
+
+# The measures' golden values and the parity of whole studies, with the lowest and the highest versions we allow
+versions *arguments:
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python supply/versions.py {{arguments}}
 
 # The long runs, of which CI runs small versions
 slow *arguments:

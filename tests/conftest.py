@@ -1,6 +1,7 @@
 import os
 from contextlib import redirect_stdout
 from io import StringIO
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -20,6 +21,8 @@ def pytest_configure(config):
     if SHARED not in os.environ:
         shared = TemporaryDirectory(prefix="umpirical-tests-")
         os.environ[SHARED] = shared.name
+        # The key of reviews is made there, and not in the home of whoever runs the tests.
+        os.environ["XDG_STATE_HOME"] = str(Path(shared.name) / "state")
         config.add_cleanup(lambda: (os.environ.pop(SHARED), shared.cleanup()))
 
 

@@ -8,6 +8,10 @@ import pytest
 __all__ = ["HEAVY", "group_of", "is_heavy", "longest_first"]
 
 HEAVY: dict[str, int] = {
+    "tests/attack/test_review.py": 12,
+    "tests/attack/test_review_files.py": 14,
+    "tests/attack/test_review_flood.py": 12,
+    "tests/attack/test_review_imports.py": 14,
     "tests/cli/test_commands.py::test_check_says_which_key_is_missing": 3,
     "tests/cli/test_commands.py::test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on": 7,
     "tests/cli/test_commands.py::test_init_check_run_report_runs_in_that_order": 10,

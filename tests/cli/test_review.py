@@ -90,13 +90,15 @@ class Browser:
     def __init__(self, url):
         self.url = url
         self.cookie = ""
+        self.home = ""
 
     def ask(self, path, form=None):
+        """One request to a page of the session, once there is one."""
         headers = {"Cookie": self.cookie} if self.cookie else {}
         if form is not None:
             headers |= {"Origin": self.url, "Sec-Fetch-Site": "same-origin"}
         body = None if form is None else urllib.parse.urlencode(form).encode()
-        request = urllib.request.Request(self.url + path, data=body, headers=headers)  # noqa: S310  # our own
+        request = urllib.request.Request(self.url + self.home + path, data=body, headers=headers)  # noqa: S310  # our own
         opener = urllib.request.build_opener(NoRedirects)
         try:
             answer = opener.open(request, timeout=30)
@@ -105,6 +107,7 @@ class Browser:
         with answer:
             if cookie := answer.headers.get("Set-Cookie"):
                 self.cookie = cookie.partition(";")[0]
+                self.home = re.search(r"Path=([^;]+)/", cookie)[1]
             return answer.status, answer.read().decode()
 
 
@@ -162,9 +165,13 @@ def test_texts_arrive_while_the_review_is_served(tmp_path, umpirical):
         browser.ask(f"/join/{token}", {})
         write(folder)
         until = time.monotonic() + 60
-        while "Was one passage added" not in browser.ask("/")[1]:
+        while "Show the next item" not in (page := browser.ask("/")[1]):
             assert time.monotonic() < until
             time.sleep(0.1)
+        # Looking gives nobody an item; asking does.
+        assert "Was one passage added" not in browser.ask("/")[1]
+        assert browser.ask("/next", hidden(page))[0] == 303
+        assert "Was one passage added" in browser.ask("/")[1]
     assert json.loads(umpirical("review", "status", folder, "--json")[1])["items"] == 8
 
 

@@ -661,3 +661,15 @@ def test_an_undo_that_means_another_decision_takes_nothing_back(desk_of):
     assert desk.undo("ana", item="item-1") == "item-1"
     assert desk.undo("ana", item="item-1") is None
     assert [said.undone for said in desk.decisions()] == [False, True]
+
+
+def test_one_person_decides_on_one_item_so_many_times(desk_of, monkeypatch):
+    monkeypatch.setattr("umpirical.review.desk.MOST_DECISIONS", 3)
+    desk = desk_of()
+    desk.add([an_item()])
+    desk.next("ana")
+    for number in range(3):
+        desk.decide("ana", "item-0", ReviewChoice("edit", text=f"Text {number}."))
+    with pytest.raises(Refused, match="3 times"):
+        desk.decide("ana", "item-0", ReviewChoice("edit", text="One more."))
+    assert len(list(desk.decisions())) == 3

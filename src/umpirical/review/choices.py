@@ -5,12 +5,9 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from umpirical.domain.reviews import REASONS, DecisionKind, Reason, ReviewDecision, ReviewItem
-from umpirical.review.records import Refused
+from umpirical.review.records import LONGEST_MILLISECONDS, LONGEST_TEXT, Refused
 
 __all__ = ["ReviewChoice", "checked", "new_text", "repeats"]
-
-LONGEST = 24 * 60 * 60 * 1000
-"""Milliseconds. A longer time, or a negative one, is not a time that a browser measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +53,9 @@ def new_text(choice: ReviewChoice, texts: Mapping[int, str]) -> str:
     """The new text of an edit. Raises Refused if there is none."""
     if choice.text is None or not choice.text.strip():
         raise Refused("an edit needs a text", fix="write the text as it should be, or reject the item")
+    if len(choice.text) > LONGEST_TEXT:
+        found = f"a text of {len(choice.text):,} characters, allowed: {LONGEST_TEXT:,}"
+        raise Refused(found, fix="shorten it, or reject the item")
     if choice.text in (texts[choice.revision], texts[0]):
         raise Refused("the text is unchanged", fix="accept it, or change it")
     return choice.text
@@ -72,7 +72,7 @@ def repeats(choice: ReviewChoice, decision: ReviewDecision, texts: Mapping[int, 
 
 
 def _measured(milliseconds: int | None) -> int | None:
-    return milliseconds if milliseconds is not None and 0 <= milliseconds <= LONGEST else None
+    return milliseconds if milliseconds is not None and 0 <= milliseconds <= LONGEST_MILLISECONDS else None
 
 
 def _check_label(choice: ReviewChoice, item: ReviewItem) -> None:

@@ -17,13 +17,16 @@ from umpirical.review.database.items import StoredItem, add_items, all_items, ba
 from umpirical.review.database.restoration import restore
 from umpirical.review.database.revisions import all_revisions, revision_with
 from umpirical.review.outcomes import adjudication, outcomes_of, state_of
-from umpirical.review.records import NotAssigned, Refused, ReviewProgress, Revision, Settings, utc_now
+from umpirical.review.records import Additions, NotAssigned, Refused, ReviewProgress, Revision, Settings, utc_now
 from umpirical.review.views import ItemView, full_view, view_for
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 __all__ = ["Desk"]
+
+MOST_DECISIONS = 200
+"""How often one person can decide on one item, each time with another text: whoever opens it loads them all."""
 
 
 class Desk:
@@ -38,6 +41,12 @@ class Desk:
         """Adds the items whose ids are new. Returns how many there were."""
         overlap, at = self.settings.overlap, self._at()
         return sum(add_items(self.database, some, overlap=overlap, at=at) for some in batches(items))
+
+    def at_hand(self, person: str) -> ItemView | None:
+        """The item the person has open; None if they have none. Nothing is handed out."""
+        with self.database.read() as connection:
+            serial = assignments.open_assignment(connection, person)
+            return None if serial is None else self._view(stored_item(connection, serial), person)
 
     def next(self, person: str, *, after: str | None = None) -> ItemView | None:
         """The item the person has open, or else the next one that lacks a reviewer, which is theirs from now on.
@@ -91,6 +100,8 @@ class Desk:
             found = stored_item(connection, serial)
             if adjudication(found.decisions):
                 raise Refused("an adjudicator has settled this item", fix="ask for the next item")
+            if sum(said.reviewer == person for said in found.decisions) >= MOST_DECISIONS:
+                raise Refused(f"you have decided on this item {MOST_DECISIONS} times", fix="ask for the next item")
             shown = self._view(found, person)
             choice = checked(choice, found.item, {revision.number: revision.text for revision in shown.revisions})
             if shown.own is not None and repeats(choice, shown.own, found.texts):
@@ -192,13 +203,13 @@ class Desk:
             made = all_revisions(connection)
         yield from made
 
-    def restore(self, revisions: Iterable[Revision], decisions: Iterable[ReviewDecision]) -> int:
-        """Adds decisions made elsewhere, with the names and times they have, all or none. Returns how many are new.
+    def restore(self, additions: Additions, *, at: str | None = None) -> int:
+        """Adds what was decided elsewhere, with the names and times it has, all or nothing. Returns how many are new.
 
-        Their items must be in this review, and the text of every edit among the revisions. Decisions are renumbered in
-        their order.
+        The items of decisions must be here or among the additions, and so must the texts they are about. Decisions are
+        renumbered in their order. Who settles an item there must be an adjudicator here.
         """
-        return restore(self.database, revisions, decisions, overlap=self.settings.overlap, at=self._at())
+        return restore(self.database, additions, overlap=self.settings.overlap, at=at or self._at())
 
     def version(self) -> int:
         """A number that grows with every new item, decision, undo or guideline."""

@@ -1,4 +1,8 @@
-"""Who may take part. A link works once and opens a session; only hashes of links and sessions are stored."""
+"""Who may take part. A link works once and opens a session; only hashes of links and sessions are stored.
+
+In a database that is a file the hashes are made with a key that is not in it: a file that was sent here brings nobody
+in. A database server admits its users itself, and people may be invited from one machine and let in by another.
+"""
 
 import hashlib
 import hmac
@@ -15,9 +19,10 @@ from umpirical.review.database import Database, people
 from umpirical.review.database.assignments import release
 from umpirical.review.database.events import record_event
 from umpirical.review.database.people import FoundToken, Purpose
+from umpirical.review.keys import own_key
 from umpirical.review.records import utc_now
 
-__all__ = ["LINK_LASTS", "LONGEST_NAME", "SESSION_LASTS", "People", "Person", "is_name", "name_key"]
+__all__ = ["LINK_LASTS", "LONGEST_NAME", "OVER_TLS", "SESSION_LASTS", "People", "Person", "is_name", "name_key"]
 
 LINK_LASTS = timedelta(hours=24)
 
@@ -27,6 +32,9 @@ LONGEST_NAME = 64
 
 TOKEN_BYTES = 32
 """256 bits, which nobody guesses."""
+
+OVER_TLS = "tls-"
+"""How a session begins that was opened over TLS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,7 @@ class People:
     def __init__(self, database: Database, clock: Callable[[], datetime] = utc_now) -> None:
         self._database = database
         self._clock = clock
+        self._key: bytes | None = None
 
     def invite(self, name: str, role: ReviewRole) -> str:
         """A new token for a one-time link, valid for a day. It ends earlier links, and readmits a revoked person."""
@@ -54,22 +63,22 @@ class People:
         """A session without a link, for whoever starts the server on their own machine."""
         return self._issue(name, role, "session")
 
-    def redeem(self, token: str) -> str | None:
+    def redeem(self, token: str, *, over_tls: bool = False) -> str | None:
         """Exchanges a link's token for a session, once; None if it is unknown, used, revoked or older than a day."""
         with self._database.write() as connection:
-            found = people.token_of(connection, _hash(token), "link")
+            found = people.token_of(connection, self._hash(token), "link")
             if found is None or not self._good(token, found, LINK_LASTS) or found.used:
                 return None
             people.mark_used(connection, found.hash)
-            session = secrets.token_urlsafe(TOKEN_BYTES)
-            people.add_token(connection, found.person, _hash(session), purpose="session", at=self._at())
+            session = (OVER_TLS if over_tls else "") + secrets.token_urlsafe(TOKEN_BYTES)
+            people.add_token(connection, found.person, self._hash(session), purpose="session", at=self._at())
             record_event(connection, "redeemed", at=self._at(), person=found.name)
             return session
 
     def person(self, session: str) -> Person | None:
         """The person whose session it is; None if it is unknown, revoked or older than a month."""
         with self._database.read() as connection:
-            found = people.token_of(connection, _hash(session), "session")
+            found = people.token_of(connection, self._hash(session), "session")
         if found is None or not self._good(session, found, SESSION_LASTS):
             return None
         return Person(found.name, found.role, revoked=False)
@@ -91,6 +100,13 @@ class People:
             found = people.everyone(connection)
         return sorted((Person(row.name, row.role, row.revoked) for row in found), key=lambda person: person.name)
 
+    def mark(self, session: str) -> str:
+        """What the pages of a session send along with every change. It does not reveal the session.
+
+        It is made with the key of whoever serves, so that a copied session alone does not lead to it.
+        """
+        return hmac.new(self._own_key(), f"form {session}".encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+
     def _issue(self, name: str, role: ReviewRole, purpose: Purpose) -> str:
         if role not in get_args(ReviewRole):
             raise UsageError(f"there is no role {role!r}", fix=f"choose one of: {', '.join(get_args(ReviewRole))}")
@@ -104,22 +120,30 @@ class People:
             people.admit(connection, key, name=name, role=role)
             if purpose == "link":
                 people.end_links(connection, key)
-            people.add_token(connection, key, _hash(token), purpose=purpose, at=self._at())
+            people.add_token(connection, key, self._hash(token), purpose=purpose, at=self._at())
             record_event(connection, "invited", at=self._at(), person=name, detail=role)
         return token
 
     def _good(self, token: str, found: FoundToken, lasts: timedelta) -> bool:
         age = self._clock() - datetime.fromisoformat(found.at)
         # The hash was found through an index; this comparison takes the same time wherever two hashes differ.
-        same = hmac.compare_digest(_hash(token), found.hash)
+        same = hmac.compare_digest(self._hash(token), found.hash)
         return same and not found.token_revoked and not found.revoked and age <= lasts
+
+    def _hash(self, token: str) -> str:
+        secret = token.encode("utf-8", "surrogatepass")
+        if self._database.is_file:
+            return hmac.new(self._own_key(), secret, hashlib.sha256).hexdigest()
+        return hashlib.sha256(secret).hexdigest()
+
+    def _own_key(self) -> bytes:
+        """Read when it is first needed: whoever only looks at a review needs none."""
+        if self._key is None:
+            self._key = own_key()
+        return self._key
 
     def _at(self) -> str:
         return self._clock().astimezone(UTC).isoformat()
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def is_name(name: str) -> bool:

@@ -1,12 +1,29 @@
 """What the desk is set to, and what it hands out besides items: texts, progress, and refusals."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from umpirical.domain.errors import UsageError
-from umpirical.domain.reviews import ReviewMode
+from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewMode
 
-__all__ = ["NotAssigned", "Refused", "ReviewProgress", "Revision", "Settings", "utc_now"]
+__all__ = [
+    "LONGEST_MILLISECONDS",
+    "LONGEST_TEXT",
+    "Additions",
+    "NotAssigned",
+    "Refused",
+    "ReviewProgress",
+    "Revision",
+    "Settings",
+    "utc_now",
+]
+
+
+LONGEST_TEXT = 200_000
+"""Characters that a person's text may have; the limit for generators is the same."""
+
+LONGEST_MILLISECONDS = 24 * 60 * 60 * 1000
+"""A longer time, or a negative one, is not a time that a browser measured."""
 
 
 class NotAssigned(UsageError):
@@ -44,6 +61,26 @@ class Revision:
     text: str
     at: str
     """UTC, ISO 8601."""
+
+
+@dataclass(slots=True)
+class Additions:
+    """Records that a review does not have yet, in the order in which to add them: all of them, or none."""
+
+    items: list[ReviewItem] = field(default_factory=list)
+    guidelines: list[tuple[int, str]] = field(default_factory=list)
+    """Version in the file, and text."""
+    in_force: str = ""
+    """Text of the guideline in force in the file."""
+    revisions: list[Revision] = field(default_factory=list)
+    decisions: list[ReviewDecision] = field(default_factory=list)
+    """Their numbers only give the order; their guidelines are the versions of `guidelines`."""
+    known: int = 0
+    """How many decisions of the file the review has already."""
+    places: dict[int, str] = field(default_factory=dict)
+    """Where in the file each decision is, by its number."""
+    source: str = ""
+    """What is recorded as the origin of each decision."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from umpirical.domain.errors import UsageError
 from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import open_database
 from umpirical.review.desk import Desk
-from umpirical.review.records import Settings
+from umpirical.review.people import People
+from umpirical.review.records import Additions, Settings
 
 
 @pytest.fixture
@@ -30,10 +31,20 @@ def elsewhere(tmp_path):
     database.close()
 
 
+@pytest.fixture(autouse=True)
+def adjudicator(database):
+    People(database).invite("eve", "adjudicator")
+
+
+def added(elsewhere, **parts):
+    everything = {"revisions": list(elsewhere.revisions()), "decisions": list(elsewhere.decisions())}
+    return Additions(**everything | parts)
+
+
 def test_all_is_there_as_it_was(desk_of, elsewhere):
     desk = desk_of(overlap=2)
     desk.add(elsewhere.items())
-    assert desk.restore(elsewhere.revisions(), elsewhere.decisions()) == len(list(elsewhere.decisions())) == 9
+    assert desk.restore(added(elsewhere)) == len(list(elsewhere.decisions())) == 9
     assert list(desk.decisions()) == list(elsewhere.decisions())
     assert list(desk.outcomes()) == list(elsewhere.outcomes())
     assert [replace(one, at="") for one in desk.revisions()] == [replace(one, at="") for one in elsewhere.revisions()]
@@ -46,10 +57,10 @@ def test_what_is_there_already_is_passed_over(desk_of, elsewhere):
     desk = desk_of(overlap=2)
     desk.add(elsewhere.items())
     some = list(elsewhere.decisions())[:4]
-    assert desk.restore(elsewhere.revisions(), some) == 4
-    assert desk.restore(elsewhere.revisions(), elsewhere.decisions()) == 5
+    assert desk.restore(added(elsewhere, decisions=some)) == 4
+    assert desk.restore(added(elsewhere)) == 5
     version = desk.version()
-    assert desk.restore(elsewhere.revisions(), elsewhere.decisions()) == 0
+    assert desk.restore(added(elsewhere)) == 0
     assert desk.version() == version
     assert list(desk.outcomes()) == list(elsewhere.outcomes())
 
@@ -57,7 +68,7 @@ def test_what_is_there_already_is_passed_over(desk_of, elsewhere):
 def test_who_decided_elsewhere_goes_on_where_they_are(desk_of, elsewhere):
     desk = desk_of(overlap=2)
     desk.add(some_items(6))
-    desk.restore(elsewhere.revisions(), elsewhere.decisions())
+    desk.restore(added(elsewhere))
     given = []
     while (shown := desk.next("ana")) is not None:
         given.append(shown.item.id)
@@ -70,7 +81,7 @@ def test_what_was_said_here_stays_and_what_comes_is_added(desk_of, elsewhere):
     desk = desk_of(overlap=2)
     desk.add(elsewhere.items())
     desk.decide("zoe", desk.next("zoe").item.id, ReviewChoice("edit", text="Made by Zoe."))
-    desk.restore(elsewhere.revisions(), elsewhere.decisions())
+    desk.restore(added(elsewhere))
     first = next(iter(desk.outcomes()))
     assert (first.state, first.reviewers) == ("disputed", ("zoe", "ana", "bob"))
     assert [one.text for one in desk.revisions() if one.item == "item-0"][1:] == ["Made by Zoe.", "Made by both."]
@@ -81,9 +92,9 @@ def test_what_does_not_fit_is_refused_whole(desk_of, elsewhere):
     desk = desk_of(overlap=2)
     desk.add(some_items(2))
     with pytest.raises(UsageError, match="not in this review"):
-        desk.restore(elsewhere.revisions(), elsewhere.decisions())
+        desk.restore(added(elsewhere))
     assert list(desk.decisions()) == []
     desk.add(elsewhere.items())
     with pytest.raises(UsageError, match="text of revision 1 of item item-0 is missing"):
-        desk.restore([], elsewhere.decisions())
+        desk.restore(added(elsewhere, revisions=[]))
     assert list(desk.decisions()) == []

@@ -4,6 +4,7 @@ import json
 from contextlib import contextmanager
 
 from tests.hostile import HOSTILE, NAMES
+from tests.review.web.browsing import sign_in
 from umpirical.domain.attempts import CheckResult
 from umpirical.domain.reviews import ReviewItem
 from umpirical.review.choices import ReviewChoice
@@ -76,12 +77,12 @@ def say(review, items):
 
 @contextmanager
 def watched(browser, review, name, role, **options):
-    """A signed-in page, and a list of all harm it does, which grows while it is used."""
+    """A page, a list of all harm it does, which grows while it is used, and where the pages of its session are."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
     context.add_init_script(LISTEN)
+    home = review.url
     if name:
-        [(cookie, session)] = review.session(name, role).items()
-        context.add_cookies([{"name": cookie, "value": session, "url": review.url, "httpOnly": True}])
+        home = sign_in(context, review, name, role)
     page, harm = context.new_page(), []
     page.on("dialog", lambda dialog: (harm.append(f"dialog {dialog.message}"), dialog.dismiss()))
     page.on("request", lambda asked: _note(harm, asked.url, own=review.url))
@@ -89,7 +90,7 @@ def watched(browser, review, name, role, **options):
     page.on("pageerror", lambda error: harm.append(f"error {error}"))
     page.on("framenavigated", lambda frame: harm.append("a frame") if frame.parent_frame else None)
     try:
-        yield page, harm
+        yield page, harm, home
         if page.evaluate("() => 'fired' in window"):
             harm.append("fired")
     finally:

@@ -14,6 +14,7 @@ from umpirical.review.database import open_database
 from umpirical.review.desk import Desk
 from umpirical.review.exchange.label_studio import LABELLING_CONFIG
 from umpirical.review.exchange.transfer import export_review, import_review
+from umpirical.review.people import People
 from umpirical.review.records import Settings
 from umpirical.text.inert import inert
 
@@ -112,10 +113,12 @@ def test_a_file_is_ascii_and_comes_back_as_it_was(form, desk_of, tmp_path):
     file.write_text(text)
     if form != "umpirical":
         second.add(first.items())
-    import_review(second, file, form)
+    for desk in (second, third):
+        People(desk.database).invite(ADJUDICATOR, "adjudicator")
+    import_review(second, file, form, names={ADJUDICATOR: ADJUDICATOR})
     assert export_review(second, form).text == text
     file.write_text(export_review(second, "umpirical").text)
-    import_review(third, file, "umpirical")
+    import_review(third, file, "umpirical", names={ADJUDICATOR: ADJUDICATOR})
     assert list(third.items()) == list(first.items())
     assert {one.comment for one in third.decisions()} >= {"\n".join(HOSTILE)}
 

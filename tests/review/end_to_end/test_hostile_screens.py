@@ -61,13 +61,13 @@ def go_through(page):
 def test_a_reviewer_meets_text_and_nothing_else(browser, review):
     items = hostile_items()
     say(review, items)
-    with watched(browser, review, REVIEWER, "reviewer") as (page, harm):
-        page.goto(review.url)
+    with watched(browser, review, REVIEWER, "reviewer") as (page, harm, home):
+        page.goto(f"{home}/")
         check_item(page, items[0])
         assert go_through(page) == [item.id for item in items]
         # As loaded pages, with what others said: names, comments, texts, the target and the opinions.
         for item in items:
-            page.goto(f"{review.url}/item/{item.id}")
+            page.goto(f"{home}/item/{item.id}")
             check_item(page, item)
             assert page.locator(".paper .clean").first.text_content() == inert(item.after)
             assert texts(page, ".said .small")[-1:] == shown(["\n".join(item.labels)])
@@ -83,8 +83,8 @@ def test_an_adjudicator_meets_text_and_nothing_else(browser, review):
     for item in items:
         review.desk.next(REVIEWER)
         review.desk.decide(REVIEWER, item.id, ReviewChoice("reject", reason="harmful", comment="\n".join(item.labels)))
-    with watched(browser, review, ADJUDICATOR, "adjudicator") as (page, harm):
-        page.goto(f"{review.url}/adjudicate")
+    with watched(browser, review, ADJUDICATOR, "adjudicator") as (page, harm, home):
+        page.goto(f"{home}/adjudicate")
         for item in items:
             assert page.locator("#screen").get_attribute("data-item") == item.id
             assert texts(page, ".disputant h3") == [EDITOR, REVIEWER]
@@ -99,8 +99,8 @@ def test_an_adjudicator_meets_text_and_nothing_else(browser, review):
 def test_people_are_names_and_nothing_else(browser, review):
     for name in NAMES:
         review.people.invite(name, "reviewer")
-    with watched(browser, review, OWNER, "owner") as (page, harm):
-        page.goto(f"{review.url}/people")
+    with watched(browser, review, OWNER, "owner") as (page, harm, home):
+        page.goto(f"{home}/people")
         assert set(texts(page, "tbody th")) == set(shown(NAMES)) | {OWNER}
         page.get_by_role("button", name=f"End access of {REVIEWER}", exact=True).first.click()
         page.locator("tbody tr", has=page.get_by_text("ended", exact=True)).first.wait_for()
@@ -110,8 +110,8 @@ def test_people_are_names_and_nothing_else(browser, review):
 
 def test_a_transcript_is_shown_and_nothing_else(browser, tmp_path):
     item = hostile_transcript()
-    with serving(tmp_path, [item]) as review, watched(browser, review, REVIEWER, "reviewer") as (page, harm):
-        page.goto(review.url)
+    with serving(tmp_path, [item]) as review, watched(browser, review, REVIEWER, "reviewer") as (page, harm, home):
+        page.goto(f"{home}/")
         page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         assert page.locator("details.message").count() == 3
         assert page.locator('textarea[name="m0.content"]').count() == 1
@@ -122,11 +122,11 @@ def test_a_transcript_is_shown_and_nothing_else(browser, tmp_path):
 
 
 def test_an_address_is_told_and_nothing_else(browser, review):
-    with watched(browser, review, "", "") as (page, harm):
+    with watched(browser, review, "", "") as (page, harm, home):
         for payload in HOSTILE[::16]:
             path = quote(payload.encode("utf-8", "replace")[:300], safe="")
-            page.goto(f"{review.url}/join/{path}")
-            page.goto(f"{review.url}/?said={path}")
+            page.goto(f"{home}/join/{path}")
+            page.goto(f"{home}/?said={path}")
     # The browser itself reports a page that is refused.
     assert [each for each in harm if not each.startswith("Failed to load resource")] == []
 
@@ -142,13 +142,13 @@ def unescaped(monkeypatch):
 @pytest.mark.parametrize("bypass_csp", [True, False])
 def test_without_escaping_harm_is_done_and_noticed(browser, review, bypass_csp):
     """With the policy bypassed, scripts run; with it, they are stopped. Both are noticed."""
-    with watched(browser, review, REVIEWER, "reviewer", bypass_csp=bypass_csp) as (page, harm):
+    with watched(browser, review, REVIEWER, "reviewer", bypass_csp=bypass_csp) as (page, harm, home):
         if bypass_csp:
-            page.goto(review.url)
+            page.goto(f"{home}/")
             page.wait_for_function("() => 'fired' in window")
         else:
             with page.expect_console_message(lambda message: message.text.startswith("policy broken")):
-                page.goto(review.url)
+                page.goto(f"{home}/")
         # Leaves time for what must not happen.
         page.wait_for_timeout(500)
     assert ("fired" in harm) is bypass_csp
@@ -158,7 +158,7 @@ def test_without_escaping_harm_is_done_and_noticed(browser, review, bypass_csp):
 @pytest.mark.usefixtures("unescaped")
 def test_without_escaping_the_policy_alone_is_not_enough(browser, review):
     """The page has elements where texts should be, and the checks above fail."""
-    with watched(browser, review, REVIEWER, "reviewer") as (page, _):
-        page.goto(review.url)
+    with watched(browser, review, REVIEWER, "reviewer") as (page, _, home):
+        page.goto(f"{home}/")
         with pytest.raises(AssertionError):
             check_item(page, hostile_items()[0])

@@ -4,7 +4,7 @@ import pytest
 
 from tests.browsing import ARGUMENTS, CHROMIUM
 from tests.review.web import samples
-from tests.review.web.browsing import signed_in
+from tests.review.web.browsing import home_of, sign_in, signed_in
 from tests.review.web.serving import serving
 from tests.review.web.test_other_sites import elsewhere
 from umpirical.review.choices import ReviewChoice
@@ -14,30 +14,32 @@ pytestmark = pytest.mark.browser
 # Every way for a page to send a request without a click. What it can read is collected in `heard`.
 ATTACKS = """<!doctype html><title>elsewhere</title><body><script>
 window.heard = [];
-const url = {url!r}, token = {token!r}, fields = {{item: "paraphrase-0", kind: "accept", name: "ana"}};
+const url = {url!r}, origin = {origin!r}, token = {token!r};
+const fields = {{item: "paraphrase-0", kind: "accept", name: "ana"}};
 const body = () => new URLSearchParams(fields);
+const at = (path) => (path.startsWith("/join") ? origin : url) + path;
 const hear = (name) => (what) => heard.push(name + ": " + what);
 for (const path of ["/decide", "/undo", "/settle", "/revoke", "/join/" + token]) {{
-  navigator.sendBeacon(url + path, body());
+  navigator.sendBeacon(at(path), body());
   for (const mode of ["no-cors", "cors"]) {{
-    fetch(url + path, {{method: "POST", mode, credentials: "include", keepalive: true, body: body()}})
+    fetch(at(path), {{method: "POST", mode, credentials: "include", keepalive: true, body: body()}})
       .then((found) => found.type === "opaque" ? 0 : hear(path)(found.status)).catch(() => 0);
   }}
   const frame = document.createElement("iframe");
   frame.sandbox = "allow-forms allow-scripts";
   const inputs = Object.entries(fields).map(([name, value]) => `<input name=${{name}} value=${{value}}>`).join("");
   const send = "<script>document.forms[0].submit()<\\/script>";
-  frame.srcdoc = `<form method=post action="${{url + path}}">${{inputs}}</form>${{send}}`;
+  frame.srcdoc = `<form method=post action="${{at(path)}}">${{inputs}}</form>${{send}}`;
   document.body.append(frame);
 }}
 for (const path of ["/", "/item/paraphrase-0", "/people", "/join/" + token, "/decide?item=paraphrase-0&kind=accept"]) {{
   const image = new Image();
   image.onload = () => hear(path)("image");
-  image.src = url + path;
+  image.src = at(path);
   for (const [tag, key] of [["script", "src"], ["link", "href"], ["iframe", "src"]]) {{
     const one = document.createElement(tag);
     if (tag === "link") one.rel = "stylesheet";
-    one[key] = url + path;
+    one[key] = at(path);
     one.onload = () => {{ try {{ hear(path)(one.contentDocument.body.textContent); }} catch {{ }} }};
     document.body.append(one);
   }}
@@ -59,6 +61,7 @@ def review(tmp_path):
         found.session("ana", "owner")
         found.desk.next("ana")
         found.desk.decide("ana", "paraphrase-0", ReviewChoice("reject", reason="other"))
+        found.desk.next("ana")
         yield found
 
 
@@ -72,9 +75,10 @@ def state(review):
 def test_a_page_of_another_origin_gets_nowhere(browser, review, name):
     link = review.people.invite("ben", "reviewer")
     before = state(review)
+    # Even a page that knows the address of the session.
     with (
-        elsewhere(ATTACKS.format(url=review.url, token=link)) as port,
         signed_in(browser, review, name="ana", role="owner") as page,
+        elsewhere(ATTACKS.format(url=home_of(page), origin=review.url, token=link)) as port,
     ):
         hostile, answers = page.context.new_page(), []
         hostile.on("response", lambda one: answers.append((one.request.method, one.status)))
@@ -97,16 +101,23 @@ def test_a_name_that_is_made_to_lead_here_is_refused(browser, review):
     rebound = browser.browser_type.launch(executable_path=str(CHROMIUM), args=arguments)
     try:
         context = rebound.new_context()
-        [(cookie, session)] = review.session("ana", "owner").items()
-        context.add_cookies([{"name": cookie, "value": session, "url": f"http://evil.example:{port}/"}])
+        home = sign_in(context, review, "ana", "owner").replace("127.0.0.1", "evil.example")
+        [kept] = context.cookies()
+        context.add_cookies([kept | {"domain": "evil.example"}])
         page = context.new_page()
-        for path in ("/", "/people", "/events", "/static/review.js", "/join/abc"):
+        for path in ("/", "/people", "/events"):
+            answer = page.goto(home + path)
+            assert answer.status == 400
+            assert "warehouse" not in answer.text()
+        for path in ("/", "/static/review.js", "/join/abc"):
             answer = page.goto(f"http://evil.example:{port}{path}")
             assert answer.status == 400
             assert "warehouse" not in answer.text()
         sent = page.evaluate(
-            """() => fetch("/decide", {method: "POST", body: new URLSearchParams("item=paraphrase-1&kind=accept")})
-            .then((found) => found.status)"""
+            """(home) => fetch(`${home}/decide`,
+              {method: "POST", body: new URLSearchParams("item=paraphrase-1&kind=accept")})
+            .then((found) => found.status)""",
+            home,
         )
         assert sent == 400
     finally:
@@ -119,7 +130,7 @@ def test_nobody_is_told_nothing(browser, review):
         assert page.get_by_role("heading", level=1).inner_text() == "You are not signed in"
         assert "warehouse" not in page.content()
         for path in ("/people", "/adjudicate", "/item/paraphrase-0"):
-            assert page.goto(review.url + path).status == 401
+            assert page.goto(f"{review.url}/s/0123456789abcdef{path}").status == 401
 
 
 def test_a_thief_is_out_at_the_next_key(browser, review):
@@ -132,13 +143,13 @@ def test_a_thief_is_out_at_the_next_key(browser, review):
         stolen = browser.new_context()
         stolen.add_cookies(page.context.cookies())
         thief = stolen.new_page()
-        thief.goto(review.url)
+        thief.goto(f"{home_of(page)}/")
         assert thief.locator("#screen").get_attribute("data-item") == "paraphrase-1"
         owner.get_by_role("button", name="End access of ana").click()
         owner.get_by_role("row", name="ana").get_by_text("ended").wait_for()
         thief.keyboard.press("a")
         thief.get_by_text("You are not signed in").first.wait_for()
-        thief.goto(f"{review.url}/item/paraphrase-0")
+        thief.goto(f"{home_of(page)}/item/paraphrase-0")
         assert "warehouse" not in thief.content()
         stolen.close()
     assert [each.kind for each in review.desk.decisions()] == ["reject"]

@@ -290,8 +290,8 @@ def test_what_is_no_record_is_refused(line, another, tmp_path):
 
 
 def test_a_file_that_is_too_large_is_not_read(another, tmp_path, monkeypatch):
-    monkeypatch.setattr("umpirical.review.exchange.json_files.LONGEST_FILE", 10)
-    with pytest.raises(UsageError, match="allowed: 10"):
+    monkeypatch.setattr("umpirical.review.exchange.json_files.LONGEST_LIST", 10)
+    with pytest.raises(UsageError, match="longer than 10 bytes"):
         taken(another(), "[" + " " * 20 + "]", tmp_path / "file", "label-studio")
 
 

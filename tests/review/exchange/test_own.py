@@ -7,15 +7,18 @@ import pytest
 from umpirical.domain.errors import UsageError
 from umpirical.review.choices import ReviewChoice
 from umpirical.review.exchange.transfer import export_review, import_review
+from umpirical.review.people import People
 
 
 def exported(desk, form="umpirical"):
     return export_review(desk, form).text
 
 
-def taken(desk, text, path, form="umpirical", **options):
+def taken(desk, text, path, form="umpirical", *, names=(), **options):
+    """Imports a text, as someone does who has made cleo an adjudicator, and knows that the file's cleo is her."""
     path.write_text(text)
-    return import_review(desk, path, form, **options)
+    People(desk.database).invite("cleo", "adjudicator")
+    return import_review(desk, path, form, names={"cleo": "cleo", **dict(names)}, **options)
 
 
 def state(desk):
@@ -174,8 +177,8 @@ def test_a_record_that_does_not_fit_is_named_and_nothing_is_taken_in(name, full,
 
 def test_an_item_that_is_another_one_here_is_refused(full, another, tmp_path):
     desk = another()
-    desk.add([*full.items()][:1])
-    text, _ = altered("\n".join(exported(full).splitlines()[:2]), "item", {"after": "Something else."})
+    desk.add(full.items())
+    text, _ = altered(exported(full), "item", {"after": "Something else."})
     with pytest.raises(UsageError, match="items never change"):
         taken(desk, text, tmp_path / "review.jsonl")
 

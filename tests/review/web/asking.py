@@ -5,7 +5,13 @@ from urllib.parse import urlencode
 
 import aiohttp
 
+from .serving import address
+
 __all__ = ["Answer", "ask"]
+
+
+NOBODYS = "/s/0123456789abcdef0123456789abcdef"
+"""The address of no session."""
 
 
 @dataclass(frozen=True)
@@ -16,13 +22,23 @@ class Answer:
 
 
 async def ask(served, method, path, *, session=None, headers=(), form=None, body=None, ours=True):
-    """One request, as a page of the review would send it unless `ours` is false."""
+    """One request, as a page of the review would send it unless `ours` is false.
+
+    The path is one of a session's pages, and what they send has the mark that they have.
+    """
+    mark = served.people.mark(*session.values()) if session and ours and method == "POST" else None
+    if not path.startswith(("/static", "/join")):
+        path = (address(session) if session else NOBODYS) + path
+    if mark and form is not None:
+        form = {"mark": mark, **form}
     sent = {"Cookie": "; ".join(f"{name}={value}" for name, value in (session or {}).items())} if session else {}
     if method == "POST" and ours:
         sent |= {"Origin": served.url, "Sec-Fetch-Site": "same-origin"}
     if form is not None:
         body = urlencode(form)
         sent["Content-Type"] = "application/x-www-form-urlencoded"
+    elif mark:
+        sent["X-Umpirical"] = mark
     sent |= dict(headers)
     async with (
         aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as client,

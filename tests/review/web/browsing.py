@@ -1,8 +1,9 @@
 """A signed-in browser, and what its page shows."""
 
+import re
 from contextlib import contextmanager
 
-__all__ = ["intercept", "item_shown", "press", "signed_in", "unblurred"]
+__all__ = ["home_of", "intercept", "item_shown", "press", "sign_in", "signed_in", "unblurred"]
 
 
 @contextmanager
@@ -12,18 +13,32 @@ def signed_in(browser, served, *, name="ana", role="reviewer", path="/", width=1
     Whatever it reports on the console fails the test, except refused requests, which the test may be about.
     """
     context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-    for cookie, session in served.session(name, role).items() if name else ():
-        kept = {"name": cookie, "value": session, "url": served.url, "httpOnly": True, "sameSite": "Strict"}
-        context.add_cookies([kept])
+    home = sign_in(context, served, name, role) if name else served.url
     page, complaints = context.new_page(), []
     page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(served.url + path)
+    page.goto(home + path)
     try:
         yield page
         assert [each for each in complaints if not each.startswith("Failed to load resource")] == []
     finally:
         context.close()
+
+
+def sign_in(context, served, name, role):
+    """Does for a browser what coming in by a link does. Returns where the pages of its session are."""
+    session = served.session(name, role)
+    if role == "reviewer":
+        served.desk.next(name)
+    home = served.home(session)
+    [(cookie, value)] = session.items()
+    context.add_cookies([{"name": cookie, "value": value, "url": f"{home}/", "httpOnly": True, "sameSite": "Strict"}])
+    return home
+
+
+def home_of(page):
+    """Where the pages of a page's session are."""
+    return re.match(r"https?://[^/]+/s/[^/]+", page.url)[0]
 
 
 def item_shown(page):

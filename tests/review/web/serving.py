@@ -4,14 +4,17 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from starlette.responses import Response
+
 from umpirical.review.database import open_database
 from umpirical.review.desk import Desk
 from umpirical.review.people import People
 from umpirical.review.records import Settings
+from umpirical.review.web.access import COOKIE, sign_in
 from umpirical.review.web.app import create_app
 from umpirical.review.web.server import ReviewServer, hosts_of, listen, url_of
 
-__all__ = ["Served", "serving"]
+__all__ = ["Served", "address", "serving"]
 
 
 @dataclass(frozen=True)
@@ -27,12 +30,20 @@ class Served:
     def host(self):
         return self.url.removeprefix("http://")
 
-    @property
-    def cookie(self):
-        return f"umpirical-review-{self.host.rpartition(':')[2]}"
+    cookie = COOKIE
 
     def session(self, name="ana", role="reviewer"):
         return {self.cookie: self.people.session_for(name, role)}
+
+    def home(self, session):
+        """Where the pages of a session are."""
+        return self.url + address(session)
+
+
+def address(session):
+    """The path of a session's pages, as the browser is told it."""
+    [token] = session.values()
+    return sign_in(Response(), token)
 
 
 @contextmanager

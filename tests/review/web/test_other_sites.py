@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from . import samples
-from .browsing import signed_in
+from .browsing import home_of, signed_in
 
 pytestmark = pytest.mark.browser
 
@@ -57,7 +57,8 @@ def elsewhere(page):
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
 def test_a_page_from_elsewhere_reads_and_changes_nothing(browser, served, name):
     review = served(samples.paraphrase(), samples.paraphrase(1))
-    with signed_in(browser, review) as page, elsewhere(PAGE.format(url=review.url)) as port:
+    # Even a page that knows the address of the session.
+    with signed_in(browser, review) as page, elsewhere(PAGE.format(url=home_of(page))) as port:
         page.keyboard.press("s")
         page.locator('#screen[data-item="paraphrase-1"]').wait_for(state="attached")
         hostile = page.context.new_page()
@@ -75,7 +76,7 @@ def test_a_page_from_elsewhere_reads_and_changes_nothing(browser, served, name):
 
 def test_the_review_is_not_shown_in_a_frame(browser, served):
     review = served(samples.paraphrase())
-    with elsewhere(f'<iframe src="{review.url}/"></iframe>') as port, signed_in(browser, review) as page:
+    with signed_in(browser, review) as page, elsewhere(f'<iframe src="{home_of(page)}/"></iframe>') as port:
         hostile = page.context.new_page()
         hostile.goto(f"http://127.0.0.1:{port}/")
         hostile.wait_for_timeout(500)

@@ -3,7 +3,7 @@
 import pytest
 
 from . import samples
-from .browsing import intercept, item_shown, press, signed_in, unblurred
+from .browsing import home_of, intercept, item_shown, press, signed_in, unblurred
 
 pytestmark = pytest.mark.browser
 
@@ -247,7 +247,7 @@ def test_keys_pressed_while_a_decision_is_under_way_decide_nothing(browser, serv
 
         intercept(page, "**/decide", late)
         asked = []
-        page.on("request", lambda request: asked.append((request.method, request.url.removeprefix(review.url))))
+        page.on("request", lambda request: asked.append((request.method, request.url.removeprefix(home_of(page)))))
         page.evaluate(
             """const how = {bubbles: true, cancelable: true};
             for (const key of ["a", "a", "s", "u", "Enter", "k", "r", "1", "a"]) {

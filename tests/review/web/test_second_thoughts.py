@@ -19,7 +19,7 @@ async def test_an_edit_can_be_taken_back_to_what_the_generator_wrote(served):
     item = samples.paraphrase()
     review = served(item)
     session = review.session()
-    await ask(review, "GET", "/", session=session)
+    await ask(review, "POST", "/next", session=session, form={})
     assert (await decide(review, session, item, "edit", text="mine")).status == 303
     assert (await decide(review, session, item, "edit", text=item.after)).status == 303
     assert standing(review) == [("edit", 1), ("accept", 0)]
@@ -30,7 +30,7 @@ async def test_a_comment_is_still_there_when_an_item_is_looked_at_again(served):
     item = samples.paraphrase()
     review = served(item)
     session = review.session()
-    await ask(review, "GET", "/", session=session)
+    await ask(review, "POST", "/next", session=session, form={})
     await decide(review, session, item, "accept", text=item.after, comment="barely")
     answer = await ask(review, "GET", f"/item/{item.id}", session=session)
     assert 'maxlength="2000">\nbarely</textarea>' in answer.text
@@ -41,6 +41,7 @@ async def test_a_decision_made_by_an_old_guideline_is_asked_for_again(served):
     review = served(item)
     session = review.session()
     review.desk.set_guideline("Keep what says the same.")
+    await ask(review, "POST", "/next", session=session, form={})
     page = await ask(review, "GET", "/", session=session)
     assert 'name="guideline" value="1"' in page.text
     review.desk.set_guideline("Keep what says nearly the same.")
@@ -58,7 +59,7 @@ async def test_a_label_that_no_page_offers_is_refused(served, label):
     item = samples.labelled()
     review = served(item)
     session = review.session()
-    await ask(review, "GET", "/", session=session)
+    await ask(review, "POST", "/next", session=session, form={})
     answer = await decide(review, session, item, "accept", label=label)
     assert (answer.status, "Choose a label first." in answer.text) == (422, True)
     assert standing(review) == []
@@ -69,11 +70,12 @@ async def test_an_undo_of_a_window_left_behind_takes_nothing_back(served):
     review = served(*items)
     session = review.session()
     for item in items[:2]:
-        await ask(review, "GET", "/", session=session)
+        await ask(review, "POST", "/next", session=session, form={})
         await decide(review, session, item, "accept", text=item.after)
     stale = await ask(review, "POST", "/undo", session=session, form={"item": items[0].id})
     assert (stale.status, "Nothing was changed" in stale.text) == (409, True)
     assert len(standing(review)) == 2
+    await ask(review, "POST", "/next", session=session, form={})
     page = await ask(review, "GET", "/", session=session)
     assert f'name="item" value="{items[1].id}"' in page.text
     assert (await ask(review, "POST", "/undo", session=session, form={"item": items[1].id})).status == 303

@@ -8,6 +8,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from umpirical.review.web.access import COOKIE
+
+from .serving import address
+
 PROGRAM = """
 import sys
 from pathlib import Path
@@ -37,10 +41,11 @@ async def test_an_open_page_does_not_hold_up_the_end(tmp_path, number):
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=Path(__file__).parents[3],
     )  # fmt: skip
     url, session = (await program.stdout.readline()).decode().split()
-    cookie = f"umpirical-review-{url.rpartition(':')[2]}={session}"
+    path = address({COOKIE: session})
+    cookie = f"{COOKIE}={session}"
     async with (
         aiohttp.ClientSession() as client,
-        client.get(f"{url}/events", headers={"Cookie": cookie}) as events,
+        client.get(f"{url}{path}/events", headers={"Cookie": cookie}) as events,
     ):
         assert await events.content.readline() == b": here\n"
         program.send_signal(number)

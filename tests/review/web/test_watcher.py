@@ -58,7 +58,7 @@ async def test_a_feed_that_fails_is_said_and_tried_again(served):
     review = served(feed=feed)
     await shown(review, "New items could not be read: OSError: the store is gone")
     trouble.clear()
-    await shown(review, "Is the meaning unchanged?")
+    await shown(review, "1 item waits for you")
 
 
 async def shown(review, words):

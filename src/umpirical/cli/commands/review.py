@@ -1,7 +1,8 @@
 """`umpirical review` and its subcommands: serve, invite, revoke, status, export, import."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -81,29 +82,31 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
 ) -> None:
     """Serve the review of STUDY to browsers on this machine. Texts appear in it as they are generated."""
     _need_review_extra()
+    from umpirical.protocols.review.opening import review_folder
     from umpirical.review.web.app import create_app
     from umpirical.review.web.server import hosts_of, listen, serve, url_of
 
     loaded = _load(study, outside=outside)
     feed = _feed(loaded)
-    with listen(host, port, expose=expose) as listening:
+    with listen(host, port, expose=expose) as listening, ExitStack() as at_the_end:
         opened = _open(loaded, database)
-        try:
-            count = feed.into(opened.desk)
-            link = f"{url_of(listening)}/join/{opened.people.invite(owner, 'owner')}"
-            app = create_app(
-                opened.desk,
-                opened.people,
-                hosts=hosts_of(listening, names=frozenset(called)),
-                feed=lambda: feed.into(opened.desk),
-                title=loaded.spec.study,
-            )
-            say(f"review of {inert(loaded.spec.study)}: {_arrived(count, feed.wanted)}")
-            if not opened.desk.progress(owner).total:
-                say(f"nothing is written yet; texts appear here once you run  umpirical generate {inert(str(study))}")
-            serve(app, listening, ready=lambda: _open_door(link, owner, browse=not no_open and sys.stdout.isatty()))
-        finally:
-            opened.close()
+        at_the_end.callback(opened.close)
+        count = feed.into(opened.desk)
+        link = f"{url_of(listening)}/join/{opened.people.invite(owner, 'owner')}"
+        app = create_app(
+            opened.desk,
+            opened.people,
+            hosts=hosts_of(listening, names=frozenset(called)),
+            feed=lambda: feed.into(opened.desk),
+            title=loaded.spec.study,
+        )
+        say(f"review of {inert(loaded.spec.study)}: {_arrived(count, feed.wanted)}")
+        if not opened.desk.progress(owner).total:
+            say(f"nothing is written yet; texts appear here once you run  umpirical generate {inert(str(study))}")
+        page = None
+        if not no_open and sys.stdout.isatty():
+            page = at_the_end.enter_context(_leading_to(link, review_folder(_terms(loaded))))
+        serve(app, listening, ready=lambda: _open_door(link, owner, page=page))
 
 
 @command.command("invite")
@@ -270,17 +273,32 @@ def _terms(study: "Study[Any]") -> "ReviewTerms":
     return terms
 
 
-def _open_door(link: str, owner: str, *, browse: bool) -> None:
-    """Prints the link once the server answers, and opens a browser with it."""
+@contextmanager
+def _leading_to(link: str, folder: Path) -> Iterator[Path | None]:
+    """A file that leads a browser to the link; None, said aloud, where no file can be kept from others."""
+    from umpirical.domain.errors import UsageError
+    from umpirical.review.web.redirect_file import redirect_file
+
+    with ExitStack() as stack:
+        try:
+            page = stack.enter_context(redirect_file(folder, link))
+        except (OSError, UsageError) as error:
+            say(f"no browser is opened: {inert(str(error))}")
+            page = None
+        yield page
+
+
+def _open_door(link: str, owner: str, *, page: Path | None) -> None:
+    """Prints the link once the server answers, and opens a browser with the page that leads to it."""
     say(f"open  {link}  (lets {inert(owner)} in, once)")
     say("others enter with a link from  umpirical review invite NAME;  Ctrl-C stops")
     sys.stdout.flush()
-    if browse:
+    if page is not None:
         import webbrowser
         from threading import Thread
 
         # In its own thread: some browsers block the caller until they are closed, and the server must answer meanwhile.
-        Thread(target=webbrowser.open, args=(link,), daemon=True).start()
+        Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
 
 
 def _arrived(count: int, wanted: int) -> str:

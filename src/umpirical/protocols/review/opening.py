@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from umpirical.review.desk import Desk
     from umpirical.review.people import People
 
-__all__ = ["VARIABLE", "OpenReview", "database_url", "open_review", "read_review", "reviewed_so_far"]
+__all__ = ["VARIABLE", "OpenReview", "database_url", "open_review", "read_review", "review_folder", "reviewed_so_far"]
 
 VARIABLE = "UMPIRICAL_DATABASE"
 """Environment variable with the URL of a review's database."""
@@ -49,7 +49,7 @@ def database_url(
     """
     if url := named or environment.get(VARIABLE):
         return url
-    folder = terms.folder / FOLDER
+    folder = review_folder(terms)
     if (folder / ELSEWHERE).is_file():
         place = (folder / ELSEWHERE).read_text(encoding="utf-8").strip()
         raise UsageError(
@@ -57,6 +57,20 @@ def database_url(
             fix=f"set {VARIABLE} to its URL, or delete {folder / ELSEWHERE} if it should no longer count",
         )
     return _own_url(terms) if (folder / FILE).is_file() else None
+
+
+def review_folder(terms: ReviewTerms) -> Path:
+    """Returns the folder of the review, within the study. Raises if it, or the database in it, leads out of there.
+
+    A stranger's study must not be able to have another database on this machine opened and written to.
+    """
+    folder = terms.folder / FOLDER
+    for path in (folder, folder / FILE):
+        if not path.resolve().is_relative_to(terms.folder.resolve()):
+            raise UsageError(
+                f"{path} leads out of the study folder", fix=f"if you mean it: --database sqlite:///{path.resolve()}"
+            )
+    return folder
 
 
 def open_review(
@@ -72,8 +86,9 @@ def open_review(
     if begin and url != _own_url(terms):
         # A user who later forgets the URL is told so, and does not measure with rejected texts. Only now, because a URL
         # that cannot be opened must not be recorded as the place of a review.
-        (terms.folder / FOLDER).mkdir(exist_ok=True)
-        write_text(terms.folder / FOLDER / ELSEWHERE, f"{_without_password(url)}\n")
+        folder = review_folder(terms)
+        folder.mkdir(exist_ok=True)
+        write_text(folder / ELSEWHERE, f"{_without_password(url)}\n")
     if begin:
         opened.desk.set_guideline(terms.guideline)
     return opened
@@ -113,7 +128,7 @@ def _open(terms: ReviewTerms, url: str) -> OpenReview:
 
 
 def _own_url(terms: ReviewTerms) -> str:
-    path: Path = (terms.folder / FOLDER / FILE).resolve()
+    path: Path = (review_folder(terms) / FILE).resolve()
     return f"sqlite:///{path}"
 
 

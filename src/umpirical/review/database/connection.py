@@ -1,5 +1,6 @@
 """Opening a database, bringing its tables up to date, and the two kinds of transaction: to read and to write."""
 
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -11,6 +12,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, m
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from umpirical.domain.errors import UsageError
+from umpirical.review.database.schema import check_before, check_schema
 from umpirical.review.database.tables import counter
 
 __all__ = ["HEAD", "MIGRATIONS", "Database", "open_database"]
@@ -66,6 +68,11 @@ class Database:
             with connection.begin():
                 yield connection
 
+    @property
+    def is_file(self) -> bool:
+        """Whether all of it is a file, which can be copied and sent."""
+        return self._sqlite
+
     def close(self) -> None:
         self.engine.dispose()
 
@@ -78,14 +85,19 @@ class Database:
 def open_database(url: str) -> Database:
     """The database at a URL, migrated to this program's version; a missing SQLite file is created."""
     place = _parsed(url)
-    engine = _sqlite(place) if place.get_backend_name() == "sqlite" else _postgres(place)
+    file = Path(str(place.database)) if place.get_backend_name() == "sqlite" else None
+    engine = _postgres(place) if file is None else _sqlite(place, file)
     try:
+        if file is not None:
+            check_before(file)
         _migrate(engine)
-    except DBAPIError as error:
+        if file is not None:
+            check_schema(file)
+    except (DBAPIError, sqlite3.Error) as error:
         engine.dispose()
         shown = place.render_as_string(hide_password=True)
         raise UsageError(
-            f"the review database {shown} cannot be opened: {str(error.orig).strip()}",
+            f"the review database {shown} cannot be opened: {str(getattr(error, 'orig', error)).strip()}",
             fix="check that it exists, that you may write to it, and that it is a review database",
         ) from error
     except BaseException:
@@ -111,8 +123,8 @@ def _parsed(url: str) -> URL:
     return place.set(drivername="postgresql+psycopg")
 
 
-def _sqlite(place: URL) -> Engine:
-    Path(str(place.database)).parent.mkdir(parents=True, exist_ok=True)
+def _sqlite(place: URL, file: Path) -> Engine:
+    file.parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(place, connect_args={"timeout": WRITE_TIMEOUT_SECONDS}, **POOL)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
@@ -122,7 +134,7 @@ def _sqlite(place: URL) -> Engine:
 def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401
     # Left to itself, Python's driver begins a transaction late and without the lock.
     connection.isolation_level = None
-    for pragma in ("journal_mode = wal", "synchronous = full", "foreign_keys = on"):
+    for pragma in ("trusted_schema = off", "journal_mode = wal", "synchronous = full", "foreign_keys = on"):
         connection.execute(f"pragma {pragma}")
 
 
@@ -155,20 +167,27 @@ def _migrate(engine: Engine) -> None:
             if engine.dialect.name == "postgresql":
                 writing.execute(text("select pg_advisory_xact_lock(:number)"), {"number": _MIGRATION_LOCK})
             at = _version(writing)
-            if at is None or at < HEAD:
-                _upgrade(writing)
-            elif at > HEAD:
+            if at is not None and at > HEAD:
                 raise UsageError(
-                    f"the review database has version {at}, and this program knows versions up to {HEAD}",
+                    f"the review database has version {at[:32]}, and this program knows versions up to {HEAD}",
                     fix="pip install --upgrade umpirical",
                 )
+            if at != HEAD:
+                _upgrade(writing)
 
 
 def _version(connection: Connection) -> str | None:
+    """The version of the tables; None if there are none yet."""
     if not inspect(connection).has_table("alembic_version"):
         return None
-    found = connection.execute(text("select version_num from alembic_version")).scalar_one_or_none()
-    return None if found is None else str(found)
+    found = [str(row.version_num) for row in connection.execute(text("select version_num from alembic_version"))]
+    known = {script.name[1:5] for script in (MIGRATIONS / "versions").glob("v*.py")}
+    if len(found) > 1 or not all(version in known or (version.isdigit() and version > HEAD) for version in found):
+        raise UsageError(
+            "the review database does not have one version, as every review has",
+            fix="restore it from a copy, or import an export of it into a new one",
+        )
+    return found[0] if found else None
 
 
 def _upgrade(connection: Connection) -> None:

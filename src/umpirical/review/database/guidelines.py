@@ -1,12 +1,14 @@
 """The instructions that reviewers were given, each text under a version number."""
 
+from collections.abc import Iterable
+
 from sqlalchemy import Connection, insert, select
 
 from umpirical.review.database.counters import bump, following, set_counter, value_of
 from umpirical.review.database.events import record_event
 from umpirical.review.database.tables import guideline
 
-__all__ = ["all_guidelines", "in_force", "put_in_force"]
+__all__ = ["add_guidelines", "all_guidelines", "in_force", "put_in_force"]
 
 
 def in_force(connection: Connection) -> tuple[int, str]:
@@ -29,6 +31,27 @@ def put_in_force(connection: Connection, text: str, *, at: str) -> int:
     record_event(connection, "guideline", at=at, detail=str(version))
     bump(connection)
     return version
+
+
+def add_guidelines(
+    connection: Connection, guidelines: Iterable[tuple[int, str]], *, in_force: str, at: str
+) -> dict[int, int]:
+    """Adds guidelines of another review, and returns for each version there the version here.
+
+    A guideline in force here stays in force; without one, the other review's is.
+    """
+    here = {text: version for version, text in all_guidelines(connection)}
+    was = _text_in_force(connection)
+    versions = {0: 0}
+    for version, text in guidelines:
+        versions[version] = here[text] if text in here else put_in_force(connection, text, at=at)
+    if meant := was or in_force:
+        put_in_force(connection, meant, at=at)
+    return versions
+
+
+def _text_in_force(connection: Connection) -> str:
+    return in_force(connection)[1]
 
 
 def all_guidelines(connection: Connection) -> list[tuple[int, str]]:

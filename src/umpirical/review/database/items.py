@@ -18,7 +18,7 @@ from umpirical.review.database.revisions import revisions_of
 from umpirical.review.database.tables import item, standing
 from umpirical.review.records import Revision
 
-__all__ = ["StoredItem", "add_items", "all_items", "batches", "serial_of", "stored_item"]
+__all__ = ["StoredItem", "add_items", "all_items", "batches", "insert_items", "serial_of", "stored_item"]
 
 BATCH = 200
 """Items that are added or read in one transaction: a reviewer waits for no more than that."""
@@ -67,26 +67,28 @@ def add_items(database: Database, items: Sequence[ReviewItem], *, overlap: int, 
         return 0
     with database.write() as connection:
         set_overlap(connection, overlap, at=at)
-        wanted = _unknown(connection, by_id)
-        serial, position = newest(connection, item.c.serial), newest(connection, standing.c.position)
-        if wanted:
-            rows = [
-                {"serial": serial + count, "id": new.id, "at": at, "record": _to_record(new)}
-                for count, new in enumerate(wanted, 1)
-            ]
-            places = [
-                {
-                    "item": serial + count,
-                    "position": position + count,
-                    "free": overlap,
-                    "moves": 0,
-                    "state": "undecided",
-                }
-                for count in range(1, len(wanted) + 1)
-            ]
-            connection.execute(insert(item), rows)
-            connection.execute(insert(standing), places)
+        added = insert_items(connection, items, overlap=overlap, at=at)
+        if added:
             bump(connection)
+    return added
+
+
+def insert_items(connection: Connection, items: Sequence[ReviewItem], *, overlap: int, at: str) -> int:
+    """Adds the items whose ids are new, within a transaction. Returns how many."""
+    wanted = _unknown(connection, {new.id: new for new in items})
+    if not wanted:
+        return 0
+    serial, position = newest(connection, item.c.serial), newest(connection, standing.c.position)
+    rows = [
+        {"serial": serial + count, "id": new.id, "at": at, "record": _to_record(new)}
+        for count, new in enumerate(wanted, 1)
+    ]
+    places = [
+        {"item": serial + count, "position": position + count, "free": overlap, "moves": 0, "state": "undecided"}
+        for count in range(1, len(wanted) + 1)
+    ]
+    connection.execute(insert(item), rows)
+    connection.execute(insert(standing), places)
     return len(wanted)
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "mark_used",
     "person_of",
     "revoke",
+    "role_of",
     "token_of",
 ]
 
@@ -62,6 +63,12 @@ def token_of(connection: Connection, hashed: str, purpose: Purpose) -> FoundToke
 
 def person_of(connection: Connection, key: str) -> Row[Any] | None:
     return connection.execute(select(person).where(person.c.key == key)).one_or_none()
+
+
+def role_of(connection: Connection, name: str) -> ReviewRole | None:
+    """The role of the person of that very name; None if there is none, or they were revoked."""
+    query = select(person.c.role).where(person.c.name == name, ~person.c.revoked)
+    return connection.execute(query).scalar_one_or_none()
 
 
 def everyone(connection: Connection) -> Sequence[Row[Any]]:

@@ -1,9 +1,8 @@
-"""Adding decisions that were made elsewhere, under the names and times they were made with."""
+"""Adding what was decided elsewhere, under the names and times it was decided with: all of it, or nothing."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.reviews import ReviewDecision
@@ -18,50 +17,108 @@ from umpirical.review.database.assignments import (
 from umpirical.review.database.connection import Database
 from umpirical.review.database.counters import bump
 from umpirical.review.database.decisions import append_decision, append_undo, decisions_of
-from umpirical.review.database.items import serial_of
+from umpirical.review.database.events import record_event
+from umpirical.review.database.guidelines import add_guidelines
+from umpirical.review.database.items import batches, insert_items, serial_of
+from umpirical.review.database.people import role_of
 from umpirical.review.database.revisions import revision_with
-from umpirical.review.records import Revision
+from umpirical.review.database.tables import revision
+from umpirical.review.outcomes import current
+from umpirical.review.records import Additions, Revision
 
 __all__ = ["restore"]
 
+SETTLING = ("adjudicator", "owner")
 
-def restore(
-    database: Database, revisions: Iterable[Revision], decisions: Iterable[ReviewDecision], *, overlap: int, at: str
-) -> int:
-    """Adds the decisions that are new, all or none, renumbered in their order. Returns how many."""
-    texts = {(revision.item, revision.number): revision for revision in revisions if revision.number}
-    new = 0
+UNDONE = "nothing was imported; "
+
+
+def restore(database: Database, additions: Additions, *, overlap: int, at: str) -> int:
+    """Adds what is new, with decisions renumbered in their order. Returns how many decisions are new.
+
+    It is one transaction: if one record does not fit, the database is as it was.
+    """
+    texts = {(made.item, made.number): made for made in additions.revisions if made.number}
+    new: list[tuple[int, ReviewDecision]] = []
     with database.write() as connection:
         set_overlap(connection, overlap, at=at)
-        for said in sorted(decisions, key=lambda decision: decision.number):
-            new += _restore(connection, said, texts, overlap=overlap, at=at)
-        if new:
+        added = sum(insert_items(connection, some, overlap=overlap, at=at) for some in batches(additions.items))
+        versions = add_guidelines(connection, additions.guidelines, in_force=additions.in_force, at=at)
+        for said in sorted(additions.decisions, key=lambda decision: decision.number):
+            here = replace(said, guideline=versions.get(said.guideline, said.guideline))
+            serial = _restore(connection, here, texts, overlap=overlap, at=at, source=additions.source)
+            if serial is not None:
+                new.append((serial, said))
+        _check_adjudications(connection, new, additions.places)
+        if new or added:
             bump(connection)
-    return new
+    return len(new)
 
 
-def _restore(
-    connection: Connection, said: ReviewDecision, texts: dict[tuple[str, int], Revision], *, overlap: int, at: str
-) -> bool:
+def _restore(  # noqa: PLR0913  # a decision and all that comes with it
+    connection: Connection,
+    said: ReviewDecision,
+    texts: dict[tuple[str, int], Revision],
+    *,
+    overlap: int,
+    at: str,
+    source: str,
+) -> int | None:
+    """Adds a decision, and returns the serial number of its item; None if it is known."""
     serial = serial_of(connection, said.item)
     if serial is None:
         raise UsageError(
-            f"a decision is about item {said.item}, which is not in this review", fix="add the items first"
+            f"a decision is about item {said.item}, which is not in this review", fix=f"{UNDONE}add the items first"
         )
     if said.revision:
-        made = texts.get((said.item, said.revision))
-        if made is None:
-            raise UsageError(f"the text of revision {said.revision} of item {said.item} is missing")
-        said = replace(said, revision=revision_with(connection, serial, made))
+        said = replace(said, revision=_number(connection, serial, said, texts))
     if any(_same(said, known) for known in decisions_of(connection, serial)):
-        return False
+        return None
     added = append_decision(connection, serial, said)
+    if source:
+        record_event(connection, "imported", at=at, person=said.reviewer, decision=added.number, detail=source)
     if said.undone:
         append_undo(connection, added.number, person=said.reviewer, at=at)
     elif not said.adjudicates:
         _assign_decided(connection, serial, said, overlap=overlap)
     refresh(connection, serial, overlap=overlap)
-    return True
+    return serial
+
+
+def _number(connection: Connection, serial: int, said: ReviewDecision, texts: dict[tuple[str, int], Revision]) -> int:
+    """The number here of the text that a decision is about: a new text, or one that was here before."""
+    made = texts.get((said.item, said.revision))
+    if made is not None:
+        return revision_with(connection, serial, made)
+    known = select(revision.c.number).where(revision.c.item == serial, revision.c.number == said.revision)
+    if connection.execute(known).scalar_one_or_none() is None:
+        raise UsageError(f"the text of revision {said.revision} of item {said.item} is missing", fix=UNDONE.strip("; "))
+    return said.revision
+
+
+def _check_adjudications(connection: Connection, new: list[tuple[int, ReviewDecision]], places: dict[int, str]) -> None:
+    """An adjudication from a file is held to what the desk asks: the role, a disagreement, and no part in it."""
+    for serial, said in new:
+        if not said.adjudicates or said.undone:
+            continue
+        place = f"{places[said.number]}: " if said.number in places else ""
+        if role_of(connection, said.reviewer) not in SETTLING:
+            raise UsageError(
+                f"{place}{said.reviewer} settles an item, and is no adjudicator of this review",
+                fix=f"{UNDONE}if they are: umpirical review invite {said.reviewer} STUDY --role adjudicator",
+            )
+        decisions = decisions_of(connection, serial)
+        settled = {one.reviewer for one in decisions if one.adjudicates and not one.undone}
+        standing = current(decisions)
+        if settled != {said.reviewer} or said.reviewer in {one.reviewer for one in standing}:
+            raise UsageError(
+                f"{place}{said.reviewer} settles an item that they reviewed, or that someone else has settled",
+                fix=f"{UNDONE}leave this decision out",
+            )
+        if len({one.says for one in standing}) < 2:
+            raise UsageError(
+                f"{place}{said.reviewer} settles an item that nobody disagrees on", fix=f"{UNDONE}leave it out"
+            )
 
 
 def _same(said: ReviewDecision, known: ReviewDecision) -> bool:

@@ -1,33 +1,20 @@
 """What a file adds to an existing review. Pure functions: all of it is known before anything is written."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 from umpirical.domain.reviews import ReviewDecision, ReviewItem
 from umpirical.review.exchange.foreign import ForeignDecision, check_name, checked
 from umpirical.review.exchange.json_files import BadLine
 from umpirical.review.exchange.own import Bundle
-from umpirical.review.people import name_key
-from umpirical.review.records import Revision
+from umpirical.review.exchange.people import FilePeople
+from umpirical.review.records import LONGEST_MILLISECONDS, LONGEST_TEXT, Additions, Revision
 
-__all__ = ["Additions", "from_foreign", "from_own", "identity"]
+__all__ = ["from_foreign", "from_own"]
 
-
-@dataclass(slots=True)
-class Additions:
-    """Records that a review does not have yet, in the order in which to add them."""
-
-    items: list[ReviewItem] = field(default_factory=list)
-    guidelines: list[tuple[int, str]] = field(default_factory=list)
-    """Version in the file, and text."""
-    in_force: str = ""
-    """Text of the guideline in force in the file."""
-    revisions: list[Revision] = field(default_factory=list)
-    decisions: list[ReviewDecision] = field(default_factory=list)
-    """Their numbers only give the order; their guidelines are the file's versions."""
-    known: int = 0
-    """How many decisions of the file the review has already."""
+CLOCKS_DIFFER = timedelta(days=1)
+"""How far the clock of another machine may be ahead of ours."""
 
 
 class _RevisionNumbers:
@@ -49,18 +36,17 @@ class _RevisionNumbers:
         return number, True
 
 
-def from_foreign(said: Iterable[ForeignDecision], held: Bundle, *, names: Mapping[str, str], at: str) -> Additions:
+def from_foreign(said: Iterable[ForeignDecision], held: Bundle, *, people: FilePeople, at: str) -> Additions:
     """Decisions made with another tool. One that its author has replaced here since is skipped."""
     found, texts, items = (
         Additions(),
         _RevisionNumbers(held.items, held.revisions),
         {item.id: item for item in held.items},
     )
-    people = _people(held.decisions)
     standing = {(one.item, one.reviewer): one for one in held.decisions if not one.undone and not one.adjudicates}
     for one in said:
-        one = checked(replace(one, person=_person(one.person, names, people)), items)  # noqa: PLW2901
-        when, number, new = _moment(one.at, one.place) or at, 0, False
+        theirs, one = one.person, checked(replace(one, person=people.name_of(one.person)), items)  # noqa: PLW2901
+        when, number, new = _moment(one.at, one.place, now=at) or at, 0, False
         if one.kind == "edit" or (one.kind == "accept" and one.text):
             number, new = texts.number(one.item, one.text)
         decision = ReviewDecision(
@@ -81,48 +67,71 @@ def from_foreign(said: Iterable[ForeignDecision], held: Bundle, *, names: Mappin
         if before is not None and (_same(before, decision) or (one.at and before.at > when)):
             found.known += 1
             continue
+        people.check_may_speak(theirs, one.place)
         if new:
             found.revisions.append(Revision(number, one.item, 0, one.person, one.text, when))
         standing[one.item, one.person] = decision
         found.decisions.append(decision)
+        found.places[decision.number] = one.place
     return found
 
 
-def from_own(bundle: Bundle, held: Bundle, *, names: Mapping[str, str]) -> Additions:
+def from_own(bundle: Bundle, held: Bundle, *, people: FilePeople, at: str) -> Additions:
     """Another review, or a later state of this one. Texts that both have keep the number they have here."""
     items = {item.id: item for item in held.items}
-    found = Additions(guidelines=list(bundle.guidelines), in_force=dict(bundle.guidelines).get(bundle.in_force, ""))
+    guidelines = dict(bundle.guidelines)
+    if bundle.in_force not in {0, *guidelines}:
+        raise BadLine(f"guideline {bundle.in_force}", "is in force, and is not in the file")
+    found = Additions(guidelines=list(bundle.guidelines), in_force=guidelines.get(bundle.in_force, ""))
     for item in bundle.items:
         if item.id in items and replace(items[item.id], sensitive=item.sensitive) != item:
             raise BadLine(f"item {item.id[:60]}", "this review has another item of that id, and items never change")
         if item.id not in items:
             items[item.id] = item
             found.items.append(item)
-    texts, people = _RevisionNumbers(items.values(), held.revisions), _people(held.decisions)
-    numbers = {(item, 0): 0 for item in items}
+    numbers = _revisions(bundle, items, held, found, people=people, at=at)
+    known = {_identity(decision) for decision in held.decisions}
+    for decision in sorted(bundle.decisions, key=lambda one: one.number):
+        place = bundle.places[decision]
+        _check(decision, items, numbers, bundle, place)
+        reviewer, when = people.name_of(decision.reviewer), _moment(decision.at, place, now=at)
+        check_name(reviewer, place)
+        if when is None:
+            raise BadLine(place, "at: expected a time")
+        here = replace(decision, reviewer=reviewer, at=when, revision=numbers[decision.item, decision.revision])
+        if _identity(here) in known:
+            found.known += 1
+            continue
+        people.check_may_speak(decision.reviewer, place)
+        found.decisions.append(here)
+        found.places[here.number] = place
+    return found
+
+
+def _revisions(  # noqa: PLR0913  # a file, a review, and what the one adds to the other
+    bundle: Bundle,
+    items: Mapping[str, ReviewItem],
+    held: Bundle,
+    found: Additions,
+    *,
+    people: FilePeople,
+    at: str,
+) -> dict[tuple[str, int], int]:
+    """Adds the texts that are new, and returns for each text of the file its number here."""
+    texts, numbers = _RevisionNumbers(items.values(), held.revisions), {(item, 0): 0 for item in items}
     for revision in bundle.revisions:
         place = bundle.places[revision]
         if (revision.item, revision.parent) not in numbers:
             raise BadLine(place, "a revision of an item, or of a text, that does not exist")
+        made = _moment(revision.at, place, now=at) or at
         number, new = texts.number(revision.item, revision.text)
         numbers[revision.item, revision.number] = number
         if new:
-            author = _person(revision.author, names, people)
+            author = people.name_of(revision.author)
             check_name(author, place)
             parent = numbers[revision.item, revision.parent]
-            found.revisions.append(replace(revision, number=number, parent=parent, author=author))
-    known = {identity(decision) for decision in held.decisions}
-    for decision in sorted(bundle.decisions, key=lambda one: one.number):
-        place = bundle.places[decision]
-        _check(decision, items, numbers, bundle, place)
-        reviewer = _person(decision.reviewer, names, people)
-        check_name(reviewer, place)
-        here = replace(decision, reviewer=reviewer, revision=numbers[decision.item, decision.revision])
-        if identity(here) in known:
-            found.known += 1
-        else:
-            found.decisions.append(here)
-    return found
+            found.revisions.append(replace(revision, number=number, parent=parent, author=author, at=made))
+    return numbers
 
 
 def _check(
@@ -139,11 +148,27 @@ def _check(
         raise BadLine(place, f"label {decision.label[:60]!r} is not known")
     if decision.guideline not in {0, *dict(bundle.guidelines)}:
         raise BadLine(place, f"guideline {decision.guideline} is not in the file")
-    if _moment(decision.at, place) is None:
-        raise BadLine(place, "at: expected a time")
+    if decision.milliseconds is not None and not 0 <= decision.milliseconds <= LONGEST_MILLISECONDS:
+        raise BadLine(place, f"milliseconds: expected 0 to {LONGEST_MILLISECONDS:,}")
+    _check_kind(decision, item, numbers[decision.item, decision.revision], place)
 
 
-def identity(decision: ReviewDecision) -> tuple[object, ...]:
+def _check_kind(decision: ReviewDecision, item: ReviewItem, revision: int, place: str) -> None:
+    """Raises unless it is a decision that the desk could have recorded."""
+    keeps = decision.kind in ("accept", "edit")
+    if keeps and item.labels and not decision.label:
+        raise BadLine(place, f"no label is given; expected one of {', '.join(item.labels)[:200]}")
+    if decision.kind == "edit" and not revision:
+        raise BadLine(place, "an edit needs a text of its own")
+    if (decision.kind == "reject") != (decision.reason is not None):
+        raise BadLine(place, "a rejection needs a reason, and nothing else has one")
+    if decision.kind == "skip" and (decision.adjudicates or decision.label):
+        raise BadLine(place, "a skip settles nothing and has no label")
+    if len(decision.comment) > LONGEST_TEXT:
+        raise BadLine(place, f"comment: {len(decision.comment):,} characters, allowed: {LONGEST_TEXT:,}")
+
+
+def _identity(decision: ReviewDecision) -> tuple[object, ...]:
     """What identifies a decision, whatever its number."""
     return (decision.item, decision.reviewer, decision.at, decision.says, decision.kind, decision.adjudicates)
 
@@ -152,24 +177,15 @@ def _same(one: ReviewDecision, other: ReviewDecision) -> bool:
     return (one.says, one.kind, one.reason, one.comment) == (other.says, other.kind, other.reason, other.comment)
 
 
-def _people(decisions: Iterable[ReviewDecision]) -> dict[str, str]:
-    return {name_key(decision.reviewer): decision.reviewer for decision in decisions}
-
-
-def _person(theirs: str, names: Mapping[str, str], people: dict[str, str]) -> str:
-    """The name here of a person in the file."""
-    name = names.get(theirs, theirs)
-    return people.setdefault(name_key(name), name)
-
-
-def _moment(text: str, place: str) -> str | None:
-    """A time in UTC, as it is stored here; None if none is given."""
+def _moment(text: str, place: str, *, now: str) -> str | None:
+    """A time in UTC, as it is stored here; None if none is given. Nothing was decided tomorrow."""
     if not text:
         return None
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        moment = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         raise BadLine(place, f"{text[:40]!r} is not a time; expected ISO 8601") from None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return moment.astimezone(UTC).isoformat()
+    if moment > datetime.fromisoformat(now) + CLOCKS_DIFFER:
+        raise BadLine(place, f"{text[:40]!r} is yet to come")
+    return moment.isoformat()

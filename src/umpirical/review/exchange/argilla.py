@@ -11,9 +11,9 @@ from typing import Any, cast, get_args
 from uuid import NAMESPACE_URL, uuid5
 
 from umpirical.domain.reviews import DecisionKind, Reason, ReviewDecision, ReviewItem, ReviewMode
-from umpirical.review.exchange.foreign import LONGEST_TEXT, ForeignDecision, current_decisions, edited_text, one_of
+from umpirical.review.exchange.foreign import ForeignDecision, current_decisions, edited_text, one_of
 from umpirical.review.exchange.json_files import BadLine, json_line, json_lines, text_of
-from umpirical.review.records import Revision
+from umpirical.review.records import LONGEST_TEXT, Revision
 
 __all__ = ["argilla_records", "read_argilla"]
 

@@ -9,10 +9,7 @@ from umpirical.review.exchange.json_files import BadLine
 from umpirical.review.people import LONGEST_NAME, is_name
 from umpirical.review.records import Revision
 
-__all__ = ["LONGEST_TEXT", "ForeignDecision", "check_name", "checked", "current_decisions", "edited_text", "one_of"]
-
-LONGEST_TEXT = 200_000
-"""Characters that a person's text may have; the limit for generators is the same."""
+__all__ = ["ForeignDecision", "check_name", "checked", "current_decisions", "edited_text", "one_of"]
 
 
 @dataclass(frozen=True, slots=True)

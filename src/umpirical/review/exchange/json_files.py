@@ -8,13 +8,16 @@ from typing import Any
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 
-__all__ = ["LONGEST_FILE", "LONGEST_LINE", "BadLine", "json_line", "json_lines", "json_list", "text_of"]
+__all__ = ["LONGEST_FILE", "LONGEST_LINE", "LONGEST_LIST", "BadLine", "json_line", "json_lines", "json_list", "text_of"]
 
 LONGEST_LINE = 8_000_000
 """Bytes; several times as long as the longest texts that an item can hold."""
 
 LONGEST_FILE = 512_000_000
-"""Bytes of a file that is a single JSON value, which is held in memory."""
+"""Bytes of a file of many lines."""
+
+LONGEST_LIST = 128_000_000
+"""Bytes of a file that is a single JSON value: what is read from it takes many times as much memory."""
 
 
 class BadLine(UsageError):
@@ -32,10 +35,13 @@ def json_line(payload: Json) -> str:
 def json_lines(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The objects of a JSONL file, each with its place, such as `review.jsonl:3`. Blank lines are skipped."""
     with file.open("rb") as lines:
-        number = 0
+        number = size = 0
         while line := lines.readline(LONGEST_LINE + 1):
             number += 1
+            size += len(line)
             place = f"{file.name}:{number}"
+            if size > LONGEST_FILE:
+                raise BadLine(place, f"the file is longer than {LONGEST_FILE:,} bytes")
             if len(line) > LONGEST_LINE:
                 raise BadLine(place, f"the line is longer than {LONGEST_LINE:,} bytes")
             if line.strip():
@@ -44,10 +50,11 @@ def json_lines(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def json_list(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The objects of a JSON list, each with its place, such as `tasks.json: task 3`."""
-    size = file.stat().st_size
-    if size > LONGEST_FILE:
-        raise BadLine(file.name, f"the file has {size:,} bytes, allowed: {LONGEST_FILE:,}")
-    found = _parsed(file.read_bytes(), file.name)
+    with file.open("rb") as whole:
+        text = whole.read(LONGEST_LIST + 1)
+    if len(text) > LONGEST_LIST:
+        raise BadLine(file.name, f"the file is longer than {LONGEST_LIST:,} bytes", fix="split it")
+    found = _parsed(text, file.name)
     if not isinstance(found, list):
         raise BadLine(file.name, f"expected a list of tasks, got {_kind(found)}")
     for number, entry in enumerate(found, 1):

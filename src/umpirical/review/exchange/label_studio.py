@@ -10,9 +10,9 @@ from typing import Any, cast, get_args
 
 from umpirical.domain.digests import Json
 from umpirical.domain.reviews import DecisionKind, Reason, ReviewDecision, ReviewItem, ReviewMode
-from umpirical.review.exchange.foreign import LONGEST_TEXT, ForeignDecision, current_decisions, edited_text, one_of
+from umpirical.review.exchange.foreign import ForeignDecision, current_decisions, edited_text, one_of
 from umpirical.review.exchange.json_files import BadLine, json_line, json_list, text_of
-from umpirical.review.records import Revision
+from umpirical.review.records import LONGEST_TEXT, Revision
 
 __all__ = ["LABELLING_CONFIG", "label_studio_tasks", "read_label_studio"]
 

@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from types import NoneType
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from umpirical.domain.reviews import ReviewDecision, ReviewItem
 from umpirical.review.exchange.json_files import BadLine, json_line, json_lines
-from umpirical.review.records import Revision
+from umpirical.review.records import LONGEST_TEXT, Revision
 
 __all__ = ["FORMAT", "Bundle", "own_lines", "read_own"]
 
@@ -64,7 +65,7 @@ def read_own(file: Path) -> Bundle:
         elif kind == "guideline":
             guidelines.append(_guideline(record, place))
         elif kind == "revision":
-            revisions.append(_read(Revision, kind, record, place))
+            revisions.append(_checked_text(_read(Revision, kind, record, place), place))
             places[revisions[-1]] = place
         elif kind == "decision":
             decisions.append(_read(ReviewDecision, kind, record, place))
@@ -91,7 +92,20 @@ def _guideline(record: Mapping[str, Any], place: str) -> tuple[int, str]:
     version, text = record.get("version"), record.get("text")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1 or not isinstance(text, str):
         raise BadLine(place, "expected a version of 1 or more, and a text")
+    _check_length(text, "text", place)
     return version, text
+
+
+def _checked_text(revision: Revision, place: str) -> Revision:
+    """A revision that is a text of its own: number 0 is the generator's."""
+    if revision.number < 1 or not revision.text.strip():
+        raise BadLine(place, "a revision has a number of 1 or more, and a text")
+    return revision
+
+
+def _check_length(text: str, name: str, place: str) -> None:
+    if len(text) > LONGEST_TEXT:
+        raise BadLine(place, f"{name}: {len(text):,} characters, allowed: {LONGEST_TEXT:,}")
 
 
 def _read(record_type: type[Record], kind: str, record: Mapping[str, Any], place: str) -> Record:
@@ -101,11 +115,27 @@ def _read(record_type: type[Record], kind: str, record: Mapping[str, Any], place
     if stray := sorted(record.keys() ^ expected):
         what = "is not known" if stray[0] in record else "is missing"
         raise BadLine(place, f"{kind}: {stray[0][:60]!r} {what}")
+    for name, hint in get_type_hints(record_type).items():
+        # As exported: "true" is not true here, nor is 1.
+        if type(record[name]) not in _types(hint):
+            raise BadLine(place, f"{name}: not a value that a {kind} has here")
+        if isinstance(record[name], str):
+            _check_length(record[name], name, place)
     try:
         return TypeAdapter(record_type).validate_python(dict(record))
     except ValidationError as error:
         problem = error.errors()[0]
         raise BadLine(place, f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
+
+
+def _types(hint: object) -> frozenset[type]:
+    """The types in JSON of what a field can hold."""
+    if get_origin(hint) is Literal:
+        return frozenset({str})
+    if get_origin(hint) is tuple:
+        return frozenset({list})
+    parts = get_args(hint)
+    return frozenset().union(*map(_types, parts)) if parts else frozenset({NoneType if hint is None else hint})
 
 
 def _refuse_repeats(bundle: Bundle, name: str) -> None:

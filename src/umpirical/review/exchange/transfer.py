@@ -1,19 +1,19 @@
 """Exporting a review to a file, and importing the decisions in a file: all of them, or none."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from umpirical.domain.reviews import ReviewDecision
-from umpirical.review.database.events import record_event
 from umpirical.review.desk import Desk
-from umpirical.review.exchange.additions import Additions, from_foreign, from_own, identity
+from umpirical.review.exchange.additions import from_foreign, from_own
 from umpirical.review.exchange.argilla import argilla_records, read_argilla
 from umpirical.review.exchange.foreign import current_decisions
 from umpirical.review.exchange.label_studio import label_studio_tasks, read_label_studio
 from umpirical.review.exchange.own import Bundle, own_lines, read_own
+from umpirical.review.exchange.people import FilePeople
+from umpirical.review.people import People
 from umpirical.review.records import utc_now
 
 __all__ = ["Exported", "Format", "Imported", "export_review", "import_review"]
@@ -67,17 +67,19 @@ def import_review(
     """Adds the decisions in a file. Raises at the first that does not fit, and then nothing is added.
 
     `names` maps people of the file to their names here; others keep their name. Names that differ only in case are one
-    person. Decisions made with another tool are recorded as assisted: nobody here knows what it showed.
+    person, and whoever takes part here must be among `names`. Decisions made with another tool are recorded as
+    assisted: nobody here knows what it showed.
     """
     held, at = _held(desk), clock().astimezone(UTC).isoformat()
-    additions: Additions
+    members = [person.name for person in People(desk.database).all()]
+    people = FilePeople(names or {}, members=members, decided=(decision.reviewer for decision in held.decisions))
     if form == "umpirical":
-        additions = from_own(read_own(file), held, names=names or {})
+        additions = from_own(read_own(file), held, people=people, at=at)
     else:
         said = (read_argilla if form == "argilla" else read_label_studio)(file)
-        additions = from_foreign(said, held, names=names or {}, at=at)
-    new = _add(desk, additions, source=f"{form}: {file.name}", at=at)
-    return Imported(new, additions.known)
+        additions = from_foreign(said, held, people=people, at=at)
+    additions.source = f"{form}: {file.name}"
+    return Imported(desk.restore(additions, at=at), additions.known)
 
 
 def _held(desk: Desk) -> Bundle:
@@ -92,40 +94,3 @@ def _held(desk: Desk) -> Bundle:
 
 def _text(lines: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
-
-
-def _add(desk: Desk, additions: Additions, *, source: str, at: str) -> int:
-    """Adds what a file adds, and records for each new decision where it came from. Returns how many are new."""
-    if not additions.decisions and not additions.items and not additions.guidelines:
-        return 0
-    desk.add(additions.items)
-    versions = _add_guidelines(desk, additions)
-    before = {decision.number for decision in desk.decisions()}
-    revisions = [*desk.revisions(), *additions.revisions]
-    wanted = [replace(decision, guideline=versions[decision.guideline]) for decision in additions.decisions]
-    new = desk.restore(revisions, wanted)
-    if new:
-        _record_source(desk, before, wanted, source=source, at=at)
-    return new
-
-
-def _add_guidelines(desk: Desk, additions: Additions) -> Mapping[int, int]:
-    """Version in the file to version here. A guideline in force here stays in force; without one, the file's is."""
-    here = {text: version for version, text in desk.guidelines()}
-    was = desk.guideline()[1]
-    versions = {0: 0}
-    for version, text in additions.guidelines:
-        versions[version] = here[text] if text in here else desk.set_guideline(text)
-    if (meant := was or additions.in_force) and desk.guideline()[1] != meant:
-        desk.set_guideline(meant)
-    return versions
-
-
-def _record_source(desk: Desk, before: set[int], wanted: list[ReviewDecision], *, source: str, at: str) -> None:
-    came = {identity(decision) for decision in wanted}
-    new = [one for one in desk.decisions() if one.number not in before and identity(one) in came]
-    with desk.database.write() as connection:
-        for decision in new:
-            record_event(
-                connection, "imported", at=at, person=decision.reviewer, decision=decision.number, detail=source
-            )

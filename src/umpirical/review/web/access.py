@@ -1,18 +1,31 @@
-"""Who may come in: the session of a request, and the roles that may use an address."""
+"""Who may come in: the session of a request, and the roles that may use an address.
+
+Browsers send a cookie to every port of a machine, and take one from any. So each session has an address of its own that
+nobody else knows, its cookie goes to that address alone, and a cookie that does not belong to the address is nothing.
+"""
 
 from collections.abc import Awaitable, Callable
+from hashlib import sha256
+from hmac import compare_digest
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from umpirical.review.people import OVER_TLS, Person
 from umpirical.review.web.forms import EMPTY, Form, read_form
+from umpirical.review.web.limits import LONGEST_FORM, LONGEST_SHORT_FORM
 from umpirical.review.web.pages import notice
-from umpirical.review.web.requests import NOBODY, ReviewRequest, review_of
+from umpirical.review.web.requests import NOBODY, ReviewRequest, address_of, anonymous, review_of
 
-__all__ = ["cookie_name", "endpoint", "session_of"]
+__all__ = ["endpoint", "session_of", "sign_in"]
 
 Handler = Callable[[ReviewRequest], Response]
+
+COOKIE = "umpirical-review"
+
+SESSION_SECONDS = 30 * 24 * 3600
+"""How long a browser keeps a session."""
 
 
 def endpoint(handler: Handler, *, roles: frozenset[str] = frozenset()) -> Callable[[Request], Awaitable[Response]]:
@@ -20,32 +33,84 @@ def endpoint(handler: Handler, *, roles: frozenset[str] = frozenset()) -> Callab
 
     async def answer(http: Request) -> Response:
         session = session_of(http)
-        form = EMPTY if http.method in ("GET", "HEAD") else await read_form(http, session=session)
-        return await run_in_threadpool(_handled, handler, http, session, form, roles)
+        with review_of(http.app).at_once.one_more(session) as is_welcome:
+            if not is_welcome:
+                return notice(anonymous(http), 429, "Too many requests at once", "Wait for the answers to the others.")
+            if http.method in ("GET", "HEAD"):
+                return await run_in_threadpool(_handled, handler, http, session, EMPTY, roles)
+            # Nothing is read from people who may not send it.
+            if roles and (refused := await run_in_threadpool(_turned_away, http, session, roles)) is not None:
+                return refused
+            form = await read_form(http, most=LONGEST_FORM if roles else LONGEST_SHORT_FORM)
+            return await run_in_threadpool(_handled, handler, http, session, form, roles)
 
     return answer
 
 
 def session_of(http: Request) -> str:
-    return http.cookies.get(cookie_name(http), "")
+    """The session whose cookie came, if the request is to its own address; empty if there is none."""
+    place = http.path_params.get("place", "")
+    cookies: dict[str, list[str]] = {}
+    for header in http.headers.getlist("cookie"):
+        for part in header.split(";"):
+            name, _, value = part.strip().partition("=")
+            cookies.setdefault(name, []).append(value)
+    for session in cookies.get(COOKIE, ()):
+        if compare_digest(_place_of(session).encode(), place.encode("utf-8", "surrogatepass")):
+            anchor, value = _anchor_of(session)
+            # Only this very host, over TLS, can have set it: a session from a neighbouring host is not taken.
+            return session if not session.startswith(OVER_TLS) or value in cookies.get(anchor, ()) else ""
+    return ""
 
 
-def cookie_name(http: Request) -> str:
-    """One name per port, because browsers share cookies between all ports of a machine."""
-    port = http.headers["host"].rpartition(":")[2]
-    return f"umpirical-review-{port if port.isdigit() else 'default'}"
+def sign_in(response: Response, session: str) -> str:
+    """Gives the browser its session, and returns the address of its pages."""
+    address = address_of(_place_of(session))
+    secure = session.startswith(OVER_TLS)
+    response.set_cookie(
+        COOKIE, session, max_age=SESSION_SECONDS, path=f"{address}/", httponly=True, samesite="strict", secure=secure
+    )
+    if secure:
+        name, value = _anchor_of(session)
+        response.set_cookie(
+            name, value, max_age=SESSION_SECONDS, path="/", httponly=True, samesite="strict", secure=True
+        )
+    return address
 
 
 def _handled(handler: Handler, http: Request, session: str, form: Form, roles: frozenset[str]) -> Response:
     review = review_of(http.app)
-    person = (review.people.person(session) if session else None) or NOBODY
+    person = _person(http, session)
     request = ReviewRequest(http, review, person, session if not person.revoked else "", form)
-    if http.method not in ("GET", "HEAD") and not form.is_ours:
+    refused = _turned_away(http, session, roles, person=person)
+    if refused is None and http.method not in ("GET", "HEAD") and not request.is_ours:
         return notice(request, 403, "Request refused", "It does not seem to come from a page of this review.")
+    return refused or handler(request)
+
+
+def _turned_away(
+    http: Request, session: str, roles: frozenset[str], *, person: Person | None = None
+) -> Response | None:
+    """Why the person may not use the address; None if they may."""
+    person = person or _person(http, session)
     if roles and person.revoked:
         words = "Open the link you were given. Whoever runs the review can make one with: umpirical review invite NAME"
-        return notice(request, 401, "You are not signed in", words)
+        return notice(anonymous(http), 401, "You are not signed in", words)
     if roles and person.role not in roles:
         words = f"This is for: {', '.join(sorted(roles))}. Your role is: {person.role}."
-        return notice(request, 403, "Not allowed for your role", words)
-    return handler(request)
+        return notice(anonymous(http), 403, "Not allowed for your role", words)
+    return None
+
+
+def _person(http: Request, session: str) -> Person:
+    return (review_of(http.app).people.person(session) if session else None) or NOBODY
+
+
+def _place_of(session: str) -> str:
+    return sha256(f"umpirical place {session}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _anchor_of(session: str) -> tuple[str, str]:
+    """A second cookie of a session over TLS, by name and value. To whoever else it is sent, it says nothing."""
+    found = sha256(f"umpirical anchor {session}".encode("utf-8", "surrogatepass")).hexdigest()
+    return f"__Host-umpirical-{found[:8]}", found[8:]

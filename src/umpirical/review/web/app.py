@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 
 from umpirical.review.desk import Desk
 from umpirical.review.people import People
@@ -20,6 +20,7 @@ from umpirical.review.records import ReviewProgress
 from umpirical.review.web import dispute_pages, people_pages, review_pages
 from umpirical.review.web.access import endpoint, session_of
 from umpirical.review.web.guard import Guard
+from umpirical.review.web.limits import MOST_AT_ONCE, MOST_STREAMS, AtOnce
 from umpirical.review.web.pages import crash_page, error_page
 from umpirical.review.web.requests import ServedReview, review_of
 from umpirical.review.web.watcher import DeskWatcher
@@ -56,7 +57,14 @@ def create_app(
     `hosts` are the names, with port, by which browsers may address the server; all others are refused. `feed` adds new
     items to the desk and is called about twice a second; without one, no more items are to come.
     """
-    review = ServedReview(desk=desk, people=people, title=title, watcher=DeskWatcher(desk, feed))
+    review = ServedReview(
+        desk=desk,
+        people=people,
+        title=title,
+        watcher=DeskWatcher(desk, feed),
+        at_once=AtOnce(MOST_AT_ONCE),
+        streams=AtOnce(MOST_STREAMS),
+    )
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -65,17 +73,10 @@ def create_app(
 
     app = Starlette(
         routes=[
-            Route("/", endpoint(review_pages.next_item, roles=ANYONE), methods=["GET"]),
-            Route("/item/{item:path}", endpoint(review_pages.earlier_item, roles=ANYONE), methods=["GET"]),
-            Route("/decide", endpoint(review_pages.decide, roles=ANYONE), methods=["POST"]),
-            Route("/undo", endpoint(review_pages.undo, roles=ANYONE), methods=["POST"]),
-            Route("/adjudicate", endpoint(dispute_pages.next_dispute, roles=SETTLING), methods=["GET"]),
-            Route("/settle", endpoint(dispute_pages.settle, roles=SETTLING), methods=["POST"]),
-            Route("/people", endpoint(people_pages.people, roles=OWNING), methods=["GET"]),
-            Route("/revoke", endpoint(people_pages.revoke, roles=OWNING), methods=["POST"]),
+            Mount("/s/{place}", routes=_pages_of_a_session()),
+            Route("/", nobody, methods=["GET"]),
             Route("/join/{token}", endpoint(people_pages.invitation), methods=["GET"]),
             Route("/join/{token}", endpoint(people_pages.join), methods=["POST"]),
-            Route("/events", events, methods=["GET"]),
             Route("/static/{name}", asset, methods=["GET"]),
         ],
         lifespan=lifespan,
@@ -84,6 +85,26 @@ def create_app(
     app.state.review = review
     app.add_middleware(Guard, hosts=hosts)
     return app
+
+
+def _pages_of_a_session() -> list[Route]:
+    return [
+        Route("/", endpoint(review_pages.open_item, roles=ANYONE), methods=["GET"]),
+        Route("/item/{item:path}", endpoint(review_pages.earlier_item, roles=ANYONE), methods=["GET"]),
+        Route("/next", endpoint(review_pages.take_item, roles=ANYONE), methods=["POST"]),
+        Route("/decide", endpoint(review_pages.decide, roles=ANYONE), methods=["POST"]),
+        Route("/undo", endpoint(review_pages.undo, roles=ANYONE), methods=["POST"]),
+        Route("/adjudicate", endpoint(dispute_pages.next_dispute, roles=SETTLING), methods=["GET"]),
+        Route("/settle", endpoint(dispute_pages.settle, roles=SETTLING), methods=["POST"]),
+        Route("/people", endpoint(people_pages.people, roles=OWNING), methods=["GET"]),
+        Route("/revoke", endpoint(people_pages.revoke, roles=OWNING), methods=["POST"]),
+        Route("/events", events, methods=["GET"]),
+    ]
+
+
+async def nobody(request: Request) -> Response:
+    """The page without a session. Its script leads a browser that has one to the pages of that session."""
+    return await error_page(request, HTTPException(401))
 
 
 async def asset(request: Request) -> Response:
@@ -103,9 +124,20 @@ def _read(package: str, path: str) -> bytes:
 async def events(request: Request) -> Response:
     """Server-sent events for anyone with a session: how many items are left, sent whenever that changes."""
     review, session = review_of(request.app), session_of(request)
-    if not session or await run_in_threadpool(_progress, review, session) is None:
-        return PlainTextResponse("You are not signed in.\n", status_code=401)
-    return StreamingResponse(_changes(review, session), media_type="text/event-stream")
+    # Before anything is looked up: one person's thousands of streams must cost the others nothing.
+    with review.at_once.one_more(session) as is_welcome:
+        if not is_welcome or review.streams.is_full(session):
+            return PlainTextResponse("Too many pages of this session are open.\n", status_code=429)
+        if not session or await run_in_threadpool(_progress, review, session) is None:
+            return PlainTextResponse("You are not signed in.\n", status_code=401)
+    return StreamingResponse(_stream(review, session), media_type="text/event-stream")
+
+
+async def _stream(review: ServedReview, session: str) -> AsyncIterator[str]:
+    with review.streams.one_more(session) as is_welcome:
+        if is_welcome:
+            async for change in _changes(review, session):
+                yield change
 
 
 async def _changes(review: ServedReview, session: str) -> AsyncIterator[str]:

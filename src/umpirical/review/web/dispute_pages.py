@@ -35,7 +35,7 @@ def settle(request: ReviewRequest) -> Response:
     except (Refused, NotAssigned) as refused:
         return _item(request, shown, status=422, form=request.form, refused=refusal_words(refused))
     if not request.by_script:
-        return RedirectResponse(f"/adjudicate?said={decision.kind}", status_code=303)
+        return RedirectResponse(f"{request.address}/adjudicate?said={decision.kind}", status_code=303)
     return _item(request, desk.disputed(name, after=shown.item.id), last=decision_words(decision))
 
 

@@ -4,10 +4,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["HEADERS", "MOST_BYTES", "POLICY", "Guard", "is_confirmed_as_ours"]
+from umpirical.review.web.limits import LONGEST_FORM
 
-MOST_BYTES = 4_000_000
-"""Size limit of a request: ample for the longest transcript that anyone edits by hand."""
+__all__ = ["HEADERS", "POLICY", "Guard", "is_of_our_origin"]
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -53,12 +52,17 @@ class Guard:
             return PlainTextResponse(
                 "This server is not known by that name. To allow it: --called HOST:PORT\n", status_code=400
             )
-        # The event stream is read by a page's script, so that has to be a page of ours, as for any change.
-        if (method not in SAFE or path == "/events") and not self._is_own(headers):
+        if not self._may_come(method, headers, path):
             return PlainTextResponse("Refused: the request comes from another site.\n", status_code=403)
-        if _declared(headers) > MOST_BYTES:
+        if _declared(headers) > LONGEST_FORM:
             return PlainTextResponse("Refused: the request is too large.\n", status_code=413)
         return None
+
+    def _may_come(self, method: str, headers: Headers, path: str) -> bool:
+        """Other sites may lead a person to a page of ours, and no more: no change, no stream, no frame, no image."""
+        if method in SAFE and (not path.startswith("/s/") or _is_visit(headers)):
+            return True
+        return self._is_own(headers)
 
     def _is_own(self, headers: Headers) -> bool:
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
@@ -69,15 +73,20 @@ class Guard:
         return origin is None or origin == "null" or origin.lower() in self.origins
 
 
-def is_confirmed_as_ours(headers: Headers, *, origins: frozenset[str]) -> bool:
+def is_of_our_origin(headers: Headers, *, origins: frozenset[str]) -> bool:
     """Whether the browser itself confirms that one of our pages sent the request."""
     return headers.get("sec-fetch-site") == "same-origin" or headers.get("origin", "").lower() in origins
+
+
+def _is_visit(headers: Headers) -> bool:
+    """Whether the browser goes to the page itself, by a link or by its address."""
+    return (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
 
 
 def _declared(headers: Headers) -> int:
     """The declared size of the body; one without a declared size is counted as it is read."""
     length = headers.get("content-length", "0")
-    return int(length) if length.isascii() and length.isdigit() else MOST_BYTES + 1
+    return int(length) if length.isascii() and length.isdigit() else LONGEST_FORM + 1
 
 
 def _with_headers(send: Send) -> Send:

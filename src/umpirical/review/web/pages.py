@@ -10,7 +10,6 @@ from starlette.responses import HTMLResponse, Response
 from umpirical.domain.reviews import REASONS
 from umpirical.reports.pages import environment as reports_environment
 from umpirical.review.web.editor_text import to_editor
-from umpirical.review.web.forms import own_mark
 from umpirical.review.web.guard import HEADERS
 from umpirical.review.web.requests import ReviewRequest, anonymous
 from umpirical.text.visible import mark_blanks
@@ -19,6 +18,10 @@ __all__ = ["crash_page", "environment", "error_page", "notice", "page"]
 
 NOTICES = {
     404: ("Page not found", "There is no page at this address."),
+    401: (
+        "You are not signed in",
+        "Your review is at the address that your link led you to: look for it in the history of your browser.",
+    ),
     405: ("Method not allowed", "This address only accepts what the forms of the review send to it."),
 }
 
@@ -36,8 +39,13 @@ def environment() -> Environment:
 
 def page(request: ReviewRequest, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
     """A page of the review."""
-    mark = own_mark(request.session) if request.session else ""
-    shared = {"review": request.review, "person": request.person, "mark": mark, "by_script": request.by_script}
+    shared = {
+        "review": request.review,
+        "person": request.person,
+        "mark": request.mark,
+        "by_script": request.by_script,
+        "address": request.address,
+    }
     return HTMLResponse(environment().get_template(template).render(shared | values), status_code=status)
 
 

@@ -4,15 +4,12 @@ from collections import Counter
 
 from starlette.responses import RedirectResponse, Response
 
-from umpirical.review.web.access import cookie_name
+from umpirical.review.web.access import sign_in
 from umpirical.review.web.editor_text import from_editor
 from umpirical.review.web.pages import notice, page
 from umpirical.review.web.requests import ReviewRequest
 
 __all__ = ["invitation", "join", "people", "revoke"]
-
-SESSION_SECONDS = 30 * 24 * 3600
-"""How long a browser keeps a session."""
 
 
 def invitation(request: ReviewRequest) -> Response:
@@ -22,21 +19,14 @@ def invitation(request: ReviewRequest) -> Response:
 
 def join(request: ReviewRequest) -> Response:
     """Uses up the link, and gives the browser its session."""
-    session = request.review.people.redeem(request.http.path_params["token"])
+    headers = request.http.headers
+    over_tls = request.http.url.scheme == "https" or headers.get("origin", "").startswith("https://")
+    session = request.review.people.redeem(request.http.path_params["token"], over_tls=over_tls)
     if session is None:
         words = "It was used before, has expired, or never existed. Whoever runs the review can make a new one with: "
         return notice(request, 403, "This link does not work", f"{words}umpirical review invite NAME")
-    response = RedirectResponse(_first_page(request, session), status_code=303)
-    secure = request.http.url.scheme == "https" or request.http.headers.get("origin", "").startswith("https://")
-    response.set_cookie(
-        cookie_name(request.http),
-        session,
-        max_age=SESSION_SECONDS,
-        path="/",
-        httponly=True,
-        samesite="strict",
-        secure=secure,
-    )
+    response = RedirectResponse("/", status_code=303)
+    response.headers["Location"] = sign_in(response, session) + _first_page(request, session)
     return response
 
 
@@ -52,18 +42,19 @@ def revoke(request: ReviewRequest) -> Response:
         return _people(request, status=422, refused="That would lock you out. Another owner can do it.")
     if not request.review.people.revoke(name):
         return _people(request, status=409, refused="Nobody by that name has access.")
-    return _people(request) if request.by_script else RedirectResponse("/people", status_code=303)
+    return _people(request) if request.by_script else RedirectResponse(f"{request.address}/people", status_code=303)
 
 
 def _first_page(request: ReviewRequest, session: str) -> str:
-    """Where a person starts. The review page assigns an item, so whoever came to settle or invite starts elsewhere."""
-    person = request.review.people.person(session)
-    if person is None or person.role == "reviewer":
-        return "/"
-    if person.role == "adjudicator":
+    """Where a person starts: with their first item, which is theirs from now on, or where they settle or invite."""
+    person, desk = request.review.people.person(session), request.review.desk
+    alone = desk.settings.overlap == 1 and len(request.review.people.all()) == 1
+    if person is None or person.role == "adjudicator":
         return "/adjudicate"
-    alone = request.review.desk.settings.overlap == 1 and len(request.review.people.all()) == 1
-    return "/" if alone else "/people"
+    if person.role == "owner" and not alone:
+        return "/people"
+    desk.next(person.name)
+    return "/"
 
 
 def _people(request: ReviewRequest, *, status: int = 200, refused: str = "") -> Response:

@@ -12,7 +12,7 @@ from umpirical.review.web.item_screen import DECISION_WORDS, decision_words, ite
 from umpirical.review.web.pages import page
 from umpirical.review.web.requests import ReviewRequest
 
-__all__ = ["decide", "earlier_item", "next_item", "undo"]
+__all__ = ["decide", "earlier_item", "open_item", "take_item", "undo"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +33,21 @@ class Navigation:
     """Id of the item that the last decision is about; empty if there is none."""
 
 
-def next_item(request: ReviewRequest) -> Response:
-    """The item to decide now. Someone who has one open gets it again, so that a reload loses nothing."""
-    return _item(request, request.review.desk.next(request.person.name))
+def open_item(request: ReviewRequest) -> Response:
+    """The item to decide now, if the person has one open. Looking hands out nothing: other pages can make one look."""
+    return _item(request, request.review.desk.at_hand(request.person.name))
+
+
+def take_item(request: ReviewRequest) -> Response:
+    """Gives the person their next item, unless they have one open."""
+    shown = request.review.desk.next(request.person.name)
+    return _item(request, shown) if request.by_script else _home(request)
 
 
 def earlier_item(request: ReviewRequest) -> Response:
     """An item the person was given before."""
     shown = request.review.desk.show(request.person.name, request.http.path_params["item"])
-    return RedirectResponse("/", status_code=303) if shown is None else _item(request, shown)
+    return _home(request) if shown is None else _item(request, shown)
 
 
 def decide(request: ReviewRequest) -> Response:
@@ -58,10 +64,11 @@ def decide(request: ReviewRequest) -> Response:
         decision = desk.decide(name, shown.item.id, choice_of(request.form, shown))
     except (Refused, NotAssigned) as refused:
         return _item(request, shown, status=422, form=request.form, refused=refusal_words(refused))
+    following = desk.next(name)
     if not request.by_script:
         # A redirect, so that reloading the page does not send the form again.
-        return RedirectResponse(f"/?said={decision.kind}", status_code=303)
-    return _item(request, desk.next(name), last=decision_words(decision))
+        return _home(request, f"?said={decision.kind}")
+    return _item(request, following, last=decision_words(decision))
 
 
 def undo(request: ReviewRequest) -> Response:
@@ -73,8 +80,12 @@ def undo(request: ReviewRequest) -> Response:
             words = "That decision is already undone, or you have decided on another item since. Nothing was changed."
         return _item(request, desk.next(name), status=409, refused=words)
     if request.form.get("from") == "disputes":
-        return RedirectResponse("/adjudicate", status_code=303)
-    return next_item(request) if request.by_script else RedirectResponse("/", status_code=303)
+        return RedirectResponse(f"{request.address}/adjudicate", status_code=303)
+    return open_item(request) if request.by_script else _home(request)
+
+
+def _home(request: ReviewRequest, query: str = "") -> Response:
+    return RedirectResponse(f"{request.address}/{query}", status_code=303)
 
 
 def _item(  # noqa: PLR0913  # each a part of the page

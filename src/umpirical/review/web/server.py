@@ -12,6 +12,8 @@ import uvicorn
 from starlette.applications import Starlette
 
 from umpirical.domain.errors import UsageError
+from umpirical.review.web.connections import Connections, most_connections
+from umpirical.review.web.limits import LONGEST_HEAD, MOST_ACCEPTED, MOST_KNOCKING
 from umpirical.review.web.requests import review_of
 
 __all__ = ["ReviewServer", "hosts_of", "listen", "serve", "url_of"]
@@ -24,13 +26,18 @@ class ReviewServer(uvicorn.Server):
     """A server that first closes its event streams when it stops, and then returns instead of dying of the signal."""
 
     def __init__(self, app: Starlette, *, ready: Callable[[], None] = lambda: None) -> None:
+        connections = Connections(most_connections())
         super().__init__(
             uvicorn.Config(
                 app,
+                http=connections.protocol(),
+                h11_max_incomplete_event_size=LONGEST_HEAD,
+                backlog=MOST_ACCEPTED,
                 # Requests are not logged, because an address may contain a one-time link.
                 access_log=False,
                 log_config=None,
-                log_level="warning",
+                # Nor are those that are none: whoever sends them would fill the terminal.
+                log_level="error",
                 server_header=False,
                 # Headers in which a proxy names the client are not trusted.
                 proxy_headers=False,
@@ -40,12 +47,18 @@ class ReviewServer(uvicorn.Server):
         )
         self._review = review_of(app)
         self._ready = ready
+        self._connections = connections
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        for listening in sockets or ():
+            # asyncio has made the queue as short as the number it accepts in one go.
+            listening.listen(MOST_KNOCKING)
+        self._connections.watch()
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._connections.close()
         self._review.watcher.close()
         await super().shutdown(sockets)
 
@@ -74,7 +87,7 @@ def listen(host: str = "127.0.0.1", port: int = 0, *, expose: bool = False) -> s
         )
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        listening = socket.create_server(address[:2], family=family, backlog=128)
+        listening = socket.create_server(address[:2], family=family, backlog=MOST_KNOCKING)
     except (OSError, OverflowError) as error:
         raise UsageError(
             f"cannot listen at {host}:{port}: {error}", fix="choose another --port, or 0 for any"

@@ -18,7 +18,7 @@
     find("#screen").setAttribute("aria-busy", "true");
     const field = document.activeElement && document.activeElement.name;
     try {
-      const response = await fetch(address, { ...options, headers: { "X-Umpirical": "script" } });
+      const response = await fetch(address, { ...options, headers: { "X-Umpirical": find("#screen").dataset.mark || "none" } });
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       // After a sign-out or a crash, what was typed stays on the screen.
       if (options.method && (response.status === 401 || response.status >= 500)) {
@@ -54,6 +54,8 @@
   function settle() {
     rejecting = false;
     shownAt = performance.now();
+    const { address } = find("#screen").dataset;
+    if (address) localStorage.setItem("address", address);
     const view = find(`input[name="view"][value="${sessionStorage.getItem("view") || "inline"}"]`);
     if (view) view.checked = true;
     derive();
@@ -62,7 +64,7 @@
 
   function listen() {
     if (line || !find("#screen").dataset.live) return;
-    line = new EventSource("/events");
+    line = new EventSource(`${find("#screen").dataset.address}/events`);
     line.addEventListener("message", (event) => count(JSON.parse(event.data)));
     line.addEventListener("error", () => {
       if (line.readyState !== EventSource.CLOSED) return;
@@ -80,7 +82,8 @@
       told = performance.now();
       say(`${arrived} new, ${numbers.left} left`);
     }
-    if ((empty === "review" && numbers.left) || (empty === "disputes" && numbers.disputed)) ask(location.pathname);
+    if (empty === "review" && numbers.left) ask(`${find("#screen").dataset.address}/next`, { method: "POST", body: new URLSearchParams() });
+    if (empty === "disputes" && numbers.disputed) ask(location.pathname);
   }
 
   function reject(on) {
@@ -226,6 +229,9 @@
     sessionStorage.setItem("view", event.target.value);
     derive();
   });
+
+  // A browser keeps what a page stores by its port too, unlike cookies: whoever comes to the bare address is led home.
+  if (location.pathname === "/" && localStorage.getItem("address")) location.replace(`${localStorage.getItem("address")}/`);
 
   settle();
   if (find("h1")) find("h1").focus({ preventScroll: true });
