@@ -128,7 +128,7 @@ def _read(record_type: type[Record], kind: str, record: Mapping[str, Any], place
         raise BadLine(place, f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from None
 
 
-def _types(hint: object) -> frozenset[type]:
+def _types(hint: Any) -> frozenset[type]:  # noqa: ANN401  # whatever annotates a field
     """The types in JSON of what a field can hold."""
     if get_origin(hint) is Literal:
         return frozenset({str})

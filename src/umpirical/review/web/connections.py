@@ -6,9 +6,8 @@ longest. A connection whose request is being answered keeps its place.
 """
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -48,9 +47,9 @@ class Connections:
         self._waiting: dict[BoundedProtocol, float] = {}
         self._watch: asyncio.TimerHandle | None = None
 
-    def protocol(self) -> Callable[..., asyncio.Protocol]:
-        """What makes the protocol of each connection."""
-        return partial(BoundedProtocol, of=self)
+    def protocol(self) -> type[asyncio.Protocol]:
+        """What makes the protocol of each connection. uvicorn asks for a class, and only ever calls it."""
+        return cast("type[asyncio.Protocol]", partial(BoundedProtocol, of=self))
 
     def opened(self, connection: "BoundedProtocol") -> None:
         self._open.add(connection)
