@@ -30,8 +30,6 @@ class RawServer:
     """Runs in a thread of its own, as a context manager. `answer(asked, writer)` writes what it likes."""
 
     answer: object
-    greeting: bytes = b""
-    """Sent on every connection before anything is asked."""
     asked: list[Asked] = field(default_factory=list)
     paths: Counter = field(default_factory=Counter)
     connections: int = 0
@@ -70,7 +68,6 @@ class RawServer:
         self.connections += 1
         number = self.connections
         try:
-            writer.write(self.greeting)
             while (asked := await _read(reader, number)) is not None:
                 self.asked.append(asked)
                 self.paths[asked.path] += 1

@@ -2,12 +2,12 @@
 
 import base64
 import json
-import urllib.parse
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.models.spellings import spellings
 from umpirical.domain.responses import Response
 from umpirical.models.recording import LONGEST_DETAIL, Recording, longest_text
 from umpirical.models.redaction import MARK, Redaction, environment_secrets
@@ -15,37 +15,7 @@ from umpirical.models.requests import Decoding
 
 KEY = "sk-proj-Zq7_Xw9pLm3-RtY8vBn2KdF5sHj"
 RAW = KEY.encode()
-
-WRITTEN = {
-    "as it is": KEY,
-    "in capitals": KEY.upper(),
-    "in an address": urllib.parse.quote(KEY, safe=""),
-    "all of it in an address": "".join(f"%{code:02X}" for code in RAW),
-    "twice in an address": "".join(f"%25{code:02x}" for code in RAW),
-    "in base64": base64.b64encode(RAW).decode(),
-    "in base64 with a word before": base64.b64encode(b"Bearer " + RAW).decode(),
-    "in base64 with a name before": base64.b64encode(b"ab:" + RAW + b"xy").decode(),
-    "in base64 for addresses": base64.urlsafe_b64encode(b"u:" + RAW).decode(),
-    "in base64 with line breaks": base64.encodebytes(RAW * 3).decode(),
-    "in hexadecimal": RAW.hex(),
-    "in hexadecimal with colons": RAW.hex(":").upper(),
-    "in JSON": "".join(f"\\u{code:04x}" for code in RAW),
-    "in JSON twice": "".join(f"\\\\u{code:04x}" for code in RAW),
-    "in a source": "".join(f"\\x{code:02x}" for code in RAW),
-    "in another source": "".join(f"\\u{{{code:x}}}" for code in RAW),
-    "in a page": "".join(f"&#{code};" for code in RAW),
-    "in a page, hexadecimal": "".join(f"&#x{code:X};" for code in RAW),
-    "in a mail": "".join(f"={code:02X}" for code in RAW),
-    "with blanks": " ".join(KEY),
-    "with line breaks": "\n".join(KEY),
-    "with escaped line breaks": "\\n".join([KEY[:9], KEY[9:20], KEY[20:]]),
-    "with invisible signs": "\u200b".join(KEY),
-    "in UTF-16": RAW.decode().encode("utf-16-le").decode("latin-1"),
-    "as a list of signs": json.dumps(list(KEY)),
-    "from behind": KEY[::-1],
-    "its beginning": KEY[:20],
-    "its end": KEY[12:],
-}
+WRITTEN = spellings(KEY)
 
 
 @pytest.mark.parametrize("written", WRITTEN.values(), ids=WRITTEN)
