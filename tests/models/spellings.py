@@ -34,6 +34,7 @@ def spellings(key):
         "with line breaks": "\n".join(key),
         "with escaped line breaks": "\\n".join([key[:9], key[9:20], key[20:]]),
         "with invisible signs": "\u200b".join(key),
+        "with invisible signs in JSON": json.dumps("\u200b".join(key))[1:-1],
         "in UTF-16": raw.decode().encode("utf-16-le").decode("latin-1"),
         "as a list of signs": json.dumps(list(key)),
         "from behind": key[::-1],

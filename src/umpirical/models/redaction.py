@@ -34,8 +34,8 @@ SECRET_NAMES = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)(?:_ID)?$"
 HEX = "([0-9a-fA-F]{2})"
 # Every branch begins with a sign of its own, by which the engine skips all other text.
 ESCAPED = re.compile(
-    rf"%(?:25)*{HEX}|\\\\{{0,7}}[uU](?:00){{1,3}}{HEX}|\\\\{{0,7}}u\{{0*{HEX}\}}|\\\\{{0,7}}x{HEX}|={HEX}|&\#[xX]0*{HEX};?"
-    r"|&\#0*(\d{2,3});?|\\\\{0,7}[nrtbf]"
+    rf"%(?:25)*{HEX}|\\\\{{0,7}}(?:u|U0000)([0-9a-fA-F]{{4}})|\\\\{{0,7}}u\{{0*{HEX}\}}|\\\\{{0,7}}x{HEX}|={HEX}"
+    rf"|&\#[xX]0*{HEX};?|&\#0*(\d{{2,3}});?|\\\\{{0,7}}[nrtbf]"
 )
 """A sign written as in an address, in JSON, in a source, in a mail or in a page; the last but one in decimal."""
 
@@ -156,8 +156,7 @@ def _unescaped_units(text: str) -> list[tuple[str, int, int]]:
 
 def _stands_for(found: re.Match[str]) -> str:
     *hexadecimal, decimal = found.groups()
-    code = int(decimal) if decimal else next((int(digits, 16) for digits in hexadecimal if digits), 0)
-    return chr(code)
+    return chr(int(decimal) if decimal else next((int(digits, 16) for digits in hexadecimal if digits), 0))
 
 
 def _merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -10,6 +10,7 @@ answer stopped before anything else.
 
 import asyncio
 import math
+import warnings
 from collections.abc import Mapping
 from contextvars import Context
 from dataclasses import dataclass, field, replace
@@ -66,6 +67,8 @@ class Provider:
         """Opens a client that is not shared. Raises UsageError if the provider cannot be opened."""
         from inspect_ai.model import get_model
 
+        # A reply of unexpected types would be quoted on standard error, with whatever is in it.
+        warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
         arguments: dict[str, Any] = dict(self.model_args)
         try:
             opened = get_model(self.name, base_url=self.base_url, api_key=self.api_key, memoize=False, **arguments)
