@@ -1,7 +1,7 @@
 """The facts of a run that every record holds."""
 
 import platform
-from collections.abc import Set
+from collections.abc import Collection
 from decimal import ROUND_HALF_UP, Decimal
 from importlib.metadata import version
 
@@ -92,7 +92,7 @@ def spend_record(spent: Spent) -> SpendRecord:
     )
 
 
-def _names(served_by: Set[str]) -> list[str]:
+def _names(served_by: Collection[str]) -> list[str]:
     listed = [name[:LONGEST_NAME] for name in sorted(served_by)[:MOST_NAMES]]
     more = len(served_by) - len(listed)
     return [*listed, f"and {more:,} other names"] if more else listed

@@ -15,12 +15,12 @@ from umpirical.models.recording import LARGEST
 __all__ = ["MOST_BYTES", "bound"]
 
 MOST_BYTES: ContextVar[int] = ContextVar("umpirical_most_bytes", default=LARGEST)
-"""The most bytes of a reply, set for each call. A batch answers many calls in one reply, to which the default applies."""
+"""The most bytes of a reply, set for each call. A batch answers many calls in one reply: the default is for those."""
 
 
 def bound(client: Any) -> bool:  # noqa: ANN401  # of one provider's package or another
     """Bounds the replies to a provider's client. Returns whether its HTTP client could be told to."""
-    http = getattr(client, "_client", None)
+    http: Any = getattr(client, "_client", None)
     if not (hasattr(http, "event_hooks") and hasattr(http, "follow_redirects")):
         return False
     http.follow_redirects = False
