@@ -25,6 +25,7 @@ concurrency: 8
 
 PIECE = b"x" * 65_536
 BOMB = gzip.compress(gzip.compress(bytes(2**30)))
+NESTED = http((json.dumps(completion("1"))[:-1] + ', "x": [' + ",".join(['{"a":{}}'] * 110_000) + "]}").encode())
 LONGEST = longest_text(Decoding())
 
 
@@ -59,8 +60,7 @@ class Together:
 
 async def nested(_asked, writer):
     """As many small objects as fit into a reply that is allowed."""
-    body = json.dumps(completion("1"))[:-1] + ', "x": [' + ",".join(['{"a":{}}'] * 110_000) + "]}"
-    writer.write(http(body.encode()))
+    writer.write(NESTED)
 
 
 async def longest(_asked, writer):
