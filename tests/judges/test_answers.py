@@ -2,14 +2,15 @@
 
 import json
 import time
+from dataclasses import replace
 
 import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umpirical.domain.judgments import Abstained, Unparsed, Verdict
-from umpirical.domain.responses import Response
+from umpirical.domain.judgments import Abstained, Failed, Unparsed, Verdict
+from umpirical.domain.responses import Response, Usage
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.trials import Presentation
 from umpirical.judges.answers import AnswerReader, read_response
@@ -280,27 +281,67 @@ CUT = [
     (INTERVAL, "9", True),
     (INTERVAL, "9.5", True),
     (INTERVAL, "9.", True),
+    (INTERVAL, '"9"', True),
     (INTERVAL, '{"grade": 9}', False),
-    (INTERVAL, '"9"', False),
-    (ORDINAL, "2", False),
-    (AnswerReader(GradeScale("ordinal", ("1", "2", "10"))), "1", True),
-    (AnswerReader(GradeScale("ordinal", ("1", "2", "10"))), "10", False),
-    (AnswerReader(GradeScale("ordinal", ("1", "2", "10"))), '```json\n{"grade": "1"}\n```', False),
-    (AnswerReader(GradeScale("ordinal", ("good", "Goodish"))), "good", True),
+    (ORDINAL, "2", True),
+    (ORDINAL, "2.", True),
+    (ORDINAL, '```json\n{"grade": "1"}\n```', False),
+    (ORDINAL, ' {"grade": 1, "reason": "1."}\n', False),
+    (AnswerReader(GradeScale("ordinal", ("a}", "b"))), "a}", True),
     (AnswerReader(GradeScale("interval", low=0, high=100), pattern=r"Score: (?P<answer>\d+)"), "Score: 9", True),
-    (AnswerReader(GradeScale("interval", low=0, high=100), pattern=r"Score: (?P<answer>\d+)"), "Score: 9, as", False),
-    (COMPARE, "1", False),
+    (AnswerReader(GradeScale("interval", low=0, high=100), pattern=r"Score: (?P<answer>\d+)"), "Score: 9, as", True),
+    (AnswerReader(GradeScale("interval", low=0, high=9), pattern=r'"grade": (?P<answer>\d)'), '{"grade": 9}', True),
+    (COMPARE, "1", True),
+    (COMPARE, '"tie"', True),
+    (COMPARE, '{"verdict": "1"}', False),
 ]
 
 
 @pytest.mark.parametrize(("reader", "text", "unfinished"), CUT)
-def test_an_answer_that_was_cut_is_a_verdict_only_if_it_can_be_no_other(reader, text, unfinished):
+def test_an_answer_that_was_cut_is_a_verdict_only_if_it_shows_that_nothing_is_missing(reader, text, unfinished):
     whole = reader.read(text)
     assert isinstance(whole, Verdict)
     expected = Unparsed(text, "the answer was cut at max_tokens, and may have gone on") if unfinished else whole
     assert reader.read(text, cut=True) == expected
 
 
-def test_a_response_says_whether_it_was_cut():
-    for finish, outcome in (("stop", Verdict), ("length", Unparsed)):
-        assert isinstance(read_response(INTERVAL, Response("t", "9", finish_reason=finish), Presentation()), outcome)
+def test_an_abstention_that_was_cut_is_none():
+    assert isinstance(COMPARE.read("abstain", cut=True), Unparsed)
+    assert COMPARE.read('{"verdict": "abstain"}', cut=True) == Abstained()
+
+
+@pytest.mark.parametrize(
+    ("finish", "outcome"),
+    [
+        ("stop", Verdict(9.0)),
+        ("END_TURN", Verdict(9.0)),
+        ("", Verdict(9.0)),
+        ("length", Unparsed("9", "the answer was cut at max_tokens, and may have gone on")),
+        ("MAX_TOKENS", Unparsed("9", "the answer was cut at max_tokens, and may have gone on")),
+        ("SAFETY", Failed("refused", "stopped by a filter: SAFETY")),
+        ("abort", Failed("server-error", "the server gave the answer up: abort")),
+        ("tool_calls", Unparsed("9", "the server does not say that the answer is whole")),
+        ("a new word", Unparsed("9", "the server does not say that the answer is whole")),
+    ],
+)
+def test_only_an_answer_that_ended_by_itself_is_read(finish, outcome):
+    assert read_response(INTERVAL, Response("t", "9", finish_reason=finish), Presentation()) == outcome
+
+
+@pytest.mark.parametrize(
+    ("used", "sent", "ending"),
+    [
+        (64, '{"max_tokens": 64}', "cut"),
+        (65, '{"max_completion_tokens": 64}', "cut"),
+        (63, '{"max_tokens": 64}', "whole"),
+        (None, '{"max_tokens": 64}', "whole"),
+        (64, '{"max_tokens": true}', "whole"),
+        (64, "[]", "whole"),
+        (64, "", "whole"),
+    ],
+)
+def test_an_answer_without_a_reason_is_whole_unless_it_used_all_of_its_tokens(used, sent, ending):
+    response = Response("t", "9", usage=Usage(output_tokens=used), sent=sent)
+    assert response.ending == ending
+    # A server that gives a reason knows better: the last token may have been the end.
+    assert replace(response, finish_reason="stop").ending == "whole"

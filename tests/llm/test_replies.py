@@ -32,7 +32,7 @@ NO_VERDICT = {
     "cut-json": (COMPARE, "length", "neither JSON of the schema nor a bare label"),
     "empty": (COMPARE, "stop", "the answer is empty"),
     # The schema says at most 1: this server does not hold numbers to their limits.
-    "off-scale": (SHARE, "stop", "95 is outside the scale"),
+    "off-scale": (SHARE, "stop", "the number is outside the scale"),
     "open-block": (COMPARE, "length", "neither JSON of the schema nor a bare label"),
     # The verdict in it is the question's, and not the judge's.
     "echo": (COMPARE, "stop", "neither JSON of the schema nor a bare label"),
@@ -48,7 +48,9 @@ def read(reply: dict):
 
     async def ask():
         async with serve(Reply(reply["reply"], reply["status"])) as server:
-            return await ask_model(server.base_url, ChatRequest("m", (Message("user", "?"),), Decoding()))
+            return await ask_model(
+                server.base_url, ChatRequest("m", (Message("user", "?"),), Decoding(top_logprobs=20))
+            )
 
     return ask()
 

@@ -245,7 +245,6 @@ async def test_a_refusal_is_a_failure_that_is_not_retried(reply):
         {"choices": []},
         {"choices": None},
         {"choices": [None]},
-        {"error": "overloaded"},
         [],
         None,
         "1",
@@ -262,18 +261,41 @@ async def test_a_reply_that_is_not_of_the_protocol_is_malformed_and_never_an_emp
     assert (response.text, response.failure, response.attempts) == (None, "malformed", 2)
 
 
+@pytest.mark.parametrize(
+    ("error", "failure"),
+    [
+        ("overloaded", "server-error"),
+        ({"message": "upstream", "code": 502}, "server-error"),
+        ({"message": "busy", "code": 429}, "rate-limited"),
+        ({"message": "no such model", "code": 404}, "rejected"),
+        ({"message": "odd", "code": "x"}, "server-error"),
+    ],
+)
+@pytest.mark.parametrize("beside", [{}, completion()], ids=["alone", "beside an answer"])
+async def test_an_error_in_a_reply_of_status_200_is_a_failure_even_beside_an_answer(beside, error, failure):
+    async with serve(Reply(beside | {"error": error})) as asked:
+        response = await generate(asked.base_url)
+    assert (response.text, response.failure) == (None, failure)
+
+
+async def test_a_field_for_errors_that_is_empty_is_none():
+    async with serve(Reply(completion() | {"error": None})) as asked:
+        assert (await generate(asked.base_url)).text == "1"
+
+
 async def test_an_empty_text_is_an_answer():
     async with serve(Reply(completion({"content": ""}))) as asked:
         response = await generate(asked.base_url)
     assert (response.text, response.failure) == ("", None)
 
 
-@pytest.mark.parametrize("finish", [7, ["stop"], {"a": 1}, None])
-async def test_a_finish_reason_of_any_type_is_recorded_as_text(finish):
+@pytest.mark.parametrize("finish", [7, 0, False, [], ["stop"], {"a": 1}, None])
+async def test_a_finish_reason_of_any_type_is_recorded_as_text_and_only_none_as_none(finish):
     async with serve(Reply(completion(finish_reason=finish))) as asked:
         response = await generate(asked.base_url)
     assert response.text == "1"
     assert response.finish_reason == ("" if finish is None else str(finish))
+    assert response.ending == ("whole" if finish is None else "unknown")
 
 
 async def test_a_long_error_page_is_shortened():

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from umpirical.models.spec import ModelSpec
 from umpirical.testing import ChatServer
 
-KEY = "sk-the-kit-s-own-key"
+KEY = "the-kit-s-own-key-4711"
 VARIABLE = "KIT_API_KEY"
 FAULTS = {
     "answer": None,
@@ -24,7 +24,8 @@ class ChatBackend:
         self.server, self.spec = server, spec
 
     def behave(self, how):
-        fault = FAULTS[how]
+        self.server.quoting = how == "quoting"
+        fault = FAULTS.get(how)
         self.server.misbehave = lambda _id, _times: fault
 
     def requests(self):

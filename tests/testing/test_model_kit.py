@@ -9,7 +9,7 @@ from tests.models.inspect_opening import OLD_NAME
 from umpirical.domain.responses import Usage
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.adapters.openai_compatible import ADAPTER, OpenAIConnection
-from umpirical.models.caller import CallFailed
+from umpirical.models.caller import Caller, CallFailed
 from umpirical.models.money import Ledger, Meter
 from umpirical.testing.models import Promise, check_model_adapter
 
@@ -23,6 +23,11 @@ NAMES = {"openai-compatible": "echo", "inspect": "openai-api/kit/echo"}
 def test_adapters_that_ship_keep_every_promise(adapter, monkeypatch):
     with chat_backend(adapter, NAMES[adapter], monkeypatch) as backend:
         check_model_adapter(ADAPTERS.get(adapter), backend)
+
+
+def test_a_key_that_the_connection_does_not_declare_is_known_from_the_spec(monkeypatch):
+    with chat_backend("openai-compatible", "echo", monkeypatch) as backend:
+        check_model_adapter(Broken(SaysNothingOfItsKey), backend)
 
 
 def test_every_adapter_that_ships_is_tried_or_simulated():
@@ -113,6 +118,19 @@ class ClosesOnce(OpenAIConnection):
         self.closed = True
 
 
+class SaysNothingOfItsKey(OpenAIConnection):
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.secrets = ()
+
+
+class RecordsTheKey(Broken):
+    """Opens its connection by itself, past what the catalogue knows of the spec."""
+
+    def open(self, spec, calling):
+        return Caller(self.connect(spec, calling), meter=calling.meter)
+
+
 class BooksNothing(Broken):
     def open(self, spec, calling):
         return super().open(spec, replace(calling, meter=Meter(calling.meter.pricer, Ledger())))
@@ -124,6 +142,7 @@ BROKEN = [
     ("its own answer", Broken(MixesUp)),
     ("parameters", Broken(AlwaysTheSameParameters)),
     ("secrets", Broken(TellsTheKey)),
+    ("secrets", RecordsTheKey(SaysNothingOfItsKey)),
     ("failures", Broken(RaisesItsOwn)),
     ("failures", Broken(CallsAllTheSame)),
     ("one attempt", Broken(TriesAgain)),

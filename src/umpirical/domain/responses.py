@@ -1,10 +1,12 @@
 """Responses: what came back, raw and kept permanently."""
 
+import json
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Literal
 
-__all__ = ["FailureKind", "Response", "Usage"]
+__all__ = ["Ending", "FailureKind", "Response", "Usage"]
 
 FailureKind = Literal[
     "rate-limited",
@@ -18,6 +20,32 @@ FailureKind = Literal[
 ]
 """Why there is no answer. `rejected`: the server refused the request as sent. `refused`: the model declined.
 `malformed`: the server's reply did not follow its protocol. `judge-error`: the user's own judge raised."""
+
+Ending = Literal["whole", "cut", "refused", "broken", "unknown"]
+"""How an answer ended. `whole`: the model ended it. `cut`: a limit did. `refused`: a filter did. `broken`: the server
+gave it up. `unknown`: for any other reason. Only a whole answer is one; a cut one may show that nothing is missing."""
+
+WHOLE = frozenset({"stop", "end_turn", "stop_sequence", "eos", "eos_token", "endoftext", "complete", "completed"})
+"""Words for a clean stop, in lower case: OpenAI, vLLM, SGLang, llama.cpp, Mistral and Gemini say `stop`, Anthropic and
+Bedrock `end_turn` or `stop_sequence`, TGI and Together `eos_token` or `eos`, AI21 `endoftext`, Cohere `COMPLETE`. Any
+word that is not listed in one of these sets is no clean stop: a new one has to be added here."""
+
+CUT = frozenset(
+    {"length", "max_tokens", "max_output_tokens", "max_new_tokens", "max_length", "model_length", "error_limit"}
+    | {"model_context_window_exceeded", "context_length_exceeded", "incomplete"}
+)
+
+REFUSED = frozenset(
+    {"content_filter", "content_filtered", "safety", "refusal", "recitation", "blocklist", "prohibited_content", "spii"}
+    | {"guardrail_intervened", "image_safety", "error_toxic", "language"}
+)
+
+BROKEN = frozenset(
+    {"error", "abort", "aborted", "cancelled", "canceled", "timeout", "network_error", "insufficient_system_resource"}
+)
+
+LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens", "num_predict")
+"""What the limit of an answer is called among the parameters that are sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +98,41 @@ class Response:
     def __post_init__(self) -> None:
         if (self.text is None) == (self.failure is None):
             raise ValueError("a response has either a text or a failure")
+
+    @property
+    def ending(self) -> Ending:
+        """How the answer ended, by the reason that the server gave.
+
+        Some servers give none, and the user's own judges have none to give: such an answer is whole, unless as many
+        tokens were counted as it could have had.
+        """
+        reason = self.finish_reason.lower()
+        if not reason:
+            limit, used = _limit(self.sent), self.usage.output_tokens
+            return "cut" if limit is not None and used is not None and used >= limit else "whole"
+        for words, ending in _ENDINGS:
+            if reason in words:
+                return ending
+        return "unknown"
+
+
+_ENDINGS: tuple[tuple[frozenset[str], Ending], ...] = (
+    (WHOLE, "whole"),
+    (CUT, "cut"),
+    (REFUSED, "refused"),
+    (BROKEN, "broken"),
+)
+
+
+@lru_cache(maxsize=64)
+def _limit(sent: str) -> int | None:
+    """Returns the most tokens that an answer could have, by the parameters that were sent with the question."""
+    try:
+        parameters = json.loads(sent)
+    except ValueError:
+        return None
+    found = [parameters.get(name) for name in LIMITS] if isinstance(parameters, dict) else []
+    return next((limit for limit in found if type(limit) is int), None)
 
 
 def _sum(one: int | None, other: int | None) -> int | None:

@@ -26,7 +26,7 @@ _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)"
 class AnswerReader:
     """Reads answers onto one scale. Pure: the same text gives the same outcome."""
 
-    version = 4
+    version = 5
     """Incremented with every change that could read an answer differently."""
 
     def __init__(
@@ -80,38 +80,26 @@ class AnswerReader:
     def read(self, text: str, *, cut: bool = False) -> Outcome:
         """Returns what a text says. Answers come in few spellings, so results are cached by text.
 
-        A text that was `cut` off is no verdict if its continuation could have been a different one: 9 may begin 95.
+        A text that was `cut` off is an answer only if it shows that nothing is missing: 9 may begin 95, and 1. a list.
         """
         outcome = self._read(text)
-        if cut and isinstance(outcome, Verdict) and self._may_go_on(text):
+        if cut and isinstance(outcome, Verdict | Abstained) and not self._is_closed(text):
             return Unparsed(text, "the answer was cut at max_tokens, and may have gone on")
         return outcome
 
-    def _may_go_on(self, text: str) -> bool:
-        """Whether the text ends in the beginning of another label, or in a number that may continue."""
-        if text.endswith(("}", "```")):
-            return False
-        if self._scale is not None and self._scale.kind == "interval":
-            return re.search(_NUMBER + r"\Z", text) is not None
-        said = [label for label in self._labels if text.casefold().endswith(label.casefold())]
-        return any(
-            longer != label and longer.casefold().startswith(label.casefold())
-            for label in said
-            for longer in self._labels
-        )
+    def _is_closed(self, text: str) -> bool:
+        """Whether a text that was read is a JSON object, which ends where it closes.
+
+        What a pattern finds is never known to be all that it would have found.
+        """
+        return self._pattern is None and _object_in(text.strip()) is not None
 
     def _read_text(self, text: str) -> Outcome:
         if self._pattern is not None:
             return self._read_pattern(text)
         stripped = text.strip()
-        block = _CODE_BLOCK.fullmatch(stripped)
-        try:
-            found = json.loads(block[1] if block else stripped, object_pairs_hook=_without_doubles)
-        except (ValueError, RecursionError):
-            return self._read_bare(text, stripped)
-        if isinstance(found, dict):
-            return self._read_object(text, found)
-        return self._read_bare(text, stripped)
+        found = _object_in(stripped)
+        return self._read_bare(text, stripped) if found is None else self._read_object(text, found)
 
     def _read_object(self, text: str, found: Mapping[str, Any]) -> Outcome:
         allowed = {self.field, "confidence", "reason", "reasoning"}
@@ -147,7 +135,7 @@ class AnswerReader:
         if self._scale is not None and self._scale.kind == "interval" and _is_number(answer):
             if self._scale.holds(answer):
                 return Verdict(float(answer), confidence)
-            return Unparsed(text, f"{answer} is outside the scale")
+            return Unparsed(text, "the number is outside the scale")
         if self._scale is not None and _is_number(answer) and str(answer)[-1].isdigit():
             # Labels are text, but models write a label of digits as a number. 3.0 is not "3", and infinity is no label.
             answer = str(answer)
@@ -167,8 +155,29 @@ def read_response(
     """Returns what a response says. A response without a text has failed, however the reader reads an empty one."""
     if response.failure is not None:
         return Failed(response.failure, response.failure_detail)
-    text, cut = response.text or "", response.finish_reason == "length"
-    return reader.under(presentation.layout).read(text, cut=cut)
+    text, reading = response.text or "", reader.under(presentation.layout)
+    match response.ending:
+        case "whole":
+            return reading.read(text)
+        case "cut":
+            return reading.read(text, cut=True)
+        case "refused":
+            return Failed("refused", f"stopped by a filter: {response.finish_reason}")
+        case "broken":
+            return Failed("server-error", f"the server gave the answer up: {response.finish_reason}")
+        case "unknown":
+            # The reason itself is the server's, and may be another one each time: it is in the response.
+            return Unparsed(text, "the server does not say that the answer is whole")
+
+
+def _object_in(stripped: str) -> Mapping[str, Any] | None:
+    """Returns the JSON object that a text is, perhaps in a code block; None if it is anything else."""
+    block = _CODE_BLOCK.fullmatch(stripped)
+    try:
+        found = json.loads(block[1] if block else stripped, object_pairs_hook=_without_doubles)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from umpirical.domain.digests import Json, digest
@@ -13,6 +13,8 @@ from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.adapters.catalogue import Adapted
 from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.judge import Capabilities
+from umpirical.models.recording import Recording
+from umpirical.models.redaction import environment_secrets
 
 __all__ = ["ObjectJudge", "ObjectRequest"]
 
@@ -45,6 +47,8 @@ class ObjectJudge:
     """Seconds for one judgment."""
     fingerprint: str
     arms: tuple[str, ...] = ("baseline",)
+    recording: Recording = field(default_factory=lambda: Recording(environment_secrets()))
+    """Its clients read their keys by themselves, and their errors may quote them."""
 
     @property
     def question_fingerprint(self) -> str:
@@ -64,7 +68,7 @@ class ObjectJudge:
             raise
         except BaseException as error:  # noqa: BLE001  # the user's own code: whatever it raises is this call's outcome
             # Even what would end a process: another thread handles Ctrl-C, so this one is the judge's own.
-            answer = Response(trial_id, None, "judge-error", f"{type(error).__name__}: {error}"[:300])
+            answer = Response(trial_id, None, "judge-error", f"{type(error).__name__}: {error}")
         # A judge may raise its own TimeoutError or CancelledError, and may swallow the one that was meant for
         # it, so what it raises does not show what has happened.
         if _is_cancelled():
@@ -72,7 +76,7 @@ class ObjectJudge:
         if deadline.expired():
             answer = Response(trial_id, None, "timeout", f"no answer within {self.deadline:g} s")
         elapsed = (time.perf_counter() - start) * 1000
-        return replace(answer, served_by=self.path, latency_ms=elapsed, asked_at=asked_at)
+        return replace(self.recording.keep(answer), served_by=self.path, latency_ms=elapsed, asked_at=asked_at)
 
     def read(self, response: Response, presentation: Presentation) -> Outcome:
         return read_response(self.reader, response, presentation)

@@ -8,6 +8,7 @@ An adapter makes one attempt at a time. It returns a reply or raises CallFailed,
 import logging
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -17,6 +18,7 @@ import stamina
 from umpirical.domain.responses import FailureKind, Response, Usage
 from umpirical.models.money import FREE, Ledger, Meter, Reservation
 from umpirical.models.pace import Pace
+from umpirical.models.recording import Recording
 from umpirical.models.requests import ChatRequest
 
 __all__ = ["RETRIED", "CallFailed", "Caller", "Connection", "Reply", "Retrying", "backoff"]
@@ -29,8 +31,6 @@ RETRIED: frozenset[FailureKind] = frozenset({"rate-limited", "server-error", "ti
 
 MAX_RETRY_AFTER = 60.0
 """Seconds. If a server asks for more, the call fails, and the run can be resumed later."""
-
-DETAIL_LENGTH = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +60,12 @@ class CallFailed(Exception):
         turned_down: bool = False,
         usage: Usage | None = None,
         sent: str = "",
+        lasting: bool = False,
     ) -> None:
         super().__init__(f"{kind}: {detail}")
         self.kind = kind
-        self.detail = detail[:DETAIL_LENGTH]
+        self.detail = detail
+        """In full, as the server said it. What is recorded of it is up to the caller."""
         self.retry_after = retry_after
         self.busy = busy
         """Whether the server asked for fewer calls at a time."""
@@ -73,6 +75,8 @@ class CallFailed(Exception):
         """Set if there was a reply that is not an answer: the server did work, which is charged."""
         self.sent = sent
         """As in Reply."""
+        self.lasting = lasting
+        """Whether another attempt would end in the same way, although failures of this kind may pass."""
 
     def slow_down(self, pace: Pace, mark: int) -> None:
         """Passes on a server's request for fewer calls, for at most as long as a retry would wait."""
@@ -82,7 +86,7 @@ class CallFailed(Exception):
 
 def backoff(failed: CallFailed) -> bool | float:
     """Returns whether to try again, or after how many seconds if the server said so."""
-    if failed.kind not in RETRIED:
+    if failed.lasting or failed.kind not in RETRIED:
         return False
     if failed.retry_after is None:
         return True
@@ -105,6 +109,8 @@ class Connection(ABC):
     """What sends the requests, with its version; recorded beside what the server says about itself."""
     gathers: bool = False
     """Whether requests wait for each other and are sent as a batch, so that there is no pace to find."""
+    secrets: tuple[str, ...] = ()
+    """Everything secret that is sent along. The caller takes it out of all that is recorded."""
 
     @property
     def requests_per_attempt(self) -> int:
@@ -137,8 +143,11 @@ class Caller:
         retrying: Retrying | None = None,
         pace: Pace | None = None,
         meter: Meter | None = None,
+        secrets: Iterable[str] = (),
     ) -> None:
+        """`secrets` are those that the connection may not know of itself."""
         self._connection = connection
+        self._recording = Recording((*connection.secrets, *secrets))
         self._retrying = retrying or Retrying()
         self.pace = pace or Pace(16)
         self._meter = meter or Meter(FREE, Ledger())
@@ -158,9 +167,10 @@ class Caller:
                 logprobs=reply.logprobs,
                 served_by=reply.served_by,
             )
+        answer = self._recording.keep(answer, request.decoding)
         return replace(
             call.complete(answer, self._meter),
-            sent=call.sent or self._connection.parameters(request),
+            sent=self._recording.parameters(call.sent or self._connection.parameters(request)),
             served_by=f"{answer.served_by} {self._connection.client}".strip(),
         )
 

@@ -1,6 +1,7 @@
 """The facts of a run that every record holds."""
 
 import platform
+from collections.abc import Collection
 from decimal import ROUND_HALF_UP, Decimal
 from importlib.metadata import version
 
@@ -12,6 +13,12 @@ from umpirical.runs.judgments import Reading, Spent
 from umpirical.runs.run import Run
 
 __all__ = ["judge_record", "run_record", "spend_record", "trouble_records"]
+
+MOST_NAMES = 20
+"""How many of the names that servers gave themselves are listed: a server may give another one each time."""
+
+LONGEST_NAME = 300
+"""Characters of each."""
 
 PACKAGES = ("duckdb", "numpy", "scipy")
 """Packages that can change a number."""
@@ -26,7 +33,7 @@ def judge_record(run: Run, reading: Reading) -> JudgeRecord:
         kind=spec.kind,
         model=model,
         fingerprint=fingerprint,
-        served_by=sorted(reading.served_by),
+        served_by=_names(reading.served_by),
         decoding=dict(spec.decoding.sent()) if spec.model else {},
         instruction="\n\n".join(spec.prompts.values()),
         answer_schema=build_reader(spec).schema(),
@@ -83,6 +90,12 @@ def spend_record(spent: Spent) -> SpendRecord:
         input_tokens=spent.input_tokens or None,
         output_tokens=spent.output_tokens or None,
     )
+
+
+def _names(served_by: Collection[str]) -> list[str]:
+    listed = [name[:LONGEST_NAME] for name in sorted(served_by)[:MOST_NAMES]]
+    more = len(served_by) - len(listed)
+    return [*listed, f"and {more:,} other names"] if more else listed
 
 
 def _scale(spec: JudgeSpec) -> str:

@@ -67,6 +67,8 @@ class ChatServer:
     bodies: list[dict[str, Any]] = field(default_factory=list)
     """The first requests as received, at most `keep_bodies`."""
     keep_bodies: int = 1000
+    quoting: bool = False
+    """Whether it refuses every request with 401, and quotes its headers."""
     address: tuple[str, int] = ("127.0.0.1", 0)
     """Where to listen; port 0 takes any free port."""
     asked: Counter[str] = field(default_factory=Counter)
@@ -131,6 +133,10 @@ class ChatServer:
                 self.bodies.append(body)
             if self.latency:
                 await asyncio.sleep(self.latency)
+            if self.quoting:
+                key = request.headers.get("Authorization", "").rpartition(" ")[2]
+                said = {"message": f"wrong key {key}", "headers": dict(request.headers)}
+                return web.json_response({"error": said}, status=401)
             if fault := self.misbehave(name, self.asked[name]):
                 self.faults[fault] += 1
                 return await self._fail(request, fault, body)

@@ -9,7 +9,7 @@ An adapter only sends. This is what the kit requires of it, against a backend th
 - one attempt: a failure is not retried without the caller's knowledge;
 - cancelled: an abandoned request stops at once;
 - closed: it can be closed twice;
-- secrets: the key is in no parameter and in no message;
+- secrets: the key is in no parameter and, once the caller has recorded a reply that quotes it, nowhere in the record;
 - money: the caller around it charges every call, and sends nothing that might exceed a cap.
 """
 
@@ -24,14 +24,15 @@ from umpirical.models.adapters.catalogue import Calling, ModelAdapter
 from umpirical.models.caller import CallFailed, Connection, Reply
 from umpirical.models.money import CapReached, Ledger, Meter
 from umpirical.models.prices import RatePricer, TokenPrices
+from umpirical.models.redaction import Redaction
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.models.spec import ModelSpec
 
 __all__ = ["Backend", "Behaviour", "Promise", "check_model_adapter"]
 
-Behaviour = Literal["answer", "busy", "broken", "nonsense", "silent", "closed"]
+Behaviour = Literal["answer", "busy", "broken", "nonsense", "silent", "closed", "quoting"]
 """Answers with the text of the last message; too many requests; an internal error; a reply outside its protocol; no
-reply; a closed connection."""
+reply; a closed connection; a refusal that quotes the request's headers, with the key in them."""
 
 Promise = Literal[
     "answer", "usage", "its own answer", "parameters", "failures", "one attempt", "cancelled", "closed", "secrets",
@@ -100,6 +101,7 @@ class _Checks:
         finally:
             await _close(connection)
         await _close(connection)
+        await self._quoted()
         await self._money()
 
     def _connect(self, timeout: float = PATIENCE) -> Connection:
@@ -138,7 +140,6 @@ class _Checks:
         except CallFailed as failed:
             if failed.kind not in FITTING[how]:
                 _broken("failures", f"a server that is {how} is called {failed.kind}")
-            self._no_secret("failures", failed.detail)
         else:
             _broken("failures", f"a server that is {how} gave {reply.text!r}")
         finally:
@@ -154,6 +155,18 @@ class _Checks:
         done, _ = await asyncio.wait([task], timeout=PATIENCE)
         if not done or not task.cancelled():
             _broken("cancelled", "a request that was given up went on, or ended as something else")
+
+    async def _quoted(self) -> None:
+        """Checks what is recorded of a server that quotes the key. A caller records it, not the connection."""
+        self._backend.behave("quoting")
+        model = self._adapter.open(self._backend.spec, Calling(concurrency=1))
+        try:
+            response = await model.generate(_request("x"), trial_id="quoted")
+        finally:
+            await model.close()
+        if response.failure is None:
+            _broken("failures", f"a server that is quoting gave {response.text!r}")
+        self._no_secret("record", str(response))
 
     async def _money(self) -> None:
         """Checks that a caller around the adapter charges what is asked, and stops before a cap could be exceeded."""
@@ -189,7 +202,7 @@ class _Checks:
             _broken("failures", f"send raised {type(error).__name__}: {error}")
 
     def _no_secret(self, where: str, text: str) -> None:
-        if self._backend.key and self._backend.key in text:
+        if self._backend.key and Redaction([self._backend.key]).holds(text):
             _broken("secrets", f"the key is in the {where}")
 
 

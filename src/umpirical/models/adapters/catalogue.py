@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import JudgeKind
@@ -16,7 +17,7 @@ from umpirical.registry import Registry
 if TYPE_CHECKING:
     from umpirical.models.spec import ModelSpec
 
-__all__ = ["ADAPTERS", "Calling", "ModelAdapter", "adapter_for", "key_of", "open_model"]
+__all__ = ["ADAPTERS", "Calling", "ModelAdapter", "adapter_for", "key_of", "open_model", "secrets_of"]
 
 
 def _no_key() -> object:
@@ -67,7 +68,14 @@ class ModelAdapter:
         connection, most = self.connect(spec, calling), calling.concurrency
         # A batch collects whatever is waiting, so there is no pace to find.
         pace = Pace(most, first=most) if connection.gathers else Pace(most)
-        return Caller(connection, retrying=Retrying(attempts=spec.attempts), pace=pace, meter=calling.meter)
+        # The spec's own secrets are taken out of every record, even if the connection does not declare them.
+        return Caller(
+            connection,
+            retrying=Retrying(attempts=spec.attempts),
+            pace=pace,
+            meter=calling.meter,
+            secrets=secrets_of(spec),
+        )
 
 
 ADAPTERS: Registry[ModelAdapter] = Registry(
@@ -101,3 +109,10 @@ def key_of(spec: "ModelSpec", environment: Mapping[str, str] = os.environ) -> st
             f"the environment variable {spec.api_key_env} is not set", fix=f"export {spec.api_key_env}=..."
         )
     return key
+
+
+def secrets_of(spec: "ModelSpec", environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Returns what must not be recorded of a spec: its key, and the name and password in its address."""
+    address = urlsplit(spec.base_url or "")
+    known = (key_of(spec, environment), address.username, address.password)
+    return tuple(unquote(secret) for secret in known if secret)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import Usage
+from umpirical.models.adapters.bodies import IDENTITY, quoted, read_body, read_json
 from umpirical.models.adapters.catalogue import Calling, ModelAdapter, key_of
 from umpirical.models.caller import CallFailed, Connection, Reply
+from umpirical.models.recording import largest_body
 from umpirical.models.requests import ChatRequest, Decoding
 
 if TYPE_CHECKING:
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
     from umpirical.models.spec import ModelSpec
 
 __all__ = ["ADAPTER", "OpenAIConnection", "request_body"]
+
+LONGEST_HEADER = 8190
+"""Bytes of a status line, of a header's name and of its value: what web servers themselves allow."""
+
+MOST_HEADERS = 128
 
 
 class _OpenAICompatible(ModelAdapter):
@@ -41,12 +48,18 @@ class OpenAIConnection(Connection):
     def __init__(self, *, base_url: str, api_key: str | None = None, timeout: float = 120.0) -> None:
         """`timeout` is in seconds, for one attempt."""
         self._url = f"{base_url.rstrip('/')}/chat/completions"
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._headers = IDENTITY | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
+        self.secrets = (api_key,) if api_key else ()
         self._timeout = timeout
         self._session: aiohttp.ClientSession | None = None
 
     async def send(self, request: ChatRequest, *, trial_id: str) -> Reply:
-        return _read_completion(_read_body(await self._post(request_body(request), trial_id)))
+        raw = await self._post(request_body(request), trial_id, most=largest_body(request.decoding))
+        try:
+            return _read_completion(read_json(raw))
+        except RecursionError:
+            # What could just be read may be too deep to be written again.
+            raise CallFailed("malformed", "a reply that is nested too deeply") from None
 
     def parameters(self, request: ChatRequest) -> str:
         return _parameters(request.decoding, request.answer_schema)[1]
@@ -56,14 +69,14 @@ class OpenAIConnection(Connection):
             await self._session.close()
             self._session = None
 
-    async def _post(self, body: Mapping[str, Any], trial_id: str) -> bytes:
+    async def _post(self, body: Mapping[str, Any], trial_id: str, *, most: int) -> bytes:
         import aiohttp
 
         try:
             # The id allows a server's log to be matched with ours; it says nothing about the stimulus.
             headers = {"X-Client-Request-Id": trial_id}
-            async with self._open().post(self._url, json=body, headers=headers) as http:
-                raw = await http.read()
+            async with self._open().post(self._url, json=body, headers=headers, allow_redirects=False) as http:
+                raw = await read_body(http, most)
                 if http.status != 200:
                     raise _status_failure(http.status, raw, http.headers)
         except TimeoutError:
@@ -72,6 +85,9 @@ class OpenAIConnection(Connection):
             raise CallFailed("malformed", f"truncated reply: {error}") from None
         except (aiohttp.ClientError, OSError) as error:
             raise CallFailed("connection", f"{type(error).__name__}: {error}") from None
+        except ValueError as error:
+            # A key with a line break in it, or another header that cannot be.
+            raise CallFailed("rejected", f"never sent: {error}", turned_down=True) from None
         return raw
 
     def _open(self) -> "aiohttp.ClientSession":
@@ -83,8 +99,31 @@ class OpenAIConnection(Connection):
                 connector=aiohttp.TCPConnector(limit=0),
                 timeout=aiohttp.ClientTimeout(total=self._timeout),
                 headers=self._headers,
+                auto_decompress=False,
+                request_class=_answering_nobody_else(),
+                max_line_size=LONGEST_HEADER,
+                max_field_size=LONGEST_HEADER,
+                max_headers=MOST_HEADERS,
             )
         return self._session
+
+
+@lru_cache(maxsize=1)
+def _answering_nobody_else() -> "type[aiohttp.ClientRequest]":
+    """Returns the class of requests that are sent only over connections on which nothing has come unasked.
+
+    A server that once sends a reply too many would otherwise answer every later question with the one before.
+    """
+    import aiohttp
+
+    class Request(aiohttp.ClientRequest):
+        async def send(self, conn: "aiohttp.connector.Connection") -> aiohttp.ClientResponse:
+            if conn.protocol is not None and conn.protocol.should_close:
+                conn.close()
+                raise aiohttp.ServerDisconnectedError("the server sent something that was not asked for")
+            return await super().send(conn)
+
+    return Request
 
 
 def request_body(request: ChatRequest) -> dict[str, Any]:
@@ -108,36 +147,48 @@ def _parameters(decoding: Decoding, answer_schema: str) -> tuple[dict[str, Any],
     return sent, canonical_json(sent)
 
 
-def _read_body(raw: bytes) -> dict[str, Any]:
-    try:
-        reply = json.loads(raw)
-    except (ValueError, RecursionError):
-        reply = None
-    if not isinstance(reply, dict):
-        raise CallFailed("malformed", f"not a chat completion: {raw[:200]!r}")
-    return reply
-
-
 def _read_completion(body: Mapping[str, Any]) -> Reply:
     """Returns a completion or raises CallFailed: a reply outside the protocol is `malformed`, never an empty answer.
 
     Either way the server has done work, so its usage is included.
     """
     usage = _usage(body.get("usage"))
+    if error := body.get("error"):
+        raise _reported(error, usage)
     try:
-        choice = body["choices"][0]
-        message, finish = choice["message"], str(choice.get("finish_reason") or "")
-        text = message.get("content")
-    except (LookupError, TypeError, AttributeError):
-        raise CallFailed("malformed", f"not a chat completion: {str(body)[:200]}", usage=usage) from None
-    if message.get("refusal") or finish == "content_filter":
-        refusal = str(message.get("refusal") or "stopped by the content filter")
-        raise CallFailed("refused", refusal, usage=usage)
+        [choice] = body["choices"]
+        message, finish = choice["message"], choice.get("finish_reason")
+        text, refusal = message.get("content"), message.get("refusal")
+        index, role, tools = choice.get("index"), message.get("role"), message.get("tool_calls")
+    except (LookupError, TypeError, AttributeError, ValueError):
+        raise CallFailed("malformed", "not a chat completion with one choice", usage=usage) from None
+    if error := choice.get("error"):
+        raise _reported(error, usage)
+    if refusal or finish == "content_filter":
+        raise CallFailed("refused", str(refusal or "stopped by the content filter"), usage=usage)
     if not isinstance(text, str):
         raise CallFailed("malformed", f"message content is {type(text).__name__}, expected text", usage=usage)
+    # A server may leave these out. If it does not, they have to say that this is the model's answer, and its only one.
+    if type(index) is bool or index not in (None, 0) or role not in (None, "assistant", "model") or tools:
+        raise CallFailed("malformed", "the choice is not the first answer of an assistant, in text alone", usage=usage)
     served_by = " ".join(str(body[key]) for key in ("model", "system_fingerprint") if body.get(key))
     logprobs = json.dumps(choice["logprobs"]) if choice.get("logprobs") else ""
-    return Reply(text, finish_reason=finish, usage=usage, logprobs=logprobs, served_by=served_by)
+    return Reply(text, finish_reason=_reason(finish), usage=usage, logprobs=logprobs, served_by=served_by)
+
+
+def _reason(finish: Any) -> str:  # noqa: ANN401  # foreign JSON
+    """Returns a finish reason as text: empty only if there is none, so that no other value passes for none."""
+    return "" if finish is None or finish == "" else str(finish)
+
+
+def _reported(error: Any, usage: Usage) -> CallFailed:  # noqa: ANN401  # foreign JSON
+    """Returns the failure that a reply of status 200 reports, perhaps beside an answer."""
+    code = error.get("code") if isinstance(error, dict) else None
+    said = f"an error in a reply of status 200: {error}"
+    if code == 429:
+        return CallFailed("rate-limited", said, busy=True, usage=usage)
+    refused = type(code) is int and 400 <= code < 500 and code != 408
+    return CallFailed("rejected" if refused else "server-error", said, usage=usage)
 
 
 def _usage(usage: Any) -> Usage:  # noqa: ANN401  # foreign JSON
@@ -152,7 +203,9 @@ def _usage(usage: Any) -> Usage:  # noqa: ANN401  # foreign JSON
 
 def _status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallFailed:
     """Returns the failure for a status other than 200. The server did not do the work, so it is not billed."""
-    detail = f"HTTP {status}: {raw[:200].decode('utf-8', 'replace')}"
+    detail = f"HTTP {status}: {quoted(raw)}"
+    if status < 400:
+        return CallFailed("malformed", f"not the status of an answer: {detail}")
     retry_after = _seconds(headers.get("Retry-After"))
     if status == 429:
         return CallFailed("rate-limited", detail, retry_after=retry_after, busy=True, turned_down=True)

@@ -1,7 +1,7 @@
 """Drafts a family of tasks from a rubric with a model. A program lists its faults; a person has to review it."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib.resources import files
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import ConfigError, UmpiricalError, UsageError
-from umpirical.domain.responses import Response
+from umpirical.domain.responses import Ending, Response
 from umpirical.models.adapters.catalogue import Calling, adapter_for, open_model
 from umpirical.models.money import CapReached, Meter, Pricer
 from umpirical.models.prices import UNPRICED, most_input_tokens
@@ -55,6 +55,14 @@ MAX_PROBLEMS = 4_000
 
 TIMEOUT = 600.0
 """Seconds: a whole family takes a while to write."""
+
+UNFINISHED: Mapping[Ending, str] = {
+    "cut": "the reply was cut short: it needs more than --max-tokens",
+    "refused": "the reply was stopped by a content filter",
+    "broken": "the server gave the reply up",
+    "unknown": "the server does not say that the reply is whole",
+}
+"""What is wrong with a reply that did not end by itself."""
 
 
 class DraftFailed(UmpiricalError):
@@ -230,7 +238,7 @@ def _read(response: Response) -> tuple[Family | None, tuple[str, ...]]:
     """Returns the family that a reply holds, if any, and the problems with it."""
     if response.text is None:
         return None, (f"there was no reply: {response.failure}: {response.failure_detail}",)
-    cut = ("the reply was cut short: it needs more than --max-tokens",) if response.finish_reason == "length" else ()
+    cut = (UNFINISHED[response.ending],) if response.ending != "whole" else ()
     try:
         family = read_draft(response.text, name="the reply")
     except ConfigError as error:

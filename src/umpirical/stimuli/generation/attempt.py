@@ -4,17 +4,26 @@ A protocol without I/O: it yields what is to be asked and is sent what came back
 records and repetition. An attempt that fails anywhere is kept with the reason, and never becomes a stimulus.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from umpirical.domain.attempts import Attempt, CheckResult
 from umpirical.domain.digests import digest
-from umpirical.domain.responses import Response
+from umpirical.domain.responses import Ending, Response
+from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import GoldSource, Stimulus
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.stimuli.generation.commissions import Commission
-from umpirical.stimuli.generation.opinions import REFUSED, SAME, opinion_schema, read_opinion, validator_prompt
+from umpirical.stimuli.generation.opinions import (
+    REFUSED,
+    SAME,
+    UNREAD,
+    Validation,
+    opinion_schema,
+    read_opinion,
+    validator_prompt,
+)
 from umpirical.stimuli.perturbations.catalogue import Made
 from umpirical.text.templates import fill
 
@@ -24,6 +33,14 @@ WriterRole = Literal["generator", "validator"]
 
 LONGEST_TEXT = 200_000
 """The most characters of a generated text; anything longer is a model that did not stop."""
+
+UNFINISHED: Mapping[Ending, str] = {
+    "cut": "the generator was cut off at max_tokens",
+    "refused": "the generator was stopped by a content filter",
+    "broken": "the generator's server gave the text up",
+    "unknown": "the generator's server does not say that the text is whole",
+}
+"""Why a text is not used that did not end by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +153,15 @@ def _opinions(commission: Commission, number: int, text: str) -> Generator[Ask, 
         schema = opinion_schema(kind, terms.scale)
         request = ChatRequest(terms.validator.model, (Message("user", prompt),), decoding, schema)
         said = yield _ask(commission, number, "validator", vote, request)
-        opinions.append(REFUSED if said.text is None else read_opinion(kind, terms.scale, said.text))
+        opinions.append(_opinion(said, kind, terms.scale))
     return tuple(opinions)
+
+
+def _opinion(said: Response, kind: Validation, scale: GradeScale) -> str:
+    """Returns what a validator said. An answer that did not end by itself is none."""
+    if said.text is None or said.ending == "refused":
+        return REFUSED
+    return read_opinion(kind, scale, said.text) if said.ending == "whole" else UNREAD
 
 
 def _ask(commission: Commission, number: int, role: WriterRole, place: int, request: ChatRequest) -> Ask:
@@ -151,10 +175,8 @@ def _seed(commission: Commission, number: int, place: int) -> int:
 def _unusable(written: Response, text: str, *, fence: str) -> str:
     if not text.strip():
         return "the generator wrote nothing"
-    if written.finish_reason == "length":
-        return "the generator was cut off at max_tokens"
-    if written.finish_reason == "content_filter":
-        return "the generator was stopped by a content filter"
+    if written.ending != "whole":
+        return UNFINISHED[written.ending]
     if len(text) > LONGEST_TEXT:
         return f"the generator did not stop: {len(text):,} characters, allowed: {LONGEST_TEXT:,}"
     if fence in text:

@@ -9,7 +9,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.stimuli.generation.commissions import Commission
 from umpirical.text.templates import fill, shipped_template
 
-__all__ = ["DIFFERENT", "REFUSED", "SAME", "UNREAD", "opinion_schema", "read_opinion", "validator_prompt"]
+__all__ = ["DIFFERENT", "REFUSED", "SAME", "UNREAD", "Validation", "opinion_schema", "read_opinion", "validator_prompt"]
 
 Validation = Literal["same-grade", "target-grade", "none"]
 

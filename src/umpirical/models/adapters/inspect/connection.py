@@ -10,6 +10,7 @@ answer stopped before anything else.
 
 import asyncio
 import math
+import warnings
 from collections.abc import Mapping
 from contextvars import Context
 from dataclasses import dataclass, field, replace
@@ -18,9 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.errors import UsageError
 from umpirical.models.adapters.inspect.batches import Batches
-from umpirical.models.adapters.inspect.failures import failure_of, not_billed, redacted
+from umpirical.models.adapters.inspect.failures import failure_of, not_billed
 from umpirical.models.adapters.inspect.replies import asked_parameters, read_completion, read_usage, sent_parameters
+from umpirical.models.adapters.inspect.wire import MOST_BYTES, bound
 from umpirical.models.caller import CallFailed, Connection, Reply, backoff
+from umpirical.models.recording import Recording, largest_body
+from umpirical.models.redaction import environment_secrets
 from umpirical.models.requests import ChatRequest, Decoding, Message
 
 if TYPE_CHECKING:
@@ -34,6 +38,9 @@ BATCH_SECONDS = 25 * 3600
 
 BATCH_CLIENT_RETRIES = 2
 """In a batch the client's requests are uploads and polls: a single failure must not fail every question in it."""
+
+GRACE_SECONDS = 5
+"""How much longer than its own deadline Inspect may take, before a call is ended without it."""
 
 MOST_CONNECTIONS = 1000
 """The size of the connection pool of Inspect's HTTP client."""
@@ -60,16 +67,19 @@ class Provider:
         """Opens a client that is not shared. Raises UsageError if the provider cannot be opened."""
         from inspect_ai.model import get_model
 
+        # A reply of unexpected types would be quoted on standard error, with whatever is in it.
+        warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
         arguments: dict[str, Any] = dict(self.model_args)
         try:
             opened = get_model(self.name, base_url=self.base_url, api_key=self.api_key, memoize=False, **arguments)
         except Exception as error:  # noqa: BLE001  # Inspect, its plugins and 30 providers: whatever it is, it is not open
-            said = redacted(str(error), [self.api_key] if self.api_key else [])
+            said = Recording([self.api_key] if self.api_key else []).detail(str(error))
             fix = "see https://inspect.aisi.org.uk/providers.html for the package and the key it needs"
             raise UsageError(f"Inspect cannot open {self.name}: {said}", fix=fix) from None
         client: Any = getattr(opened.api, "client", None)
         if "max_retries" not in arguments and isinstance(getattr(client, "max_retries", None), int):
             client.max_retries = BATCH_CLIENT_RETRIES if self.batch else 0
+        bound(client)
         return opened
 
 
@@ -99,7 +109,8 @@ class InspectConnection(Connection):
         self._configs: dict[tuple[Decoding, str], GenerateConfig] = {}
         self._opened: Provided | None = provider.open()
         own_key = self._opened.api.api_key
-        self._secrets = tuple({key for key in (provider.api_key, own_key) if key})
+        # A provider may read other variables by itself, such as those of Amazon's services.
+        self.secrets = tuple(filter(None, (provider.api_key, own_key, *environment_secrets())))
         self.client = f"inspect-ai {self._version}"
         self.gathers = provider.batch
 
@@ -118,10 +129,10 @@ class InspectConnection(Connection):
 
     async def send(self, request: ChatRequest, *, trial_id: str) -> Reply:
         messages, config = self._prepare(request, trial_id)
-        asked = await self._ask(messages, config)
+        asked = await self._ask(messages, config, largest_body(request.decoding))
         if asked.output is None:
             assert asked.error is not None  # noqa: S101  # there is no output
-            failed = failure_of(asked.error, secrets=self._secrets)
+            failed = failure_of(asked.error)
             # For a batch, the status says nothing about the bill: it may come from the download of the results.
             failed.turned_down = self._batches is None and not_billed(asked.error)
             failed.sent = asked.sent
@@ -129,7 +140,7 @@ class InspectConnection(Connection):
         refused = asked.call is not None and asked.call.error and asked.output.usage is None
         usage = None if refused else read_usage(asked.output)
         try:
-            return replace(read_completion(asked.output, asked.call, self._secrets), usage=usage, sent=asked.sent)
+            return replace(read_completion(asked.output, asked.call), usage=usage, sent=asked.sent)
         except CallFailed as failed:
             failed.sent, failed.usage, failed.turned_down = asked.sent, usage, bool(refused)
             raise
@@ -139,10 +150,18 @@ class InspectConnection(Connection):
             opened, self._opened = self._opened, None
             await opened.api.aclose()
 
-    async def _ask(self, messages: "list[ChatMessage]", config: "GenerateConfig") -> _Asked:
+    async def _ask(self, messages: "list[ChatMessage]", config: "GenerateConfig", most: int) -> _Asked:
         """Asks in a context of its own, so that Inspect's transcript of the call is freed with it."""
         if self._batches is None:
-            return await asyncio.create_task(_ask(self._open(), messages, config, self._version), context=Context())
+            context = Context()
+            context.run(MOST_BYTES.set, most)
+            asking = asyncio.create_task(_ask(self._open(), messages, config, self._version), context=context)
+            try:
+                # Inspect has the same deadline, but leaves it to each provider's client what ends with it.
+                async with asyncio.timeout(self._seconds + GRACE_SECONDS):
+                    return await asking
+            except TimeoutError:
+                raise CallFailed("timeout", f"no answer within {self._seconds} s") from None
         group, opened = await self._batches.join()
         try:
             together = config.model_copy(update={"batch": self._batches.config(group)})

@@ -1,7 +1,5 @@
 """Interprets an exception from Inspect AI, or from the provider's client under it, as a failed call."""
 
-import re
-from collections.abc import Iterable
 from typing import Any
 
 from tenacity import RetryError
@@ -9,12 +7,7 @@ from tenacity import RetryError
 from umpirical.domain.responses import FailureKind
 from umpirical.models.caller import CallFailed
 
-__all__ = ["failure_of", "not_billed", "redacted"]
-
-KEY_SHAPES = re.compile(
-    r"\b(?:sk|pk|rk|gsk|xai|hf|r8|key)[-_][A-Za-z0-9_\-*.]{6,}|\bAIza[\w-]{10,}|\bAKIA[A-Z0-9]{12,}|\bBearer\s+\S{6,}"
-)
-"""What keys of known providers look like. A provider's error often quotes a wrong key, at least in part."""
+__all__ = ["failure_of", "not_billed"]
 
 CONNECTION_ERRORS = frozenset(
     {"APIConnectionError", "TransportError", "ClientConnectionError", "EndpointConnectionError"}
@@ -28,11 +21,13 @@ CODES: dict[str, FailureKind] = {"rate_limit_exceeded": "rate-limited", "server_
 """Errors that the Responses API reports inside a reply of status 200."""
 
 
-def failure_of(error: BaseException, *, secrets: Iterable[str] = ()) -> CallFailed:
-    """Returns the failure to record. Its detail contains neither the question nor a key."""
+def failure_of(error: BaseException) -> CallFailed:
+    """Returns the failure to record. Its detail does not contain the question."""
     cause = _cause(error)
+    if (refused := _refused_by_us(cause)) is not None:
+        return refused
     status = _status(cause)
-    said = redacted(_message(cause), secrets)
+    said = _message(cause)
     if status is None:
         return CallFailed(_kind(cause), f"{type(cause).__name__}: {said}")
     if status == 429:
@@ -46,13 +41,9 @@ def failure_of(error: BaseException, *, secrets: Iterable[str] = ()) -> CallFail
 def not_billed(error: BaseException) -> bool:
     """Whether the server refused the call, or never saw it."""
     cause = _cause(error)
+    if (refused := _refused_by_us(cause)) is not None:
+        return refused.turned_down
     return _status(cause) is not None or _never_sent(cause)
-
-
-def redacted(text: str, secrets: Iterable[str] = ()) -> str:
-    for secret in secrets:
-        text = text.replace(secret, "[key]")
-    return KEY_SHAPES.sub("[key]", text)
 
 
 def _cause(error: BaseException) -> BaseException:
@@ -60,6 +51,14 @@ def _cause(error: BaseException) -> BaseException:
     while isinstance(error, RetryError) and (last := error.last_attempt.exception()) is not None:
         error = last
     return error
+
+
+def _refused_by_us(cause: BaseException) -> CallFailed | None:
+    """Returns the failure with which a reply was refused before it was read; the provider's client wraps it."""
+    below: BaseException | None = cause
+    while below is not None and not isinstance(below, CallFailed):
+        below = below.__cause__
+    return below
 
 
 def _status(cause: BaseException) -> int | None:

@@ -2,12 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import Usage
-from umpirical.models.adapters.inspect.failures import redacted
 from umpirical.models.adapters.openai_compatible import request_body
 from umpirical.models.caller import CallFailed, Reply
 from umpirical.models.requests import ChatRequest
@@ -26,25 +25,38 @@ NOT_PARAMETERS = frozenset(
 ATTACHMENT = re.compile(r'"attachment://([0-9a-f]+)"')
 
 
-def read_completion(output: "ModelOutput", call: "ModelCall | None", secrets: Iterable[str]) -> Reply:
+def read_completion(output: "ModelOutput", call: "ModelCall | None") -> Reply:
     """Returns an answer or raises CallFailed. Inspect returns refusals and some rejections like a model's answer."""
     if output.empty:
         raise CallFailed("malformed", "a reply without choices")
     choice, text = output.choices[0], output.completion
     if choice.stop_reason == "content_filter" or _is_refusal(choice):
-        raise CallFailed("refused", redacted(text, secrets) or "stopped by the content filter")
+        raise CallFailed("refused", text or "stopped by the content filter")
     if choice.stop_reason == "model_length" or output.error:
-        raise CallFailed("rejected", redacted(output.error or text, secrets))
+        raise CallFailed("rejected", output.error or text)
     response = (call.response if call else None) or {}
     if not text and _has_no_content(response):
         raise CallFailed("malformed", "message content is null, expected text")
     return Reply(
         text,
-        # OpenAI's term, so that a reason has the same name with every adapter.
-        finish_reason="length" if choice.stop_reason == "max_tokens" else choice.stop_reason,
+        finish_reason=_finish_reason(choice.stop_reason, response),
         logprobs=choice.logprobs.model_dump_json() if choice.logprobs else "",
         served_by=" ".join(str(part) for part in (output.model, response.get("system_fingerprint")) if part),
     )
+
+
+def _finish_reason(stop_reason: str, response: Mapping[str, Any]) -> str:
+    """Returns why the answer stopped: in OpenAI's terms or, where Inspect knows none, as the server said it."""
+    if stop_reason != "unknown":
+        return "length" if stop_reason == "max_tokens" else stop_reason
+    try:
+        said = response["choices"][0].get("finish_reason") if "choices" in response else response.get("stop_reason")
+    except (LookupError, TypeError, AttributeError):
+        return stop_reason
+    if said is None and "choices" in response:
+        # Some servers of OpenAI's protocol give no reason.
+        return ""
+    return said if isinstance(said, str) and said else stop_reason
 
 
 def read_usage(output: "ModelOutput") -> Usage:

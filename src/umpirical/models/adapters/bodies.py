@@ -1,0 +1,92 @@
+"""Reads the body of an HTTP reply, under caps: a server may send any amount, in any form, for any time.
+
+Replies are asked for uncompressed, and one that is compressed all the same is refused. A judge's reply is a few kB, so
+nothing is lost, and no decompressor has to be bounded. The time is bounded by the session's total timeout, which a
+server cannot extend by sending a little at a time; the size and number of headers by the session, too.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from umpirical.models.caller import CallFailed
+from umpirical.models.recording import LONGEST_QUOTE
+
+if TYPE_CHECKING:
+    import aiohttp
+
+__all__ = ["IDENTITY", "check_head", "quoted", "read_body", "read_json", "too_large"]
+
+IDENTITY = {"Accept-Encoding": "identity"}
+"""The header that asks for a reply as it is."""
+
+
+def check_head(status: int, headers: Mapping[str, str], most: int) -> None:
+    """Raises CallFailed if the body of a reply is not to be read: a redirect, compressed, or said to be too large."""
+    if 300 <= status < 400:
+        raise CallFailed("rejected", f"HTTP {status}: {_redirect(headers)}", turned_down=True)
+    encoding = headers.get("Content-Encoding", "").strip().lower()
+    if encoding not in ("", "identity"):
+        raise CallFailed("malformed", f"HTTP {status}: a reply in {encoding[:40]}, although it was asked for as it is")
+    length = headers.get("Content-Length", "")
+    if length.isdecimal() and (len(length) > 18 or int(length) > most):
+        raise too_large(most)
+
+
+async def read_body(http: "aiohttp.ClientResponse", most: int) -> bytes:
+    """Returns the body. Raises CallFailed, and closes the connection, once it is larger than `most` bytes."""
+    try:
+        check_head(http.status, http.headers, most)
+        body = await http.content.readany()
+        if http.content.at_eof():
+            return body
+        # One buffer for all: a list of pieces of one byte each would be fifty times as large as they are.
+        whole = bytearray(body)
+        while piece := await http.content.readany():
+            whole += piece
+            if len(whole) > most:
+                raise too_large(most)
+    except CallFailed:
+        # Otherwise the rest would be read before the connection is used again.
+        http.close()
+        raise
+    return bytes(whole)
+
+
+def too_large(most: int) -> CallFailed:
+    return CallFailed("malformed", f"a reply of more than {most:,} bytes, the most for what was asked", lasting=True)
+
+
+def read_json(raw: bytes) -> dict[str, Any]:
+    """Returns the JSON object that a body is. Raises CallFailed for any other, and for one that contradicts itself."""
+    try:
+        reply = json.loads(raw, object_pairs_hook=_without_doubles)
+    except (ValueError, RecursionError):
+        reply = None
+    if not isinstance(reply, dict):
+        raise CallFailed("malformed", f"not a chat completion: {quoted(raw)}")
+    return reply
+
+
+def quoted(raw: bytes) -> str:
+    """Returns as much of a body as is of use in a message."""
+    return raw[:LONGEST_QUOTE].decode("utf-8", "backslashreplace")
+
+
+def _redirect(headers: Mapping[str, str]) -> str:
+    """Names the host that the server points to. Nothing is sent there: whoever it is, the study does not name it."""
+    try:
+        host = urlsplit(headers.get("Location", "")).netloc.rpartition("@")[2]
+    except ValueError:
+        host = ""
+    where = host[:100] or "another address of its own"
+    return f"the server points to {where}, which is not followed; if it is right, make it the base_url"
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns a JSON object; refuses one with a repeated field, of which every reader may take another."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a field is there twice")
+    return found
