@@ -16,7 +16,7 @@ from umpirical.testing import ChatServer
 def run(capsys):
     def run(study: Path, *options: str) -> dict:
         with pytest.raises(SystemExit) as stop:
-            main(["run", str(study), "--yes", "--json", *options])
+            main(["run", str(study), "--trust", "--yes", "--json", *options])
         out = capsys.readouterr()
         assert stop.value.code == REFUSED, out.err
         return json.loads(out.out)[0]
