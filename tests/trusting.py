@@ -18,6 +18,8 @@ def trusting(arguments: Sequence[object]) -> list[str]:
             command = command.commands.get(word) if command is not cli else _named(word)
             if command is not None and not isinstance(command, click.Group):
                 return _with_trust(command, words, place + 1)
+            if command is None and word.startswith("-"):
+                return words
             if command is None:
                 # `umpirical review STUDY` is short for `umpirical review serve STUDY`.
                 return [*words[:place], "--trust", *words[place:]]

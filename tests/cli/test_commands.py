@@ -163,7 +163,7 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tmp_path):
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130
         assert "Traceback" not in err
-        assert f"run the same command again to resume:  umpirical run {study} --yes" in err
+        assert f"run the same command again to resume:  umpirical run {study} --trust --yes" in err
         before = server.asked.total()
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == REFUSED
