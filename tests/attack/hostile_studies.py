@@ -56,7 +56,7 @@ def _model(url: str, **changes: object) -> dict[str, Any]:
 
 SMALL = {"design": {"size": "screen"}}
 SIMULATED = {"name": "theirs", "model": {"adapter": "simulated", "name": "careful"}}
-EXAMINER = {"name": "theirs", "model": {"adapter": "simulated", "name": "careful-grader"}}
+EXAMINER = {"name": "theirs", "model": {"adapter": "simulated", "name": "sound-examiner"}}
 SCALE = {"kind": "ordinal", "labels": ["1", "2", "3"]}
 
 
@@ -159,7 +159,7 @@ def _compiled_only(folder: Path, traps: Traps) -> None:
 
 @_hostile
 def _modules_lying_about(folder: Path, traps: Traps) -> None:
-    _study(folder, SIMULATED)
+    _study(folder, _model(traps.url))
     for name in ("sitecustomize", "usercustomize", "conftest", "click", "yaml", "datasets", "re2", "duckdb", "rich"):
         (folder / f"{name}.py").write_text(_code(traps))
     (folder / "theirs.egg-info").mkdir()
@@ -304,5 +304,5 @@ def _shipped_run_with_a_pattern(folder: Path, traps: Traps) -> None:
 
 @_hostile
 def _shipped_run_with_escapes(folder: Path, traps: Traps) -> None:
-    _study(folder, SIMULATED)
-    _shipped(folder, traps, SIMULATED, name="theirs-\x1b]52;c;Y2FuYXJ5\x07\x1b[2Jx")
+    _shipped_run_of_a_function(folder, traps)
+    (folder / "runs" / "theirs-1").rename(folder / "runs" / "theirs-\x1b]52;c;Y2FuYXJ5\x07\x1b[2Jx")

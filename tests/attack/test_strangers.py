@@ -34,8 +34,6 @@ FEW = (
     "generator",
     "hugging-face-url",
     "hugging-face-absolute",
-    "shipped-run-of-a-server",
-    "shipped-run-of-a-function",
     "shipped-run-with-escapes",
 )
 """The folders that every gate tries; `just attack` tries all of them."""
@@ -356,6 +354,8 @@ def test_what_was_compiled_elsewhere_is_not_run(traps, capsys, tmp_path):
 
 def test_a_module_in_the_current_folder_is_not_imported(traps, tmp_path):
     folder = written("modules-lying-about", tmp_path / "lying", traps)
+    simulated = "{name: a, model: {adapter: simulated, name: careful}}"
+    (folder / "umpirical.yaml").write_text(f"study: s\njudges: [{simulated}]\ndesign: {{size: screen}}\n")
     for words in (["check"], ["doctor"], ["--version"]):
         done = subprocess.run(
             [sys.executable, "-m", "umpirical", *words],
