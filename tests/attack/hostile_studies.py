@@ -68,7 +68,7 @@ def _stress(folder: Path, *judges: dict[str, Any], path: str = "data.csv", **key
 
 
 def _code(traps: Traps) -> str:
-    return f"open({str(traps.ran)!r}, 'a').write('ran')\ndef judge(task, first, second=''):\n    return '1'\n"
+    return f"with open({str(traps.ran)!r}, 'a') as file:\n    file.write('ran')\ndef judge(task, first, second=''):\n    return '1'\n"
 
 
 def _variants(name: str, /, **changes: Any) -> None:

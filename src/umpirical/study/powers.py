@@ -6,7 +6,7 @@ All of it is derived from the study file. Nothing is imported, sent or read outs
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -15,13 +15,14 @@ from urllib.parse import urlsplit
 
 from umpirical.datasets.readers import READERS
 from umpirical.domain.errors import UsageError
+from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import code_files
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.protocol import DataSource
 from umpirical.protocols.study import Study
 
-__all__ = ["Power", "powers_of"]
+__all__ = ["Power", "powers_of", "powers_of_judges"]
 
 PowerKind = Literal["send", "secret", "argument", "code", "data", "limit", "answers"]
 
@@ -57,15 +58,20 @@ def powers_of(
     `named` are judges that the person has named in the command itself, and not by way of a file; without `data`, so
     were the data. `made_here` are runs that were made on this machine.
     """
-    judges = [judge for judge in study.spec.judges if judge.name not in named]
-    models = [*(judge.model for judge in judges if judge.model), *(model for _, model in study.protocol.models(study))]
-    functions = [judge.callable for judge in judges if judge.callable and judge.name not in study.found]
-    found = [power for model in models for power in _of_model(model)]
-    found += _of_code(study.folder, functions)
+    judges = [judge for judge in study.spec.judges if judge.name not in {*named, *study.found}]
+    found = powers_of_judges(judges, study.folder)
+    found += [power for _, model in study.protocol.models(study) for power in _of_model(model)]
     if data:
         found += [power for source in study.protocol.sources(study) for power in _of_source(source, study.folder)]
     found += _of_runs(study.folder, made_here)
     return list({power.key: power for power in found}.values())
+
+
+def powers_of_judges(judges: Iterable[JudgeSpec], folder: Path) -> list[Power]:
+    """Returns what asking judges would do; `folder` is where their code is looked up."""
+    known = list(judges)
+    found = [power for judge in known if judge.model for power in _of_model(judge.model)]
+    return [*found, *_of_code(folder, [judge.callable for judge in known if judge.callable])]
 
 
 def _of_model(model: ModelSpec) -> Iterator[Power]:

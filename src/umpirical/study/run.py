@@ -24,7 +24,7 @@ from umpirical.store.snapshots import snapshot, started
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.preflight import Preflighting, ask_preflight, plan_preflight
 from umpirical.study.prepare import prepare_run
-from umpirical.study.trust import Agree, ensure_trusted
+from umpirical.study.trust import Agree, ensure_judge_trusted, ensure_trusted
 
 __all__ = [
     "Consent",
@@ -186,6 +186,7 @@ def follow_run(folder: Path, agree: Agree) -> tuple[Run, tuple[str, ...]]:
     the run, whose answers are reused, so the judge is measured on both.
     """
     run = open_run(folder)
+    ensure_judge_trusted(run.judge, run.call.folder, agree)
     protocol = protocol_of_run(run.store)
     followed = protocol.more(run, protocol.report(run))
     ensure_trusted(followed.study, agree)

@@ -15,11 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from umpirical.domain.errors import NotTrusted
+from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.study import Study
-from umpirical.study.powers import Power, powers_of
+from umpirical.study.powers import Power, powers_of, powers_of_judges
 from umpirical.text.inert import inert
 
-__all__ = ["Agree", "Asked", "agree_to_all", "agree_to_none", "ensure_trusted", "note_run", "trust_as_made"]
+__all__ = [
+    "Agree",
+    "Asked",
+    "agree_to_all",
+    "agree_to_none",
+    "ensure_judge_trusted",
+    "ensure_trusted",
+    "note_run",
+    "trust_as_made",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +81,27 @@ def ensure_trusted(study: Study[Any], agree: Agree, *, named: Collection[str] = 
 
     `named` are judges that the person has named in the command itself. Without `data`, so were the data.
     """
-    place = _place(study.folder)
+    here = _made_here(_place(study.folder), study.folder)
+    _ensure(study.folder, powers_of(study, named=named, data=data, made_here=here), agree)
+
+
+def ensure_judge_trusted(judge: JudgeSpec, folder: Path, agree: Agree) -> None:
+    """Raises NotTrusted unless what asking a judge would do has been agreed to: one that a run names, say."""
+    _ensure(folder, powers_of_judges([judge], folder), agree)
+
+
+def _ensure(folder: Path, powers: Sequence[Power], agree: Agree) -> None:
+    place = _place(folder)
     agreed = _read(place)
-    powers = powers_of(study, named=named, data=data, made_here=_made_here(place, study.folder))
     new = [power for power in powers if power.key not in agreed]
     if not new:
         return
-    if not agree(Asked(study.folder, new, before=bool(agreed))):
+    if not agree(Asked(folder, new, before=bool(agreed))):
         raise NotTrusted(
             "nobody has agreed to what this study would do; nothing was sent, and none of its code was run",
             fix="read the list, then add --trust, or answer yes on a terminal",
         )
-    _write(place, study.folder, agreed, new)
+    _write(place, folder, agreed, new)
 
 
 def trust_as_made(study: Study[Any]) -> None:
