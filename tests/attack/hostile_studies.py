@@ -68,7 +68,8 @@ def _stress(folder: Path, *judges: dict[str, Any], path: str = "data.csv", **key
 
 
 def _code(traps: Traps) -> str:
-    return f"with open({str(traps.ran)!r}, 'a') as file:\n    file.write('ran')\ndef judge(task, first, second=''):\n    return '1'\n"
+    leave = f"with open({str(traps.ran)!r}, 'a') as file:\n    file.write('ran')\n"
+    return f"{leave}def judge(task, first, second=''):\n    return '1'\n"
 
 
 def _variants(name: str, /, **changes: Any) -> None:

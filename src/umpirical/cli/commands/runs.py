@@ -25,7 +25,7 @@ def command(study: Path, as_json: bool) -> None:  # noqa: FBT001
         return
     for state in states:
         if state.damage:
-            say(inert(f"{state.name}  DAMAGED: {state.damage}"))
+            say(f"{state.name}  DAMAGED: {state.damage}")
             continue
         failed = f", {state.failed:,} failed" if state.failed else ""
         done = "  ".join(filter(None, (state.document, state.decision))) or "not measured yet"
