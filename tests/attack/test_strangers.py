@@ -274,7 +274,8 @@ def test_agreements_are_the_users_own_and_not_in_the_folder(traps, capsys, tmp_p
 def test_a_study_that_does_nothing_of_the_kind_is_never_asked_about(traps, capsys, tmp_path):
     folder = tmp_path / "own"
     assert outcome(capsys, ["init", str(folder)])[0] == 0
-    assert outcome(capsys, ["check", str(folder)])[0] == 0
+    study = folder / "umpirical.yaml"
+    study.write_text(study.read_text().replace("repeats: 1", "repeats: 1\n  size: screen"))
     assert outcome(capsys, ["plan", str(folder)])[0] == 0
     # Planned runs were made here, so their answers are no stranger's.
     assert list((folder / "runs").iterdir())
@@ -484,14 +485,16 @@ def test_a_study_cannot_ask_for_any_number_of_calls(capsys, tmp_path):
     outcome(capsys, ["init", str(folder)])
     study = folder / "umpirical.yaml"
     study.write_text(study.read_text().replace("repeats: 1", "repeats: 10000\n  size: screen"))
-    for command in ("check", "plan", "run"):
-        code, _, err = outcome(capsys, [command, str(folder)])
+    code, _, err = outcome(capsys, ["check", str(folder)])
+    assert code == 2
+    assert "more than 1,000,000 calls" in err
+    assert "--max-calls N" in err
+    study.write_text(study.read_text().replace("repeats: 10000", "repeats: 1"))
+    for command in ("plan", "run"):
+        code, _, err = outcome(capsys, [command, str(folder), "--max-calls", "100"])
         assert code == 2
-        assert "more than 1,000,000 calls" in err
-        assert "--max-calls N" in err
-    study.write_text(study.read_text().replace("repeats: 10000", "repeats: 2"))
-    assert outcome(capsys, ["check", str(folder), "--max-calls", "100"])[0] == 2
-    assert outcome(capsys, ["check", str(folder), "--max-calls", "1000"])[0] == 0
+        assert "more than 100 calls" in err
+    assert outcome(capsys, ["plan", str(folder), "--max-calls", "1000"])[0] == 0
 
 
 def test_what_a_person_sets_has_no_such_limit(tmp_path):
