@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.browsing import ARGUMENTS, CHROMIUM
 from tests.sharing import SHARED
+from tests.trusting import trusting
 from tests.weights import group_of, is_heavy, longest_first
 
 # Both go by wall time, which says how busy the machine is.
@@ -21,7 +22,7 @@ def pytest_configure(config):
     if SHARED not in os.environ:
         shared = TemporaryDirectory(prefix="umpirical-tests-")
         os.environ[SHARED] = shared.name
-        # The key of reviews is made there, and not in the home of whoever runs the tests.
+        # The key of reviews and what tests agree to are kept there, and not in the home of whoever runs the tests.
         os.environ["XDG_STATE_HOME"] = str(Path(shared.name) / "state")
         config.add_cleanup(lambda: (os.environ.pop(SHARED), shared.cleanup()))
 
@@ -75,12 +76,12 @@ def run_demo(tmp_path_factory):
 
 @pytest.fixture
 def umpirical(capsys):
-    """Runs a command in this process; returns exit code, standard output, standard error."""
+    """Runs a command in this process, with --trust; returns exit code, standard output, standard error."""
     from umpirical.cli import main
 
     def run(*arguments: object) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as stop:
-            main([str(argument) for argument in arguments])
+            main(trusting(arguments))
         captured = capsys.readouterr()
         return stop.value.code or 0, captured.out, captured.err
 

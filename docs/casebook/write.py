@@ -33,7 +33,7 @@ from umpirical.protocols.datasheet.record import Datasheet, parse_datasheet
 from umpirical.protocols.study import StudySpec
 from umpirical.reports import numbers
 from umpirical.reports.record import AuditRow, EstimateRecord, MeasureRecord
-from umpirical.study.file import load_study
+from umpirical.study.file import read_study
 
 __all__ = ["MODELS", "Casebook", "Model", "NotBorneOut", "faults", "main", "render_pages"]
 
@@ -201,7 +201,7 @@ class Casebook:
         return self.readouts(record).rows
 
     def study(self, model: str) -> StudySpec:
-        return load_study(self.folder / "studies" / model).spec
+        return read_study(self.folder / "studies" / model).spec
 
     def _measure(self, record: str, name: str, stratum: str, **where: str) -> MeasureRecord:
         found = self._find(record, name, stratum, **where)

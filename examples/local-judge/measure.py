@@ -4,4 +4,4 @@ from umpirical.cli import main
 from umpirical.testing import LlamaServer, installed_model
 
 with LlamaServer(installed_model("smollm2"), port=8080):
-    main(["run", "."])
+    main(["run", ".", "--trust"])

@@ -37,6 +37,10 @@ class Registry(Generic[T]):
         plugins = sorted(point.name for point in _plugins(self._group, tuple(sys.path)))
         return [*self._builtins, *(name for name in plugins if name not in self._builtins)]
 
+    def is_built_in(self, name: str) -> bool:
+        """Whether the name is not a plugin's."""
+        return name in self._builtins
+
     def get(self, name: str) -> T:
         """Returns the object of that name. If there is none, UsageError suggests the name that was probably meant."""
         if name in self._builtins:

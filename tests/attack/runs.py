@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.stimuli.built import lend_stimuli
+from tests.trusting import trusting
 from umpirical.protocols.datasheet.report import read_run
 from umpirical.runs.executor import Unwatched
 from umpirical.runs.run import open_run
 from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import snapshot
-from umpirical.study.file import load_study
+from umpirical.study.file import read_study
 from umpirical.study.run import complete_run, plan_runs
 
 __all__ = ["command", "copy_study", "said", "simulated_run", "unseal"]
@@ -31,7 +32,7 @@ def simulated_run(folder: Path, *, repeats: int = 1) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     lend_stimuli(folder)
     (folder / "umpirical.yaml").write_text(STUDY.format(repeats=repeats))
-    [run] = plan_runs(load_study(folder), ())
+    [run] = plan_runs(read_study(folder), ())
     return complete_run(run, 8, lambda *_: Unwatched()).folder
 
 
@@ -61,5 +62,5 @@ def said(run: Path) -> tuple[Any, ...]:
 
 def command(*arguments: object, prefix: tuple[str, ...] = ()) -> "subprocess.Popen[str]":
     """Starts the command line in a process of its own."""
-    whole = [*prefix, sys.executable, "-m", "umpirical", *map(str, arguments)]
+    whole = [*prefix, sys.executable, "-m", "umpirical", *trusting(arguments)]
     return subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -8,6 +8,7 @@ import sqlite3
 import pytest
 
 from tests.attack.runs import copy_study, said, simulated_run, unseal
+from tests.trusting import trusting
 from umpirical.cli import main
 from umpirical.domain.errors import StoreError
 from umpirical.runs.run import open_run
@@ -40,7 +41,7 @@ def run(sound, tmp_path):
 def umpirical(capsys):
     def umpirical(*arguments):
         with pytest.raises(SystemExit) as stop:
-            main([str(argument) for argument in arguments])
+            main(trusting(arguments))
         out = capsys.readouterr()
         return stop.value.code, out.out, out.err
 

@@ -154,7 +154,7 @@ def test_check_says_which_key_is_missing(umpirical, tmp_path):
 def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tmp_path):
     with ChatServer(swayed_answer, latency=0.02) as server:
         study = write_study(tmp_path, server.base_url, concurrency=8)
-        command = [sys.executable, "-m", "umpirical", "run", str(study), "--yes", "--json"]
+        command = [sys.executable, "-m", "umpirical", "run", str(study), "--trust", "--yes", "--json"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         deadline = time.monotonic() + 60
         while server.answered.total() < 100 and time.monotonic() < deadline:
@@ -163,7 +163,7 @@ def test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on(tmp_path):
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130
         assert "Traceback" not in err
-        assert f"run the same command again to resume:  umpirical run {study} --yes" in err
+        assert f"run the same command again to resume:  umpirical run {study} --trust --yes" in err
         before = server.asked.total()
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == REFUSED

@@ -10,7 +10,7 @@ from umpirical.datasets.items import read_items
 from umpirical.protocols.catalogue import start_study
 from umpirical.protocols.stress.record import parse_stress
 from umpirical.protocols.stress.start import ENOUGH, RUBRIC_PLACEHOLDER, SAMPLE, start_stress_study
-from umpirical.study.file import load_study
+from umpirical.study.file import read_study
 
 ANSWERS = [
     ("a1", "Why is the sky blue?", "Because air scatters blue light more than red.", "good"),
@@ -38,7 +38,7 @@ def test_the_study_that_is_written_is_read_and_takes_the_data_as_guessed(umpiric
     assert code == 0
     for name in ("umpirical.yaml", "instruction.txt", "rubric.txt"):
         assert f"wrote {tmp_path / name}" in out
-    study = load_study(tmp_path)
+    study = read_study(tmp_path)
     items, summary = read_items(study.spec.dataset, tmp_path)
     assert [item.name for item in items] == ["a1", "a2", "a3", "a4"]
     assert items[2].response == ANSWERS[2][2]
@@ -108,7 +108,7 @@ def test_a_label_column_of_two_values_is_found_without_a_telling_name(umpirical,
 
 def test_a_rubric_that_nobody_has_written_can_be_told(tmp_path):
     start_stress_study(tmp_path, write_answers(tmp_path), told={})
-    assert load_study(tmp_path).rubric.strip() == RUBRIC_PLACEHOLDER
+    assert read_study(tmp_path).rubric.strip() == RUBRIC_PLACEHOLDER
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_the_scale_is_written_with_what_is_not_known_of_it(umpirical, tmp_path, 
     text = (tmp_path / "umpirical.yaml").read_text()
     assert scale in text
     assert comment in text
-    spec = load_study(tmp_path).spec.dataset
+    spec = read_study(tmp_path).spec.dataset
     items, _ = read_items(spec, tmp_path)
     assert all(item.labels for item in items)
     assert spec.positive == ()
@@ -141,7 +141,7 @@ def test_the_scale_is_written_with_what_is_not_known_of_it(umpirical, tmp_path, 
 @pytest.mark.parametrize(("count", "size"), [(SAMPLE, None), (SAMPLE + 1, SAMPLE)])
 def test_of_many_rows_some_are_taken(tmp_path, count, size):
     start_stress_study(tmp_path, write_answers(tmp_path, labelled(["1", "2", "3"] * count)[:count]), told={})
-    spec = load_study(tmp_path).spec.dataset
+    spec = read_study(tmp_path).spec.dataset
     assert spec.sample.size == size
     assert len(read_items(spec, tmp_path)[0]) == SAMPLE
 
@@ -152,7 +152,7 @@ def test_strata_are_offered_and_not_taken(tmp_path):
     start_stress_study(tmp_path, data, told={})
     text = (tmp_path / "umpirical.yaml").read_text()
     assert '# strata: ["topic"]' in text
-    assert load_study(tmp_path).spec.dataset.columns.strata == ()
+    assert read_study(tmp_path).spec.dataset.columns.strata == ()
 
 
 def test_columns_can_be_named(umpirical, tmp_path):
@@ -162,7 +162,7 @@ def test_columns_can_be_named(umpirical, tmp_path):
     )
     assert code == 0
     assert out.count("(as you said)") == 3
-    columns = load_study(tmp_path).spec.dataset.columns
+    columns = read_study(tmp_path).spec.dataset.columns
     assert (columns.response, columns.task, columns.label) == ("odd", "answer", "even")
 
 
@@ -204,7 +204,7 @@ def test_nothing_is_ever_written_over(umpirical, tmp_path):
     (tmp_path / "instruction.txt").write_text("my instruction")
     _, out, _ = umpirical("init", tmp_path, "--from", data)
     assert out.count("wrote ") == 1
-    study = load_study(tmp_path)
+    study = read_study(tmp_path)
     assert (study.rubric, study.instruction) == ("my rubric", "my instruction")
     before = (tmp_path / "umpirical.yaml").read_text()
     code, _, err = umpirical("init", tmp_path, "--from", data)
@@ -219,19 +219,19 @@ def test_data_beside_the_folder_is_named_from_it_and_every_command_told(umpirica
     assert "umpirical check" in out
     assert "--outside" in out
     assert 'path: "../answers.csv"' in (tmp_path / "study" / "umpirical.yaml").read_text()
-    study = load_study(tmp_path / "study", outside=True)
+    study = read_study(tmp_path / "study", outside=True)
     assert len(read_items(study.spec.dataset, study.folder)[0]) == 4
     # Both can be moved, together.
     shutil.move(tmp_path, tmp_path.with_name(f"{tmp_path.name}-moved"))
     moved = tmp_path.with_name(f"{tmp_path.name}-moved") / "study"
-    assert len(read_items(load_study(moved, outside=True).spec.dataset, moved)[0]) == 4
+    assert len(read_items(read_study(moved, outside=True).spec.dataset, moved)[0]) == 4
 
 
 def test_data_far_away_is_named_in_full(tmp_path):
     data = write_answers(tmp_path / "far" / "away")
     started = start_stress_study(tmp_path / "a" / "study", data, told={})
     assert started.options == "--outside"
-    assert load_study(started.file, outside=True).spec.dataset.path == str(data)
+    assert read_study(started.file, outside=True).spec.dataset.path == str(data)
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_a_column_of_any_name_is_read_back_as_that(tmp_path, column):
     start_stress_study(tmp_path, data, told={"response": column})
     text = (tmp_path / "umpirical.yaml").read_text()
     assert "\u202e" not in text
-    spec = load_study(tmp_path).spec.dataset
+    spec = read_study(tmp_path).spec.dataset
     assert spec.columns.response == column
     assert read_items(spec, tmp_path)[0][1].response == "An answer of some length, 1."
 
@@ -271,7 +271,7 @@ def test_labels_of_any_spelling_are_read_back_as_they_are(tmp_path):
     records = [{"text": f"An answer of some length, {n}.", "label": label} for n, label in enumerate(labels)]
     data.write_text("".join(json.dumps(record) + "\n" for record in records))
     start_stress_study(tmp_path, data, told={})
-    spec = load_study(tmp_path).spec.dataset
+    spec = read_study(tmp_path).spec.dataset
     assert sorted(spec.scale.labels) == sorted(labels)
     assert [item.labels[0] for item in read_items(spec, tmp_path)[0]] == labels
 
@@ -279,9 +279,9 @@ def test_labels_of_any_spelling_are_read_back_as_they_are(tmp_path):
 @pytest.mark.parametrize("name", ["123", "true", "null", "étude", "a b", "1e5"])
 def test_a_folder_of_any_name_gives_a_study_that_is_read(tmp_path, name):
     start_study(tmp_path / name)
-    assert load_study(tmp_path / name).spec.study
+    assert read_study(tmp_path / name).spec.study
     start_stress_study(tmp_path / "with" / name, write_answers(tmp_path / "with" / name), told={})
-    assert load_study(tmp_path / "with" / name).spec.study
+    assert read_study(tmp_path / "with" / name).spec.study
 
 
 def test_foreign_names_cannot_drive_the_terminal(umpirical, tmp_path):
@@ -300,7 +300,7 @@ def test_the_essays_make_a_study_without_a_word_of_help(umpirical, tmp_path):
     code, out, _ = umpirical("init", tmp_path, "--from", PERSUADE / "essays.csv")
     assert code == 0
     assert "ordinal: 1, 2, 3, 4, 5, 6   (as numbers in order)" in out
-    study = load_study(tmp_path, outside=True)
+    study = read_study(tmp_path, outside=True)
     items, summary = read_items(study.spec.dataset, tmp_path, seed=study.spec.seed)
     assert (summary.rows, len(items)) == (93, 93)
     code, out, err = umpirical("check", tmp_path, "--outside")

@@ -371,7 +371,7 @@ def on_a_terminal(command: list[str], answer: str) -> tuple[int, str]:
 def test_on_a_terminal_the_question_is_asked_and_no_is_the_default(tmp_path, answer, code, calls):
     with ChatServer(swayed_answer) as server:
         study = write_study(tmp_path, server.base_url, price="{input: 1, output: 1}")
-        found, seen = on_a_terminal([sys.executable, "-m", "umpirical", "run", str(study)], answer)
+        found, seen = on_a_terminal([sys.executable, "-m", "umpirical", "run", str(study), "--trust"], answer)
         assert server.asked.total() == calls
     assert found == code
     # A question for the few calls of the preflight, and one for the rest.

@@ -23,7 +23,7 @@ from umpirical.protocols.review.opening import open_review
 from umpirical.review.choices import ReviewChoice
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.store.yaml_files import parse_yaml
-from umpirical.study.file import load_study
+from umpirical.study.file import read_study
 
 LINK = re.compile(r"(http://127\.0\.0\.1:\d+)/join/([\w-]{43,})")
 
@@ -59,7 +59,18 @@ def decided(folder, people=("ana", "ben"), labels=lambda item: item.target):
 @contextmanager
 def served(folder, *options):
     """A review in a process of its own; what it says up to the link, and once it was stopped, all the rest."""
-    command = [sys.executable, "-m", "umpirical", "review", str(folder), "--no-open", "--port", "0", *options]
+    command = [
+        sys.executable,
+        "-m",
+        "umpirical",
+        "review",
+        str(folder),
+        "--trust",
+        "--no-open",
+        "--port",
+        "0",
+        *options,
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         review = SimpleNamespace(said="", rest="", code=None)
         try:
@@ -422,7 +433,7 @@ def test_the_study_file_of_the_guide_is_one(tmp_path):
     folder = small_study(tmp_path)
     file = folder / "umpirical.yaml"
     file.write_text(json.dumps(json.loads(file.read_text()) | parse_yaml(review, name="guide").data))
-    spec = load_study(folder).spec.review
+    spec = read_study(folder).spec.review
     assert (spec.overlap, spec.undecided, spec.sensitive) == (2, "leave-out", ("label-flip",))
 
 

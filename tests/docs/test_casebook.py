@@ -12,7 +12,7 @@ from umpirical.cli import COMMANDS
 from umpirical.domain.readouts import READOUTS
 from umpirical.protocols.datasheet.readouts.record import parse_readouts
 from umpirical.protocols.datasheet.record import parse_datasheet
-from umpirical.study.file import load_study
+from umpirical.study.file import read_study
 
 FOLDER = ROOT / "docs" / "casebook"
 
@@ -207,7 +207,7 @@ def test_a_record_is_as_it_was_written_and_names_nothing_of_a_machine(name):
 @each_judge
 def test_the_study_file_is_that_of_the_record(name):
     sheet = BOOK.sheet(name)
-    study = load_study(FOLDER / "studies" / name.removesuffix("-grade"))
+    study = read_study(FOLDER / "studies" / name.removesuffix("-grade"))
     (spec,) = (judge for judge in study.spec.judges if judge.name == name)
     assert spec.kind == sheet.judge.kind
     assert spec.model.name in sheet.judge.model

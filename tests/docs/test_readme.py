@@ -8,6 +8,7 @@ import pytest
 from tests.docs.reading import ROOT, blocks, table
 from tests.runs.loopback import swayed_answer
 from tests.stimuli.built import lend_stimuli
+from tests.trusting import trusting
 from umpirical.cli import main
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.report import NON_CLAIMS
@@ -34,7 +35,7 @@ def run(tmp_path, monkeypatch, capsys):
         program, *arguments = shlex.split(line)
         assert program == "umpirical"
         with pytest.raises(SystemExit) as stop:
-            main(arguments)
+            main(trusting(arguments))
         shown = capsys.readouterr()
         assert (stop.value.code or 0) == code, shown.err
         return shown.out

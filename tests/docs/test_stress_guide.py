@@ -8,6 +8,7 @@ import pytest
 from tests.docs.reading import ROOT, blocks, table
 from tests.protocols.stress.samples import report as stress_sample
 from tests.protocols.stress.samples import stress_test
+from tests.trusting import trusting
 from umpirical.cli import main
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally, ChangeTally, Tallies
@@ -35,7 +36,7 @@ def test_the_commands_lead_from_a_file_to_a_report(tmp_path, monkeypatch, capsys
         program, *arguments = shlex.split(line)
         assert program == "umpirical"
         with pytest.raises(SystemExit) as stop:
-            main(arguments)
+            main(trusting(arguments))
         assert not stop.value.code, capsys.readouterr().err
     index = (tmp_path / "my-study" / "report" / "index.html").read_text()
     assert "Vertical spacing" in index

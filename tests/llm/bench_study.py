@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.trusting import trusting
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Order, Presented
 from umpirical.runs.plan import shown
@@ -33,7 +34,7 @@ def write_study(folder: Path, base_url: str) -> Path:
 
 def umpirical(*arguments: object, folder: Path) -> "subprocess.CompletedProcess[str]":
     """The command, as a person would run it."""
-    command = [sys.executable, "-m", "umpirical", *map(str, arguments)]
+    command = [sys.executable, "-m", "umpirical", *trusting(arguments)]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from tests.protocols.stress.end_to_end.loopback import answer
+from tests.trusting import trusting
 from umpirical.cli import cli
 from umpirical.testing import ChatServer
 
@@ -165,7 +166,7 @@ def _rounded(value: Any) -> Any:
 
 
 def _command(*arguments: object) -> str:
-    result = CliRunner().invoke(cli, [str(argument) for argument in arguments], standalone_mode=False)
+    result = CliRunner().invoke(cli, trusting(arguments), standalone_mode=False)
     if result.exception is not None:
         raise result.exception
     return result.stdout
@@ -276,9 +277,9 @@ def _decide(folder: Path) -> None:
     from umpirical.protocols.review.items import ItemFeed
     from umpirical.protocols.review.opening import open_review
     from umpirical.review.choices import ReviewChoice
-    from umpirical.study.file import load_study
+    from umpirical.study.file import read_study
 
-    study = load_study(folder)
+    study = read_study(folder)
     opened = open_review(study.protocol.review(study), begin=True)
     try:
         ItemFeed(study.protocol.writing(study)).into(opened.desk)

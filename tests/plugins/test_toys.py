@@ -17,6 +17,7 @@ from tests.plugins.toy_model_adapter import ADAPTER as SOCKETS
 from tests.plugins.toy_protocol import PREFERENCE
 from tests.plugins.toy_section import SECTION
 from tests.testing.chat_backend import chat_backend
+from tests.trusting import trusting
 from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.domain.trials import Presented
 from umpirical.judges.spec import JudgeSpec
@@ -73,7 +74,7 @@ def installed(tmp_path_factory):
 @pytest.fixture
 def umpirical(installed, tmp_path):
     def run(*arguments, succeeds=True):
-        command = [sys.executable, "-m", "umpirical", *map(str, arguments)]
+        command = [sys.executable, "-m", "umpirical", *trusting(arguments)]
         done = subprocess.run(command, check=False, env=installed, cwd=tmp_path, capture_output=True, text=True)
         assert (done.returncode in DECIDED) == succeeds, done.stderr
         return done.stdout + done.stderr

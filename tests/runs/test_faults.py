@@ -31,7 +31,7 @@ def faulty(trial_id: str, times: int) -> Fault | None:
 
 def run(study: Path) -> tuple[int, dict]:
     with pytest.raises(SystemExit) as stop, redirect_stdout(StringIO()) as out:
-        main(["run", str(study), "--yes", "--json"])
+        main(["run", str(study), "--trust", "--yes", "--json"])
     return stop.value.code, json.loads(out.getvalue())[0]
 
 
@@ -95,7 +95,7 @@ def test_a_server_that_is_down_is_given_up_on_and_the_run_can_be_resumed(tmp_pat
     with ChatServer(swayed_answer, misbehave=lambda _t, _n: "server-error") as server:
         study = write_study(tmp_path / "down", server.base_url, attempts=1)
         with pytest.raises(SystemExit) as stop:
-            main(["run", str(study), "--yes", "--no-preflight"])
+            main(["run", str(study), "--trust", "--yes", "--no-preflight"])
         assert stop.value.code == 5
         assert "calls in a row failed" in capsys.readouterr().err
         assert server.asked.total() < 150

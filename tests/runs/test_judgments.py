@@ -13,7 +13,7 @@ from umpirical.runs.plan import shown
 from umpirical.stimuli.controlled.family_files import load_family
 from umpirical.stimuli.controlled.materials import crossed_materials
 from umpirical.store.parquet import read_rows
-from umpirical.study.file import load_study
+from umpirical.study.file import read_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import complete_run
 
@@ -35,7 +35,7 @@ def grade(task, answer):
 
 def read(folder, judge):
     (folder / "fishy_judge.py").write_text(JUDGE)
-    study = load_study(write_own_study(folder, CROSSED, judge=judge))
+    study = read_study(write_own_study(folder, CROSSED, judge=judge))
     run = prepare_run(study, study.spec.judges[0])
     complete_run(run, 2, lambda *_: Silent())
     found = read_run(run)

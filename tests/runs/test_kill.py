@@ -19,7 +19,7 @@ UNDER_COMMIT = 64
 
 
 def run_command(study: Path) -> list[str]:
-    return [sys.executable, "-m", "umpirical", "run", str(study), "--yes", "--json"]
+    return [sys.executable, "-m", "umpirical", "run", str(study), "--trust", "--yes", "--json"]
 
 
 def start(study: Path) -> subprocess.Popen[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
-from umpirical.study.file import load_study
+from umpirical.study.file import read_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import complete_run
 from umpirical.testing import ChatServer, Fault
@@ -37,7 +37,7 @@ def faulty(trial_id: str, times: int) -> Fault | None:
 )
 def test_none_lost_none_doubled_and_failures_are_those_beyond_the_retries(tmp_path, repeats):
     with ChatServer(swayed_answer, misbehave=faulty, keep_bodies=0) as server:
-        study = load_study(
+        study = read_study(
             write_study(tmp_path, server.base_url, repeats=repeats, timeout=5.0, attempts=ATTEMPTS, concurrency=128)
         )
         run = prepare_run(study, study.spec.judges[0])

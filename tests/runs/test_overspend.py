@@ -15,7 +15,7 @@ from umpirical.models.money import CapReached, Ledger, Meter
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.runs.local import LocalExecutor
 from umpirical.runs.run import open_run
-from umpirical.study.file import load_study
+from umpirical.study.file import read_study
 from umpirical.study.prepare import prepare_run
 from umpirical.testing import ChatServer, Fault
 
@@ -55,7 +55,7 @@ def billed(server: ChatServer) -> Decimal:
 @pytest.fixture
 def planned(tmp_path):
     def plan(server: ChatServer):
-        study = load_study(write_study(tmp_path, server.base_url, timeout=0.3, attempts=3, concurrency=64))
+        study = read_study(write_study(tmp_path, server.base_url, timeout=0.3, attempts=3, concurrency=64))
         return prepare_run(study, study.spec.judges[0])
 
     return plan

@@ -16,7 +16,7 @@ from umpirical.testing import ChatServer
 def run(capsys):
     def run(study: Path, *options: str) -> dict:
         with pytest.raises(SystemExit) as stop:
-            main(["run", str(study), "--yes", "--json", *options])
+            main(["run", str(study), "--trust", "--yes", "--json", *options])
         out = capsys.readouterr()
         assert stop.value.code == REFUSED, out.err
         return json.loads(out.out)[0]
@@ -61,7 +61,7 @@ def test_what_is_taken_over_is_verified_and_said(tmp_path, run, capsys):
         first = run(study)
         edit(study, "repeats: 1", "repeats: 2")
         with pytest.raises(SystemExit):
-            main(["plan", str(study)])
+            main(["plan", str(study), "--trust"])
         assert f"{CALLS} answers are taken over from run {first['run']}" in capsys.readouterr().err
 
         # Edited answers of a run that came with the study.
@@ -73,7 +73,7 @@ def test_what_is_taken_over_is_verified_and_said(tmp_path, run, capsys):
         edit(study, "repeats: 2", "repeats: 3")
         asked = server.asked.total()
         with pytest.raises(SystemExit):
-            main(["run", str(study), "--yes"])
+            main(["run", str(study), "--trust", "--yes"])
         said = capsys.readouterr().err
         assert f"none are taken over from run {first['run']}: {sealed} has been changed since it was written" in said
         assert server.asked.total() - asked == 3 * CALLS
@@ -152,7 +152,7 @@ def test_a_fresh_run_that_was_thought_better_of_is_not_resumed(tmp_path, run, ca
         first = run(study)
         edit(study, "price: free", "price: {input: 1, output: 1}")
         with pytest.raises(SystemExit) as stop:
-            main(["run", str(study), "--fresh"])
+            main(["run", str(study), "--trust", "--fresh"])
         assert stop.value.code == 6
         capsys.readouterr()
         assert run(study, "--max-cost", "5")["run"] == first["run"]

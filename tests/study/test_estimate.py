@@ -17,7 +17,7 @@ from umpirical.runs.plan import shown
 from umpirical.stats.precision import half_width
 from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
-from umpirical.study.file import load_study, parse_study
+from umpirical.study.file import parse_study, read_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import complete_run
 from umpirical.testing import ChatServer
@@ -183,7 +183,7 @@ def test_an_adapter_that_retries_by_itself_is_given_room_for_it(plan, monkeypatc
 
 def test_what_was_answered_is_not_priced_again_and_tells_what_to_expect(tmp_path):
     with ChatServer(swayed_answer, latency=0.01) as server:
-        study = load_study(write_study(tmp_path, server.base_url, price="{input: 1000, output: 1000}"))
+        study = read_study(write_study(tmp_path, server.base_url, price="{input: 1000, output: 1000}"))
         run = prepare_run(study, study.spec.judges[0])
         before = estimate_run(run, pricers_of([run], {})[0], concurrency=32)
         complete_run(run, 32, lambda *_: Silent())
@@ -197,7 +197,7 @@ def test_what_was_answered_is_not_priced_again_and_tells_what_to_expect(tmp_path
     assert after.seconds_basis == "recorded"
 
     # Another run of the same study with the same model is told by the first, and asks only what is new.
-    again = load_study(write_study(tmp_path, server.base_url, repeats=2, price="{input: 1000, output: 1000}"))
+    again = read_study(write_study(tmp_path, server.base_url, repeats=2, price="{input: 1000, output: 1000}"))
     more = prepare_run(again, again.spec.judges[0])
     found = estimate_run(more, pricers_of([more], {})[0], concurrency=32)
     assert (found.answered, found.calls) == (CALLS, CALLS) == (more.trials - more.calls_left(), more.calls_left())
@@ -212,11 +212,11 @@ def test_what_was_answered_is_not_priced_again_and_tells_what_to_expect(tmp_path
 
 def test_another_model_of_the_study_tells_nothing(tmp_path):
     with ChatServer(swayed_answer) as server:
-        study = load_study(write_study(tmp_path, server.base_url))
+        study = read_study(write_study(tmp_path, server.base_url))
         complete_run(prepare_run(study, study.spec.judges[0]), 32, lambda *_: Silent())
         file = tmp_path / "umpirical.yaml"
         file.write_text(file.read_text().replace("name: swayed", "name: other"))
-        study = load_study(file)
+        study = read_study(file)
         run = prepare_run(study, study.spec.judges[0])
         found = estimate_run(run, FREE, concurrency=32)
     assert (found.calls, found.output_basis, found.seconds_basis) == (CALLS, "constrained", "assumed")

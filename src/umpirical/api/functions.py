@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from umpirical.api.counts import first_problem, measure_counts
 from umpirical.api.results import Measures, Report
-from umpirical.api.studies import JudgeEntry, Scale, dataset_entry, datasheet_study, write_text_file
+from umpirical.api.studies import JudgeEntry, Scale, dataset_entry, datasheet_study, is_typed, write_text_file
 from umpirical.domain.errors import SpendRefused, UsageError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
@@ -31,6 +31,7 @@ from umpirical.study.estimate import PlanEstimate
 from umpirical.study.file import load_study, parse_study_data
 from umpirical.study.preflight import Preflight, PreflightPlan
 from umpirical.study.run import Watch, measure_judges
+from umpirical.study.trust import Agree, agree_to_all, agree_to_none, ensure_trusted
 
 if TYPE_CHECKING:
     from umpirical.protocols.datasheet.record import Datasheet
@@ -75,6 +76,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
     executor: str = LOCAL,
     progress: bool = True,
     preflight: bool = True,
+    trust: bool = False,
 ) -> "Report[Datasheet]":
     """Measures a judge on controlled stimuli: dark current, the quality ladder, both orders, the criterion.
 
@@ -95,10 +97,14 @@ def datasheet(  # noqa: PLR0913  # each by its name
     million tokens in and out, by model; `allow_unpriced` permits calls to a model whose price is unknown. First, four
     calls show whether the judge's answers can be read: if not, `umpirical.domain.errors.JudgeUnreadable` says what came
     back and what to do. Without `preflight`, such a judge is measured as it is.
+
+    A study file or a judge file says whom to send to, with which key, and what code to run, and a folder may come with
+    answers. The first time, `umpirical.domain.errors.NotTrusted` lists that, and nothing is done; `trust` agrees to it.
     """
     study = datasheet_study(
         [judge],
         Path(folder),
+        agree=_agree(trust=trust),
         size=size,
         arms=arms,
         repeats=repeats,
@@ -134,6 +140,7 @@ def stress(  # noqa: PLR0913  # each by its name
     executor: str = LOCAL,
     progress: bool = True,
     preflight: bool = True,
+    trust: bool = False,
 ) -> "Report[StressReport]":
     """Measures a judge that grades on changed versions of your own responses, which should get the same verdict.
 
@@ -161,6 +168,8 @@ def stress(  # noqa: PLR0913  # each by its name
     except ValidationError as error:
         raise UsageError(first_problem(error), fix="see docs/stress-tests.md for what may be said") from None
     study = replace(study, found={entry["name"]: found} if found is not None else {})
+    named = [entry["name"]] if is_typed(judge, place) else []
+    ensure_trusted(study, _agree(trust=trust), named=named, data=False)
     [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress, preflight))
     return report
 
@@ -173,18 +182,21 @@ def run(  # noqa: PLR0913  # each by its name
     max_cost: Decimal | float | str | None = None,
     prices: Mapping[str, tuple[float, float]] | None = None,
     allow_unpriced: bool = False,
+    max_calls: int | None = None,
     fresh: bool = False,
     executor: str = LOCAL,
     progress: bool = True,
     preflight: bool = True,
+    trust: bool = False,
 ) -> list[Report[Record]]:
     """Measures the judges of a study file (or of the one in a folder) as `umpirical run` does; one report for each.
 
     `study` is the file or its folder. `judges` are the names of those to measure; by default, all.
-    `outside` allows the study's dataset to be outside its folder; `fresh` reuses no answers from earlier runs. The
-    other parameters are those of `datasheet`.
+    `outside` allows the study's dataset to be outside its folder; `fresh` reuses no answers from earlier runs;
+    `max_calls` is the most calls that one judge may take, a million by default. The other parameters are those of
+    `datasheet`.
     """
-    loaded = load_study(Path(study), outside=outside)
+    loaded = load_study(Path(study), _agree(trust=trust), outside=outside, max_calls=max_calls)
     terms = _Terms(max_cost, prices, allow_unpriced, executor, progress, preflight)
     return _measured(loaded, judges, terms, fresh=fresh)
 
@@ -260,6 +272,11 @@ stress_async = _twin(stress)
 run_async = _twin(run)
 load_async = _twin(load)
 measure_async = _twin(measure)
+
+
+def _agree(*, trust: bool) -> Agree:
+    """Answers for a caller who cannot be asked."""
+    return agree_to_all if trust else agree_to_none
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ from umpirical.protocols.study import STUDY_FILE, Study
 from umpirical.store.files import write_text
 from umpirical.store.yaml_files import load_yaml
 from umpirical.study.targets import WAYS, judge_entry, judge_name, judges_study
+from umpirical.study.trust import Agree, ensure_trusted
 
-__all__ = ["JudgeEntry", "Scale", "dataset_entry", "datasheet_study", "write_text_file"]
+__all__ = ["JudgeEntry", "Scale", "dataset_entry", "datasheet_study", "is_typed", "write_text_file"]
 
 Scale = GradeScale | Sequence[str] | tuple[float, float]
 """What a judge may answer: labels from lowest to highest, the two ends of an interval, or any `GradeScale`."""
@@ -59,6 +60,7 @@ def datasheet_study(  # noqa: PLR0913  # each by its name
     judges: Sequence[object],
     folder: Path,
     *,
+    agree: Agree,
     size: str = "standard",
     arms: Sequence[str] = (),
     repeats: int = 1,
@@ -66,7 +68,10 @@ def datasheet_study(  # noqa: PLR0913  # each by its name
     concurrency: int = 16,
     entry: JudgeEntry | None = None,
 ) -> Study[Any]:
-    """Returns a study of judges on controlled stimuli, in a folder, as a study file would describe it."""
+    """Returns a study of judges on controlled stimuli, in a folder, as a study file would describe it.
+
+    Raises NotTrusted unless `agree` agrees to what files say about the judges.
+    """
     design = {"size": size, "arms": ("baseline", *(arm for arm in dict.fromkeys(arms) if arm != "baseline"))}
     targets = [_from_folder(str(judge), folder) for judge in judges if isinstance(judge, str | Path)]
     written = []
@@ -81,6 +86,9 @@ def datasheet_study(  # noqa: PLR0913  # each by its name
         entries=[entry for entry, _ in written],
     )
     names = [judge.name for judge in study.spec.judges]
+    ensure_trusted(
+        study, agree, named=[name for name, judge in zip(names, judges, strict=True) if is_typed(judge, folder)]
+    )
     found = {name: each for name, (_, each) in zip(names, written, strict=False) if each is not None}
     said = [name if name in targets else target for name, target in zip(names, targets, strict=False)]
     if not written and seed == 1:
@@ -103,13 +111,25 @@ def _from_folder(target: str, folder: Path) -> str:
     return os.path.relpath(target, folder) if elsewhere else target
 
 
+def is_typed(judge: object, folder: Path) -> bool:
+    """Whether the caller has said everything about a judge, and not named a file that says it."""
+    if not isinstance(judge, str | Path):
+        return True
+    return not str(judge).endswith((".yaml", ".yml")) and not _known_entries(str(judge), folder)
+
+
 def _named_entry(target: str, folder: Path) -> dict[str, Any]:
     """Returns a judge by its name in the folder's study file, if there is one, or by any other way to name a judge."""
+    known = _known_entries(target, folder)
+    return known[0] if known else judge_entry(target, folder)
+
+
+def _known_entries(target: str, folder: Path) -> list[dict[str, Any]]:
+    """Returns the judges of that name in the folder's study file."""
     file = folder / STUDY_FILE
     judges = load_yaml(file).data.get("judges") if file.is_file() else None
     entries = [entry for entry in judges if isinstance(entry, Mapping)] if isinstance(judges, list) else []
-    known = [dict(entry) for entry in entries if entry.get("name") == target]
-    return known[0] if known else judge_entry(target, folder)
+    return [dict(entry) for entry in entries if entry.get("name") == target]
 
 
 def _word(text: str) -> str:

@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run(arguments: list[str] | None) -> int:
-    from umpirical.cli.terminal import complain
+    from umpirical.cli.terminal import complain, remark
     from umpirical.domain.errors import UmpiricalError
 
     try:
@@ -79,7 +79,11 @@ def _run(arguments: list[str] | None) -> int:
         complain(str(error), error.fix)
         return error.exit_code
     except click.ClickException as error:
-        error.show()
+        from io import StringIO
+
+        # What click says may repeat a name from a folder.
+        error.show(said := StringIO())
+        remark(said.getvalue().rstrip("\n"))
         return 2
     except (click.Abort, KeyboardInterrupt):
         import shlex

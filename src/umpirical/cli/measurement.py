@@ -11,7 +11,7 @@ import click
 from umpirical.cli.commands.plan import show_plan, tell_planned
 from umpirical.cli.consent import Terms, agree, tell_spent
 from umpirical.cli.preflight import TerminalPreflight
-from umpirical.cli.terminal import MAKING_STIMULI, inert, say
+from umpirical.cli.terminal import MAKING_STIMULI, remark, say
 
 if TYPE_CHECKING:
     from umpirical.models.money import Ledger
@@ -45,7 +45,7 @@ def measure(  # noqa: PLR0913  # each by its name
     from umpirical.runs.executor import LOCAL
     from umpirical.study.run import measure_judges
 
-    click.echo(MAKING_STIMULI, err=True)
+    remark(MAKING_STIMULI)
     trying = TerminalPreflight(terms)
     return tell_runs(
         trying,
@@ -128,9 +128,9 @@ def exit_code(results: "Sequence[FinishedRun]") -> int:
 
 def _show(result: "FinishedRun") -> None:
     if result.decision:
-        say(f"  {inert(result.decision.line)}")
+        say(f"  {result.decision.line}")
     for finding in result.findings:
-        say(f"  {inert(finding)}")
+        say(f"  {finding}")
     say(f"  {result.documents.html}")
     if not result.enough:
         say("  too many calls failed; run the same command again to retry them")

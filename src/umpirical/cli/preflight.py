@@ -6,10 +6,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-import click
-
 from umpirical.cli.consent import Terms, agree
-from umpirical.cli.terminal import inert
+from umpirical.cli.terminal import remark
 
 if TYPE_CHECKING:
     from umpirical.domain.judgments import Outcome
@@ -43,7 +41,7 @@ class TerminalPreflight:
         calls, most = sum(plan.calls for plan in plans), sum((plan.at_most for plan in plans), Decimal(0))
         unseen = sum(plan.calls for plan in plans if plan.unseen)
         terms, price = self._terms, f", at most ${most}" if most else ""
-        click.echo(f"preflight: {calls} calls show whether answers can be read{price}; they are kept", err=True)
+        remark(f"preflight: {calls} calls show whether answers can be read{price}; they are kept")
         if not sys.stdin.isatty():
             # Nobody can be asked twice, so the flags have to cover everything.
             most, unseen = whole.bound, whole.unseen_calls
@@ -53,18 +51,18 @@ class TerminalPreflight:
 
     def show(self, found: "Preflight") -> None:
         self.spent, self.held = found.spent, True
-        click.echo(f"judge {inert(found.judge)}", err=True)
+        remark(f"judge {found.judge}")
         for number, call in enumerate(found.calls):
             if number == 0:
-                click.echo(_block("prompt", call.prompt), err=True)
+                remark(_block("prompt", call.prompt))
             answer = call.response.text if call.response.text is not None else "(none)"
-            click.echo(_block("answer", answer), err=True)
-            click.echo(f"  read as: {inert(_read(call.outcome))}", err=True)
+            remark(_block("answer", answer))
+            remark(f"  read as: {_read(call.outcome)}")
 
 
 def _block(title: str, text: str) -> str:
     shown = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}\n[...]\n{text[-LONGEST // 2 :]}"
-    lines = "\n".join(f"    {inert(line)}" for line in shown.splitlines() or [""])
+    lines = "\n".join(f"    {line}" for line in shown.splitlines() or [""])
     return f"  {title}:\n{lines}"
 
 

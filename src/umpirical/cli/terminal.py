@@ -1,24 +1,55 @@
-"""Writing to the terminal: foreign text is made inert, and error messages say what to do."""
+"""Writing to the terminal. Everything that a command prints goes through here, and foreign text in it is made inert.
+
+A name in a file, in a folder or from a server may hold the control sequences of a terminal, which can rewrite what
+stands above, or fill the clipboard.
+"""
 
 import sys
 
 import click
 
-from umpirical.text.inert import inert
+from umpirical.text.inert import inert, is_inert
 
-__all__ = ["MAKING_STIMULI", "complain", "inert", "say"]
+__all__ = ["MAKING_STIMULI", "complain", "confirm", "inert", "remark", "say", "say_json"]
 
 MAKING_STIMULI = "making and checking the stimuli"
 """Printed before work that takes some seconds the first time."""
 
 
-def say(text: str = "") -> None:
-    """Prints a line on standard output."""
-    click.echo(text)
+def say(text: object = "") -> None:
+    """Prints a result on standard output."""
+    click.echo(inert(str(text)))
+
+
+def remark(text: object = "") -> None:
+    """Prints a remark on standard error, for the person and not for a program."""
+    click.echo(inert(str(text)), file=sys.stderr)
+
+
+def say_json(text: str) -> None:
+    """Prints JSON on standard output. What is not inert is escaped as in JSON, so that a program reads the same."""
+    click.echo("\n".join(map(_escaped_line, text.rstrip("\n").split("\n"))))
 
 
 def complain(message: str, fix: str = "") -> None:
     """Prints what is wrong and what to do about it, on standard error."""
-    click.echo(f"error: {inert(message)}", file=sys.stderr)
+    remark(f"error: {message}")
     if fix:
-        click.echo(f"  fix: {inert(fix)}", file=sys.stderr)
+        remark(f"  fix: {fix}")
+
+
+def confirm(question: str) -> bool:
+    """Asks a question on standard error; the default is no."""
+    return click.confirm(inert(question), default=False, err=True)
+
+
+def _escaped_line(line: str) -> str:
+    if line.isascii() and line.isprintable():
+        return line
+    return "".join(char if is_inert(char) else _escaped(char) for char in line)
+
+
+def _escaped(char: str) -> str:
+    """Returns the escapes of JSON for a character, two of them beyond the basic plane."""
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[place]:02x}{units[place + 1]:02x}" for place in range(0, len(units), 2))

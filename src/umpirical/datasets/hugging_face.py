@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from umpirical.datasets.confined_folder import check_links, check_saved, declared_patterns, readable_files
 from umpirical.datasets.readers import DatasetReader, ReaderOption, Row, Source, Table, counted
 from umpirical.domain.errors import ConfigError, UsageError
 
@@ -52,20 +53,47 @@ def _library() -> Any:  # noqa: ANN401  # an optional package
 def _loaded(library: Any, source: Source) -> Any:  # noqa: ANN401  # types of an optional package
     """A dataset, or one for each split."""
     try:
-        if source.path.is_dir():
-            _check_size(sum(path.stat().st_size for path in source.path.rglob("*") if path.is_file()), source)
-            if any((source.path / name).is_file() for name in ("dataset_info.json", "dataset_dict.json")):
-                return library.load_from_disk(str(source.path))
-        name = str(source.path) if source.path.exists() else source.written
-        config, split = source.options.get("config_name"), source.options.get("split")
-        _check_size(library.load_dataset_builder(name, config).info.download_size or 0, source)
-        return library.load_dataset(name, config, split=split)
+        if not source.path.is_dir():
+            return _from_hub(library, source)
+        _check_size(check_links(source.path), source)
+        if any((source.path / name).is_file() for name in ("dataset_info.json", "dataset_dict.json")):
+            check_saved(source.path)
+            return library.load_from_disk(str(source.path))
+        return _from_files(library, source)
     except ConfigError:
         raise
     except Exception as error:  # noqa: BLE001  # whatever the library raises, the dataset cannot be read
         text = (str(error).splitlines() or [type(error).__name__])[0]
         fix = "is it the name of a folder here or of a dataset on the hub, and of a split of it?"
         raise ConfigError(f"cannot be loaded: {text}", where=source.written, fix=fix) from None
+
+
+def _from_files(library: Any, source: Source) -> Any:  # noqa: ANN401
+    """The files of a folder. The library gets their names, and nothing that lies beside them."""
+    files: Any = import_module("datasets.data_files")
+    folder = source.path.resolve()
+    declared = declared_patterns(folder, _text(source, "config_name"))
+    patterns = files.get_data_patterns(str(folder)) if declared is None else files.sanitize_patterns(declared)
+    form, chosen = readable_files(folder, files.DataFilesDict.from_patterns(patterns, base_path=str(folder)))
+    separated = {"sep": "\t"} if form == "tsv" else {}
+    name = "csv" if form == "tsv" else form
+    return library.load_dataset(name, data_files=chosen, split=_text(source, "split"), **separated)
+
+
+def _from_hub(library: Any, source: Source) -> Any:  # noqa: ANN401
+    name, config = source.written, source.options.get("config_name")
+    builder = library.load_dataset_builder(name, config)
+    # A dataset's own README may name files of this machine, or of another server.
+    for path in (path for files in (builder.config.data_files or {}).values() for path in files):
+        if not str(path).startswith(f"hf://datasets/{name}@"):
+            raise ConfigError(f"it names {path}, which is not its own", where=name, fix="use another dataset")
+    _check_size(builder.info.download_size or 0, source)
+    return library.load_dataset(name, config, split=source.options.get("split"))
+
+
+def _text(source: Source, option: str) -> str | None:
+    value = source.options.get(option)
+    return None if value is None else str(value)
 
 
 def _one_split(loaded: Any, source: Source) -> Any:  # noqa: ANN401
@@ -94,7 +122,9 @@ def _rows(loaded: Any, source: Source) -> Iterator[Row]:  # noqa: ANN401
     # Recognised by what it can do, because its class would have to be imported.
     names = {column: kind.names for column, kind in loaded.features.items() if hasattr(kind, "int2str")}
     number = 0
-    for batch in loaded.with_format(None).iter(batch_size=BATCH):
+    # As Arrow stores it: to decode a picture, the library opens the path or the URL that stands there.
+    for table in loaded.with_format("arrow").iter(batch_size=BATCH):
+        batch = table.to_pydict()
         for values in zip(*batch.values(), strict=True):
             number += 1
             row = dict(zip(batch, values, strict=True))

@@ -3,7 +3,8 @@
     UmpiricalError
     ├── UsageError        what the person asked for cannot be done as written      exit code 2
     │   ├── ConfigError   a study file or judge spec is wrong, with file and line  exit code 2
-    │   └── GateError     the stimuli are not fit to measure with                  exit code 2
+    │   ├── GateError     the stimuli are not fit to measure with                  exit code 2
+    │   └── NotTrusted    nobody has agreed to what a study would do               exit code 2
     ├── JudgeUnreadable   a few calls showed that its answers cannot be read       exit code 5
     ├── SpendRefused      a call would have cost money and nobody agreed           exit code 6
     └── StoreError        the record on disk contradicts itself                    exit code 1
@@ -12,7 +13,16 @@ What goes wrong while asking a judge is not here: it is an outcome (`Failed`), r
 A message says what was found, what was expected, and what to do.
 """
 
-__all__ = ["ConfigError", "GateError", "JudgeUnreadable", "SpendRefused", "StoreError", "UmpiricalError", "UsageError"]
+__all__ = [
+    "ConfigError",
+    "GateError",
+    "JudgeUnreadable",
+    "NotTrusted",
+    "SpendRefused",
+    "StoreError",
+    "UmpiricalError",
+    "UsageError",
+]
 
 
 class UmpiricalError(Exception):
@@ -49,6 +59,10 @@ class ConfigError(UsageError):
 
 class GateError(UsageError):
     """A validity gate has failed: no judge is asked about these stimuli."""
+
+
+class NotTrusted(UsageError):
+    """Nobody has agreed to what a study would do on this machine: whom it sends to, which secrets, what code."""
 
 
 class JudgeUnreadable(UmpiricalError):

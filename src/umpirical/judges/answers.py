@@ -13,12 +13,13 @@ from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.trials import Presentation
 from umpirical.judges.layout import layout_words
+from umpirical.judges.patterns import LONGEST_TEXT, AnswerPattern
 
 __all__ = ["ABSTAIN", "AnswerReader", "read_response"]
 
 ABSTAIN = "abstain"
 
-_CODE_BLOCK = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.DOTALL)
+_FENCE = "```"
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)"
 
@@ -46,7 +47,7 @@ class AnswerReader:
         own = tuple(Choice) if scale is None else scale.labels
         self._labels: dict[str, str] = dict(labels) if labels else {str(label): str(label) for label in own}
         self._labels.setdefault(ABSTAIN, ABSTAIN)
-        self._pattern = re.compile(pattern) if pattern else None
+        self._pattern = AnswerPattern(pattern) if pattern else None
         self._confidence = confidence
         self._read = lru_cache(maxsize=1024)(self._read_text)
         self._schema = self._make_schema()
@@ -124,12 +125,20 @@ class AnswerReader:
 
     def _read_pattern(self, text: str) -> Outcome:
         assert self._pattern is not None  # noqa: S101  # read() asks for it only then
-        found = [answer for match in self._pattern.finditer(text) if (answer := match["answer"]) is not None]
+        if len(text) > LONGEST_TEXT:
+            return Unparsed(
+                text, f"the answer has more than {LONGEST_TEXT:,} characters, and no pattern is tried on it"
+            )
+        found = self._pattern.found(text)
         if len(found) != 1:
-            return Unparsed(text, f"the answer pattern was found {len(found)} times, expected once")
-        if self._scale is not None and self._scale.kind == "interval" and re.fullmatch(_NUMBER, found[0]):
-            return self._outcome(text, float(found[0]), None)
-        return self._outcome(text, found[0], None)
+            times = "more than once" if found else "0 times"
+            return Unparsed(text, f"the answer pattern was found {times}, expected once")
+        answer = found[0]
+        if answer is None:
+            return Unparsed(text, "the answer pattern was found, but its group answer takes no part in it")
+        if self._scale is not None and self._scale.kind == "interval" and re.fullmatch(_NUMBER, answer):
+            return self._outcome(text, float(answer), None)
+        return self._outcome(text, answer, None)
 
     def _outcome(self, text: str, answer: Any, confidence: float | None) -> Outcome:  # noqa: ANN401  # foreign JSON
         if self._scale is not None and self._scale.kind == "interval" and _is_number(answer):
@@ -172,12 +181,22 @@ def read_response(
 
 def _object_in(stripped: str) -> Mapping[str, Any] | None:
     """Returns the JSON object that a text is, perhaps in a code block; None if it is anything else."""
-    block = _CODE_BLOCK.fullmatch(stripped)
     try:
-        found = json.loads(block[1] if block else stripped, object_pairs_hook=_without_doubles)
+        found = json.loads(_unfenced(stripped), object_pairs_hook=_without_doubles)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def _unfenced(text: str) -> str:
+    """Returns what is in a code block if the text is one; found without a pattern, which could take long."""
+    if len(text) <= 2 * len(_FENCE) or not (text.startswith(_FENCE) and text.endswith(_FENCE)):
+        return text
+    inner = text.removeprefix(_FENCE).removesuffix(_FENCE).removeprefix("json")
+    blank = inner[: len(inner) - len(inner.lstrip())]
+    if "\n" not in blank:
+        return text
+    return inner[blank.rindex("\n") + 1 :].removesuffix("\n")
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,9 +1,6 @@
 """Builds a judge that can be asked from a judge spec."""
 
-import sys
 from dataclasses import replace
-from importlib import import_module
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +12,7 @@ from umpirical.judges.judge import Judge
 from umpirical.judges.model_judge import ModelJudge
 from umpirical.judges.object_judge import ObjectJudge
 from umpirical.judges.spec import JudgeSpec
+from umpirical.judges.user_code import load_user_object
 from umpirical.models.adapters.catalogue import ADAPTERS, Calling
 
 __all__ = ["build_judge", "build_reader"]
@@ -34,7 +32,7 @@ def build_judge(
     reader = build_reader(spec)
     whole = {**spec.model_dump(mode="json", exclude=APART), "reader": reader.version}
     if spec.callable:
-        found = _load(spec.callable, folder) if found is None else found
+        found = load_user_object(spec.callable, folder) if found is None else found
         adapted = judge_adapter_of(found).adapt(found, spec)
         return _object_judge(spec, reader, whole, adapted if identity is None else replace(adapted, identity=identity))
     return _model_judge(spec, reader, whole, calling)
@@ -85,15 +83,3 @@ def _model_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], c
         constrained=spec.answer.constrained and spec.answer.pattern is None,
         fingerprint=digest("judge", whole),
     )
-
-
-def _load(path: str, folder: Path) -> object:
-    """Returns the object at `module:name`. A judge is usually beside the study file."""
-    module, _, name = path.partition(":")
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-    try:
-        return attrgetter(name)(import_module(module))
-    except Exception as error:  # noqa: BLE001  # the user's own module: whatever it raises, it cannot be imported
-        message = f"cannot import the judge {path}: {type(error).__name__}: {error}"
-        raise UsageError(message, fix=f"is {module}.py in {folder}, and does it run?") from None

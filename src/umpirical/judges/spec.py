@@ -1,11 +1,10 @@
 """The judge spec: what the user writes about a judge. Data only; nothing here does any work."""
 
-import re
-
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from umpirical.domain.scales import Choice, GradeScale, JudgeKind
 from umpirical.judges.judge import Capabilities
+from umpirical.judges.patterns import AnswerPattern
 from umpirical.models.requests import Decoding
 from umpirical.models.spec import ModelSpec
 
@@ -20,18 +19,14 @@ class AnswerSpec(_Spec):
     """How an answer is read. The default is JSON of the schema, or a bare label."""
 
     labels: dict[str, str] = Field(default={}, description="The judge's own words to labels of the scale: {A: '1'}.")
-    pattern: str | None = Field(default=None, description="Regular expression with a group named answer.")
+    pattern: str | None = Field(default=None, description="Regular expression (RE2) with a group named answer.")
     constrained: bool = Field(default=True, description="Send the JSON Schema, so that the server enforces it.")
 
     @field_validator("pattern")
     @classmethod
     def _compiles(cls, pattern: str | None) -> str | None:
-        try:
-            named = pattern is None or "answer" in re.compile(pattern).groupindex
-        except re.error as error:
-            raise ValueError(f"not a regular expression: {error}") from None
-        if not named:
-            raise ValueError("the pattern needs a group named answer: (?P<answer>1|2|tie)")
+        if pattern is not None:
+            AnswerPattern(pattern)
         return pattern
 
 

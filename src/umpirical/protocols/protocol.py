@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from umpirical.protocols.review.spec import ReviewTerms
     from umpirical.protocols.writing import Writing
 
-__all__ = ["Checked", "Decided", "Documents", "Followed", "PlannedCounts", "Protocol", "Started"]
+__all__ = ["Checked", "DataSource", "Decided", "Documents", "Followed", "PlannedCounts", "Protocol", "Started"]
 
 StudyT = TypeVar("StudyT", bound=Study[Any])
 RecordT = TypeVar("RecordT", bound=Record)
@@ -50,6 +50,22 @@ class Checked:
     gates: list[GateResult] = field(default_factory=list)
     stimuli: Sequence[Stimulus] = ()
     """The stimuli that judges would be asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataSource:
+    """Data that a study names. It may be anywhere, so a person has to agree to what is not in the study's folder."""
+
+    what: str
+    """`dataset`, `rubric`."""
+    name: str
+    """As written in the study file."""
+    format: str | None = None
+    """The reader of a dataset; None for a text."""
+    options: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    """Settings of the reader."""
+    raised: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Limits that the study raises: what it sets, and what is usual, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +172,10 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
 
     def models(self, study: StudyT) -> Iterable[tuple[str, ModelSpec]]:  # noqa: ARG002  # most ask only judges
         """Returns the models that are asked besides the judges, each with its name in messages."""
+        return ()
+
+    def sources(self, study: StudyT) -> Iterable[DataSource]:  # noqa: ARG002  # most read only their own folder
+        """Returns the data that a study names and that may be outside its folder."""
         return ()
 
     @abstractmethod

@@ -70,6 +70,8 @@ class Study(Generic[SpecT_co]):
     """Maps a judge to the object itself, for judges that were passed in this process."""
     policy: str = ""
     """The policy that a person names for this run, in place of the study's: a shipped one, or a file."""
+    max_calls: int | None = None
+    """Most calls that one judge may take; None if a person has set how much is asked, and not a file."""
 
     def command(self, judge: str) -> str:
         policy = f" --policy {shlex.quote(self.policy)}" if self.policy else ""

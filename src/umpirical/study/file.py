@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
@@ -17,8 +17,19 @@ from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_study
 from umpirical.protocols.protocol import Checked
 from umpirical.protocols.study import STUDY_FILE, Study
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
+from umpirical.study.calls import MAX_CALLS, count_calls
+from umpirical.study.trust import Agree, ensure_trusted
 
-__all__ = ["CheckedStudy", "check_study", "load_study", "parse_study", "parse_study_data", "read_judge", "study_schema"]
+__all__ = [
+    "CheckedStudy",
+    "check_study",
+    "load_study",
+    "parse_study",
+    "parse_study_data",
+    "read_judge",
+    "read_study",
+    "study_schema",
+]
 
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 """Pydantic's error types for a key that a model, or a dataclass, does not have."""
@@ -26,11 +37,22 @@ UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|xai|gsk|hf|AIza|ghp)[-_][A-Za-z0-9_-]{16,}|\bAIza[A-Za-z0-9_-]{30,}")
 
 
-def load_study(path: Path, *, outside: bool = False) -> Study[Any]:
-    """Reads a study file, or the study file in a folder. Resolves its prompts, so every file that it names exists.
+def load_study(path: Path, agree: Agree, *, outside: bool = False, max_calls: int | None = None) -> Study[Any]:
+    """Reads a study file, or the study file in a folder, for use: raises NotTrusted unless `agree` agrees to it.
 
     `outside` allows files that it names, such as a dataset, to be outside its folder. A stranger's study file must not
-    be able to send any file on this machine to a model, so a person has to allow it.
+    be able to send any file on this machine to a model, so a person has to allow it. `max_calls` is how
+    many calls one judge may take, if not as many as usual.
+    """
+    study = replace(read_study(path, outside=outside), max_calls=MAX_CALLS if max_calls is None else max_calls)
+    ensure_trusted(study, agree)
+    return study
+
+
+def read_study(path: Path, *, outside: bool = False) -> Study[Any]:
+    """Reads a study file, only to look at it. Resolves its prompts, so every file that it names exists.
+
+    Nobody has agreed to it: nothing may be sent, imported or read outside its folder on its behalf.
     """
     file = path / STUDY_FILE if path.is_dir() else path
     return parse_study(load_yaml(file), file.parent, outside=outside)
@@ -84,9 +106,8 @@ class CheckedStudy:
     """Remarks that prevent nothing."""
 
 
-def check_study(path: Path, environment: Mapping[str, str], *, outside: bool = False) -> CheckedStudy:
+def check_study(study: Study[Any], environment: Mapping[str, str]) -> CheckedStudy:
     """Returns problems in words, gates, and the number of calls. A file that cannot be read raises ConfigError."""
-    study = load_study(path, outside=outside)
     checked: Checked = study.protocol.check(study)
     problems = [*checked.problems, *_missing_keys(study, environment)]
     return CheckedStudy(problems, checked.gates, _calls(study, checked), checked.notes)
@@ -161,12 +182,8 @@ def _texts(node: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str |
 
 
 def _calls(study: Study[Any], checked: Checked) -> dict[str, int]:
-    calls = {}
-    for judge in study.spec.judges:
-        design = study.protocol.design(study, judge).over(checked.stimuli)
-        ways = (design.presentations(stimulus, judge.capabilities, judge.kind) for stimulus in checked.stimuli)
-        calls[judge.name] = sum(1 for each in ways for _ in each)
-    return calls
+    designs = ((judge, study.protocol.design(study, judge).over(checked.stimuli)) for judge in study.spec.judges)
+    return {judge.name: count_calls(study, judge, checked.stimuli, design) for judge, design in designs}
 
 
 def _missing_keys(study: Study[Any], environment: Mapping[str, str]) -> Iterator[str]:

@@ -19,6 +19,8 @@ from umpirical.store.reuse import find_answers
 from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import started
 from umpirical.store.stimulus_sets import StimulusSet
+from umpirical.study.calls import count_calls
+from umpirical.study.trust import note_run
 
 __all__ = ["prepare_run"]
 
@@ -46,6 +48,7 @@ def prepare_run(  # noqa: PLR0913  # each by its name
     found = study.found.get(judge.name)
     call = CallSpec(judge, study.folder, stimuli.folder, study.spec.seed, protocol.answer_key, found)
     asked, design = call.open_judge(), protocol.design(study, judge).over(stimuli)
+    count_calls(study, judge, stimuli, design)
     gates = protocol.gates(asked, stimuli, design)
     run_id = digest(
         "run",
@@ -59,6 +62,8 @@ def prepare_run(  # noqa: PLR0913  # each by its name
     )[:12]
     store = RunStore(folder or _run_folder(study.folder / "runs", f"{judge.name}-{run_id}", fresh=fresh))
     planned = store.plan_size() is not None
+    if folder is None and not planned:
+        note_run(study.folder, store.folder.name)
     _describe(
         store,
         judge,

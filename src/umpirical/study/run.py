@@ -24,6 +24,7 @@ from umpirical.store.snapshots import snapshot, started
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.preflight import Preflighting, ask_preflight, plan_preflight
 from umpirical.study.prepare import prepare_run
+from umpirical.study.trust import Agree, ensure_judge_trusted, ensure_trusted
 
 __all__ = [
     "Consent",
@@ -178,14 +179,17 @@ def measure_judges(  # noqa: PLR0913  # each by its name
     )
 
 
-def follow_run(folder: Path) -> tuple[Run, tuple[str, ...]]:
+def follow_run(folder: Path, agree: Agree) -> tuple[Run, tuple[str, ...]]:
     """Plans a run that asks what would settle what a run leaves open; returns it, and what it asks more of.
 
-    Its stimuli begin with those of the run, whose answers are reused, so it is measured on both.
+    The run says who is asked, so this raises NotTrusted unless `agree` agrees to that. The stimuli begin with those of
+    the run, whose answers are reused, so the judge is measured on both.
     """
     run = open_run(folder)
+    ensure_judge_trusted(run.judge, run.call.folder, agree)
     protocol = protocol_of_run(run.store)
     followed = protocol.more(run, protocol.report(run))
+    ensure_trusted(followed.study, agree)
     with one_at_a_time(followed.study.folder):
         more = prepare_run(followed.study, run.judge, stimuli=followed.stimuli, about=followed.about)
     return more, followed.words

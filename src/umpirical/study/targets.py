@@ -13,7 +13,7 @@ from umpirical.models.adapters.catalogue import adapter_for
 from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.protocols.study import STUDY_FILE, Study
 from umpirical.store.yaml_files import load_yaml
-from umpirical.study.file import load_study, parse_study_data, read_judge
+from umpirical.study.file import parse_study_data, read_judge, read_study
 
 __all__ = ["WAYS", "judge_entry", "judge_name", "judges_study"]
 
@@ -42,7 +42,7 @@ def judges_study(  # noqa: PLR0913  # each by its name
     """
     if len(set(targets)) != len(targets):
         raise UsageError(f"two judges are named {targets[0]}", fix="name another one after --against")
-    known = load_study(folder) if not entries and (folder / STUDY_FILE).is_file() else None
+    known = read_study(folder) if not entries and (folder / STUDY_FILE).is_file() else None
     if known is not None and known.protocol is not PROTOCOLS.get(protocol):
         raise UsageError(
             f"the study file here is for protocol {known.protocol.name}, and its judges are measured by that protocol",

@@ -2,7 +2,7 @@
 
 from unicodedata import category
 
-__all__ = ["inert"]
+__all__ = ["inert", "is_inert"]
 
 _SHOWN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"})
 _PLAIN = frozenset("\n\t ")
@@ -26,14 +26,15 @@ def inert(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(f"⟦U+{ord(char):04X}⟧" if _is_hidden(char) else char for char in text)
+    return "".join(char if is_inert(char) else f"⟦U+{ord(char):04X}⟧" for char in text)
 
 
-def _is_hidden(char: str) -> bool:
+def is_inert(char: str) -> bool:
+    """Whether a character can be seen, and moves nothing else."""
     if char in _PLAIN:
-        return False
+        return True
     code = ord(char)
-    return (
+    return not (
         category(char) in _SHOWN
         or code in _BLANK
         or code & 0xFFFE == _NONCHARACTER

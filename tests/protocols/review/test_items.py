@@ -12,7 +12,7 @@ from umpirical.review.database import open_database
 from umpirical.review.desk import Desk
 from umpirical.review.records import Settings
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
-from umpirical.study.file import load_study
+from umpirical.study.file import read_study
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_nothing_is_made_by_looking(folder, desk):
 
 def test_items_come_while_they_are_written(folder, desk):
     feed = ItemFeed(writing_of(folder))
-    planned = commissions(load_study(folder))
+    planned = commissions(read_study(folder))
     for count, commission in enumerate(planned, 1):
         write(folder, [commission])
         assert feed.into(desk) == 1
@@ -77,8 +77,8 @@ def test_another_process_may_write(folder, desk):
     """The record is read while somebody else has it open and has written more than was read."""
     code = (
         "import sys; from pathlib import Path; from tests.protocols.review.written import *\n"
-        "from umpirical.study.file import load_study\n"
-        "folder = Path(sys.argv[1]); planned = commissions(load_study(folder))\n"
+        "from umpirical.study.file import read_study\n"
+        "folder = Path(sys.argv[1]); planned = commissions(read_study(folder))\n"
         "for place in range(0, len(planned), 2):\n"
         "    write(folder, planned[place : place + 2]); print('written', flush=True); sys.stdin.readline()\n"
     )
@@ -97,7 +97,7 @@ def test_another_process_may_write(folder, desk):
 
 
 def test_rejected_attempts_are_no_items(folder, desk):
-    flips = [one for one in commissions(load_study(folder)) if one.perturbation.name == "label-flip"]
+    flips = [one for one in commissions(read_study(folder)) if one.perturbation.name == "label-flip"]
     rejected = write(folder, flips, opinions=0)
     assert all(attempt.stimulus is None for attempt in rejected)
     feed = ItemFeed(writing_of(folder))

@@ -68,9 +68,9 @@ def test_a_url_that_leads_nowhere_leaves_no_trace(terms, url, words):
 def test_a_study_without_a_review_imports_no_database(tmp_path):
     folder = small_study(tmp_path, stress={"tests": ["vertical-spacing"]})
     code = (
-        "import sys; from pathlib import Path; from umpirical.study.file import load_study\n"
+        "import sys; from pathlib import Path; from umpirical.study.file import read_study\n"
         "from umpirical.protocols.stress.stimuli import write_stress_set\n"
-        "write_stress_set(load_study(Path(sys.argv[1])))\n"
+        "write_stress_set(read_study(Path(sys.argv[1])))\n"
         "print(sorted({'sqlalchemy', 'alembic', 'starlette'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code, str(folder)], check=True, capture_output=True, text=True)

@@ -8,7 +8,7 @@ from umpirical.protocols.review.opening import open_review
 from umpirical.protocols.review.record import ReviewRecord
 from umpirical.protocols.stress.stimuli import write_stress_set
 from umpirical.review.choices import ReviewChoice
-from umpirical.study.file import load_study
+from umpirical.study.file import read_study
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def folder(tmp_path):
 
 def say(folder, person, choice, *, label=None):
     """Has a person decide on everything: cues by `choice`, flips as they were meant or by `label`."""
-    study = load_study(folder)
+    study = read_study(folder)
     opened = open_review(study.protocol.review(study), begin=True)
     try:
         ItemFeed(study.protocol.writing(study)).into(opened.desk)
@@ -39,7 +39,7 @@ def record(stimuli):
 
 def test_a_set_is_written_anew_when_only_the_figures_of_its_review_are_new(folder):
     """The same texts and the same counts, and yet people agree less: the report must not show the old figure."""
-    study = load_study(folder)
+    study = read_study(folder)
     say(folder, "ana", ReviewChoice("accept"))
     before = write_stress_set(study)
     assert record(before).agreement.kind == "undefined"
@@ -58,10 +58,10 @@ def test_a_set_is_written_anew_when_only_the_figures_of_its_review_are_new(folde
 def test_what_was_said_of_an_earlier_state_of_the_study_is_not_in_its_figures(folder):
     say(folder, "ana", ReviewChoice("accept"))
     say(folder, "ben", ReviewChoice("accept"))
-    assert record(write_stress_set(load_study(folder))).reviewed == 8
+    assert record(write_stress_set(read_study(folder))).reviewed == 8
     (folder / "rubric.txt").write_text("3 is best.")
     write(folder)
-    found = record(write_stress_set(load_study(folder)))
+    found = record(write_stress_set(read_study(folder)))
     assert (found.generated, found.reviewed, found.undecided, found.people, found.decisions) == (8, 0, 8, 0, 0)
     assert found.tests == found.generators == []
 
@@ -72,7 +72,7 @@ def test_decisions_outlive_what_becomes_known_of_an_item(folder):
     say(folder, "ben", ReviewChoice("accept"))
     file = folder / "umpirical.yaml"
     file.write_text(file.read_text().replace('"id": "id"', '"id": "id", "strata": ["score"]'))
-    stimuli = write_stress_set(load_study(folder))
+    stimuli = write_stress_set(read_study(folder))
     assert record(stimuli).reviewed == 8
     cues = [stimulus for stimulus in stimuli if stimulus.family == "authority-cue"]
     assert len(cues) == 4
@@ -83,6 +83,6 @@ def test_decisions_outlive_what_becomes_known_of_an_item(folder):
 
 def test_names_of_people_are_in_no_set(folder):
     say(folder, "Anastasia", ReviewChoice("edit", text="A cue of mine: a professor says that it is so."))
-    stimuli = write_stress_set(load_study(folder))
+    stimuli = write_stress_set(read_study(folder))
     assert "Anastasia" not in (stimuli.folder / "manifest.json").read_text()
     assert not any("Anastasia" in text for stimulus in stimuli for text in stimulus.evidence.values())

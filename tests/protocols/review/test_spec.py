@@ -5,11 +5,11 @@ import pytest
 from tests.protocols.review.written import small_study
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.protocols.review.spec import ReviewSpec
-from umpirical.study.file import load_study
+from umpirical.study.file import read_study
 
 
 def test_what_holds_where_nothing_is_said(tmp_path):
-    study = load_study(small_study(tmp_path))
+    study = read_study(small_study(tmp_path))
     assert study.spec.review == ReviewSpec(overlap=1, mode="blind", undecided="count", guideline=None, sensitive=())
     assert study.guideline == ""
 
@@ -23,7 +23,7 @@ def test_everything_can_be_said(tmp_path):
         "sensitive": ["label-flip"],
     }
     (tmp_path / "guide.txt").write_text("Keep what says the same.")
-    study = load_study(small_study(tmp_path, review=review))
+    study = read_study(small_study(tmp_path, review=review))
     assert study.spec.review.model_dump() == review | {"sensitive": ("label-flip",)}
     assert study.guideline == "Keep what says the same."
 
@@ -41,7 +41,7 @@ def test_everything_can_be_said(tmp_path):
 )
 def test_what_cannot_be_is_said_with_its_place(review, message, tmp_path):
     with pytest.raises(ConfigError) as refused:
-        load_study(small_study(tmp_path, review=review))
+        read_study(small_study(tmp_path, review=review))
     assert message in str(refused.value)
     assert "umpirical.yaml:" in str(refused.value)
 
@@ -50,8 +50,8 @@ def test_a_guideline_outside_the_study_takes_a_persons_word(tmp_path):
     (tmp_path / "secret.txt").write_text("Not for reviewers.")
     folder = small_study(tmp_path / "study", review={"guideline": "../secret.txt"})
     with pytest.raises(UsageError, match="outside the study folder"):
-        load_study(folder)
-    assert load_study(folder, outside=True).guideline == "Not for reviewers."
+        read_study(folder)
+    assert read_study(folder, outside=True).guideline == "Not for reviewers."
 
 
 def test_a_study_without_a_dataset_has_nothing_to_review(tmp_path):
@@ -59,4 +59,4 @@ def test_a_study_without_a_dataset_has_nothing_to_review(tmp_path):
         "study: x\nreview: {overlap: 2}\njudges: [{name: a, model: {adapter: simulated, name: careful}}]\n"
     )
     with pytest.raises(ConfigError, match="review: is for a study of protocol stress"):
-        load_study(tmp_path)
+        read_study(tmp_path)

@@ -10,7 +10,7 @@ from umpirical.protocols.stress.originals import read_originals
 from umpirical.protocols.stress.stimuli import open_generation
 from umpirical.protocols.study import Study
 from umpirical.protocols.writing import Writing
-from umpirical.study.file import load_study
+from umpirical.study.file import read_study
 
 __all__ = ["CUE", "FLIPPED", "commissions", "small_study", "terms_of", "write", "writing_of"]
 
@@ -59,13 +59,13 @@ def small_study(folder: Path, *, task: str = "Why is the sky blue?", **changes: 
 
 def terms_of(folder: Path, **options: bool) -> ReviewTerms:
     """How the study in a folder is reviewed."""
-    study = load_study(folder, **options)
+    study = read_study(folder, **options)
     return study.protocol.review(study)
 
 
 def writing_of(folder: Path, **options: bool) -> Writing:
     """What a model writes for the study in a folder."""
-    study = load_study(folder, **options)
+    study = read_study(folder, **options)
     return study.protocol.writing(study)
 
 
@@ -78,7 +78,7 @@ def write(folder: Path, wanted=None, *, number=0, opinions=2):
 
     With no `opinions` that agree with the target an attempt at a flip is rejected.
     """
-    study = load_study(folder)
+    study = read_study(folder)
     attempts = []
     for place, commission in enumerate(commissions(study) if wanted is None else wanted):
         if commission.perturbation.name == "label-flip":

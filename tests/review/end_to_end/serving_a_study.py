@@ -59,7 +59,7 @@ def made_study(folder: Path, url: str, *, items: int, **review: object) -> Path:
 @contextmanager
 def generating(folder: Path):
     """`umpirical generate`, running; checks at the end that it succeeded."""
-    command = [sys.executable, "-m", "umpirical", "generate", str(folder), "--yes"]
+    command = [sys.executable, "-m", "umpirical", "generate", str(folder), "--trust", "--yes"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
             yield process
@@ -86,7 +86,17 @@ class ReviewProcess:
 
     def start(self) -> str:
         """The link that lets the owner in; when it is printed, the server listens."""
-        command = [sys.executable, "-m", "umpirical", "review", str(self.folder), "--no-open", "--port", str(self.port)]
+        command = [
+            sys.executable,
+            "-m",
+            "umpirical",
+            "review",
+            str(self.folder),
+            "--trust",
+            "--no-open",
+            "--port",
+            str(self.port),
+        ]
         with self.log.open("a") as log:
             self.process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=log, text=True, env=self.environment

@@ -581,7 +581,7 @@ def test_a_study_with_a_broken_task_is_refused_before_anything_is_asked(tmp_path
     study = write_own_study(tmp_path, BROKEN[broken], judge="callable: counting_judge:judge")
     gate = broken.partition(":")[0]
     with pytest.raises(SystemExit) as stop:
-        main(["run", str(study), "--yes"])
+        main(["run", str(study), "--trust", "--yes"])
     assert stop.value.code == 2
     assert f"gate {gate}: " in capsys.readouterr().err
     assert not (tmp_path / "asked").exists()
@@ -589,7 +589,7 @@ def test_a_study_with_a_broken_task_is_refused_before_anything_is_asked(tmp_path
     assert not list(tmp_path.rglob("manifest.json"))
 
     with pytest.raises(SystemExit) as stop:
-        main(["check", str(study)])
+        main(["check", str(study), "--trust"])
     assert stop.value.code == 2
     out = capsys.readouterr().out
     assert f"gate {gate}: FAIL" in out
@@ -601,7 +601,7 @@ def test_a_study_with_a_broken_task_is_refused_before_anything_is_asked(tmp_path
 @pytest.mark.parametrize(("text", "gates"), [(CROSSED, GATES), (FAMILY, PLAIN_GATES)], ids=["crossed", "filler"])
 def test_check_prints_every_gate_with_what_it_found(tmp_path, capsys, text, gates):
     with pytest.raises(SystemExit) as stop:
-        main(["check", str(write_own_study(tmp_path, text))])
+        main(["check", str(write_own_study(tmp_path, text)), "--trust"])
     assert stop.value.code == 0
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("gate ")]
     assert [line.split()[1].rstrip(":") for line in lines] == gates

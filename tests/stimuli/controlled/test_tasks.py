@@ -19,6 +19,7 @@ from tests.stimuli.own_tasks import (
     SINGLE,
     write_own_study,
 )
+from tests.trusting import trusting
 from umpirical.cli import main
 from umpirical.domain.errors import ConfigError
 from umpirical.stimuli.controlled.family_files import (
@@ -483,7 +484,7 @@ def test_what_is_no_task_is_refused_with_the_name_of_its_file(text):
 
 def umpirical(*arguments):
     with pytest.raises(SystemExit) as stop:
-        main([str(argument) for argument in arguments])
+        main(trusting(arguments))
     return stop.value.code
 
 

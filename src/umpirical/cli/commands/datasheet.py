@@ -8,7 +8,8 @@ import click
 
 from umpirical.cli.consent import Terms, spending_options
 from umpirical.cli.measurement import exit_code, measure, policy_option
-from umpirical.cli.terminal import say
+from umpirical.cli.terminal import say, say_json
+from umpirical.cli.trust import terminal_trust, trust_option
 
 __all__ = ["command"]
 
@@ -21,6 +22,7 @@ __all__ = ["command"]
 @click.option("--repeats", default=1, type=click.IntRange(1, 100), help="Ask each question this many times.")
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Where to keep it.")
 @spending_options
+@trust_option
 @policy_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(  # noqa: PLR0913, PLR0917  # each an option
@@ -34,6 +36,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     max_cost: Decimal | None,
     prices: tuple[str, ...],
     allow_unpriced: bool,  # noqa: FBT001
+    trust: bool,  # noqa: FBT001
     policy: str,
     as_json: bool,  # noqa: FBT001
 ) -> int:
@@ -46,7 +49,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     from umpirical.api.studies import datasheet_study
 
     targets = [judge] if against is None else [judge, against]
-    study = replace(datasheet_study(targets, folder, size=size, arms=arms, repeats=repeats), policy=policy)
+    agree = terminal_trust(given=trust)
+    study = replace(datasheet_study(targets, folder, agree=agree, size=size, arms=arms, repeats=repeats), policy=policy)
     results = measure(study, [], Terms(yes, max_cost, prices, allow_unpriced), quiet=as_json)
     summaries = [result.summary() for result in results]
     if against is not None:
@@ -60,5 +64,5 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     if as_json:
         import json
 
-        say(json.dumps(summaries, indent=1))
+        say_json(json.dumps(summaries, indent=1))
     return exit_code(results)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from umpirical.cli.terminal import MAKING_STIMULI, say
+from umpirical.cli.terminal import MAKING_STIMULI, remark, say, say_json
 
 if TYPE_CHECKING:
     from umpirical.study.demo import DemoResult
@@ -29,7 +29,7 @@ def command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FB
     folder = out or Path(tempfile.mkdtemp(prefix="umpirical-demo-"))
     folder.mkdir(parents=True, exist_ok=True)
     results = []
-    click.echo(MAKING_STIMULI, err=True)
+    remark(MAKING_STIMULI)
     for result in run_demo(folder, watch_run):
         results.append(result)
         if not as_json:
@@ -37,7 +37,7 @@ def command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FB
     if as_json:
         import json
 
-        say(json.dumps([_summary(result) for result in results], indent=1))
+        say_json(json.dumps([_summary(result) for result in results], indent=1))
         return
     pages = {result.judge: result.documents.html for result in results}
     say("\nTheir datasheets:")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from umpirical.cli.terminal import inert, say
+from umpirical.cli.terminal import say, say_json
 
 __all__ = ["command"]
 
@@ -40,18 +40,18 @@ def command(study: Path, as_json: bool) -> None:  # noqa: FBT001
     if as_json:
         import json
 
-        say(json.dumps(facts, indent=1))
+        say_json(json.dumps(facts, indent=1))
         return
     for name, value in facts.items():
-        say(inert(f"{name:<14} {value}"))
+        say(f"{name:<14} {value}")
 
 
 def _keys(study: Path) -> dict[str, str]:
     from umpirical.protocols.study import STUDY_FILE
-    from umpirical.study.file import load_study
+    from umpirical.study.file import read_study
 
     file = study / STUDY_FILE if study.is_dir() else study
     if not file.is_file():
         return {"study": "none here;  umpirical init  writes one"}
-    variables = {judge.model.api_key_env for judge in load_study(file).spec.judges if judge.model}
+    variables = {judge.model.api_key_env for judge in read_study(file).spec.judges if judge.model}
     return {name: "set" if os.environ.get(name) else "not set" for name in sorted(filter(None, variables))}

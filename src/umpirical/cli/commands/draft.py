@@ -1,6 +1,5 @@
 """`umpirical draft`."""
 
-import sys
 from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from umpirical.cli.consent import Terms, agree, spending_options, tell_spent
-from umpirical.cli.terminal import inert, say
+from umpirical.cli.terminal import remark, say
 
 if TYPE_CHECKING:
     from umpirical.api.extras import Draft, DraftPlan, Reply
@@ -76,7 +75,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
         count = len(reply.problems)
         found = f"{count} problem{'' if count == 1 else 's'}" if count else "no problem found by the program"
         what = f"no reply ({reply.response.failure})" if reply.response.failure else f"a reply, {found}"
-        click.echo(f"  {what}; kept in {replies}", file=sys.stderr)
+        remark(f"  {what}; kept in {replies}")
 
     try:
         draft = draft_family(spec, text, Meter(pricer, ledger), rounds=rounds, max_tokens=max_tokens, keep=keep)
@@ -102,8 +101,8 @@ def _agree(plan: "DraftPlan", name: str, pricer: "Pricer", terms: Terms) -> Deci
     """Shows what may be sent and spent, and asks for consent if it may be billed. Returns the cap."""
     most = (plan.at_most or Decimal(0)).quantize(Decimal("0.0001"), ROUND_CEILING)
     price = f"at most ${most} ({pricer.table})" if most else "no price is known" if plan.at_most is None else "free"
-    click.echo(f"draft: up to {plan.calls} calls to {inert(name)}, {price}", file=sys.stderr)
-    click.echo(f"  the first sends the rubric, up to {plan.input_tokens:,} tokens", file=sys.stderr)
+    remark(f"draft: up to {plan.calls} calls to {name}, {price}")
+    remark(f"  the first sends the rubric, up to {plan.input_tokens:,} tokens")
     unseen = f"up to {plan.calls} calls whose price is unknown here" if plan.at_most is None else ""
     return agree(terms, most=most, unseen=unseen)
 
@@ -112,7 +111,7 @@ def _show(draft: "Draft", out: Path, listed: Path | None) -> None:
     tasks, requirements = len(draft.family.sets), len(draft.family.names)
     say(f"wrote {out}: {tasks} tasks of {requirements} requirements, reviewed: false")
     for problem in draft.problems[:SHOWN]:
-        say(f"  problem: {inert(problem)}")
+        say(f"  problem: {problem}")
     if listed is not None:
         more = f"{len(draft.problems) - SHOWN} more in " if len(draft.problems) > SHOWN else "the list is in "
         say(f"  {more}{listed}")

@@ -1,6 +1,5 @@
 """`umpirical generate`."""
 
-import sys
 from decimal import ROUND_CEILING, Decimal
 from functools import partial
 from pathlib import Path
@@ -8,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from umpirical.cli.commands.plan import outside_option
 from umpirical.cli.consent import Terms, agree, spending_options, tell_spent
-from umpirical.cli.terminal import inert, say
+from umpirical.cli.terminal import remark, say, say_json
+from umpirical.cli.trust import outside_option, trust_option, trusted_study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +28,7 @@ SHOWN = 5
 @click.argument("study", type=click.Path(path_type=Path), default=Path())
 @spending_options
 @outside_option
+@trust_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(  # noqa: PLR0913, PLR0917  # each an option
     study: Path,
@@ -37,6 +37,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     prices: tuple[str, ...],
     allow_unpriced: bool,  # noqa: FBT001
     outside: bool,  # noqa: FBT001
+    trust: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
 ) -> int:
     """Have a model write the stimuli of STUDY that a program cannot make; check and validate them.
@@ -47,11 +48,10 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     from umpirical.models.money import Ledger
     from umpirical.models.prices import pricer_of
     from umpirical.progress import watch_generation
-    from umpirical.study.file import load_study
 
     terms = Terms(yes, max_cost, prices, allow_unpriced)
-    click.echo("reading the dataset and planning what to write", err=True)
-    loaded = load_study(study, outside=outside)
+    loaded = trusted_study(study, trust=trust, outside=outside)
+    remark("reading the dataset and planning what to write")
     writing, overrides = loaded.protocol.writing(loaded), terms.price_overrides()
     _refuse_stray_prices(writing, overrides)
     pricers = {
@@ -87,10 +87,10 @@ def _agree(writing: "Writing", estimate: "WritingEstimate", terms: Terms) -> Dec
     price = "no price is known" if most is None else price
     done = f", {estimate.settled:,} already settled" if estimate.settled else ""
     names = ", ".join(dict.fromkeys(model.name for model in writing.models.values()))
-    click.echo(f"generate: {left:,} stimuli{done}, with {inert(names)}", file=sys.stderr)
-    click.echo(f"  {estimate.fewest_calls:,} to {estimate.most_calls:,} calls, {price}", file=sys.stderr)
+    remark(f"generate: {left:,} stimuli{done}, with {names}")
+    remark(f"  {estimate.fewest_calls:,} to {estimate.most_calls:,} calls, {price}")
     if estimate.expected:
-        click.echo(f"  ${estimate.expected:.4f} if every first attempt is accepted", file=sys.stderr)
+        remark(f"  ${estimate.expected:.4f} if every first attempt is accepted")
     unseen = f"up to {estimate.most_calls:,} calls whose price is unknown here" if most is None else ""
     return agree(terms, most=most or Decimal(0), unseen=unseen)
 
@@ -98,19 +98,19 @@ def _agree(writing: "Writing", estimate: "WritingEstimate", terms: Terms) -> Dec
 def _show(written: "Written", study: Path) -> None:
     for test, made in written.made.items():
         asked = made.wanted - sum(made.skipped.values())
-        say(f"{inert(test)}: {made.generated} of {asked} written in {made.attempts} attempts")
+        say(f"{test}: {made.generated} of {asked} written in {made.attempts} attempts")
         for level, words in made.levels.items():
-            say(f"  level {inert(level)}: {inert(words)}")
+            say(f"  level {level}: {words}")
         for reason, count in sorted(made.rejected.items(), key=lambda entry: -entry[1]):
-            say(f"  rejected {count}: {inert(reason)}")
+            say(f"  rejected {count}: {reason}")
         for reason, count in made.skipped.items():
-            say(f"  not requested {count}: {inert(reason)}")
+            say(f"  not requested {count}: {reason}")
         if made.given_up:
             say(f"  given up {made.given_up}: no attempt was accepted")
         if made.open:
             say(f"  open {made.open}: calls failed; run the same command again")
     for (kind, detail), count in sorted(written.failures.items(), key=lambda entry: -entry[1])[:SHOWN]:
-        say(f"failed {count}: {kind}: {inert(detail)}")
+        say(f"failed {count}: {kind}: {detail}")
     say(f"next:  umpirical run {study}" if not written.open else f"next:  umpirical generate {study}")
 
 
@@ -118,4 +118,4 @@ def _show_json(written: "Written") -> None:
     import json
     from dataclasses import asdict
 
-    say(json.dumps({test: asdict(made) for test, made in written.made.items()}, indent=1))
+    say_json(json.dumps({test: asdict(made) for test, made in written.made.items()}, indent=1))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from umpirical.cli.terminal import inert, say
+from umpirical.cli.terminal import say
 
 __all__ = ["command"]
 
@@ -23,15 +23,18 @@ __all__ = ["command"]
 def command(folder: Path, data: Path | None, response: str | None, label: str | None, task: str | None) -> None:
     """Write a study file to FOLDER that runs as is, with simulated judges, and shows how to name your own."""
     from umpirical.protocols.catalogue import start_study
+    from umpirical.study.file import read_study
+    from umpirical.study.trust import trust_as_made
 
     if data is None and (response or label or task):
         raise click.UsageError("--response, --label and --task name columns of a file: add --from FILE")
     named = {"response": response, "label": label, "task": task}
     told = {role: column for role, column in named.items() if column is not None}
     started = start_study(folder, data=data, told=told)
+    trust_as_made(read_study(started.file, outside=True))
     for path in started.written:
         say(f"wrote {path}")
     for note in started.notes:
-        say(inert(note))
+        say(note)
     options = f" {started.options}" if started.options else ""
     say(f"next:  umpirical check {folder}{options}    then  umpirical run {folder}{options}")

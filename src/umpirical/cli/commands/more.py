@@ -7,7 +7,8 @@ import click
 
 from umpirical.cli.consent import Terms, spending_options
 from umpirical.cli.measurement import exit_code, measure_more
-from umpirical.cli.terminal import MAKING_STIMULI, inert, say
+from umpirical.cli.terminal import MAKING_STIMULI, remark, say_json
+from umpirical.cli.trust import terminal_trust, trust_option
 
 __all__ = ["command"]
 
@@ -15,6 +16,7 @@ __all__ = ["command"]
 @click.command("more")
 @click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @spending_options
+@trust_option
 @click.option("--concurrency", default=16, type=click.IntRange(1, 4096), help="Calls in flight at a time.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(  # noqa: PLR0913, PLR0917  # each an option
@@ -23,6 +25,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     max_cost: Decimal | None,
     prices: tuple[str, ...],
     allow_unpriced: bool,  # noqa: FBT001
+    trust: bool,  # noqa: FBT001
     concurrency: int,
     as_json: bool,  # noqa: FBT001
 ) -> int:
@@ -33,15 +36,15 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     """
     from umpirical.study.run import follow_run
 
-    click.echo(MAKING_STIMULI, err=True)
-    planned, words = follow_run(run)
+    remark(MAKING_STIMULI)
+    planned, words = follow_run(run, terminal_trust(given=trust))
     for line in words:
-        click.echo(f"  {inert(line)}", err=True)
+        remark(f"  {line}")
     results = measure_more(
         planned, Terms(yes, max_cost, prices, allow_unpriced), concurrency=concurrency, quiet=as_json
     )
     if as_json:
         import json
 
-        say(json.dumps([result.summary() for result in results], indent=1))
+        say_json(json.dumps([result.summary() for result in results], indent=1))
     return exit_code(results)

@@ -8,7 +8,8 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from umpirical.cli.consent import price_option
-from umpirical.cli.terminal import MAKING_STIMULI, inert, say
+from umpirical.cli.terminal import MAKING_STIMULI, inert, remark, say, say_json
+from umpirical.cli.trust import calls_option, outside_option, trust_option, trusted_study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,16 +22,12 @@ if TYPE_CHECKING:
     from umpirical.study.estimate import PlanEstimate, RunEstimate, Tokens
     from umpirical.study.precision import Precision
 
-__all__ = ["command", "outside_option", "show_plan", "tell_planned"]
+__all__ = ["command", "show_plan", "tell_planned"]
 
 WIDE = 140
 """Width in columns where the output is not a terminal: a table in a log must not be cut off."""
 
 NOT_PRICED = {"unpriced": "not priced", "unknown": "no price", "own-function": "your own"}
-
-outside_option = click.option(
-    "--outside", is_flag=True, help="Allow the study's dataset, rubric and instruction to be outside its folder."
-)
 
 
 @click.command("plan")
@@ -38,12 +35,16 @@ outside_option = click.option(
 @click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
 @price_option
 @outside_option
+@trust_option
+@calls_option
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
-def command(
+def command(  # noqa: PLR0913, PLR0917  # each an option
     study: Path,
     judges: tuple[str, ...],
     prices: tuple[str, ...],
     outside: bool,  # noqa: FBT001
+    trust: bool,  # noqa: FBT001
+    max_calls: int | None,
     as_json: bool,  # noqa: FBT001
 ) -> None:
     """Show what  umpirical run  would take: calls, tokens, price, time, and how precise each measure will be.
@@ -52,11 +53,10 @@ def command(
     """
     from umpirical.models.prices import parse_price
     from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
-    from umpirical.study.file import load_study
     from umpirical.study.run import plan_runs
 
-    loaded = load_study(study, outside=outside)
-    click.echo(MAKING_STIMULI, err=True)
+    loaded = trusted_study(study, trust=trust, outside=outside, max_calls=max_calls)
+    remark(MAKING_STIMULI)
     planned = plan_runs(loaded, judges)
     tell_planned(loaded, planned)
     pricers = pricers_of(planned, dict(map(parse_price, prices)))
@@ -68,7 +68,7 @@ def command(
     if as_json:
         import json
 
-        say(json.dumps(_as_json(estimate), indent=1, default=str))
+        say_json(json.dumps(_as_json(estimate), indent=1, default=str))
         return
     show_plan(estimate, sys.stdout)
     _show_precision(estimate, sys.stdout)
@@ -79,12 +79,12 @@ def tell_planned(study: "Study[Any]", planned: "Sequence[Run]") -> None:
     from umpirical.store.reuse import reused_counts, runs_left_out
 
     if planned and (line := study.protocol.stimuli_line(planned[0].stimuli)):
-        click.echo(inert(line), err=True)
+        remark(line)
     for run in planned:
         for name, found in sorted(reused_counts(run.store).items()):
-            click.echo(inert(f"{run.judge.name}: {found:,} answers are taken over from run {name}"), err=True)
+            remark(f"{run.judge.name}: {found:,} answers are taken over from run {name}")
         for name, damage in sorted(runs_left_out(run.store).items()):
-            click.echo(inert(f"{run.judge.name}: none are taken over from run {name}: {damage}"), err=True)
+            remark(f"{run.judge.name}: none are taken over from run {name}: {damage}")
 
 
 def show_plan(estimate: "PlanEstimate", file: IO[str]) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from umpirical.cli.terminal import inert, say
+from umpirical.cli.terminal import say, say_json
 
 if TYPE_CHECKING:
     from umpirical.models.prices import KnownPrice, Rate
@@ -41,22 +41,22 @@ def show(model: str, as_json: bool) -> None:  # noqa: FBT001
         import json
         from dataclasses import asdict
 
-        say(json.dumps([asdict(price) for price in found], indent=1, default=str))
+        say_json(json.dumps([asdict(price) for price in found], indent=1, default=str))
         return
     for price in found:
         _say(price)
 
 
 def _say(price: "KnownPrice") -> None:
-    say(inert(f"{price.model}  at {price.provider}  from {price.table}"))
+    say(f"{price.model}  at {price.provider}  from {price.table}")
     for rate in price.rates:
         say(f"  {_rate(rate)}")
     if not price.rates:
         say("  no rate is listed")
     if price.comment:
-        say(inert(f"  {price.comment}"))
+        say(f"  {price.comment}")
     for url in price.urls[:1]:
-        say(inert(f"  the provider's own list: {url}"))
+        say(f"  the provider's own list: {url}")
 
 
 def _rate(rate: "Rate") -> str:

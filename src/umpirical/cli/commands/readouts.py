@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from umpirical.cli.terminal import inert, say
+from umpirical.cli.terminal import say, say_json
 from umpirical.domain.readouts import TARGET
 
 __all__ = ["command"]
@@ -26,15 +26,15 @@ def command(run: Path, target: float, out: Path | None, as_json: bool) -> None: 
 
     measured = write_readouts(run, out=out, target=target)
     if as_json:
-        click.echo(render_readouts_json(measured.readouts), nl=False)
+        say_json(render_readouts_json(measured.readouts))
         return
     for sentence in measured.readouts.recommendation.sentences:
-        say(inert(sentence))
+        say(sentence)
     for row in measured.readouts.rows:
         if row.why_not:
-            say(inert(f"not available: {row.name}, since {row.why_not}"))
+            say(f"not available: {row.name}, since {row.why_not}")
     if measured.readouts.how_to_record:
         say(measured.readouts.how_to_record)
     documents = measured.documents
     for path in (documents.json, documents.html, documents.markdown):
-        say(str(path))
+        say(path)

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from umpirical.cli.measurement import exit_code, policy_option
-from umpirical.cli.terminal import inert, say
+from umpirical.cli.terminal import remark, say, say_json
 
 __all__ = ["command"]
 
@@ -30,15 +30,15 @@ def _report_run(run: Path, out: Path | None, policy: str, *, as_json: bool) -> i
 
     finished = finished_run(run, out=out, policy=policy)
     if as_json:
-        click.echo(finished.text(), nl=False)
+        say_json(finished.text())
         return exit_code([finished])
     if finished.decision:
-        say(inert(finished.decision.line))
+        say(finished.decision.line)
     for finding in finished.findings:
-        say(inert(finding))
+        say(finding)
     documents = finished.documents
     for path in (documents.json, documents.html, documents.markdown):
-        say(str(path))
+        say(path)
     return exit_code([finished])
 
 
@@ -52,15 +52,15 @@ def _report_study(study: Path, out: Path | None, policy: str, *, as_json: bool) 
             finished = finished_run(run, policy=policy)
         except StoreError as error:
             # One broken record is no reason to report nothing at all.
-            click.echo(f"{run.name} is left out: {error}", err=True)
+            remark(f"{run.name} is left out: {error}")
             continue
         results.append(finished)
         if not as_json:
             say(f"{run.name}:")
             if finished.decision:
-                say(f"  {inert(finished.decision.line)}")
+                say(f"  {finished.decision.line}")
             for finding in finished.findings:
-                say(f"  {inert(finding)}")
+                say(f"  {finding}")
     together = write_side_by_side(study, out=out)
     if together is None and as_json:
         raise UsageError("the study's protocol has no report on several judges", fix="umpirical report RUN --json")
@@ -70,7 +70,7 @@ def _report_study(study: Path, out: Path | None, policy: str, *, as_json: bool) 
     if as_json:
         import json
 
-        say(json.dumps([json.loads(record.model_dump_json()) for record in records], indent=1))
+        say_json(json.dumps([json.loads(record.model_dump_json()) for record in records], indent=1))
         return exit_code(results)
-    say(str(page))
+    say(page)
     return exit_code(results)

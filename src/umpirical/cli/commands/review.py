@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from umpirical.cli.commands.plan import outside_option
-from umpirical.cli.terminal import inert, say
+from umpirical.cli.terminal import remark, say, say_json
+from umpirical.cli.trust import outside_option, trust_option, trusted_study
 
 if TYPE_CHECKING:
     from umpirical.domain.reviews import ReviewRole
@@ -48,6 +48,7 @@ def _shared(function: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the arguments and options that every review command takes."""
     for option in (
         outside_option,
+        trust_option,
         click.option(
             "--database",
             metavar="URL",
@@ -73,6 +74,7 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
     study: Path,
     database: str | None,
     outside: bool,  # noqa: FBT001
+    trust: bool,  # noqa: FBT001
     port: int,
     host: str,
     expose: bool,  # noqa: FBT001
@@ -86,7 +88,7 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
     from umpirical.review.web.app import create_app
     from umpirical.review.web.server import hosts_of, listen, serve, url_of
 
-    loaded = _load(study, outside=outside)
+    loaded = _load(study, trust=trust, outside=outside)
     feed = _feed(loaded)
     with listen(host, port, expose=expose) as listening, ExitStack() as at_the_end:
         opened = _open(loaded, database)
@@ -100,9 +102,9 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
             feed=lambda: feed.into(opened.desk),
             title=loaded.spec.study,
         )
-        say(f"review of {inert(loaded.spec.study)}: {_arrived(count, feed.wanted)}")
+        say(f"review of {loaded.spec.study}: {_arrived(count, feed.wanted)}")
         if not opened.desk.progress(owner).total:
-            say(f"nothing is written yet; texts appear here once you run  umpirical generate {inert(str(study))}")
+            say(f"nothing is written yet; texts appear here once you run  umpirical generate {study}")
         page = None
         if not no_open and sys.stdout.isatty():
             page = at_the_end.enter_context(_leading_to(link, review_folder(_terms(loaded))))
@@ -114,23 +116,23 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
 @_shared
 @click.option("--role", type=click.Choice(["reviewer", "adjudicator", "owner"]), default="reviewer", show_default=True)
 @click.option("--url", default=f"http://127.0.0.1:{PORT}", show_default=True, help="Where the review is served.")
-def invite(name: str, study: Path, database: str | None, outside: bool, role: str, url: str) -> None:  # noqa: FBT001, PLR0913, PLR0917
+def invite(name: str, study: Path, database: str | None, outside: bool, trust: bool, role: str, url: str) -> None:  # noqa: FBT001, PLR0913, PLR0917
     """Print a link that lets NAME into the review of STUDY, once. Inviting a person again makes a new link."""
-    opened = _open(_load(study, outside=outside), database)
+    opened = _open(_load(study, trust=trust, outside=outside), database)
     try:
         token = opened.people.invite(name, cast("ReviewRole", role))
     finally:
         opened.close()
-    click.echo(f"for {inert(name)}, {role}; valid once, for a day:", err=True)
-    say(f"{inert(url).rstrip('/')}/join/{token}")
+    remark(f"for {name}, {role}; valid once, for a day:")
+    say(f"{url.rstrip('/')}/join/{token}")
 
 
 @command.command("revoke")
 @click.argument("name")
 @_shared
-def revoke(name: str, study: Path, database: str | None, outside: bool) -> int:  # noqa: FBT001
+def revoke(name: str, study: Path, database: str | None, outside: bool, trust: bool) -> int:  # noqa: FBT001
     """Remove NAME from the review of STUDY: links and sessions end at once. Their decisions stay."""
-    opened = _open(_load(study, outside=outside), database, begin=False)
+    opened = _open(_load(study, trust=trust, outside=outside), database, begin=False)
     try:
         done = opened.people.revoke(name)
         known = ", ".join(person.name for person in opened.people.all())
@@ -140,18 +142,18 @@ def revoke(name: str, study: Path, database: str | None, outside: bool) -> int: 
         from umpirical.domain.errors import UsageError
 
         raise UsageError(f"nobody named {name!r} is in this review", fix=f"known: {known or 'nobody yet'}")
-    say(f"{inert(name)} is removed")
+    say(f"{name} is removed")
     return 0
 
 
 @command.command("status")
 @_shared
 @click.option("--json", "as_json", is_flag=True, help="Print the status as JSON.")
-def status(study: Path, database: str | None, outside: bool, as_json: bool) -> None:  # noqa: FBT001
+def status(study: Path, database: str | None, outside: bool, trust: bool, as_json: bool) -> None:  # noqa: FBT001
     """Show the progress of the review of STUDY, each person's decisions, how far they agree, and what was rejected."""
     from umpirical.protocols.review.status import review_status
 
-    loaded = _load(study, outside=outside)
+    loaded = _load(study, trust=trust, outside=outside)
     opened = _open(loaded, database, begin=False)
     try:
         found = review_status(_terms(loaded), opened)
@@ -160,24 +162,24 @@ def status(study: Path, database: str | None, outside: bool, as_json: bool) -> N
     if as_json:
         import json
 
-        say(json.dumps(found.as_json(), indent=1))
+        say_json(json.dumps(found.as_json(), indent=1))
         return
     for line in found.lines():
-        say(inert(line))
+        say(line)
 
 
 @command.command("export")
 @_shared
 @click.option("--format", "form", type=click.Choice(FORMATS), default="umpirical", show_default=True)
 @click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
-def export(study: Path, database: str | None, outside: bool, form: str, out: Path) -> None:  # noqa: FBT001
+def export(study: Path, database: str | None, outside: bool, trust: bool, form: str, out: Path) -> None:  # noqa: FBT001, PLR0913, PLR0917
     """Write the review of STUDY to a file: all of it, or in the format of Argilla or Label Studio."""
     from umpirical.review.exchange.transfer import export_review
     from umpirical.store.files import write_text
 
     if not out.resolve().parent.is_dir():
         raise click.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
-    loaded = _load(study, outside=outside)
+    loaded = _load(study, trust=trust, outside=outside)
     opened = _open(loaded, database)
     try:
         _feed(loaded).into(opened.desk)
@@ -187,7 +189,7 @@ def export(study: Path, database: str | None, outside: bool, form: str, out: Pat
     write_text(out, exported.text)
     say(f"wrote {out}: {exported.items:,} items, {exported.decisions:,} decisions")
     for note in exported.notes:
-        say(f"  {inert(note)}")
+        say(f"  {note}")
 
 
 @command.command("import")
@@ -202,6 +204,7 @@ def import_(  # noqa: PLR0913, PLR0917  # each an option
     study: Path,
     database: str | None,
     outside: bool,  # noqa: FBT001
+    trust: bool,  # noqa: FBT001
     form: str,
     names: tuple[str, ...],
 ) -> None:
@@ -211,14 +214,14 @@ def import_(  # noqa: PLR0913, PLR0917  # each an option
     """
     from umpirical.review.exchange.transfer import import_review
 
-    loaded = _load(study, outside=outside)
+    loaded = _load(study, trust=trust, outside=outside)
     opened = _open(loaded, database)
     try:
         _feed(loaded).into(opened.desk)
         taken = import_review(opened.desk, file, cast("Format", form), names=_names(names))
     finally:
         opened.close()
-    say(f"{taken.new:,} new decisions from {inert(file.name)}, {taken.known:,} already known")
+    say(f"{taken.new:,} new decisions from {file.name}, {taken.known:,} already known")
 
 
 def _names(given: tuple[str, ...]) -> dict[str, str]:
@@ -231,9 +234,7 @@ def _names(given: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def _load(study: Path, *, outside: bool) -> "Study[Any]":
-    from umpirical.study.file import load_study
-
+def _load(study: Path, *, trust: bool, outside: bool) -> "Study[Any]":
     if not study.exists():
         from difflib import get_close_matches
 
@@ -242,7 +243,7 @@ def _load(study: Path, *, outside: bool) -> "Study[Any]":
         near = get_close_matches(str(study), command.commands, n=1)
         hint = f"did you mean  umpirical review {near[0]}?" if near else "name the study file, or the folder it is in"
         raise UsageError(f"there is no study {study}", fix=hint)
-    return load_study(study, outside=outside)
+    return trusted_study(study, trust=trust, outside=outside)
 
 
 def _need_review_extra() -> None:
@@ -258,7 +259,7 @@ def _feed(study: "Study[Any]") -> "ItemFeed":
     from umpirical.protocols.review.items import ItemFeed
 
     # Planning a large study again takes too long to leave a person waiting without a message.
-    click.echo("reading what was generated", err=True)
+    remark("reading what was generated")
     return ItemFeed(study.protocol.writing(study))
 
 
@@ -283,14 +284,14 @@ def _leading_to(link: str, folder: Path) -> Iterator[Path | None]:
         try:
             page = stack.enter_context(redirect_file(folder, link))
         except (OSError, UsageError) as error:
-            say(f"no browser is opened: {inert(str(error))}")
+            say(f"no browser is opened: {error}")
             page = None
         yield page
 
 
 def _open_door(link: str, owner: str, *, page: Path | None) -> None:
     """Prints the link once the server answers, and opens a browser with the page that leads to it."""
-    say(f"open  {link}  (lets {inert(owner)} in, once)")
+    say(f"open  {link}  (lets {owner} in, once)")
     say("others enter with a link from  umpirical review invite NAME;  Ctrl-C stops")
     sys.stdout.flush()
     if page is not None:

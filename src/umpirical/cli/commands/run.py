@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from umpirical.cli.commands.plan import outside_option
 from umpirical.cli.consent import Terms, spending_options
 from umpirical.cli.measurement import exit_code, measure, policy_option
-from umpirical.cli.terminal import say
+from umpirical.cli.terminal import remark, say, say_json
+from umpirical.cli.trust import calls_option, outside_option, trust_option, trusted_study
 
 __all__ = ["command"]
 
@@ -19,6 +19,8 @@ __all__ = ["command"]
 @click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
 @spending_options
 @outside_option
+@trust_option
+@calls_option
 @click.option("--fresh", is_flag=True, help="Start a new run that reuses no answers from earlier ones.")
 @policy_option
 @click.option("--executor", metavar="NAME", help="How the judges are asked: local, or a plugin's. Default: local.")
@@ -32,6 +34,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     prices: tuple[str, ...],
     allow_unpriced: bool,  # noqa: FBT001
     outside: bool,  # noqa: FBT001
+    trust: bool,  # noqa: FBT001
+    max_calls: int | None,
     fresh: bool,  # noqa: FBT001
     policy: str,
     executor: str | None,
@@ -46,16 +50,15 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
 
     Exits with 0 if the policy lets every judge be used, 3 if it refuses one, and 4 if there is not enough data on one.
     """
-    from umpirical.study.file import load_study
     from umpirical.study.run import write_side_by_side
 
-    loaded = replace(load_study(study, outside=outside), policy=policy)
+    loaded = replace(trusted_study(study, trust=trust, outside=outside, max_calls=max_calls), policy=policy)
     terms = Terms(yes, max_cost, prices, allow_unpriced)
     results = measure(loaded, judges, terms, fresh=fresh, executor=executor, quiet=as_json, preflight=not no_preflight)
     if as_json:
         import json
 
-        say(json.dumps([result.summary() for result in results], indent=1))
+        say_json(json.dumps([result.summary() for result in results], indent=1))
     if together := write_side_by_side(loaded.folder, runs=[result.folder for result in results]):
-        click.echo(f"all judges side by side:  {together[1]}", err=as_json)
+        (remark if as_json else say)(f"all judges side by side:  {together[1]}")
     return exit_code(results)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from umpirical.cli.terminal import inert, say
+from umpirical.cli.terminal import say, say_json
 
 __all__ = ["command"]
 
@@ -21,14 +21,14 @@ def command(study: Path, as_json: bool) -> None:  # noqa: FBT001
     if as_json:
         import json
 
-        say(json.dumps([asdict(state) for state in states], indent=1))
+        say_json(json.dumps([asdict(state) for state in states], indent=1))
         return
     for state in states:
         if state.damage:
-            say(inert(f"{state.name}  DAMAGED: {state.damage}"))
+            say(f"{state.name}  DAMAGED: {state.damage}")
             continue
         failed = f", {state.failed:,} failed" if state.failed else ""
         done = "  ".join(filter(None, (state.document, state.decision))) or "not measured yet"
-        say(inert(f"{state.name}  {state.created}  {state.answered:,}/{state.trials:,} answered{failed}  {done}"))
+        say(f"{state.name}  {state.created}  {state.answered:,}/{state.trials:,} answered{failed}  {done}")
     if not states:
         say("no runs yet;  umpirical run  starts one")

@@ -2,7 +2,7 @@
 
 import click
 
-from umpirical.cli.terminal import say
+from umpirical.cli.terminal import say, say_json
 
 __all__ = ["command"]
 
@@ -23,4 +23,4 @@ def command(what: str) -> None:
         for schema in filter(None, (protocol.policy_schema() for protocol in PROTOCOLS)):
             say(schema.rstrip("\n"))
         return
-    say(json.dumps(study_schema(), indent=1) if what == "config" else PROTOCOLS.get(what).schema().rstrip("\n"))
+    say_json(json.dumps(study_schema(), indent=1) if what == "config" else PROTOCOLS.get(what).schema().rstrip("\n"))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from umpirical.cli.terminal import inert, say
+from umpirical.cli.terminal import say, say_json
 
 __all__ = ["command"]
 
@@ -32,16 +32,16 @@ def command(run: Path, record: Path | None, as_json: bool) -> int:  # noqa: FBT0
     broken, told = 0, []
     for folder in folders:
         if not as_json:
-            say(inert(f"{folder.name}:"))
+            say(f"{folder.name}:")
         for check in verify_run(folder, record=record):
             broken += not check.holds
             told.append({"run": folder.name, "part": check.part, "holds": check.holds, "found": check.found})
             if not as_json:
-                say(inert(f"  {'ok     ' if check.holds else 'DAMAGED'}  {check.part:<14}  {check.found}"))
+                say(f"  {'ok     ' if check.holds else 'DAMAGED'}  {check.part:<14}  {check.found}")
     if as_json:
         import json
 
-        say(json.dumps(told, indent=1))
+        say_json(json.dumps(told, indent=1))
     elif not folders:
         say("no runs yet;  umpirical run  starts one")
     return 1 if broken else 0

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from umpirical.datasets.readers import format_of
+from umpirical.datasets.spec import LimitsSpec
 from umpirical.domain.digests import Json
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ModelSpec
-from umpirical.protocols.protocol import Checked, Documents, PlannedCounts, Protocol, Started
+from umpirical.protocols.protocol import Checked, DataSource, Documents, PlannedCounts, Protocol, Started
 from umpirical.protocols.review.spec import ReviewTerms
 from umpirical.protocols.review.words import review_line
 from umpirical.protocols.stress.card import render_stress_markdown
@@ -81,6 +83,21 @@ class StressProtocol(Protocol[StressStudy, StressReport]):
     def models(self, study: StressStudy) -> Iterable[tuple[str, ModelSpec]]:
         writers = (("generator", study.spec.stress.generator), ("validator", study.spec.stress.validator))
         return [(name, writer.model) for name, writer in writers if writer is not None]
+
+    def sources(self, study: StressStudy) -> Iterable[DataSource]:
+        spec, usual = study.spec, LimitsSpec()
+        texts = {"instruction": spec.instruction, "rubric": spec.rubric, "guideline": spec.review.guideline}
+        limits = {name: (most, getattr(usual, name)) for name, most in spec.dataset.limits}
+        return [
+            DataSource(
+                "dataset",
+                spec.dataset.path,
+                format_of(spec.dataset.path, study.folder, named=spec.dataset.format),
+                spec.dataset.options,
+                {name: pair for name, pair in limits.items() if pair[0] > pair[1]},
+            ),
+            *(DataSource(what, name) for what, name in texts.items() if name is not None),
+        ]
 
     def stimuli(self, study: StressStudy) -> StimulusSet:
         return write_stress_set(study)

@@ -10,7 +10,7 @@ from umpirical.judges.prompt import builtin_prompt
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.spec import DatasheetDesignSpec
 from umpirical.runs.run import open_run
-from umpirical.study.file import check_study, parse_study
+from umpirical.study.file import check_study, parse_study, read_study
 from umpirical.study.run import complete_run, plan_runs
 
 STUDY = """
@@ -85,7 +85,7 @@ def test_a_probe_has_neither_dark_current_nor_threshold(probe):
 
 def test_the_price_is_that_of_the_calls_that_are_planned(probe, tmp_path):
     (tmp_path / "umpirical.yaml").write_text(PROBE)
-    assert check_study(tmp_path / "umpirical.yaml", {}).calls == {"one": probe.run.trials}
+    assert check_study(read_study(tmp_path / "umpirical.yaml"), {}).calls == {"one": probe.run.trials}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from umpirical.domain.errors import ConfigError, GateError, UsageError
 from umpirical.domain.stimuli import TIER_2
 from umpirical.protocols.datasheet.stimuli import write_stimulus_set
 from umpirical.study.estimate import estimate_run, pricers_of
-from umpirical.study.file import check_study, parse_study
+from umpirical.study.file import check_study, parse_study, read_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import complete_run
 
@@ -157,7 +157,7 @@ def test_a_claim_that_is_not_in_its_answer_blocks_the_run(tmp_path):
     assert not (tmp_path / "runs").exists()
     judges = "judges: [{name: j, model: {adapter: simulated, name: careful}}]\n"
     (tmp_path / "umpirical.yaml").write_text(f"study: s\ncarriers: answers.yaml\n{SMALL}{judges}")
-    assert any("carriers-checked" in problem for problem in check_study(tmp_path, {}).problems)
+    assert any("carriers-checked" in problem for problem in check_study(read_study(tmp_path), {}).problems)
 
 
 def test_an_empty_file_blocks_too(tmp_path):

@@ -21,7 +21,7 @@ from umpirical.protocols.datasheet.record import parse_datasheet
 from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.store.parquet import read_rows
 from umpirical.store.runs import RunStore
-from umpirical.study.file import load_study, parse_study
+from umpirical.study.file import parse_study, read_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import complete_run
 from umpirical.testing import ChatServer
@@ -34,7 +34,7 @@ CHOSEN_ON = calibration_tasks(TASKS)
 
 def ask(folder, **settings):
     with ChatServer(locked_answer) as server:
-        study = load_study(write_locked_study(folder, server.base_url, **settings))
+        study = read_study(write_locked_study(folder, server.base_url, **settings))
         run = prepare_run(study, study.spec.judges[0])
         complete_run(run, 16, lambda *_: Silent())
     return run.store.folder, server

@@ -10,7 +10,7 @@ from umpirical.protocols.datasheet.stimuli import chosen_materials, write_stimul
 from umpirical.runs.plan import Design
 from umpirical.runs.run import open_run
 from umpirical.stimuli.controlled.family_files import builtin_families
-from umpirical.study.file import check_study, load_study, parse_study
+from umpirical.study.file import check_study, parse_study, read_study
 from umpirical.study.prepare import prepare_run
 
 JAM = next(family for family in builtin_families() if family.id == "jam-batch")
@@ -116,7 +116,7 @@ def test_a_file_of_the_other_format_is_refused_with_what_to_do(tmp_path, ladder,
 
 @pytest.fixture
 def study(tmp_path):
-    return load_study(write_own_study(tmp_path, CROSSED))
+    return read_study(write_own_study(tmp_path, CROSSED))
 
 
 def test_a_set_says_what_it_is_made_of_and_what_the_gates_said(study):
@@ -151,13 +151,13 @@ def test_another_seed_size_or_sentence_makes_another_set(study, change):
     first = write_stimulus_set(study)
     file, old, new = change(study.folder)
     file.write_text(file.read_text().replace(old, new))
-    other = write_stimulus_set(load_study(study.folder))
+    other = write_stimulus_set(read_study(study.folder))
     assert other.folder != first.folder
     assert other.digest != first.digest
 
 
 def test_a_set_that_is_not_sound_is_not_kept(tmp_path):
-    study = load_study(write_own_study(tmp_path, CROSSED.replace("a green dish is", "a green tuna is")))
+    study = read_study(write_own_study(tmp_path, CROSSED.replace("a green dish is", "a green tuna is")))
     with pytest.raises(GateError, match="gate sound-tasks"):
         write_stimulus_set(study)
     assert not (tmp_path / "stimuli").exists()
@@ -174,7 +174,7 @@ def test_checking_counts_the_calls_of_every_judge_and_writes_nothing(tmp_path):
         + "  - {name: fixed, callable: 'json:dumps', capabilities: {order_controllable: false, accepts_empty: false}}\n"
     )
     before = sorted(path.name for path in folder.iterdir())
-    checked = check_study(folder, {})
+    checked = check_study(read_study(folder), {})
     assert checked.problems == []
     # 3 tasks of 2 quads and an equal pair, and 2 conflicts, in two orders; 2 vacuum prompts each. Arms, repeats: two.
     assert checked.calls["any"] == 4 * (3 * 12 + 2 * 2)
@@ -186,8 +186,8 @@ def test_checking_counts_the_calls_of_every_judge_and_writes_nothing(tmp_path):
 def test_a_missing_key_is_a_problem_and_a_key_that_is_set_is_none(tmp_path):
     model = "model: {adapter: openai-compatible, name: m, base_url: 'http://127.0.0.1:9/v1', api_key_env: MY_KEY}"
     folder = write_own_study(tmp_path, CROSSED, judge=model)
-    assert check_study(folder, {}).problems == ["judge any: the environment variable MY_KEY is not set"]
-    assert check_study(folder, {"MY_KEY": "x"}).problems == []
+    assert check_study(read_study(folder), {}).problems == ["judge any: the environment variable MY_KEY is not set"]
+    assert check_study(read_study(folder), {"MY_KEY": "x"}).problems == []
 
 
 def test_a_planned_run_says_that_both_orders_are_in_its_plan(study):
@@ -201,7 +201,7 @@ def test_a_planned_run_says_that_both_orders_are_in_its_plan(study):
 
 def test_a_judge_whose_order_is_fixed_is_not_held_to_both(tmp_path):
     judge = "model: {adapter: simulated, name: careful}\n    capabilities: {order_controllable: false}"
-    study = load_study(write_own_study(tmp_path, CROSSED, judge=judge))
+    study = read_study(write_own_study(tmp_path, CROSSED, judge=judge))
     assert prepare_run(study, study.spec.judges[0]).store.manifest["gates"] == []
 
 

@@ -57,7 +57,9 @@ def write_study(folder, url, items):
 
 def generating(folder):
     return subprocess.Popen(
-        [sys.executable, "-m", "umpirical", "generate", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [sys.executable, "-m", "umpirical", "generate", str(folder), "--trust"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
 
 

@@ -23,7 +23,7 @@ def finished(persuade, tmp_path_factory):
     with ChatServer(answer) as server:
         folder = persuade_study(tmp_path_factory.mktemp("persuade"), persuade, server.base_url)
         for stage in ("check", "generate", "run"):
-            result = CliRunner().invoke(cli, [stage, str(folder), "--outside"], standalone_mode=False)
+            result = CliRunner().invoke(cli, [stage, str(folder), "--outside", "--trust"], standalone_mode=False)
             assert result.exception is None, (stage, result.output, result.exception)
             said[stage] = result.output
     result = CliRunner().invoke(cli, ["report", str(folder)], standalone_mode=False)

@@ -38,7 +38,7 @@ def generated(persuade, tmp_path_factory):
             tests=tests,
             judges=["word-counter"],
         )
-        result = CliRunner().invoke(cli, ["generate", str(folder), "--outside"], standalone_mode=False)
+        result = CliRunner().invoke(cli, ["generate", str(folder), "--outside", "--trust"], standalone_mode=False)
         assert result.exception is None, result.output
         yield folder, server
 

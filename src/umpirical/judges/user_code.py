@@ -1,0 +1,80 @@
+"""The user's own code in a study folder: which files it is, and how it is imported."""
+
+import os
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, NoReturn
+
+from umpirical.domain.errors import UsageError
+
+__all__ = ["code_files", "load_user_object"]
+
+SUFFIXES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
+"""Files that can be imported from a study folder. Compiled Python is not among them."""
+
+_FOLDERS: set[Path] = set()
+"""Study folders that code was imported from in this process."""
+
+
+def code_files(folder: Path) -> Iterator[Path]:
+    """Yields every file of a study folder that could be imported, in order. Installed packages are not among them."""
+    others = _elsewhere(folder)
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".") and name != "__pycache__" and Path(place, name).resolve() not in others
+        )
+        yield from (Path(place, name) for name in sorted(files) if name.endswith(SUFFIXES))
+
+
+def load_user_object(path: str, folder: Path) -> object:
+    """Returns the object at `module:name`. A judge is usually beside the study file."""
+    module, _, name = path.partition(":")
+    _admit(folder)
+    try:
+        return attrgetter(name)(import_module(module))
+    except Exception as error:  # noqa: BLE001  # the user's own module: whatever it raises, it cannot be imported
+        message = f"cannot import the judge {path}: {type(error).__name__}: {error}"
+        raise UsageError(message, fix=f"is {module}.py in {folder}, and does it run?") from None
+
+
+def _admit(folder: Path) -> None:
+    """Puts a folder on the import path, with a finder that runs nothing but the files which a person can agree to."""
+    if folder.resolve() not in _FOLDERS:
+        _FOLDERS.add(folder.resolve())
+        if _finder not in sys.path_hooks:
+            sys.path_hooks.insert(0, _finder)
+        for path in [path for path in sys.path_importer_cache if _is_study_code(path)]:
+            del sys.path_importer_cache[path]
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+class _SourceOnly(SourceFileLoader):
+    """Compiles the source anew: a compiled file that came with a study may hold other code than its source."""
+
+    def path_stats(self, path: Any) -> NoReturn:  # noqa: ANN401  # as in the base class
+        raise OSError(f"{path}: what was compiled earlier is not used")
+
+
+def _finder(path: str) -> FileFinder:
+    if not _is_study_code(path):
+        raise ImportError(f"{path} is not in a study folder", path=path)
+    return FileFinder(path, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_SourceOnly, SOURCE_SUFFIXES))
+
+
+def _is_study_code(path: str) -> bool:
+    place = Path(path or ".").resolve()
+    homes = [folder for folder in _FOLDERS if place.is_relative_to(folder)]
+    return any(not any(place.is_relative_to(other) for other in _elsewhere(folder)) for folder in homes)
+
+
+def _elsewhere(folder: Path) -> set[Path]:
+    """Returns what is inside a study folder and on the import path by itself, such as an environment's packages."""
+    home = folder.resolve()
+    return {other for path in sys.path if (other := Path(path or ".").resolve()) != home and other.is_relative_to(home)}

@@ -1,0 +1,29 @@
+"""How many calls a judge takes, and the limit on what a study file may ask for."""
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+from umpirical.domain.errors import UsageError
+from umpirical.domain.stimuli import Stimulus
+from umpirical.judges.spec import JudgeSpec
+from umpirical.protocols.study import Study
+from umpirical.runs.plan import Design
+
+__all__ = ["MAX_CALLS", "count_calls"]
+
+MAX_CALLS = 1_000_000
+"""Most calls to one judge, unless a person allows more: a line in a study file must not take hours and the disk."""
+
+
+def count_calls(study: Study[Any], judge: JudgeSpec, stimuli: Iterable[Stimulus], design: Design) -> int:
+    """Counts the calls that a judge takes, no further than allowed. Raises UsageError if a study asks for more."""
+    most = study.max_calls
+    ways = (way for each in stimuli for way in design.presentations(each, judge.capabilities, judge.kind))
+    count = sum(1 for _ in (ways if most is None else islice(ways, most + 1)))
+    if most is not None and count > most:
+        raise UsageError(
+            f"judge {judge.name} would take more than {most:,} calls",
+            fix="lower the repeats or the size of the study, or allow more on purpose: --max-calls N",
+        )
+    return count

@@ -1,0 +1,173 @@
+"""What a study would do on this machine: whom it sends to, which secrets, what code, which data from where.
+
+All of it is derived from the study file. Nothing is imported, sent or read outside the folder to find it out.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from umpirical.datasets.readers import READERS
+from umpirical.domain.errors import UsageError
+from umpirical.judges.spec import JudgeSpec
+from umpirical.judges.user_code import code_files
+from umpirical.models.adapters.catalogue import ADAPTERS
+from umpirical.models.spec import ModelSpec
+from umpirical.protocols.protocol import DataSource
+from umpirical.protocols.study import Study
+
+__all__ = ["Power", "powers_of", "powers_of_judges"]
+
+PowerKind = Literal["send", "secret", "argument", "code", "data", "limit", "answers"]
+
+GENERIC = frozenset({"ACCESS", "API", "AUTH", "JUDGE", "KEY", "LLM", "LOCAL", "MODEL", "MY", "SECRET", "TOKEN"})
+"""Words in the name of a variable that do not say whose secret it holds."""
+
+_PLAIN_URL = re.compile(r"https?://[^\s\\@#?\x00-\x20\x7f]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """One thing that a study would do."""
+
+    kind: PowerKind
+    words: str
+    """What it does, as a verb phrase: `sends prompts to evil.example, port 80, unencrypted`."""
+    content: str = ""
+    """Digest of what it depends on, such as a file of code; another content is another power."""
+    doubt: str = ""
+    """Why a person should look twice; empty if nothing is odd."""
+
+    @property
+    def key(self) -> str:
+        """Identifies what is agreed to."""
+        return f"{self.kind}: {self.words} {self.content}".rstrip()
+
+
+def powers_of(
+    study: Study[Any], *, named: Collection[str] = (), data: bool = True, made_here: Collection[str] = ()
+) -> list[Power]:
+    """Returns what a study would do. A study of simulated judges on data in its folder does nothing of the kind.
+
+    `named` are judges that the person has named in the command itself, and not by way of a file; without `data`, so
+    were the data. `made_here` are runs that were made on this machine.
+    """
+    judges = [judge for judge in study.spec.judges if judge.name not in {*named, *study.found}]
+    found = powers_of_judges(judges, study.folder)
+    found += [power for _, model in study.protocol.models(study) for power in _of_model(model)]
+    if data:
+        found += [power for source in study.protocol.sources(study) for power in _of_source(source, study.folder)]
+    found += _of_runs(study.folder, made_here)
+    return list({power.key: power for power in found}.values())
+
+
+def powers_of_judges(judges: Iterable[JudgeSpec], folder: Path) -> list[Power]:
+    """Returns what asking judges would do; `folder` is where their code is looked up."""
+    known = list(judges)
+    found = [power for judge in known if judge.model for power in _of_model(judge.model)]
+    return [*found, *_of_code(folder, [judge.callable for judge in known if judge.callable])]
+
+
+def _of_model(model: ModelSpec) -> Iterator[Power]:
+    adapter = ADAPTERS.get(model.adapter)
+    if adapter.simulated:
+        return
+    provider = model.name.partition("/")[0] if adapter.names_provider else ""
+    if model.base_url is not None:
+        words, where = _destination(model.base_url)
+    else:
+        where = provider or f"wherever the adapter {model.adapter} sends them"
+        words = f"{where}, through {model.adapter}" if provider else where
+    yield Power("send", f"sends prompts to {words}")
+    if model.api_key_env is not None:
+        yield Power(
+            "secret",
+            f"sends the value of {model.api_key_env} to {where}",
+            doubt="" if _belongs(model.api_key_env, f"{where} {provider}") else "the name is of another secret",
+        )
+    elif provider:
+        doubt = f"the key is meant for {provider}" if model.base_url else ""
+        yield Power("secret", f"sends your key for {provider} to {where}", doubt=doubt)
+    for name, value in model.model_args.items():
+        yield Power("argument", f"opens {model.name} with {name} = {value!r}")
+
+
+def _destination(url: str) -> tuple[str, str]:
+    """Returns where a URL leads, in words, and the host alone. Refuses what two programs may read differently."""
+    if not _PLAIN_URL.fullmatch(url):
+        raise UsageError(
+            f"the base_url {url!r} has a user, a query or odd characters",
+            fix="write scheme, host, port and path only: https://host:8000/v1",
+        )
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+        # A letter that looks like another one is written in the letters that are really sent.
+        host = host if host.isascii() else host.encode("idna").decode("ascii")
+    except ValueError:
+        raise UsageError(f"the base_url {url!r} is no URL", fix="such as https://host:8000/v1") from None
+    secure = parts.scheme == "https"
+    number = port or (443 if secure else 80)
+    notes = [f"port {number}", *(() if secure else ("unencrypted",)), *(("on this machine",) if _is_here(host) else ())]
+    return f"{host}, {', '.join(notes)}", f"{host}:{number}"
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _belongs(variable: str, owner: str) -> bool:
+    """Whether the name of a variable goes with who gets it, or says nothing about whose it is."""
+    words = [word for word in re.split(r"[^A-Za-z]+", variable.upper()) if word and word not in GENERIC]
+    known = re.split(r"[^A-Z]+", owner.upper())
+    return not words or any(word in part for word in words for part in known if part)
+
+
+def _of_code(folder: Path, functions: list[str]) -> Iterator[Power]:
+    for function in dict.fromkeys(functions):
+        yield Power("code", f"runs the Python function {function}")
+    if functions:
+        for file in code_files(folder):
+            yield Power("code", f"may import {file.relative_to(folder)}", _digest(file))
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "no file"
+
+
+def _of_source(source: DataSource, folder: Path) -> Iterator[Power]:
+    path = (folder / source.name).resolve()
+    own = source.format is not None and not READERS.is_built_in(source.format)
+    if own:
+        settings = ", ".join(f"{name} = {value!r}" for name, value in source.options.items())
+        yield Power("data", f"reads {source.name} with the installed plugin for {source.format} ({settings})")
+    elif source.format == "huggingface" and not path.exists():
+        yield Power("data", f"downloads {source.name} from the Hugging Face hub, with your token if you have one there")
+    if not path.is_relative_to(folder.resolve()):
+        yield Power("data", f"reads {path}, the {source.what}, outside its folder")
+    for name, (most, usual) in source.raised.items():
+        yield Power("limit", f"raises dataset.limits.{name} to {most:,}, from {usual:,}")
+
+
+def _of_runs(folder: Path, made_here: Collection[str]) -> Iterator[Power]:
+    for manifest in sorted((folder / "runs").glob("*/run.json")):
+        if manifest.parent.name not in made_here:
+            yield Power("answers", f"counts the answers in runs/{manifest.parent.name}", _created(manifest))
+
+
+def _created(manifest: Path) -> str:
+    """Returns when a run says it was begun, which resuming it does not change."""
+    try:
+        found = json.loads(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return "unreadable"
+    return str(found.get("created")) if isinstance(found, dict) else "unreadable"
