@@ -65,9 +65,9 @@ class CheckedLedger(Ledger):
         self.in_flight += 1
         self.check()
 
-    def settle(self, worst, billed):
+    def settle(self, worst, billed, **how):
         self.in_flight -= 1
-        super().settle(worst, billed)
+        super().settle(worst, billed, **how)
         self.check()
 
 

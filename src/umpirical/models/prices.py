@@ -25,6 +25,7 @@ from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.money import FREE, Pricer
 from umpirical.models.requests import ChatRequest
 from umpirical.models.spec import ModelSpec, PriceSpec
+from umpirical.models.tokens import most_input_tokens
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices
@@ -39,7 +40,6 @@ __all__ = [
     "TokenPrices",
     "UnpricedPricer",
     "known_prices",
-    "most_input_tokens",
     "near_names",
     "no_price",
     "parse_price",
@@ -48,12 +48,6 @@ __all__ = [
 ]
 
 MILLION = Decimal(1_000_000)
-
-MESSAGE_OVERHEAD = 32
-"""Tokens that a chat template may put around one message, including a default system prompt."""
-
-SCHEMA_OVERHEAD = 512
-"""Tokens that a provider may put around an answer schema: Anthropic's instructions for tools take 346."""
 
 PROVIDERS = {
     "anthropic": "anthropic",
@@ -179,7 +173,7 @@ class TablePricer:
 
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
-        # A server that reports more cached than input tokens is assumed to have cached all of the input.
+        # A recorded answer may have been counted by an older version, which believed in more cached than input tokens.
         cached = min(usage.cached_tokens or 0, usage.input_tokens)
         counted = Counted(
             input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cache_read_tokens=cached or None
@@ -205,13 +199,6 @@ class UnpricedPricer:
 
 
 UNPRICED = UnpricedPricer()
-
-
-def most_input_tokens(request: ChatRequest) -> int:
-    """Returns an upper bound on a request's tokens: a byte-level tokenizer never makes more tokens than bytes."""
-    texts = [*(message.content for message in request.messages), request.answer_schema]
-    overhead = MESSAGE_OVERHEAD * len(request.messages) + (SCHEMA_OVERHEAD if request.answer_schema else 0)
-    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) + overhead
 
 
 def parse_price(text: str) -> tuple[str, TokenPrices]:
