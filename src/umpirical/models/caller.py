@@ -130,7 +130,7 @@ class Connection(ABC):
 
 
 class Caller:
-    """A model that can be asked: one connection, used at its pace, under its cap, with as many retries as it takes."""
+    """A model that can be asked: one connection, at its pace, within its budget, with as many retries as it takes."""
 
     def __init__(
         self,
@@ -193,7 +193,7 @@ class Caller:
         return self._connection.try_again(error) if isinstance(error, CallFailed) else False
 
     async def _attempt(self, request: ChatRequest, trial_id: str, call: "_Call") -> Reply:
-        """Makes one attempt: in its turn, under the cap, and charged however it ends."""
+        """Makes one attempt: in its turn, within the budget, and charged however it ends."""
         call.attempts += 1
         mark = await self.pace.enter()
         reservation, usage, received, start = None, None, None, time.perf_counter()

@@ -16,7 +16,7 @@ from umpirical.domain.bills import Bill, BillingFault
 from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.responses import Usage
 from umpirical.models.requests import ChatRequest
-from umpirical.models.tokens import fewest_input_tokens, fewest_tokens, most_tokens
+from umpirical.models.tokens import can_be_read_as, fewest_tokens, most_tokens
 from umpirical.store.budget import Booked, Lease
 
 __all__ = [
@@ -287,9 +287,8 @@ class Reservation:
         self._settle(self.worst, ("unanswered",) if self.worst else ())
 
     def _plausible(self, usage: Usage, received: Received) -> bool:
-        return (usage.input_tokens or 0) >= fewest_input_tokens(self.request) and (
-            usage.output_tokens or 0
-        ) >= received.fewest_tokens()
+        written = usage.output_tokens or 0
+        return written >= received.fewest_tokens() and can_be_read_as(self.request, usage.input_tokens or 0)
 
     def _most(self, received: Received) -> Decimal:
         """Returns the worst case if the server wrote as much as it sent, whatever the request allowed."""

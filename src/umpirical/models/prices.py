@@ -134,7 +134,7 @@ def pricer_of(spec: ModelSpec, overrides: Mapping[str, TokenPrices], *, allow_un
         return found
     known = [f"use a known id: {', '.join(near)}"] if (near := near_names(model)) else []
     own = f"--price {spec.name}=IN,OUT in dollars per million tokens, 0,0 for your own server"
-    raise SpendRefused(str(no_price(model)), fix=", or ".join([*known, own, "--allow-unpriced to have no cap"]))
+    raise SpendRefused(str(no_price(model)), fix=", or ".join([*known, own, "--allow-unpriced to have no budget"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ class TablePricer:
 
 @dataclass(frozen=True, slots=True)
 class UnpricedPricer:
-    """For an unknown price that the user agreed to. No cap can limit it."""
+    """For an unknown price that the user agreed to. No budget can limit it."""
 
     table: str = "unpriced"
 
@@ -225,7 +225,7 @@ def no_price(model: PricedModel) -> SpendRefused:
         ways.append("price: free in the study file for your own server")
     elif near := near_names(model):
         ways.insert(0, f"use a known id: {', '.join(near)}")
-    ways.append("--allow-unpriced to continue without a cap")
+    ways.append("--allow-unpriced to continue without a budget")
     return SpendRefused(f"no price is known for {model.name}{where}", fix=", or ".join(ways))
 
 

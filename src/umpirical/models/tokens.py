@@ -9,7 +9,14 @@ import re
 from umpirical.domain.responses import Usage
 from umpirical.models.requests import ChatRequest
 
-__all__ = ["counted_usage", "fewest_input_tokens", "fewest_tokens", "most_input_tokens", "most_tokens"]
+__all__ = [
+    "can_be_read_as",
+    "counted_usage",
+    "fewest_input_tokens",
+    "fewest_tokens",
+    "most_input_tokens",
+    "most_tokens",
+]
 
 MESSAGE_OVERHEAD = 32
 """Tokens that a chat template may put around one message, including a default system prompt."""
@@ -53,6 +60,16 @@ def fewest_tokens(text: str) -> int:
 def fewest_input_tokens(request: ChatRequest) -> int:
     """Returns a lower bound on a request's tokens."""
     return sum(fewest_tokens(message.content) for message in request.messages)
+
+
+def can_be_read_as(request: ChatRequest, tokens: int) -> bool:
+    """Whether a request can be so few tokens. Nearly every count is, and is seen to be so without dividing the text."""
+    surely = 0
+    for message in request.messages:
+        text = message.content
+        gaps = text.count(" ") + text.count("\n") + text.count("\t")
+        surely += gaps // WORDS_PER_TOKEN + len(text) // LETTERS_PER_TOKEN + 1
+    return tokens >= surely or tokens >= fewest_input_tokens(request)
 
 
 def counted_usage(

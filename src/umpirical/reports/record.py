@@ -236,8 +236,9 @@ class SpendRecord(Strict):
     input_tokens: int | None = None
     output_tokens: int | None = None
 
+    # The return type is not named: pydantic would take it for the schema of the whole.
     @model_serializer(mode="wrap")
-    def _as_known(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _as_known(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202
         # A record of calls without a price is the same as before there were budgets.
         known: dict[str, Any] = handler(self)
         return known if self.budget is not None else {name: each for name, each in known.items() if name != "budget"}

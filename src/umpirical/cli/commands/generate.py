@@ -43,7 +43,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     """Have a model write the stimuli of STUDY that a program cannot make; check and validate them.
 
     The possible cost is shown first, and nothing is sent until you agree to it. Each text is kept as soon as it
-    arrives. After an interruption, a failure or a reached cap, the same command resumes: no text is written twice.
+    arrives. After an interruption, a failure or a reached budget, the same command resumes: no text is written twice.
     """
     from umpirical.models.money import CapReached
     from umpirical.models.prices import pricer_of
