@@ -305,7 +305,7 @@ def _digest(values: Sequence[Any]) -> str:
 
 
 def _columns(bill: Bill) -> tuple[Any, ...]:
-    faults = canonical_json(dict(bill.faults))
+    faults = canonical_json({str(name): count for name, count in bill.faults.items()})
     return str(bill.billed), str(bill.uncertain), bill.billed_calls, bill.uncertain_calls, faults
 
 

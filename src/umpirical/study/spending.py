@@ -6,14 +6,14 @@ from pathlib import Path
 
 from umpirical.domain.bills import Bill
 from umpirical.domain.responses import Response
-from umpirical.judges.judge import Judge
 from umpirical.models.money import BoundBroken, CapReached, Ledger, Pricer
 from umpirical.models.prices import UNPRICED
 from umpirical.models.requests import ChatRequest
 from umpirical.runs.plan import request_for
-from umpirical.runs.run import open_run
+from umpirical.runs.run import Run, open_run
 from umpirical.store.budget import Booked, Budget
 from umpirical.store.runs import RunStore
+from umpirical.store.snapshots import snapshot
 
 __all__ = ["WRITERS", "Spending", "enough", "judge_account", "recorded_bill", "response_bill"]
 
@@ -76,22 +76,26 @@ def recorded_bill(folder: Path, judge: str, pricer: Pricer) -> Bill:
     """Returns what the recorded answers of a judge cost: the opening balance of a study older than its budget."""
     bills = []
     for path in sorted((folder / "runs").glob("*/run.json")):
-        store, asked = RunStore(path.parent), None
+        store = RunStore(path.parent)
         if store.manifest["judge"]["name"] != judge:
             continue
-        for shard, responses in store.walk():
-            bills.append(response_bill(responses.values()))
-            if unknown := {name: answer for name, answer in responses.items() if _unknown(answer)}:
-                asked = asked or open_run(path.parent)
-                opened: Judge = asked.call.open_judge()
-                for trial, part in store.plan_shard(shard):
-                    if (answer := unknown.pop(trial.id, None)) is not None:
-                        stimulus = asked.stimuli.part(part)[trial.stimulus_id]
-                        request = request_for(opened, stimulus, trial.presentation)
-                        assert isinstance(request, ChatRequest)  # noqa: S101  # it was asked of a model
-                        most = pricer.worst(request) * (answer.attempts - answer.rate_limited)
-                        bills.append(Bill(uncertain=most, uncertain_calls=1, faults={"uncounted": 1}))
+        with snapshot(store) as now:
+            for shard, responses in now.walk():
+                bills.append(response_bill(responses.values()))
+                if unknown := {name: answer for name, answer in responses.items() if _unknown(answer)}:
+                    bills.append(_worst_bill(open_run(path.parent), shard, unknown, pricer))
     return Bill.sum(bills)
+
+
+def _worst_bill(run: Run, shard: int, unknown: dict[str, Response], pricer: Pricer) -> Bill:
+    """Returns the most that answers of a shard can have cost whose cost was not recorded."""
+    judge, most, calls = run.call.open_judge(), Decimal(0), len(unknown)
+    for trial, part in run.store.plan_shard(shard):
+        if (answer := unknown.pop(trial.id, None)) is not None:
+            request = request_for(judge, run.stimuli.part(part)[trial.stimulus_id], trial.presentation)
+            assert isinstance(request, ChatRequest)  # noqa: S101  # it was asked of a model
+            most += pricer.worst(request) * (answer.attempts - answer.rate_limited)
+    return Bill(uncertain=most, uncertain_calls=calls, faults={"uncounted": calls})
 
 
 def response_bill(responses: Iterable[Response]) -> Bill:
