@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 from typing import Protocol as Interface
 
+from umpirical.domain.bills import Bill
 from umpirical.domain.errors import SpendRefused, StoreError, UmpiricalError, UsageError
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, CapReached, Ledger, Meter, Pricer
@@ -239,7 +241,7 @@ def ask_runs(  # noqa: PLR0913  # each by its name
             yield complete_run(
                 run,
                 concurrency,
-                lambda name, total, ledger=ledger: watch(name, total, ledger),  # type: ignore[misc]
+                _watched(watch, ledger),
                 meter=Meter(pricer or FREE, ledger),
                 executor=executor,
             )
@@ -251,17 +253,16 @@ def ask_runs(  # noqa: PLR0913  # each by its name
 
 def _spending(priced: Sequence[tuple[Run, Pricer | None]]) -> Spending:
     """Returns the accounts of the judges whose calls have a price."""
-    billed = [(run, pricer) for run, pricer in priced if run.judge.model is not None]
-    known = [(run, pricer) for run, pricer in billed if pricer not in {None, FREE, UNPRICED}]
-    return Spending(
-        priced[0][0].call.folder if priced else Path(),
-        {
-            judge_account(run.judge.name): lambda run=run, pricer=pricer: recorded_bill(
-                run.call.folder, run.judge.name, pricer
-            )
-            for run, pricer in known
-        },
-    )
+    accounts: dict[str, Callable[[], Bill]] = {}
+    for run, pricer in priced:
+        if run.judge.model is not None and pricer is not None and pricer is not FREE and pricer is not UNPRICED:
+            name, folder = run.judge.name, run.call.folder
+            accounts[judge_account(name)] = partial(recorded_bill, folder, name, pricer)
+    return Spending(priced[0][0].call.folder if priced else Path(), accounts)
+
+
+def _watched(watch: Callable[[str, int, Ledger], Watch], ledger: Ledger) -> Callable[[str, int], Watch]:
+    return lambda name, total: watch(name, total, ledger)
 
 
 def _refuse(estimate: PlanEstimate) -> None:
