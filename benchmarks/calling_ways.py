@@ -38,6 +38,7 @@ def fast_path(url: str, calls: int, in_flight: int) -> dict[str, float]:
     from umpirical.protocols.datasheet.stimuli import write_stimulus_set
     from umpirical.runs.judgments import read_judgments
     from umpirical.runs.local import LocalExecutor
+    from umpirical.store.budget import Budget
     from umpirical.study.file import parse_study
     from umpirical.study.prepare import prepare_run
 
@@ -51,13 +52,17 @@ def fast_path(url: str, calls: int, in_flight: int) -> dict[str, float]:
         study = parse_study(STUDY.format(url=url, repeats=repeats, in_flight=in_flight), Path(folder))
         judge = study.spec.judges[0]
         write_stimulus_set(study)
-        meter = Meter(RatePricer(TokenPrices(Decimal(1), Decimal(4)), "benchmark"), Ledger(Decimal(10**6)))
+        ledger = Ledger(Decimal(10**6), lease=Budget(Path(folder)).lease("judge stub", "run"))
+        meter = Meter(RatePricer(TokenPrices(Decimal(1), Decimal(4)), "benchmark"), ledger)
         with Stopwatch() as watch:
             run = prepare_run(study, judge)
             executor = LocalExecutor(Calling(in_flight, meter))
             executor.run(range(run.shards), run.call, run.store, Watcher())
+            ledger.close()
             with read_judgments(run, FACTS) as reading:
                 pass
+        assert ledger.bill.billed  # noqa: S101
+        assert not ledger.bill.uncertain  # noqa: S101
         assert reading.planned == run.trials  # noqa: S101
         assert reading.unasked == 0  # noqa: S101
         assert not reading.trouble  # noqa: S101

@@ -15,7 +15,7 @@ ANSWER = json.dumps(
         "choices": [
             {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": '{"verdict": "tie"}'}}
         ],
-        "usage": {"prompt_tokens": 300, "completion_tokens": 6, "total_tokens": 306},
+        "usage": {"prompt_tokens": 1200, "completion_tokens": 6, "total_tokens": 1206},
     }
 ).encode()
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(ANSWER), ANSWER)

@@ -71,15 +71,16 @@ class Progress:
         return f"{(self.total - self.done) * elapsed / asked:.0f} s left" if asked else "starting"
 
     def money(self) -> str:
-        """Returns the amount spent, the cap, and the projected total. Empty if nothing costs anything."""
+        """Returns the amount booked, the budget, and the projected total. Empty if nothing costs anything."""
         if self._ledger is None or not (self._ledger.spent or self._ledger.cap):
             return ""
         spent, asked = self._ledger.spent, self.done - self.before
         cap = f" of ${self._ledger.cap:.2f}" if self._ledger.cap is not None else ""
+        elsewhere = self._ledger.elsewhere.total
         whole = (
             self._spent_before + (spent - self._spent_before) * (self.total - self.before) / asked if asked else spent
         )
-        return f"${spent:.4f}{cap} (projected: ${whole:.4f})"
+        return f"${elsewhere + spent:.4f}{cap} (projected: ${elsewhere + whole:.4f})"
 
     def trouble(self) -> str:
         return f"429s {self.rate_limited}  failed {self.failed}  unparsed {self.unparsed}"

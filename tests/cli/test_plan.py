@@ -103,7 +103,7 @@ def test_the_plan_says_what_it_assumes(umpirical, several):
     _, out, _ = umpirical("plan", several)
     for words in (
         "an input token is 4 bytes",
-        "Retries may be billed too, and count under the cap",
+        "Retries may be billed too, and count in the budget",
         "gpt: prices of gpt-4o from genai-prices 0.2.1",
         "gpt, sonnet, own: 15 output tokens per call are expected: assumed",
         "1 s per call is assumed, 16 at a time",
@@ -211,7 +211,7 @@ def test_an_unknown_price_can_be_allowed_but_not_without_a_word(umpirical, tmp_p
         assert "add --yes\n" in err
         code, _, err = umpirical("run", study, "--allow-unpriced", "--yes")
     assert (code, server.asked.total()) == (REFUSED, CALLS)
-    assert "no cap limits it" in err
+    assert "no budget limits it" in err
 
 
 def test_a_price_can_be_given_where_none_is_known(umpirical, tmp_path):
@@ -266,7 +266,7 @@ def test_a_cap_is_an_amount(umpirical, tmp_path, amount):
 
 @pytest.mark.parametrize(
     ("prices", "concurrency", "caps"),
-    [((1000, 1000), 32, ("30", "40", "10000")), ((0, 1000), 1, ("0.60", "0.50", "100"))],
+    [((1000, 1000), 32, ("30", "40", "10000")), ((0, 1000), 1, ("0.60", "0.90", "100"))],
     ids=["many at a time", "one at a time"],
 )
 def test_the_cap_holds_and_a_higher_one_goes_on_without_asking_again(umpirical, tmp_path, prices, concurrency, caps):
@@ -279,7 +279,7 @@ def test_the_cap_holds_and_a_higher_one_goes_on_without_asking_again(umpirical, 
         code, _, err = umpirical("run", study, "--yes", "--max-cost", caps[0])
         assert code == 6
         assert "is below that: the run may stop there" in err
-        assert "higher --max-cost to resume" in err
+        assert re.search(r"run the same command with --max-cost \S+ to go on", err)
         first, calls = spent(), server.asked.total()
         assert 0 < calls < CALLS
         assert Decimal(caps[0]) / 2 < first <= Decimal(caps[0]), "what was left under the cap was used"
@@ -287,7 +287,8 @@ def test_the_cap_holds_and_a_higher_one_goes_on_without_asking_again(umpirical, 
         code, _, err = umpirical("run", study, "--yes", "--max-cost", caps[1])
         assert code == 6
         assert f"{calls:,} already answered" in err
-        assert 0 < spent() - first <= Decimal(caps[1])
+        assert first < spent() <= Decimal(caps[1]), "what the first command spent counts"
+        assert f"${first:.4f} of the budget of ${caps[1]} is booked" in err
 
         code, out, err = umpirical("run", study, "--yes", "--max-cost", caps[2], "--json")
         assert code == REFUSED

@@ -83,9 +83,9 @@ def test_a_preflight_needs_the_same_consent(umpirical, tmp_path):
         (bound,) = re.findall(r"add --yes --max-cost (\S+)", err)
         code, _, err = umpirical("run", study, "--yes", "--max-cost", bound)
         assert code == REFUSED
-        # What the preflight took counts under the cap.
-        spent, cap = re.findall(r"spent: \$(\S+) of at most \$(\S+)", err)[0]
-        assert float(spent) <= float(cap) == pytest.approx(float(bound))
+        # What the preflight took counts in the same budget.
+        spent, booked, cap = re.findall(r"spent: \$(\S+); \$(\S+) of the budget of \$(\S+) is booked", err)[0]
+        assert float(spent) == float(booked) <= float(cap) == pytest.approx(float(bound))
 
 
 def test_a_person_agrees_to_the_preflight_and_then_to_the_rest(umpirical, tmp_path, monkeypatch):

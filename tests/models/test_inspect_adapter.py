@@ -357,18 +357,27 @@ async def test_no_key_is_in_any_record(monkeypatch, caplog):
 
 async def test_each_request_is_booked_at_what_it_cost():
     ledger = Ledger(Decimal(100))
-    with ChatServer(tie, misbehave=lambda _id, times: "server-error" if times < 2 else None) as server:
+    with ChatServer(tie, misbehave=lambda _id, times: "rate-limit" if times < 2 else None) as server:
         response = await generate(NAME, server.base_url, meter=Meter(PennyPricer(), ledger))
     assert (response.cost, response.price_table) == (Decimal("0.05"), "pennies 1")
     assert (ledger.spent, ledger.reserved) == (Decimal("0.05"), 0)
 
 
-async def test_what_may_have_been_billed_counts_at_its_worst():
+@pytest.mark.parametrize("fault", ["malformed", "server-error"])
+async def test_what_may_have_been_billed_counts_at_its_worst(fault):
     ledger = Ledger(Decimal(100))
-    with ChatServer(tie, misbehave=lambda _id, times: "malformed" if times < 2 else None) as server:
+    with ChatServer(tie, misbehave=lambda _id, times: fault if times < 2 else None) as server:
         response = await generate(NAME, server.base_url, meter=Meter(PennyPricer(), ledger))
     assert (response.text, response.cost) == (VERDICT, None)
     assert ledger.spent == Decimal("1.05")
+
+
+async def test_a_server_that_is_not_there_costs_nothing():
+    ledger = Ledger(Decimal(100))
+    with ChatServer(tie) as server:
+        gone = server.base_url
+    response = await generate(NAME, gone, meter=Meter(PennyPricer(), ledger))
+    assert (response.failure, response.cost, ledger.spent) == ("connection", 0, 0)
 
 
 async def test_a_client_that_is_told_to_retry_is_reserved_for():

@@ -23,6 +23,11 @@ def given_up(cause):
     return RetryError(attempt)
 
 
+def caused(raised, cause):
+    raised.__cause__ = cause
+    return raised
+
+
 def _plain(value):
     """The same in every process that runs a part of the tests."""
     return re.sub(r" at 0x\w+", "", repr(value))
@@ -68,7 +73,14 @@ def test_every_error_has_its_kind(raised, kind):
     ("raised", "free"),
     [
         (error("RateLimitError", status_code=429), True),
-        (given_up(error("InternalServerError", status_code=500)), True),
+        (error("BadRequestError", status_code=400), True),
+        (given_up(error("InternalServerError", status_code=500)), False),
+        (error("ServiceUnavailable", status_code=503), False),
+        (error("RequestTimeout", status_code=408), False),
+        (caused(error("APIConnectionError"), error("ConnectError")), True),
+        (caused(error("APIConnectionError"), caused(error("ConnectError"), ConnectionRefusedError())), True),
+        (caused(error("APIConnectionError"), error("ReadError")), False),
+        (caused(error("APITimeoutError"), error("ReadTimeout")), False),
         (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"), True),
         (error("OpenAIResponseError", code="server_error"), False),
         (error("APIStatusError", status_code=200), False),

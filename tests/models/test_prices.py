@@ -21,13 +21,13 @@ from umpirical.models.prices import (
     TablePricer,
     TokenPrices,
     known_prices,
-    most_input_tokens,
     near_names,
     no_price,
     parse_price,
     pricer_for,
 )
 from umpirical.models.requests import ChatRequest, Decoding, Message
+from umpirical.models.tokens import most_input_tokens
 
 MILLION = 1_000_000
 

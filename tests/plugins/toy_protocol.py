@@ -140,7 +140,7 @@ class Mirror(Protocol[Study[MirrorSpec], MirrorRecord]):
             ],
             audit=audit_rows(tallies.calls),
             trouble=trouble_records(reading),
-            spend=spend_record(reading.spent),
+            spend=spend_record(run, reading.spent),
             non_claims=["Nothing here is about answers that differ."],
         )
 

@@ -54,8 +54,8 @@ def billed(server: ChatServer) -> Decimal:
 
 @pytest.fixture
 def planned(tmp_path):
-    def plan(server: ChatServer):
-        study = read_study(write_study(tmp_path, server.base_url, timeout=0.3, attempts=3, concurrency=64))
+    def plan(server: ChatServer, timeout=0.3):
+        study = read_study(write_study(tmp_path, server.base_url, timeout=timeout, attempts=3, concurrency=64))
         return prepare_run(study, study.spec.judges[0])
 
     return plan
@@ -78,7 +78,8 @@ def test_what_the_server_bills_never_exceeds_the_cap(planned, seed, cap):
 
 def test_resumed_with_a_higher_cap_it_goes_on_without_asking_again(planned):
     with ChatServer(swayed_answer) as server:
-        run = planned(server)
+        # Nothing hangs here, and on a busy machine an answer takes its time.
+        run = planned(server, timeout=30)
         for cap in ("0.10", "0.12"):
             executor = LocalExecutor(Calling(64, Meter(FlatPricer(), Ledger(Decimal(cap)))))
             with pytest.raises(CapReached):

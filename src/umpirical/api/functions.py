@@ -19,7 +19,7 @@ from umpirical.domain.errors import SpendRefused, UsageError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import measure_all
-from umpirical.models.money import Ledger
+from umpirical.models.money import Ledger, booked_line
 from umpirical.models.prices import TokenPrices
 from umpirical.progress import watch_run
 from umpirical.protocols.catalogue import PROTOCOLS
@@ -31,6 +31,7 @@ from umpirical.study.estimate import PlanEstimate
 from umpirical.study.file import load_study, parse_study_data
 from umpirical.study.preflight import Preflight, PreflightPlan
 from umpirical.study.run import Watch, measure_judges
+from umpirical.study.spending import enough
 from umpirical.study.trust import Agree, agree_to_all, agree_to_none, ensure_trusted
 
 if TYPE_CHECKING:
@@ -93,10 +94,11 @@ def datasheet(  # noqa: PLR0913  # each by its name
 
     Answers are kept in `folder`, and the same call resumes an earlier one. `concurrency` is the number of calls made at
     a time, `executor` is what makes them, and `progress` shows a bar meanwhile. Calls that may be billed need
-    `max_cost`, in US dollars: without it, an error states the price and nothing is sent. `prices` are dollars per
-    million tokens in and out, by model; `allow_unpriced` permits calls to a model whose price is unknown. First, four
-    calls show whether the judge's answers can be read: if not, `umpirical.domain.errors.JudgeUnreadable` says what came
-    back and what to do. Without `preflight`, such a judge is measured as it is.
+    `max_cost`, in US dollars: without it, an error states the price and nothing is sent. It is the budget for the judge
+    in `folder`, with everything that earlier calls and other processes have spent. `prices` are dollars per million
+    tokens in and out, by model; `allow_unpriced` permits calls to a model whose price is unknown. First, four calls
+    show whether the judge's answers can be read: if not, `umpirical.domain.errors.JudgeUnreadable` says what came back
+    and what to do. Without `preflight`, such a judge is measured as it is.
 
     A study file or a judge file says whom to send to, with which key, and what code to run, and a folder may come with
     answers. The first time, `umpirical.domain.errors.NotTrusted` lists that, and nothing is done; `trust` agrees to it.
@@ -293,9 +295,11 @@ class _Terms:
     def consent(self, estimate: PlanEstimate) -> Decimal | None:
         cap = self._cap()
         if estimate.bound and cap is None:
+            booked = f"; {booked_line(estimate.booked, None)} already" if estimate.booked.total else ""
             raise SpendRefused(
-                f"{estimate.calls:,} calls may cost up to ${estimate.bound}, and no cap has been agreed to",
-                fix=f"pass max_cost={estimate.bound}, or less: no call is sent that might exceed it",
+                f"{estimate.calls:,} calls may cost up to ${estimate.bound}, and no budget has been agreed to{booked}",
+                fix=f"pass max_cost={enough(estimate.booked, estimate.bound)}, or less: no call is sent that might "
+                "exceed it",
             )
         return cap
 
@@ -321,31 +325,23 @@ class _Preflights:
 
     def __init__(self, terms: _Terms) -> None:
         self._terms = terms
-        self._spent = Decimal(0)
 
     def agree(self, _: Sequence[PreflightPlan], whole: PlanEstimate) -> Decimal | None:
         return self._terms.consent(whole)
 
-    def show(self, found: Preflight) -> None:
-        self._spent = found.spent
-
-    def consent(self, estimate: PlanEstimate) -> Decimal | None:
-        """Returns what is left of the cap for everything else."""
-        cap = self._terms.consent(estimate)
-        return None if cap is None else max(Decimal(0), cap - self._spent)
+    def show(self, found: Preflight) -> None: ...
 
 
 def _measured(study: Study[Any], judges: Sequence[str], terms: _Terms, *, fresh: bool = False) -> list[Report[Any]]:
-    trying = _Preflights(terms)
     finished = measure_judges(
         study,
         judges,
-        consent=trying.consent,
+        consent=terms.consent,
         watch=terms.watch,
         prices=terms.overrides(),
         allow_unpriced=terms.allow_unpriced,
         fresh=fresh,
         executor=terms.executor,
-        preflight=trying if terms.preflight else None,
+        preflight=_Preflights(terms) if terms.preflight else None,
     )
     return [Report(run.protocol, run.record, run.folder) for run in finished]

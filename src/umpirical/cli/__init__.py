@@ -63,8 +63,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Runs the command line and exits.
 
     Exit codes: 0 done, and every judge may be used; 1 bug, or a damaged record; 2 usage or config; 3 a judge is
-    refused; 4 not enough data on one; 5 run incomplete and resumable; 6 spend refused or cap reached (resumable); 130
-    interrupted.
+    refused; 4 not enough data on one; 5 run incomplete and resumable; 6 spend refused or budget reached (resumable);
+    130 interrupted.
     """
     sys.exit(_run(arguments))
 

@@ -10,6 +10,8 @@ import click
 
 if TYPE_CHECKING:
     from umpirical.models.prices import TokenPrices
+    from umpirical.store.budget import Booked
+    from umpirical.study.spending import Spending
 
 __all__ = ["Terms", "agree", "price_option", "spending_options", "tell_spent"]
 
@@ -56,10 +58,16 @@ def spending_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options of every command that may spend: `yes`, `max_cost`, `prices`, `allow_unpriced`."""
     options = [
         click.option("--yes", is_flag=True, help="Send calls without asking first."),
-        click.option("--max-cost", metavar="USD", callback=_dollars, help="Never spend more than this, in US dollars."),
+        click.option(
+            "--max-cost",
+            metavar="USD",
+            callback=_dollars,
+            help="The budget in US dollars: all that the study may ever spend on what is asked here. What earlier "
+            "commands and other processes have spent counts.",
+        ),
         price_option,
         click.option(
-            "--allow-unpriced", is_flag=True, help="Also ask models whose price is unknown. No cap limits them."
+            "--allow-unpriced", is_flag=True, help="Also ask models whose price is unknown. No budget limits them."
         ),
     ]
     for option in reversed(options):
@@ -67,45 +75,59 @@ def spending_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def agree(terms: Terms, *, most: Decimal, unseen: str = "", refused: str = "nothing was sent") -> Decimal | None:
-    """Asks for consent if calls may be billed, after showing what would be sent. Returns the cap, or None.
+def agree(
+    terms: Terms, *, most: Decimal, booked: "Booked", unseen: str = "", refused: str = "nothing was sent"
+) -> Decimal | None:
+    """Asks for consent if calls may be billed, after showing what would be sent. Returns the budget, or None.
 
-    `most` is the most that calls with a known price can cost; `unseen` says what else would be sent, if anything;
-    `refused` says what a refusal means.
+    `most` is the most that calls with a known price can cost; `booked` is what is booked in the same budget already;
+    `unseen` says what else would be sent, if anything; `refused` says what a refusal means.
     """
     from umpirical.domain.errors import SpendRefused
+    from umpirical.models.money import booked_line
+    from umpirical.study.spending import enough
 
     if not most and not unseen:
         return terms.max_cost
-    cap = terms.max_cost if terms.max_cost is not None else most or None
-    if most and cap is not None and cap < most:
-        click.echo(f"The cap of ${cap} is below that: the run may stop there, and can be resumed.", file=sys.stderr)
+    needed = enough(booked, most) if most else None
+    budget = terms.max_cost if terms.max_cost is not None else needed
+    if most and booked.total:
+        click.echo(f"{booked_line(booked, budget)}; this may cost up to ${most} more.", file=sys.stderr)
+    if budget is not None and needed is not None and budget < needed:
+        click.echo(f"The budget of ${budget} is below that: the run may stop there, and can be resumed.", err=True)
     if not sys.stdin.isatty():
-        _need_flags(terms, most)
-    elif not terms.yes and not click.confirm(_question(cap, most, unseen), err=True):
+        _need_flags(terms, most, needed)
+    elif not terms.yes and not click.confirm(_question(terms, booked, most, unseen), err=True):
         raise SpendRefused(refused)
-    return cap
+    return budget
 
 
-def _need_flags(terms: Terms, most: Decimal) -> None:
+def _need_flags(terms: Terms, most: Decimal, needed: Decimal | None) -> None:
     """Without a terminal nobody can be asked, so the answers must be given as flags."""
     from umpirical.domain.errors import SpendRefused
 
     missing = [] if terms.yes else ["--yes"]
     if most and terms.max_cost is None:
-        missing.append(f"--max-cost {most}")
+        missing.append(f"--max-cost {needed}")
     if missing:
         amount = f"up to ${most} would be spent" if most else "calls whose price is unknown here would be sent"
         raise SpendRefused(f"{amount}, and nobody is present to agree", fix=f"add {' '.join(missing)}")
 
 
-def _question(cap: Decimal | None, most: Decimal, unseen: str) -> str:
+def _question(terms: Terms, booked: "Booked", most: Decimal, unseen: str) -> str:
     if not most:
         return f"Send {unseen}?"
-    return f"Spend up to ${cap}" + (f", and send {unseen}?" if unseen else "?")
+    more = most if terms.max_cost is None else max(Decimal(0), terms.max_cost - booked.total)
+    return f"Spend up to ${more}" + (f", and send {unseen}?" if unseen else "?")
 
 
-def tell_spent(spent: Decimal, cap: Decimal | None) -> None:
-    """Prints what was spent, if anything was."""
-    if spent:
-        click.echo(f"spent: ${spent:.4f} of at most ${cap}", file=sys.stderr)
+def tell_spent(spending: "Spending") -> None:
+    """Prints what was spent, what is booked in all, and what a server did wrong; nothing if nothing was spent."""
+    from umpirical.domain.bills import BILLING_FAULTS
+    from umpirical.models.money import booked_line
+
+    now = spending.now
+    if now.total:
+        click.echo(f"spent: ${now.total:.4f}; {booked_line(spending.booked(), spending.cap)}", file=sys.stderr)
+    for fault, count in now.faults.items():
+        click.echo(f"  {BILLING_FAULTS[fault]}: {count:,}", file=sys.stderr)

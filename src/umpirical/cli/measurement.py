@@ -1,7 +1,7 @@
 """Measuring judges from the command line: show what a run takes, get consent, then ask the judges."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,6 @@ from umpirical.cli.preflight import TerminalPreflight
 from umpirical.cli.terminal import MAKING_STIMULI, remark, say
 
 if TYPE_CHECKING:
-    from umpirical.models.money import Ledger
-    from umpirical.progress import Progress
     from umpirical.protocols.study import Study
     from umpirical.runs.run import Run
     from umpirical.study.estimate import PlanEstimate
@@ -42,24 +40,25 @@ def measure(  # noqa: PLR0913  # each by its name
     preflight: bool = False,
 ) -> "list[FinishedRun]":
     """Measures the named judges, or all, once the price has been shown and agreed to; after a preflight, if asked."""
+    from umpirical.progress import watch_run
     from umpirical.runs.executor import LOCAL
     from umpirical.study.run import measure_judges
 
     remark(MAKING_STIMULI)
     trying = TerminalPreflight(terms)
     return tell_runs(
-        trying,
-        lambda watch: measure_judges(
+        measure_judges(
             study,
             judges,
             consent=lambda estimate: _consent(estimate, trying),
-            watch=watch,
+            watch=watch_run,
             prices=terms.price_overrides(),
             allow_unpriced=terms.allow_unpriced,
             fresh=fresh,
             executor=executor or LOCAL,
             planned=lambda runs: tell_planned(study, runs),
             preflight=trying if preflight else None,
+            tell=tell_spent,
         ),
         quiet=quiet,
     )
@@ -67,47 +66,31 @@ def measure(  # noqa: PLR0913  # each by its name
 
 def measure_more(run: "Run", terms: Terms, *, concurrency: int, quiet: bool = False) -> "list[FinishedRun]":
     """Measures a planned follow-up, once the price has been shown and agreed to."""
+    from umpirical.progress import watch_run
     from umpirical.study.run import ask_runs
 
     trying = TerminalPreflight(terms)
     return tell_runs(
-        trying,
-        lambda watch: ask_runs(
+        ask_runs(
             [run],
             concurrency,
             consent=lambda estimate: _consent(estimate, trying),
-            watch=watch,
+            watch=watch_run,
             prices=terms.price_overrides(),
             allow_unpriced=terms.allow_unpriced,
+            tell=tell_spent,
         ),
         quiet=quiet,
     )
 
 
-def tell_runs(
-    trying: TerminalPreflight,
-    measuring: "Callable[[Callable[[str, int, Ledger], Progress]], Iterator[FinishedRun]]",
-    *,
-    quiet: bool,
-) -> "list[FinishedRun]":
-    """Measures runs one after another, shows each, and tells what was spent, the preflight included."""
-    from umpirical.progress import watch_run
-
-    ledgers: list[Ledger] = []
-
-    def watch(name: str, total: int, ledger: "Ledger") -> "Progress":
-        ledgers.append(ledger)
-        return watch_run(name, total, ledger)
-
-    measured = measuring(watch)
+def tell_runs(measured: "Iterator[FinishedRun]", *, quiet: bool) -> "list[FinishedRun]":
+    """Measures runs one after another, and shows each."""
     results: list[FinishedRun] = []
     while (result := _next(measured)) is not None:
         results.append(result)
         if not quiet:
             _show(result)
-    if ledgers:
-        cap = ledgers[-1].cap
-        tell_spent(ledgers[-1].spent + trying.spent, None if cap is None else cap + trying.spent)
     return results
 
 
@@ -137,7 +120,7 @@ def _show(result: "FinishedRun") -> None:
 
 
 def _consent(estimate: "PlanEstimate", trying: TerminalPreflight) -> Decimal | None:
-    """Shows what would be sent, and asks for consent if it may be billed. Returns the cap."""
+    """Shows what would be sent, and asks for consent if it may be billed. Returns the budget."""
     terms = trying.terms
     if not estimate.calls:
         return terms.max_cost
@@ -146,6 +129,7 @@ def _consent(estimate: "PlanEstimate", trying: TerminalPreflight) -> Decimal | N
     return agree(
         terms,
         most=estimate.bound,
+        booked=estimate.booked,
         unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "",
         refused="nothing more was sent; the answers of the preflight are kept" if trying.held else "nothing was sent",
     )

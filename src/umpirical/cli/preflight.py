@@ -24,33 +24,27 @@ class TerminalPreflight:
     """Holds preflights before the person at the terminal, or before the flags of the command."""
 
     def __init__(self, terms: Terms) -> None:
-        self._terms = terms
-        self.spent = Decimal(0)
-        """US dollars, by preflights."""
+        self.terms = terms
         self.held = False
         """Whether any call was tried."""
 
-    @property
-    def terms(self) -> Terms:
-        """The terms for what comes after: what the preflights took counts under the same cap."""
-        cap = self._terms.max_cost
-        left = None if cap is None else max(Decimal(0), cap - self.spent)
-        return replace(self._terms, max_cost=left)
-
     def agree(self, plans: "Sequence[PreflightPlan]", whole: "PlanEstimate") -> Decimal | None:
+        from umpirical.study.spending import enough
+
         calls, most = sum(plan.calls for plan in plans), sum((plan.at_most for plan in plans), Decimal(0))
         unseen = sum(plan.calls for plan in plans if plan.unseen)
-        terms, price = self._terms, f", at most ${most}" if most else ""
+        terms, price = self.terms, f", at most ${most}" if most else ""
         remark(f"preflight: {calls} calls show whether answers can be read{price}; they are kept")
         if not sys.stdin.isatty():
             # Nobody can be asked twice, so the flags have to cover everything.
             most, unseen = whole.bound, whole.unseen_calls
         elif terms.max_cost is not None:
-            terms = replace(terms, max_cost=min(terms.max_cost, most))
-        return agree(terms, most=most, unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "")
+            terms = replace(terms, max_cost=min(terms.max_cost, enough(whole.booked, most)))
+        unknown = f"{unseen:,} calls whose price is unknown here" if unseen else ""
+        return agree(terms, most=most, booked=whole.booked, unseen=unknown)
 
     def show(self, found: "Preflight") -> None:
-        self.spent, self.held = found.spent, True
+        self.held = True
         remark(f"judge {found.judge}")
         for number, call in enumerate(found.calls):
             if number == 0:

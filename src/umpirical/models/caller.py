@@ -1,6 +1,6 @@
 """The caller: everything around a request that does not depend on who serves the model.
 
-    in its turn (pace)  >  under the cap (money)  >  sent by an adapter  >  charged  >  retried if that helps
+    in its turn (pace)  >  within the budget (money)  >  sent by an adapter  >  charged  >  retried if that helps
 
 An adapter makes one attempt at a time. It returns a reply or raises CallFailed, and says what it knows about the bill.
 """
@@ -16,7 +16,7 @@ from decimal import Decimal
 import stamina
 
 from umpirical.domain.responses import FailureKind, Response, Usage
-from umpirical.models.money import FREE, Ledger, Meter, Reservation
+from umpirical.models.money import FREE, Ledger, Meter, Received, Reservation
 from umpirical.models.pace import Pace
 from umpirical.models.recording import Recording
 from umpirical.models.requests import ChatRequest
@@ -43,6 +43,8 @@ class Reply:
     """None if the server said that it did not do the work, which is not billed."""
     logprobs: str = ""
     served_by: str = ""
+    unread: str = ""
+    """Reasoning that came with the answer: it is billed as output, and not kept."""
     sent: str = ""
     """Parameters as sent, as JSON, if they differ from those that the connection announces."""
 
@@ -134,7 +136,7 @@ class Connection(ABC):
 
 
 class Caller:
-    """A model that can be asked: one connection, used at its pace, under its cap, with as many retries as it takes."""
+    """A model that can be asked: one connection, at its pace, within its budget, with as many retries as it takes."""
 
     def __init__(
         self,
@@ -201,15 +203,15 @@ class Caller:
         return self._connection.try_again(error) if isinstance(error, CallFailed) else False
 
     async def _attempt(self, request: ChatRequest, trial_id: str, call: "_Call") -> Reply:
-        """Makes one attempt: in its turn, under the cap, and charged however it ends."""
+        """Makes one attempt: in its turn, within the budget, and charged however it ends."""
         call.attempts += 1
         mark = await self.pace.enter()
-        reservation, usage, start = None, None, time.perf_counter()
+        reservation, usage, received, start = None, None, None, time.perf_counter()
         try:
             reservation = await self._meter.reserve(request, attempts=self._connection.requests_per_attempt)
             start = time.perf_counter()
             reply = await self._connection.send(request, trial_id=trial_id)
-            usage, call.sent = reply.usage, reply.sent or call.sent
+            usage, received, call.sent = reply.usage, _received(reply), reply.sent or call.sent
             if usage is None:
                 reservation.not_billed()
         except CallFailed as failed:
@@ -222,10 +224,15 @@ class Caller:
             latency = None
             if usage is not None and reservation is not None:
                 latency = time.perf_counter() - start
-                call.book(reservation, usage)
+                call.book(reservation, usage, received)
             call.let_go(reservation)
             self.pace.leave(latency=latency)
         return reply
+
+
+def _received(reply: Reply) -> Received:
+    # Every protocol lists the alternatives of a token once, even if there are none.
+    return Received(reply.text, reply.unread, reply.logprobs.count('"top_logprobs"'))
 
 
 @dataclass(slots=True)
@@ -247,9 +254,9 @@ class _Call:
         if failed.turned_down and reservation is not None:
             reservation.not_billed()
 
-    def book(self, reservation: Reservation, usage: Usage) -> None:
+    def book(self, reservation: Reservation, usage: Usage, received: Received | None) -> None:
         """Charges a reply, for which the server did work."""
-        cost = reservation.billed(usage)
+        cost = reservation.billed(usage, received)
         self.usage = self.usage.plus(usage)
         self.cost = None if cost is None or self.cost is None else self.cost + cost
 

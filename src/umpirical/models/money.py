@@ -1,27 +1,49 @@
-"""Money: a call is sent only if the worst it can cost still fits under the cap.
+"""Money: a call is sent only if the worst it can cost still fits into the budget.
 
-    spent + what calls in flight may cost + what this call may cost  <=  cap
+    booked before + spent + what calls in flight may cost + what this call may cost  <=  budget
 
 Every attempt is reserved at its worst case before it is sent, and settled when it is known what was billed. If that is
-not known (no reply, or a reply without usage), the worst case counts as spent.
+not known (no reply, or counts that cannot be true), the worst case counts as spent.
 """
 
 import asyncio
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Protocol
 
+from umpirical.domain.bills import Bill, BillingFault
 from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.responses import Usage
 from umpirical.models.requests import ChatRequest
+from umpirical.models.tokens import can_be_read_as, fewest_tokens, most_tokens
+from umpirical.store.budget import Booked, Lease
 
-__all__ = ["FREE", "CapReached", "FreePricer", "Ledger", "Meter", "Pricer", "Reservation"]
+__all__ = [
+    "FREE",
+    "BoundBroken",
+    "CapReached",
+    "FreePricer",
+    "Ledger",
+    "Meter",
+    "Pricer",
+    "Received",
+    "Reservation",
+    "booked_line",
+]
+
+BELIEVED = 2
+"""How many calls may cost more than they could have before nothing more is sent: one may be a mishap."""
 
 
 class CapReached(UmpiricalError):
-    """The next call might exceed the cap. All answers are kept, and the run can be resumed."""
+    """The next call might exceed the budget. All answers are kept, and the run can be resumed."""
 
     exit_code = 6
+
+
+class BoundBroken(CapReached):
+    """Calls cost more than their requests allowed, so no cap can be kept with this server."""
 
 
 class Pricer(Protocol):
@@ -58,31 +80,58 @@ FREE = FreePricer()
 
 
 class Ledger:
-    """What was spent, and what is reserved. One for everything that shares a cap; one event loop at a time."""
+    """What was spent, and what is reserved, by one process on one account. One event loop at a time.
 
-    def __init__(self, cap: Decimal | None = None) -> None:
+    With a lease, the budget is shared with all processes and outlives them. Without one, it is this ledger's alone.
+    """
+
+    def __init__(self, cap: Decimal | None = None, *, lease: Lease | None = None) -> None:
         self.cap = cap
+        """The budget: what may ever be booked, whoever books it."""
         self.spent = Decimal(0)
-        """What was billed, or may have been."""
+        """What was billed here, or may have been."""
         self.reserved = Decimal(0)
         """The worst case of everything in flight."""
+        self.elsewhere = Booked()
+        """What is booked under the same budget by earlier commands and by other processes, when last looked at."""
+        self._billed = Decimal(0)
+        self._billed_calls = self._uncertain_calls = 0
+        self._faults: Counter[BillingFault] = Counter()
         self._in_flight = 0
-        self._reached = False
+        self._stop: CapReached | None = None
         self._waiting: set[asyncio.Future[None]] = set()
+        self._lease = lease
+        self._limit = cap if lease is None else Decimal(0)
+        """The most that `spent` and `reserved` may come to: the cap, or what the lease holds."""
+        self._at_cap = False
+        """Whether the lease holds all there is."""
+        self._wanted = Decimal(0)
+        """The worst case of the calls that wait for the lease to grow."""
+        self._renewing: asyncio.Task[None] | None = None
+
+    @property
+    def bill(self) -> Bill:
+        """What was spent here."""
+        return Bill(
+            self._billed, self.spent - self._billed, self._billed_calls, self._uncertain_calls, dict(self._faults)
+        )
 
     async def reserve(self, worst: Decimal) -> None:
-        """Waits until `worst` fits under the cap. Raises CapReached if nothing in flight could make room.
+        """Waits until `worst` fits into the budget. Raises CapReached if nothing in flight could make room.
 
         From then on it raises for every call: the run is being stopped, and a cheaper call that still fits would be
         cancelled in flight and paid for in vain.
         """
-        while self._reached or (self.cap is not None and self.spent + self.reserved + worst > self.cap):
-            if self._reached or not self._in_flight:
-                self._reached = True
-                raise CapReached(
-                    f"the next call may cost up to ${worst:.6f}, ${self.spent:.6f} of ${self.cap} is spent",
-                    fix="run the same command with a higher --max-cost to resume",
-                )
+        while self._stop is not None or not self._fits(worst):
+            if self._stop is not None:
+                raise self._stop
+            if self._lease is not None and not (self._at_cap and self._in_flight):
+                await self._renewed(worst)
+                if self._fits(worst):
+                    continue
+            if not self._in_flight:
+                self._stop = self._stop or self._reached(worst)
+                raise self._stop
             waiter = asyncio.get_running_loop().create_future()
             self._waiting.add(waiter)
             try:
@@ -91,30 +140,142 @@ class Ledger:
                 self._waiting.discard(waiter)
         self.reserved += worst
         self._in_flight += 1
+        if self._lease is not None and worst and not self._at_cap and self._renewing is None:
+            # Renewed while there is still room for half of what is in flight, so that no call waits for the disk.
+            assert self._limit is not None  # noqa: S101  # it has a lease
+            if 2 * (self._limit - self.spent - self.reserved) < self.reserved:
+                self._renew()
 
-    def settle(self, worst: Decimal, billed: Decimal) -> None:
-        """Replaces a reservation with what was billed."""
+    def settle(self, worst: Decimal, billed: Decimal, *, faults: tuple[BillingFault, ...] = ()) -> None:
+        """Replaces a reservation with what was billed, or with what may have been if a fault says so."""
         self.reserved -= worst
         self._in_flight -= 1
         self.spent += billed
+        if faults in {(), ("overcharged",)}:
+            self._billed += billed
+            self._billed_calls += bool(billed)
+        else:
+            self._uncertain_calls += 1
+        self._faults.update(faults)
+        if self._faults["overcharged"] >= BELIEVED and self._stop is None:
+            self._stop = BoundBroken(
+                f"{self._faults['overcharged']} calls cost more than the worst case of their requests, the last one "
+                f"${billed:.6f} where ${worst:.6f} was the most: the server ignores max_tokens",
+                fix="set decoding.max_tokens to what the server really uses, or use a server that keeps to it",
+            )
         for waiter in self._waiting:
             if not waiter.done():
                 waiter.set_result(None)
 
+    def close(self) -> None:
+        """Books what was spent, and gives back the rest of the lease. May be called more than once."""
+        if self._lease is not None:
+            self._lease.close(self.bill)
+
+    def _fits(self, worst: Decimal) -> bool:
+        # What is free needs no room, and no budget.
+        return not worst or self._limit is None or self.spent + self.reserved + worst <= self._limit
+
+    async def _renewed(self, worst: Decimal) -> None:
+        """Waits for the lease to grow by what is needed, as far as the budget allows."""
+        self._wanted += worst
+        try:
+            if self._renewing is not None:
+                # It was asked for before this call came, and may not be enough.
+                await asyncio.shield(self._renewing)
+            if not self._fits(worst):
+                await asyncio.shield(self._renew())
+        finally:
+            self._wanted -= worst
+
+    def _renew(self) -> "asyncio.Task[None]":
+        if self._renewing is None:
+            self._renewing = asyncio.get_running_loop().create_task(self._renewal())
+            # Whoever waits for it is told what went wrong; if nobody does, the next one will be.
+            self._renewing.add_done_callback(lambda task: task.cancelled() or task.exception())
+        return self._renewing
+
+    async def _renewal(self) -> None:
+        assert self._lease is not None  # noqa: S101  # it is renewed
+        assert self._limit is not None  # noqa: S101  # likewise
+        try:
+            # Calls go on meanwhile, as far as the lease allows: so it never shrinks before its end.
+            least = max(self._limit, self.spent + self.reserved)
+            busy = self.reserved + self._wanted
+            want = max(least, self.spent + 2 * busy)
+            held, self.elsewhere = await asyncio.to_thread(
+                self._lease.renew, self.bill, least=least, want=want, cap=self.cap
+            )
+            self._limit, self._at_cap = held, held < want
+        finally:
+            self._renewing = None
+
+    def _reached(self, worst: Decimal) -> CapReached:
+        booked = Booked(Bill.sum([self.elsewhere.bill, self.bill]), self.elsewhere.held)
+        return CapReached(
+            f"the next call may cost up to ${worst:.6f}, and {booked_line(booked, self.cap)}",
+            fix="run the same command with a higher --max-cost to go on",
+        )
+
+
+def booked_line(booked: Booked, cap: Decimal | None) -> str:
+    """Says what is booked, of which budget, and how certain that is."""
+    bill = booked.bill
+    parts = [f"${bill.billed:.4f} billed"]
+    if bill.uncertain:
+        parts.append(f"${bill.uncertain:.4f} uncertain")
+    if booked.held:
+        parts.append(f"${booked.held:.4f} held by processes that run or were killed")
+    of = "" if cap is None else f" of the budget of ${cap}"
+    detail = f": {', '.join(parts)}" if len(parts) > 1 else ""
+    return f"${booked.total:.4f}{of} is booked{detail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """The parts of a reply that were written for it, and that are billed as output."""
+
+    text: str = ""
+    unread: str = ""
+    """Reasoning, and whatever else nobody reads."""
+    tokens: int = 0
+    """How many tokens came with log-probabilities."""
+
+    def fewest_tokens(self) -> int:
+        # A server may list a token that it does not count, such as the one that ends the answer.
+        return max(fewest_tokens(self.text) + fewest_tokens(self.unread), self.tokens // 2)
+
+    def most_tokens(self) -> int:
+        return max(most_tokens(self.text) + most_tokens(self.unread), self.tokens)
+
 
 @dataclass(slots=True)
 class Reservation:
-    """One attempt's place under the cap. Settled exactly once, whatever happens to the attempt."""
+    """One attempt's place in the budget. Settled exactly once, whatever happens to the attempt."""
 
     ledger: Ledger
     pricer: Pricer
     worst: Decimal
+    request: ChatRequest
     open: bool = True
 
-    def billed(self, usage: Usage) -> Decimal | None:
-        """Settles an attempt that got a reply. Returns what it cost, or None if the provider did not say."""
+    def billed(self, usage: Usage, received: Received | None = None) -> Decimal | None:
+        """Settles an attempt that got a reply. Returns what it cost; None if nobody knows.
+
+        The provider's count is believed only if what was sent and received can be so few tokens. If not, the attempt
+        may have cost anything up to its worst case.
+        """
         cost = self.pricer.cost(usage)
-        self._settle(self.worst if cost is None else cost)
+        if not self.worst:
+            self._settle(cost or Decimal(0))
+            return cost
+        received = received or Received()
+        if cost is None or not self._plausible(usage, received):
+            most = max(self.worst, cost or Decimal(0), self._most(received))
+            over: tuple[BillingFault, ...] = ("overcharged",) if most > self.worst else ()
+            self._settle(most, ("uncounted" if cost is None else "undercounted", *over))
+            return None
+        self._settle(cost, ("overcharged",) if cost > self.worst else ())
         return cost
 
     def not_billed(self) -> None:
@@ -123,12 +284,25 @@ class Reservation:
 
     def perhaps_billed(self) -> None:
         """Settles an attempt without a usable reply, or that was abandoned: the provider may have done the work."""
-        self._settle(self.worst)
+        self._settle(self.worst, ("unanswered",) if self.worst else ())
 
-    def _settle(self, amount: Decimal) -> None:
+    def _plausible(self, usage: Usage, received: Received) -> bool:
+        written = usage.output_tokens or 0
+        return written >= received.fewest_tokens() and can_be_read_as(self.request, usage.input_tokens or 0)
+
+    def _most(self, received: Received) -> Decimal:
+        """Returns the worst case if the server wrote as much as it sent, whatever the request allowed."""
+        decoding = self.request.decoding
+        # Only what is proven: a text of 800 bytes may be 200 tokens.
+        if decoding.max_tokens is None or received.fewest_tokens() <= decoding.max_tokens:
+            return self.worst
+        sent = replace(decoding, max_tokens=received.most_tokens())
+        return self.pricer.worst(replace(self.request, decoding=sent))
+
+    def _settle(self, amount: Decimal, faults: tuple[BillingFault, ...] = ()) -> None:
         if self.open:
             self.open = False
-            self.ledger.settle(self.worst, amount)
+            self.ledger.settle(self.worst, amount, faults=faults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +313,7 @@ class Meter:
     ledger: Ledger
 
     async def reserve(self, request: ChatRequest, *, attempts: int = 1) -> Reservation:
-        """Reserves room under the cap for `attempts` attempts made as one, for an adapter that retries itself."""
+        """Reserves room in the budget for `attempts` attempts made as one, for an adapter that retries itself."""
         worst = self.pricer.worst(request) * attempts
         await self.ledger.reserve(worst)
-        return Reservation(self.ledger, self.pricer, worst)
+        return Reservation(self.ledger, self.pricer, worst, request)

@@ -25,6 +25,7 @@ from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.money import FREE, Pricer
 from umpirical.models.requests import ChatRequest
 from umpirical.models.spec import ModelSpec, PriceSpec
+from umpirical.models.tokens import most_input_tokens
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices
@@ -39,7 +40,6 @@ __all__ = [
     "TokenPrices",
     "UnpricedPricer",
     "known_prices",
-    "most_input_tokens",
     "near_names",
     "no_price",
     "parse_price",
@@ -48,12 +48,6 @@ __all__ = [
 ]
 
 MILLION = Decimal(1_000_000)
-
-MESSAGE_OVERHEAD = 32
-"""Tokens that a chat template may put around one message, including a default system prompt."""
-
-SCHEMA_OVERHEAD = 512
-"""Tokens that a provider may put around an answer schema: Anthropic's instructions for tools take 346."""
 
 PROVIDERS = {
     "anthropic": "anthropic",
@@ -140,7 +134,7 @@ def pricer_of(spec: ModelSpec, overrides: Mapping[str, TokenPrices], *, allow_un
         return found
     known = [f"use a known id: {', '.join(near)}"] if (near := near_names(model)) else []
     own = f"--price {spec.name}=IN,OUT in dollars per million tokens, 0,0 for your own server"
-    raise SpendRefused(str(no_price(model)), fix=", or ".join([*known, own, "--allow-unpriced to have no cap"]))
+    raise SpendRefused(str(no_price(model)), fix=", or ".join([*known, own, "--allow-unpriced to have no budget"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +173,7 @@ class TablePricer:
 
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
-        # A server that reports more cached than input tokens is assumed to have cached all of the input.
+        # A recorded answer may have been counted by an older version, which believed in more cached than input tokens.
         cached = min(usage.cached_tokens or 0, usage.input_tokens)
         counted = Counted(
             input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cache_read_tokens=cached or None
@@ -193,7 +187,7 @@ class TablePricer:
 
 @dataclass(frozen=True, slots=True)
 class UnpricedPricer:
-    """For an unknown price that the user agreed to. No cap can limit it."""
+    """For an unknown price that the user agreed to. No budget can limit it."""
 
     table: str = "unpriced"
 
@@ -205,13 +199,6 @@ class UnpricedPricer:
 
 
 UNPRICED = UnpricedPricer()
-
-
-def most_input_tokens(request: ChatRequest) -> int:
-    """Returns an upper bound on a request's tokens: a byte-level tokenizer never makes more tokens than bytes."""
-    texts = [*(message.content for message in request.messages), request.answer_schema]
-    overhead = MESSAGE_OVERHEAD * len(request.messages) + (SCHEMA_OVERHEAD if request.answer_schema else 0)
-    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts) + overhead
 
 
 def parse_price(text: str) -> tuple[str, TokenPrices]:
@@ -238,7 +225,7 @@ def no_price(model: PricedModel) -> SpendRefused:
         ways.append("price: free in the study file for your own server")
     elif near := near_names(model):
         ways.insert(0, f"use a known id: {', '.join(near)}")
-    ways.append("--allow-unpriced to continue without a cap")
+    ways.append("--allow-unpriced to continue without a budget")
     return SpendRefused(f"no price is known for {model.name}{where}", fix=", or ".join(ways))
 
 

@@ -1,13 +1,14 @@
 """Stimuli that a language model writes for a study: the estimate, the writing, and what people review."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Protocol as Interface
 
 from umpirical.domain.digests import Json
+from umpirical.domain.responses import Response
 from umpirical.domain.reviews import ReviewItem
 from umpirical.models.money import Ledger, Pricer
 from umpirical.models.spec import ModelSpec
@@ -121,7 +122,11 @@ class Writing(ABC):
     def write(
         self, pricers: Mapping[str, Pricer], ledger: Ledger, watch: Callable[[str, int], WatchGeneration]
     ) -> Written:
-        """Writes what is left, so it also resumes. Calls are charged to `ledger`, and stop at its cap."""
+        """Writes what is left, so it also resumes. Calls are charged to `ledger`, and stop at its budget."""
+
+    @abstractmethod
+    def calls(self) -> Iterator[Response]:
+        """Yields the response to every call so far. Reads the record; makes no calls."""
 
     @property
     @abstractmethod

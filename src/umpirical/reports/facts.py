@@ -8,9 +8,10 @@ from importlib.metadata import version
 from umpirical.domain.tallies import Tallies
 from umpirical.judges.factory import build_reader
 from umpirical.judges.spec import JudgeSpec
-from umpirical.reports.record import JudgeRecord, RunRecord, SpendRecord, TroubleRecord
+from umpirical.reports.record import BudgetRecord, JudgeRecord, RunRecord, SpendRecord, TroubleRecord
 from umpirical.runs.judgments import Reading, Spent
 from umpirical.runs.run import Run
+from umpirical.store.budget import Budget
 
 __all__ = ["judge_record", "run_record", "spend_record", "trouble_records"]
 
@@ -75,7 +76,7 @@ def trouble_records(reading: Reading) -> list[TroubleRecord]:
     ]
 
 
-def spend_record(spent: Spent) -> SpendRecord:
+def spend_record(run: Run, spent: Spent) -> SpendRecord:
     """Returns what the calls took. A cost is given only if the cost of every call is known."""
     known = spent.calls > 0 and spent.priced == spent.calls
     latencies = sorted(spent.latencies)
@@ -84,6 +85,7 @@ def spend_record(spent: Spent) -> SpendRecord:
         calls=spent.calls,
         cost=spent.cost if known else None,
         cost_per_1000=per_1000,
+        budget=_budget_record(run),
         price_table=", ".join(sorted(filter(None, spent.price_tables))),
         latency_p50_ms=_quantile(latencies, 0.50),
         latency_p95_ms=_quantile(latencies, 0.95),
@@ -96,6 +98,20 @@ def _names(served_by: Collection[str]) -> list[str]:
     listed = [name[:LONGEST_NAME] for name in sorted(served_by)[:MOST_NAMES]]
     more = len(served_by) - len(listed)
     return [*listed, f"and {more:,} other names"] if more else listed
+
+
+def _budget_record(run: Run) -> BudgetRecord | None:
+    bill = Budget(run.call.folder).bill_of(run.name)
+    if bill is None:
+        return None
+    return BudgetRecord(
+        booked=bill.total,
+        billed=bill.billed,
+        uncertain=bill.uncertain,
+        billed_calls=bill.billed_calls,
+        uncertain_calls=bill.uncertain_calls,
+        faults=dict(bill.faults),
+    )
 
 
 def _scale(spec: JudgeSpec) -> str:

@@ -5,6 +5,7 @@ from functools import cache
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from umpirical.domain.bills import BILLING_FAULTS
 from umpirical.reports import charts, numbers
 from umpirical.text.inert import inert
 
@@ -26,7 +27,7 @@ def environment(package: str) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    templates.globals.update(numbers=numbers, dot_cell=charts.dot_cell)
+    templates.globals.update(numbers=numbers, dot_cell=charts.dot_cell, billing_faults=BILLING_FAULTS)
     return templates
 
 

@@ -9,14 +9,23 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
+from umpirical.domain.bills import BillingFault
 from umpirical.domain.measures import Censoring, Estimate, Interval, Measure, Result, Unit
 from umpirical.domain.scales import JudgeKind
 from umpirical.measures.catalogue import MeasureSpec, Scale
 
 __all__ = [
     "AuditRow",
+    "BudgetRecord",
     "ConditionRecord",
     "CureRecord",
     "EstimateRecord",
@@ -203,17 +212,36 @@ class GateRecord(Strict):
     blocks: bool = Field(description="Whether failing it stops a run; else it is reported only.")
 
 
+class BudgetRecord(Strict):
+    """What the run has booked in the budget of its study, over all commands, retries and processes, in US dollars."""
+
+    booked: Decimal
+    billed: Decimal = Field(description="By the provider's own count, as far as that can be true.")
+    uncertain: Decimal = Field(description="The most that the rest can have cost: nobody knows what was billed.")
+    billed_calls: int
+    uncertain_calls: int
+    faults: dict[BillingFault, int] = Field(description="Why it is uncertain, or more than it could have been.")
+
+
 class SpendRecord(Strict):
     """What the run took."""
 
     calls: int
     cost: Decimal | None = Field(default=None, description="US dollars; null if not known.")
     cost_per_1000: Decimal | None = Field(default=None, description="US dollars for 1,000 calls.")
+    budget: BudgetRecord | None = Field(default=None, description="Left out if no call had a price.")
     price_table: str = ""
     latency_p50_ms: float | None = None
     latency_p95_ms: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
+
+    # The return type is not named: pydantic would take it for the schema of the whole.
+    @model_serializer(mode="wrap")
+    def _as_known(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202
+        # A record of calls without a price is the same as before there were budgets.
+        known: dict[str, Any] = handler(self)
+        return known if self.budget is not None else {name: each for name, each in known.items() if name != "budget"}
 
 
 LimitVerdict = Literal["PASS", "FAIL", "INCONCLUSIVE", "N/A"]

@@ -1,7 +1,7 @@
 """Estimates what a run will take, before anything is sent: calls, tokens, money, time and precision.
 
 `at most` is a bound: the worst case of one attempt at every call. A retry may be billed too; it counts towards the
-same cap as everything else.
+same budget as everything else.
 """
 
 from collections import Counter
@@ -23,17 +23,18 @@ from umpirical.models.prices import (
     UNPRICED,
     PricedModel,
     TokenPrices,
-    most_input_tokens,
     no_price,
     pricer_for,
 )
 from umpirical.models.requests import ChatRequest
 from umpirical.models.spec import ModelSpec
+from umpirical.models.tokens import most_input_tokens
 from umpirical.models.worst_case import WorstCase
 from umpirical.protocols.catalogue import protocol_of_run
 from umpirical.protocols.protocol import PlannedCounts
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run
+from umpirical.store.budget import Booked
 from umpirical.store.reuse import answered_trials
 from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import snapshot
@@ -110,6 +111,8 @@ class PlanEstimate:
     """What a command will take."""
 
     runs: tuple[RunEstimate, ...]
+    booked: Booked = field(default_factory=Booked)
+    """What its judges have already booked under the same budget."""
 
     @property
     def calls(self) -> int:

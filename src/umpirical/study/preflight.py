@@ -76,8 +76,6 @@ class Preflight:
 
     judge: str
     calls: tuple[PreflightCall, ...]
-    spent: Decimal
-    """US dollars, by all preflights of the command so far."""
 
     def check(self) -> None:
         """Raises JudgeUnreadable, with the remedy, if fewer than half of the answers can be read."""
@@ -109,7 +107,7 @@ class Preflighting(Protocol):
     """The person, or the flags, before whom a preflight is held."""
 
     def agree(self, plans: Sequence[PreflightPlan], whole: PlanEstimate) -> Decimal | None:
-        """Agrees to the price of the preflights, given that of everything; returns their cap, or raises."""
+        """Agrees to the price of the preflights, given that of everything; returns the budget until then, or raises."""
         ...
 
     def show(self, found: Preflight) -> None:
@@ -153,7 +151,7 @@ def ask_preflight(plan: PreflightPlan, ledger: Ledger) -> Preflight:
         for trial, stimulus in plan.trials
         if trial.id in known
     )
-    return Preflight(run.judge.name, calls, ledger.spent)
+    return Preflight(run.judge.name, calls)
 
 
 async def _ask(plan: PreflightPlan, calling: Calling) -> None:

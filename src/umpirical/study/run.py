@@ -4,26 +4,30 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 from typing import Protocol as Interface
 
+from umpirical.domain.bills import Bill
 from umpirical.domain.errors import SpendRefused, StoreError, UmpiricalError, UsageError
 from umpirical.models.adapters.catalogue import Calling
-from umpirical.models.money import FREE, Ledger, Meter, Pricer
-from umpirical.models.prices import TokenPrices
+from umpirical.models.money import FREE, CapReached, Ledger, Meter, Pricer
+from umpirical.models.prices import UNPRICED, TokenPrices
 from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_run
 from umpirical.protocols.protocol import Decided, Documents, Protocol
 from umpirical.protocols.study import Study
 from umpirical.reports.record import Record
 from umpirical.runs.executor import EXECUTORS, LOCAL, Watcher
 from umpirical.runs.run import Run, open_run
+from umpirical.store.budget import Budget
 from umpirical.store.lock import one_at_a_time
 from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import snapshot, started
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.preflight import Preflighting, ask_preflight, plan_preflight
 from umpirical.study.prepare import prepare_run
+from umpirical.study.spending import Spending, judge_account, recorded_bill
 from umpirical.study.trust import Agree, ensure_judge_trusted, ensure_trusted
 
 __all__ = [
@@ -94,10 +98,16 @@ class FinishedRun:
             "unparsed": sum(row.unparsed for row in self.record.audit),
             "decision": self.decision.verdict if self.decision else None,
             "findings": self.findings,
+            "budget": self._budget,
             self.protocol.name: str(self.documents.json),
             "html": str(self.documents.html),
             **self.protocol.summary(self.record),
         }
+
+    @property
+    def _budget(self) -> dict[str, Any] | None:
+        spend = self.record.spend
+        return spend.budget.model_dump(mode="json") if spend and spend.budget else None
 
     @property
     def _failed(self) -> int:
@@ -120,10 +130,14 @@ def complete_run(
     meter: Meter | None = None,
     executor: str = LOCAL,
 ) -> FinishedRun:
-    """Asks what is left, then measures and writes the documents. Calls are charged to `meter`, and stop at its cap."""
-    chosen = EXECUTORS.get(executor)(Calling(concurrency, meter or Meter(FREE, Ledger())))
-    with watch(run.judge.name, run.trials) as watcher:
-        chosen.run(range(run.shards), run.call, run.store, watcher)
+    """Asks what is left, then measures and writes the documents. The ledger of `meter` is closed before that."""
+    meter = meter or Meter(FREE, Ledger())
+    chosen = EXECUTORS.get(executor)(Calling(concurrency, meter))
+    try:
+        with watch(run.judge.name, run.trials) as watcher:
+            chosen.run(range(run.shards), run.call, run.store, watcher)
+    finally:
+        meter.ledger.close()
     return finished_run(run.folder)
 
 
@@ -141,7 +155,7 @@ def finished_run(folder: Path, *, out: Path | None = None, policy: str = "") -> 
 
 
 Consent = Callable[[PlanEstimate], Decimal | None]
-"""Receives the estimate of what is left to ask, without simulated judges; returns the spending cap, or raises."""
+"""Receives the estimate of what is left to ask, without simulated judges; returns the budget, or raises."""
 
 
 def measure_judges(  # noqa: PLR0913  # each by its name
@@ -156,13 +170,15 @@ def measure_judges(  # noqa: PLR0913  # each by its name
     executor: str = LOCAL,
     planned: Callable[[list[Run]], None] = lambda _: None,
     preflight: Preflighting | None = None,
+    tell: Callable[[Spending], None] = lambda _: None,
 ) -> Iterator[FinishedRun]:
     """Measures the named judges, or all, one after another, once the price has been agreed to.
 
     With `preflight`, a few calls of each judge come first, and JudgeUnreadable is raised if its answers cannot be read.
+    `tell` receives what was spent, however it ends.
 
     The command line and the Python API both measure through this function: the price always precedes the spending, and
-    one ledger keeps the cap for all judges.
+    one budget holds for all judges of the command.
     """
     EXECUTORS.get(executor)  # refuses an unknown name before anything is made
     runs = plan_runs(study, judges, fresh=fresh)
@@ -176,6 +192,7 @@ def measure_judges(  # noqa: PLR0913  # each by its name
         allow_unpriced=allow_unpriced,
         executor=executor,
         preflight=preflight,
+        tell=tell,
     )
 
 
@@ -205,28 +222,51 @@ def ask_runs(  # noqa: PLR0913  # each by its name
     allow_unpriced: bool = False,
     executor: str = LOCAL,
     preflight: Preflighting | None = None,
+    tell: Callable[[Spending], None] = lambda _: None,
 ) -> Iterator[FinishedRun]:
     """Completes planned runs one after another, once the price has been agreed to."""
     pricers = pricers_of(runs, prices or {}, allow_unpriced=allow_unpriced)
     priced = list(zip(runs, pricers, strict=True))
+    spending = _spending(priced)
 
     def estimate() -> PlanEstimate:
         real = [(run, pricer) for run, pricer in priced if not run.simulated]
-        return PlanEstimate(tuple(estimate_run(run, pricer, concurrency=concurrency) for run, pricer in real))
+        rows = tuple(estimate_run(run, pricer, concurrency=concurrency) for run, pricer in real)
+        return PlanEstimate(rows, spending.booked())
 
     whole = estimate()
     _refuse(whole)
-    if preflight is not None and _fly(priced, preflight, whole):
-        whole = estimate()
-    ledger = Ledger(consent(whole))
+    try:
+        if preflight is not None and _fly(priced, preflight, whole, spending):
+            whole = estimate()
+        spending.cap = consent(whole)
+        for run, pricer in priced:
+            ledger = spending.ledger(judge_account(run.judge.name), run.name)
+            yield complete_run(
+                run,
+                concurrency,
+                _watched(watch, ledger),
+                meter=Meter(pricer or FREE, ledger),
+                executor=executor,
+            )
+    except CapReached as reached:
+        raise spending.go_on(reached, estimate().bound) from None
+    finally:
+        tell(spending)
+
+
+def _spending(priced: Sequence[tuple[Run, Pricer | None]]) -> Spending:
+    """Returns the accounts of the judges whose calls have a price."""
+    accounts: dict[str, Callable[[], Bill]] = {}
     for run, pricer in priced:
-        yield complete_run(
-            run,
-            concurrency,
-            lambda name, total: watch(name, total, ledger),
-            meter=Meter(pricer or FREE, ledger),
-            executor=executor,
-        )
+        if run.judge.model is not None and pricer is not None and pricer is not FREE and pricer is not UNPRICED:
+            name, folder = run.judge.name, run.call.folder
+            accounts[judge_account(name)] = partial(recorded_bill, folder, name, pricer)
+    return Spending(priced[0][0].call.folder if priced else Path(), accounts)
+
+
+def _watched(watch: Callable[[str, int, Ledger], Watch], ledger: Ledger) -> Callable[[str, int], Watch]:
+    return lambda name, total: watch(name, total, ledger)
 
 
 def _refuse(estimate: PlanEstimate) -> None:
@@ -235,14 +275,20 @@ def _refuse(estimate: PlanEstimate) -> None:
             raise SpendRefused(f"judge {run.judge}: {run.refusal}", fix=run.fix)
 
 
-def _fly(priced: Sequence[tuple[Run, Pricer | None]], preflight: Preflighting, whole: PlanEstimate) -> bool:
+def _fly(
+    priced: Sequence[tuple[Run, Pricer | None]], preflight: Preflighting, whole: PlanEstimate, spending: Spending
+) -> bool:
     """Holds the preflights of all judges that need one; returns whether there were any."""
     plans = [plan for run, pricer in priced if (plan := plan_preflight(run, pricer)) is not None]
     if not plans:
         return False
-    ledger = Ledger(preflight.agree(plans, whole) if any(plan.calls for plan in plans) else None)
+    spending.cap = preflight.agree(plans, whole) if any(plan.calls for plan in plans) else None
     for plan in plans:
-        found = ask_preflight(plan, ledger)
+        ledger = spending.ledger(judge_account(plan.run.judge.name), plan.run.name)
+        try:
+            found = ask_preflight(plan, ledger)
+        finally:
+            ledger.close()
         preflight.show(found)
         found.check()
     return True
@@ -264,6 +310,11 @@ class RunState:
     """What the record says to do with the judge; empty while there is none."""
     damage: str = ""
     """What is wrong with the files of the run; empty if it can be read."""
+    booked: Decimal | None = None
+    """US dollars; None if no call of it had a price."""
+    billed: Decimal | None = None
+    uncertain: Decimal | None = None
+    """What is booked and perhaps was not billed."""
 
 
 def list_runs(folder: Path) -> list[RunState]:
@@ -284,6 +335,7 @@ def _state(store: RunStore) -> RunState:
     manifest, size = store.manifest, store.plan_size()
     with snapshot(store) as now:
         answered, failed = now.counts()
+    bill = Budget(store.folder.parent.parent).bill_of(store.folder.name)
     documents = (f"{name}.json" for name in PROTOCOLS.names())
     document = next((name for name in documents if (store.folder / name).exists()), "")
     return RunState(
@@ -295,6 +347,9 @@ def _state(store: RunStore) -> RunState:
         failed=failed,
         document=document,
         decision=_decision(store, document),
+        booked=bill.total if bill else None,
+        billed=bill.billed if bill else None,
+        uncertain=bill.uncertain if bill else None,
     )
 
 

@@ -180,14 +180,14 @@ def completion(body: dict[str, Any], answer: str | Said) -> dict[str, Any]:
     if body.get("logprobs"):
         token = {"token": text, "logprob": -0.1, "bytes": None, "top_logprobs": []}
         choice["logprobs"] = {"content": [token]} if isinstance(answer, str) else answer.logprobs()
-    words = sum(len(message["content"].split()) for message in body["messages"])
+    words, said = sum(len(message["content"].split()) for message in body["messages"]), len(text.split())
     return {
         "id": "chatcmpl-loopback",
         "object": "chat.completion",
         "model": body["model"],
         "system_fingerprint": "fp_loopback",
         "choices": [choice],
-        "usage": {"prompt_tokens": words, "completion_tokens": len(text.split()), "total_tokens": words},
+        "usage": {"prompt_tokens": words, "completion_tokens": said, "total_tokens": words + said},
     }
 
 

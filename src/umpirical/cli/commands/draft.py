@@ -12,6 +12,7 @@ from umpirical.cli.terminal import remark, say
 if TYPE_CHECKING:
     from umpirical.api.extras import Draft, DraftPlan, Reply
     from umpirical.models.money import Pricer
+    from umpirical.store.budget import Booked
 
 __all__ = ["command"]
 
@@ -58,8 +59,10 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
         read_rubric,
         write_draft,
     )
-    from umpirical.models.money import Ledger, Meter
+    from umpirical.domain.bills import Bill
+    from umpirical.models.money import CapReached, Meter
     from umpirical.models.prices import pricer_of
+    from umpirical.study.spending import Spending
 
     _refuse_to_overwrite(out)
     text = read_rubric(rubric)
@@ -67,7 +70,10 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     terms = Terms(yes, max_cost, prices, allow_unpriced)
     pricer = pricer_of(spec, terms.price_overrides(), allow_unpriced=allow_unpriced)
     plan = plan_draft(spec, text, pricer, rounds=rounds, max_tokens=max_tokens)
-    ledger = Ledger(_agree(plan, name, pricer, terms))
+    account = f"draft {out.name}"
+    spending = Spending(out.parent, {account: Bill})
+    spending.cap = _agree(plan, name, pricer, terms, spending.booked())
+    ledger = spending.ledger(account)
     replies = out.with_suffix(".replies.jsonl")
 
     def keep(reply: "Reply") -> None:
@@ -79,8 +85,12 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
 
     try:
         draft = draft_family(spec, text, Meter(pricer, ledger), rounds=rounds, max_tokens=max_tokens, keep=keep)
+    except CapReached as reached:
+        ledger.close()
+        raise spending.go_on(reached, plan.at_most or Decimal(0)) from None
     finally:
-        tell_spent(ledger.spent, ledger.cap)
+        ledger.close()
+        tell_spent(spending)
     listed = write_draft(draft, out, by=name, rubric=rubric.name)
     _show(draft, out, listed)
     return 5 if draft.problems else 0
@@ -97,14 +107,14 @@ def _refuse_to_overwrite(out: Path) -> None:
         raise UsageError(f"there is no folder {out.parent}", fix="create it; nothing was sent")
 
 
-def _agree(plan: "DraftPlan", name: str, pricer: "Pricer", terms: Terms) -> Decimal | None:
-    """Shows what may be sent and spent, and asks for consent if it may be billed. Returns the cap."""
+def _agree(plan: "DraftPlan", name: str, pricer: "Pricer", terms: Terms, booked: "Booked") -> Decimal | None:
+    """Shows what may be sent and spent, and asks for consent if it may be billed. Returns the budget."""
     most = (plan.at_most or Decimal(0)).quantize(Decimal("0.0001"), ROUND_CEILING)
     price = f"at most ${most} ({pricer.table})" if most else "no price is known" if plan.at_most is None else "free"
     remark(f"draft: up to {plan.calls} calls to {name}, {price}")
     remark(f"  the first sends the rubric, up to {plan.input_tokens:,} tokens")
     unseen = f"up to {plan.calls} calls whose price is unknown here" if plan.at_most is None else ""
-    return agree(terms, most=most, unseen=unseen)
+    return agree(terms, most=most, booked=booked, unseen=unseen)
 
 
 def _show(draft: "Draft", out: Path, listed: Path | None) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from umpirical.models.prices import TokenPrices
     from umpirical.protocols.writing import Writing, WritingEstimate, Written
+    from umpirical.store.budget import Booked
 
 __all__ = ["command"]
 
@@ -43,11 +44,12 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     """Have a model write the stimuli of STUDY that a program cannot make; check and validate them.
 
     The possible cost is shown first, and nothing is sent until you agree to it. Each text is kept as soon as it
-    arrives. After an interruption, a failure or a reached cap, the same command resumes: no text is written twice.
+    arrives. After an interruption, a failure or a reached budget, the same command resumes: no text is written twice.
     """
-    from umpirical.models.money import Ledger
+    from umpirical.models.money import CapReached
     from umpirical.models.prices import pricer_of
     from umpirical.progress import watch_generation
+    from umpirical.study.spending import WRITERS, Spending, response_bill
 
     terms = Terms(yes, max_cost, prices, allow_unpriced)
     loaded = trusted_study(study, trust=trust, outside=outside)
@@ -57,11 +59,17 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     pricers = {
         part: pricer_of(model, overrides, allow_unpriced=allow_unpriced) for part, model in writing.models.items()
     }
-    ledger = Ledger(_agree(writing, writing.estimate(pricers), terms))
+    spending = Spending(loaded.folder, {WRITERS: lambda: response_bill(writing.calls())})
+    spending.cap = _agree(writing, writing.estimate(pricers), terms, spending.booked())
+    ledger = spending.ledger(WRITERS)
     try:
         written = writing.write(pricers, ledger, partial(watch_generation, ledger=ledger))
+    except CapReached as reached:
+        ledger.close()
+        raise spending.go_on(reached, writing.estimate(pricers).at_most or Decimal(0)) from None
     finally:
-        tell_spent(ledger.spent, ledger.cap)
+        ledger.close()
+        tell_spent(spending)
     if as_json:
         _show_json(written)
     else:
@@ -77,8 +85,8 @@ def _refuse_stray_prices(writing: "Writing", overrides: "Mapping[str, TokenPrice
         raise UsageError(f"--price {stray[0]}: neither the generator nor the validator uses that model")
 
 
-def _agree(writing: "Writing", estimate: "WritingEstimate", terms: Terms) -> Decimal | None:
-    """Shows what may be sent and spent, and asks for consent if it may be billed. Returns the cap."""
+def _agree(writing: "Writing", estimate: "WritingEstimate", terms: Terms, booked: "Booked") -> Decimal | None:
+    """Shows what may be sent and spent, and asks for consent if it may be billed. Returns the budget."""
     left = estimate.commissions - estimate.settled
     if not left:
         return terms.max_cost
@@ -92,7 +100,7 @@ def _agree(writing: "Writing", estimate: "WritingEstimate", terms: Terms) -> Dec
     if estimate.expected:
         remark(f"  ${estimate.expected:.4f} if every first attempt is accepted")
     unseen = f"up to {estimate.most_calls:,} calls whose price is unknown here" if most is None else ""
-    return agree(terms, most=most or Decimal(0), unseen=unseen)
+    return agree(terms, most=most or Decimal(0), booked=booked, unseen=unseen)
 
 
 def _show(written: "Written", study: Path) -> None:

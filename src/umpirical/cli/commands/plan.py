@@ -140,7 +140,7 @@ def _notes(estimate: "PlanEstimate") -> list[str]:
             told.setdefault(note, []).append(run.judge)
     notes = ["Expected: an input token is 4 bytes. At most: it is one byte, and an answer is as long as max_tokens."]
     if any(run.pricing == "priced" for run in estimate.runs):
-        notes.append("Both are for one attempt at each call. Retries may be billed too, and count under the cap.")
+        notes.append("Both are for one attempt at each call. Retries may be billed too, and count in the budget.")
     return notes + [f"{', '.join(judges)}: {note}" for note, judges in told.items()]
 
 
@@ -157,9 +157,9 @@ def _notes_on(run: "RunEstimate") -> list[str]:
         how = "as recorded" if run.seconds_basis == "recorded" else "1 s per call is assumed"
         notes.append(f"time: {how}, {run.concurrency} at a time")
     if run.pricing == "own-function":
-        notes.append("what your function spends is not visible here, and no cap limits it")
+        notes.append("what your function spends is not visible here, and no budget limits it")
     if run.pricing == "unpriced":
-        notes.append("no price is known, so no cap limits it")
+        notes.append("no price is known, so no budget limits it")
     if run.refusal:
         notes.append(f"{run.refusal}\n  fix: {run.fix}")
     return notes

@@ -46,7 +46,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
 
     The possible cost is shown first, and nothing is sent until you agree to it. A few calls come before the rest, with
     the prompt, the answers and how they were read; if fewer than half can be read, nothing more is sent. After an
-    interruption, a failure or a reached cap, the same command resumes: what has an answer is not asked again.
+    interruption, a failure or a reached budget, the same command resumes: what has an answer is not asked again.
 
     Exits with 0 if the policy lets every judge be used, 3 if it refuses one, and 4 if there is not enough data on one.
     """

@@ -21,13 +21,15 @@ def command(study: Path, as_json: bool) -> None:  # noqa: FBT001
     if as_json:
         import json
 
-        say_json(json.dumps([asdict(state) for state in states], indent=1))
+        say_json(json.dumps([asdict(state) for state in states], indent=1, default=str))
         return
     for state in states:
         if state.damage:
             say(f"{state.name}  DAMAGED: {state.damage}")
             continue
         failed = f", {state.failed:,} failed" if state.failed else ""
+        unsure = f" (${state.uncertain:.4f} uncertain)" if state.uncertain else ""
+        failed += f", ${state.booked:.4f} booked{unsure}" if state.booked else ""
         done = "  ".join(filter(None, (state.document, state.decision))) or "not measured yet"
         say(f"{state.name}  {state.created}  {state.answered:,}/{state.trials:,} answered{failed}  {done}")
     if not states:

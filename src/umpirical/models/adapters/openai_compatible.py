@@ -12,6 +12,7 @@ from umpirical.models.adapters.catalogue import Calling, ModelAdapter, key_of
 from umpirical.models.caller import CallFailed, Connection, Reply
 from umpirical.models.recording import largest_body
 from umpirical.models.requests import ChatRequest, Decoding
+from umpirical.models.tokens import counted_usage
 
 if TYPE_CHECKING:
     import aiohttp
@@ -84,7 +85,9 @@ class OpenAIConnection(Connection):
         except aiohttp.ClientPayloadError as error:
             raise CallFailed("malformed", f"truncated reply: {error}") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise CallFailed("connection", f"{type(error).__name__}: {error}") from None
+            # Nothing is sent before there is a connection, and nothing that was not sent is billed.
+            unsent = isinstance(error, aiohttp.ClientConnectorError)
+            raise CallFailed("connection", f"{type(error).__name__}: {error}", turned_down=unsent) from None
         except ValueError as error:
             # A key with a line break in it, or another header that cannot be.
             raise CallFailed("rejected", f"never sent: {error}", turned_down=True) from None
@@ -173,7 +176,14 @@ def _read_completion(body: Mapping[str, Any]) -> Reply:
         raise CallFailed("malformed", "the choice is not the first answer of an assistant, in text alone", usage=usage)
     served_by = " ".join(str(body[key]) for key in ("model", "system_fingerprint") if body.get(key))
     logprobs = json.dumps(choice["logprobs"]) if choice.get("logprobs") else ""
-    return Reply(text, finish_reason=_reason(finish), usage=usage, logprobs=logprobs, served_by=served_by)
+    return Reply(
+        text,
+        finish_reason=_reason(finish),
+        usage=usage,
+        logprobs=logprobs,
+        served_by=served_by,
+        unread=_unread(message),
+    )
 
 
 def _reason(finish: Any) -> str:  # noqa: ANN401  # foreign JSON
@@ -194,15 +204,32 @@ def _reported(error: Any, usage: Usage) -> CallFailed:  # noqa: ANN401  # foreig
 def _usage(usage: Any) -> Usage:  # noqa: ANN401  # foreign JSON
     if not isinstance(usage, dict):
         return Usage()
-    details = usage.get("prompt_tokens_details")
-    cached = details.get("cached_tokens") if isinstance(details, dict) else None
-    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"), cached)
-    # A count that no file format can hold is ignored.
-    return Usage(*(count if isinstance(count, int) and 0 <= count < 2**63 else None for count in counts))
+    cached, reasoning = (
+        details.get(name) if isinstance(details := usage.get(where), dict) else None
+        for where, name in (
+            ("prompt_tokens_details", "cached_tokens"),
+            ("completion_tokens_details", "reasoning_tokens"),
+        )
+    )
+    return counted_usage(
+        usage.get("prompt_tokens"),
+        usage.get("completion_tokens"),
+        cached=cached,
+        total=usage.get("total_tokens"),
+        reasoning=reasoning,
+    )
+
+
+def _unread(message: Mapping[str, Any]) -> str:
+    """Returns the reasoning beside an answer, under whichever name the server has for it."""
+    return "".join(text for name in ("reasoning_content", "reasoning") if isinstance(text := message.get(name), str))
 
 
 def _status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallFailed:
-    """Returns the failure for a status other than 200. The server did not do the work, so it is not billed."""
+    """Returns the failure for a status other than 200.
+
+    A request that the server turned down is not billed. Behind any other status it may have done the work.
+    """
     detail = f"HTTP {status}: {quoted(raw)}"
     if status < 400:
         return CallFailed("malformed", f"not the status of an answer: {detail}")
@@ -211,8 +238,8 @@ def _status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> Call
         return CallFailed("rate-limited", detail, retry_after=retry_after, busy=True, turned_down=True)
     if status == 408 or status >= 500:
         busy = status in (503, 529)
-        return CallFailed("server-error", detail, retry_after=retry_after, busy=busy, turned_down=True)
-    return CallFailed("rejected", detail, turned_down=True)
+        return CallFailed("server-error", detail, retry_after=retry_after, busy=busy)
+    return CallFailed("rejected", detail, turned_down=status >= 400)
 
 
 def _seconds(header: str | None) -> float | None:

@@ -84,7 +84,7 @@ def datasheet_of_read(read: ReadRun) -> Datasheet:
         trouble_records(reading),
         planted=_planted(run.judge, run.stimuli),
         stimuli=stimuli_record(run.stimuli, run.manifest.get("gates", [])),
-        spend=spend_record(reading.spent),
+        spend=spend_record(read.run, reading.spent),
         examples=example_records(read.failures),
         # Levels of tier 2 are numbers of claims: no chart may show them beside requirements.
         grades=[tally for tally in tallies.grades if tally.family not in TIER_2],
@@ -162,7 +162,9 @@ def _not_measured(
         said.append("Repeatability: everything was asked once.")
     if judge.kind == "compare" and len({measure.arm for measure in measures}) < 2:
         said.append("Criterion shift: only one prompt was used.")
-    if spend is None or spend.cost is None:
+    if spend is not None and spend.budget is not None and spend.cost is None:
+        said.append("Cost: what some calls cost is not known, only the most that it can have been.")
+    elif spend is None or spend.cost is None:
         said.append("Cost: no price is known.")
     return [*said, "Agreement with people, and answers that were not constructed."]
 

@@ -112,7 +112,7 @@ def stress_report_of(run: Run) -> StressReport:
         _worst_items(worst, stimuli),
         tallies.calls,
         trouble_records(reading),
-        spend_record(reading.spent),
+        spend_record(run, reading.spent),
         margin=about["margin"],
         scale=scale,
         planted=_planted(run.judge, scale, stimuli),

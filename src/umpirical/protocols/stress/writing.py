@@ -1,10 +1,11 @@
 """What a generator writes for a stress study, and what its validators say about it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
 
 from umpirical.domain.errors import UsageError
+from umpirical.domain.responses import Response
 from umpirical.domain.reviews import ReviewItem
 from umpirical.models.adapters.catalogue import Calling, open_model
 from umpirical.models.money import Ledger, Meter, Pricer
@@ -95,6 +96,14 @@ class StressWriting(Writing):
         finally:
             store.close()
         return Written(generated_made(self._planned, attempts), failures)
+
+    def calls(self) -> Iterator[Response]:
+        store = existing_generation(self._study.folder)
+        if store is not None:
+            try:
+                yield from (response for _, response in store.spent())
+            finally:
+                store.close()
 
     def items_after(self, serial: int, *, most: int) -> list[tuple[int, ReviewItem | None]]:
         # Nothing stays open between calls: generation may not have begun, and reading must not create its record.

@@ -17,6 +17,11 @@ CONNECTION_ERRORS = frozenset(
 NEVER_SENT = frozenset({"PrerequisiteError", "ParamValidationError"})
 """Raised by Inspect and by botocore while the request is being built."""
 
+NEVER_CONNECTED = frozenset(
+    {"ClientConnectorError", "ConnectError", "ConnectTimeout", "ConnectionRefusedError", "EndpointConnectionError"}
+)
+"""Raised by aiohttp, httpx, the standard library and botocore before there is a connection to send anything over."""
+
 CODES: dict[str, FailureKind] = {"rate_limit_exceeded": "rate-limited", "server_error": "server-error"}
 """Errors that the Responses API reports inside a reply of status 200."""
 
@@ -39,11 +44,13 @@ def failure_of(error: BaseException) -> CallFailed:
 
 
 def not_billed(error: BaseException) -> bool:
-    """Whether the server refused the call, or never saw it."""
+    """Whether the server turned the call down, or never saw it. Behind a server's error it may have done the work."""
     cause = _cause(error)
     if (refused := _refused_by_us(cause)) is not None:
         return refused.turned_down
-    return _status(cause) is not None or _never_sent(cause)
+    status = _status(cause)
+    turned_down = status is not None and status < 500 and status != 408
+    return turned_down or _never_sent(cause) or _never_connected(cause)
 
 
 def _cause(error: BaseException) -> BaseException:
@@ -99,6 +106,14 @@ def _kind(error: BaseException) -> FailureKind:
 
 def _never_sent(error: BaseException) -> bool:
     return isinstance(error, UnicodeEncodeError) or type(error).__name__ in NEVER_SENT
+
+
+def _never_connected(error: BaseException | None) -> bool:
+    while error is not None:
+        if {base.__name__ for base in type(error).__mro__} & NEVER_CONNECTED:
+            return True
+        error = error.__cause__
+    return False
 
 
 def _retry_after(error: BaseException) -> float | None:

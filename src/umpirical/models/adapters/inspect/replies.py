@@ -10,6 +10,7 @@ from umpirical.domain.responses import Usage
 from umpirical.models.adapters.openai_compatible import request_body
 from umpirical.models.caller import CallFailed, Reply
 from umpirical.models.requests import ChatRequest
+from umpirical.models.tokens import counted_usage
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatCompletionChoice, ModelCall, ModelOutput
@@ -42,6 +43,7 @@ def read_completion(output: "ModelOutput", call: "ModelCall | None") -> Reply:
         finish_reason=_finish_reason(choice.stop_reason, response),
         logprobs=choice.logprobs.model_dump_json() if choice.logprobs else "",
         served_by=" ".join(str(part) for part in (output.model, response.get("system_fingerprint")) if part),
+        unread=_unread(choice),
     )
 
 
@@ -66,8 +68,9 @@ def read_usage(output: "ModelOutput") -> Usage:
         return Usage()
     cached = usage.input_tokens_cache_read
     whole = usage.input_tokens + (cached or 0) + (usage.input_tokens_cache_write or 0)
-    # A count that no file format can hold is ignored.
-    return Usage(*(n if n is not None and 0 <= n < 2**63 else None for n in (whole, usage.output_tokens, cached)))
+    # Providers differ in what they leave out of a total, so only a larger one says anything.
+    total = max(usage.total_tokens or 0, whole + usage.output_tokens)
+    return counted_usage(whole, usage.output_tokens, cached=cached, total=total, reasoning=usage.reasoning_tokens)
 
 
 def asked_parameters(request: ChatRequest, inspect_version: str) -> str:
@@ -96,6 +99,13 @@ def _is_refusal(choice: "ChatCompletionChoice") -> bool:
     """Whether the model refused: OpenAI says so beside the content; Inspect marks it in the text and says `stop`."""
     content = choice.message.content
     return not isinstance(content, str) and any(getattr(part, "refusal", None) for part in content)
+
+
+def _unread(choice: "ChatCompletionChoice") -> str:
+    """Returns the reasoning beside an answer; what a provider encrypted says nothing of its length."""
+    content = choice.message.content
+    parts = [] if isinstance(content, str) else [part for part in content if not getattr(part, "redacted", False)]
+    return "".join(text for part in parts if isinstance(text := getattr(part, "reasoning", None), str))
 
 
 def _has_no_content(response: Mapping[str, Any]) -> bool:

@@ -196,7 +196,7 @@ def _datasheet(source: _Source, made: _Made) -> Datasheet:
         trouble_records(reading),
         planted={},
         stimuli=stimuli_record(read.run.stimuli, read.run.manifest.get("gates", [])),
-        spend=spend_record(reading.spent),
+        spend=spend_record(read.run, reading.spent),
         examples=example_records(made.read.failures),
     )
     return as_readout(sheet, readout, notes=notes)

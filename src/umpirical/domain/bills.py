@@ -1,0 +1,53 @@
+"""Bills: what calls cost, and what they may have cost."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+__all__ = ["BILLING_FAULTS", "Bill", "BillingFault"]
+
+BillingFault = Literal["unanswered", "uncounted", "undercounted", "overcharged", "abandoned"]
+
+BILLING_FAULTS: Mapping[BillingFault, str] = {
+    "unanswered": "failed attempts after which the server may have worked",
+    "uncounted": "replies without usable token counts",
+    "undercounted": "replies that counted fewer tokens than were sent and received",
+    "overcharged": "calls that took more than the request allowed, so that the server ignores max_tokens",
+    "abandoned": "processes that ended without settling what they had reserved",
+}
+"""Why a bill is uncertain, or larger than it could have been. A number goes with each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What some attempts cost, in US dollars."""
+
+    billed: Decimal = Decimal(0)
+    """By the provider's own count, as far as that can be true."""
+    uncertain: Decimal = Decimal(0)
+    """The most that the rest can have cost: nobody knows what was billed."""
+    billed_calls: int = 0
+    uncertain_calls: int = 0
+    faults: Mapping[BillingFault, int] = field(default_factory=dict)
+    """How often each of them occurred."""
+
+    @property
+    def total(self) -> Decimal:
+        """What is booked: never less than the true bill, as far as anyone can tell."""
+        return self.billed + self.uncertain
+
+    @classmethod
+    def sum(cls, bills: Iterable["Bill"]) -> "Bill":
+        every = list(bills)
+        faults: Counter[BillingFault] = Counter()
+        for bill in every:
+            faults.update(bill.faults)
+        return cls(
+            sum((bill.billed for bill in every), Decimal(0)),
+            sum((bill.uncertain for bill in every), Decimal(0)),
+            sum(bill.billed_calls for bill in every),
+            sum(bill.uncertain_calls for bill in every),
+            dict(faults),
+        )
