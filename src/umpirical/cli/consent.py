@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from umpirical.cli.terminal import confirm, remark
+
 if TYPE_CHECKING:
     from umpirical.models.prices import TokenPrices
     from umpirical.store.budget import Booked
@@ -92,12 +94,12 @@ def agree(
     needed = enough(booked, most) if most else None
     budget = terms.max_cost if terms.max_cost is not None else needed
     if most and booked.total:
-        click.echo(f"{booked_line(booked, budget)}; this may cost up to ${most} more.", file=sys.stderr)
+        remark(f"{booked_line(booked, budget)}; this may cost up to ${most} more.")
     if budget is not None and needed is not None and budget < needed:
-        click.echo(f"The budget of ${budget} is below that: the run may stop there, and can be resumed.", err=True)
+        remark(f"The budget of ${budget} is below that: the run may stop there, and can be resumed.")
     if not sys.stdin.isatty():
         _need_flags(terms, most, needed)
-    elif not terms.yes and not click.confirm(_question(terms, booked, most, unseen), err=True):
+    elif not terms.yes and not confirm(_question(terms, booked, most, unseen)):
         raise SpendRefused(refused)
     return budget
 
@@ -128,6 +130,6 @@ def tell_spent(spending: "Spending") -> None:
 
     now = spending.now
     if now.total:
-        click.echo(f"spent: ${now.total:.4f}; {booked_line(spending.booked(), spending.cap)}", file=sys.stderr)
+        remark(f"spent: ${now.total:.4f}; {booked_line(spending.booked(), spending.cap)}")
     for fault, count in now.faults.items():
-        click.echo(f"  {BILLING_FAULTS[fault]}: {count:,}", file=sys.stderr)
+        remark(f"  {BILLING_FAULTS[fault]}: {count:,}")
