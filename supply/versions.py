@@ -29,7 +29,7 @@ def counted(which: str, tests: list[str]) -> int:
         # The oldest Python we support is the one for which the oldest versions are built.
         _uv("venv", "--quiet", "--python", "3.11", folder)
         install = ("pip", "install", "--quiet", "--compile-bytecode", "--python", python)
-        _uv(*install, "--resolution", RESOLUTIONS[which], str(ROOT))
+        _uv(*install, "--resolution", RESOLUTIONS[which], f"{ROOT}[review]")
         _uv(*install, *TOOLS)
         named = "import importlib.metadata as m, sys; print(*(f'{n} {m.version(n)}' for n in sys.argv[1:]), sep=', ')"
         found = subprocess.run([python, "-c", named, *SHOWN], check=True, capture_output=True, text=True).stdout  # noqa: S603
