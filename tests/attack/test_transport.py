@@ -154,8 +154,8 @@ LEFT_TO_THE_CLIENT = {
     "the beginning of another answer",
     *list(SERVERS)[list(SERVERS).index("a byte order mark") :],
 }
-"""What Inspect's clients decide by themselves: how many headers they take, which statuses are an answer, what becomes of
-a connection with something left on it, and how a body is spelled."""
+"""What Inspect's clients decide by themselves: how many headers they take, which statuses are an answer, what becomes
+of a connection with something left on it, and how a body is spelled."""
 
 
 @pytest.mark.attack
