@@ -145,9 +145,27 @@ async def test_the_clients_of_inspect_are_bounded_too(name, monkeypatch):
     await check(SERVERS[name], "inspect", monkeypatch)
 
 
+LEFT_TO_THE_CLIENT = {
+    "ten thousand headers",
+    "status 201 Created",
+    "status 202 Accepted",
+    "status 206 Partial Content",
+    "two answers at once",
+    "the beginning of another answer",
+    *list(SERVERS)[list(SERVERS).index("a byte order mark") :],
+}
+"""What Inspect's clients decide by themselves: how many headers they take, which statuses are an answer, what becomes
+of a connection with something left on it, and how a body is spelled."""
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("name", SERVERS)
+async def test_every_call_ends(name, monkeypatch):
+    await check(SERVERS[name], "openai-compatible", monkeypatch)
+
+
 @OLD_NAME
 @pytest.mark.attack
-@pytest.mark.parametrize("adapter", NAMES)
-@pytest.mark.parametrize("name", SERVERS)
-async def test_every_adapter_ends_every_call(name, adapter, monkeypatch):
-    await check(SERVERS[name], adapter, monkeypatch)
+@pytest.mark.parametrize("name", [name for name in SERVERS if name not in LEFT_TO_THE_CLIENT])
+async def test_every_call_through_inspect_ends(name, monkeypatch):
+    await check(SERVERS[name], "inspect", monkeypatch)

@@ -65,13 +65,13 @@ class Recording:
         # The tokens spell the text, each by itself.
         if logprobs and (text != response.text or self._redaction.holds(logprobs)):
             logprobs = ""
-        return replace(
-            response,
-            text=text,
-            logprobs=logprobs,
-            finish_reason=self._redaction(response.finish_reason[:LONGEST_QUOTE])[:LONGEST_REASON],
-            served_by=self._redaction(response.served_by[:LONGEST_QUOTE])[:LONGEST_NAME],
-        )
+        reason = self._redaction(response.finish_reason[:LONGEST_QUOTE])[:LONGEST_REASON]
+        served_by = self._redaction(response.served_by[:LONGEST_QUOTE])[:LONGEST_NAME]
+        kept = (text, logprobs, reason, served_by)
+        # Nearly every response is kept as it is.
+        if kept == (response.text, response.logprobs, response.finish_reason, response.served_by):
+            return response
+        return replace(response, text=text, logprobs=logprobs, finish_reason=reason, served_by=served_by)
 
     def detail(self, said: str) -> str:
         """Returns what a failure says, in short. Cut only after it was searched: half a secret is hard to recognize."""
