@@ -144,7 +144,7 @@ async def test_a_study_of_two_judges_is_cancelled_as_a_whole(folder):
         f"def one(*shown):\n    Path({str(folder)!r}, 'one').touch(); time.sleep(0.01); return 'tie'\n"
         f"def other(*shown):\n    Path({str(folder)!r}, 'other').touch(); return 'tie'\n"
     )
-    running = asyncio.create_task(umpirical.run_async(folder, progress=False))
+    running = asyncio.create_task(umpirical.run_async(folder, progress=False, trust=True))
     while not (folder / "one").exists():  # noqa: ASYNC110  # touched in another thread
         await asyncio.sleep(0.001)
     running.cancel()

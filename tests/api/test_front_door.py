@@ -206,9 +206,9 @@ judges:
 
 def test_a_judge_by_its_name_in_the_study_file(settings):
     (settings["folder"] / "umpirical.yaml").write_text(STUDY)
-    report = umpirical.datasheet("house", **settings)
+    report = umpirical.datasheet("house", trust=True, **settings)
     assert (report.judge, "short-sighted" in report.record.judge.model) == ("house", True)
-    renamed = umpirical.datasheet("house", name="mine", **settings)
+    renamed = umpirical.datasheet("house", name="mine", trust=True, **settings)
     assert (renamed.judge, renamed.record.measures) == ("mine", report.record.measures)
 
 
@@ -285,14 +285,14 @@ def test_what_was_typed_is_gone_on_with_by_the_front_door(umpirical, settings):
 def test_a_study_of_two_judges(folder):
     (folder / "umpirical.yaml").write_text(STUDY)
     for place in (folder, folder / "umpirical.yaml"):
-        reports = umpirical.run(place, progress=False)
+        reports = umpirical.run(place, progress=False, trust=True)
         assert [report.judge for report in reports] == ["house", "other"]
-    [other] = umpirical.run(folder, judges=["other"], progress=False)
+    [other] = umpirical.run(folder, judges=["other"], progress=False, trust=True)
     assert other.json() == reports[1].json()
     with pytest.raises(UsageError, match="nobody"):
-        umpirical.run(folder, judges=["nobody"], progress=False)
+        umpirical.run(folder, judges=["nobody"], progress=False, trust=True)
     with pytest.raises((UsageError, OSError)):
-        umpirical.run(folder / "elsewhere", progress=False)
+        umpirical.run(folder / "elsewhere", progress=False, trust=True)
 
 
 # Stress tests.
@@ -342,7 +342,7 @@ def test_a_judge_of_the_study_file_is_stressed_by_its_name(tmp_path):
     entry = "{name: examiner, callable: 'stressed_judge:grade'}"
     (tmp_path / "umpirical.yaml").write_text(f"study: mine\njudges: [{entry}]\n")
     (tmp_path / "stressed_judge.py").write_text("def grade(task, response):\n    return '2'\n")
-    report = umpirical.stress("examiner", ROWS, tests=["stability"], folder=tmp_path, progress=False)
+    report = umpirical.stress("examiner", ROWS, tests=["stability"], folder=tmp_path, progress=False, trust=True)
     assert report.judge == "examiner"
     sys.modules.pop("stressed_judge")
 
@@ -636,15 +636,15 @@ PRICE = "{input: 1.0, output: 2.0}"
 def test_nothing_is_sent_before_somebody_has_agreed_to_the_price(tmp_path, server):
     study = write_study(tmp_path, server.base_url, price=PRICE)
     with pytest.raises(SpendRefused, match=rf"{CALLS} calls may cost up to \$") as refused:
-        umpirical.run(study, progress=False)
+        umpirical.run(study, progress=False, trust=True)
     assert server.asked.total() == 0
     bound = Decimal(re.search(r"max_cost=([\d.]+)", refused.value.fix)[1])
     assert bound > 0
-    [report] = umpirical.run(study, max_cost=bound, progress=False)
+    [report] = umpirical.run(study, max_cost=bound, progress=False, trust=True)
     assert report.record.complete
     assert server.asked.total() == CALLS
     # What is paid for is not asked again, and costs nothing.
-    assert umpirical.run(study, progress=False)[0].json() == report.json()
+    assert umpirical.run(study, progress=False, trust=True)[0].json() == report.json()
     assert server.asked.total() == CALLS
 
 
@@ -652,18 +652,18 @@ def test_the_judge_of_a_study_file_is_priced_in_a_datasheet_too(tmp_path, server
     write_study(tmp_path, server.base_url, price=PRICE)
     settings = {"size": "screen", "folder": tmp_path, "progress": False}
     with pytest.raises(SpendRefused):
-        umpirical.datasheet("loopback", **settings)
+        umpirical.datasheet("loopback", trust=True, **settings)
     assert server.asked.total() == 0
-    assert umpirical.datasheet("loopback", max_cost=5, **settings).record.complete
+    assert umpirical.datasheet("loopback", max_cost=5, trust=True, **settings).record.complete
 
 
 def test_a_cap_that_is_reached_stops_the_run_and_a_higher_one_goes_on(tmp_path, server):
     study = write_study(tmp_path, server.base_url, price=PRICE, concurrency=1)
     with pytest.raises(CapReached):
-        umpirical.run(study, max_cost="0.05", progress=False)
+        umpirical.run(study, max_cost="0.05", progress=False, trust=True)
     some = server.asked.total()
     assert 0 < some < CALLS
-    [report] = umpirical.run(study, max_cost=5.0, progress=False)
+    [report] = umpirical.run(study, max_cost=5.0, progress=False, trust=True)
     assert report.record.complete
     assert server.asked.total() == CALLS
 
@@ -672,7 +672,7 @@ def test_a_cap_that_is_reached_stops_the_run_and_a_higher_one_goes_on(tmp_path, 
 def test_a_cap_that_is_no_amount_is_refused_and_nothing_is_sent(tmp_path, server, cap):
     study = write_study(tmp_path, server.base_url, price=PRICE)
     with pytest.raises(UsageError, match="max_cost"):
-        umpirical.run(study, max_cost=cap, progress=False)
+        umpirical.run(study, max_cost=cap, progress=False, trust=True)
     assert server.asked.total() == 0
 
 
@@ -680,18 +680,20 @@ def test_a_model_without_a_price_is_refused_until_it_is_given_one(tmp_path, serv
     study = write_study(tmp_path, server.base_url)
     study.write_text(study.read_text().replace("      price: free\n", ""))
     with pytest.raises(SpendRefused):
-        umpirical.run(study, max_cost=5, progress=False)
+        umpirical.run(study, max_cost=5, progress=False, trust=True)
     assert server.asked.total() == 0
     with pytest.raises(SpendRefused, match="may cost up to"):
-        umpirical.run(study, prices={"swayed": (1.0, 2.0)}, progress=False)
+        umpirical.run(study, prices={"swayed": (1.0, 2.0)}, progress=False, trust=True)
     assert server.asked.total() == 0
-    assert umpirical.run(study, prices={"swayed": (1.0, 2.0)}, max_cost=5, progress=False)[0].record.complete
+    assert umpirical.run(study, prices={"swayed": (1.0, 2.0)}, max_cost=5, progress=False, trust=True)[
+        0
+    ].record.complete
 
 
 def test_fresh_takes_over_nothing(tmp_path, server):
     study = write_study(tmp_path, server.base_url)
-    umpirical.run(study, progress=False)
-    umpirical.run(study, fresh=True, progress=False)
+    umpirical.run(study, progress=False, trust=True)
+    umpirical.run(study, fresh=True, progress=False, trust=True)
     assert server.asked.total() == 2 * CALLS
 
 
