@@ -172,7 +172,7 @@ class Caller:
         answer = self._recording.keep(answer, request.decoding)
         return replace(
             call.complete(answer, self._meter),
-            sent=self._recording.parameters(call.sent or self._connection.parameters(request)),
+            sent=self._recording.repeated(call.sent or self._connection.parameters(request)),
             served_by=f"{answer.served_by} {self._connection.client}".strip(),
         )
 

@@ -50,8 +50,8 @@ class Recording:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._redaction = Redaction(secrets)
-        self.parameters = lru_cache(maxsize=256)(self._redaction)
-        """Takes secrets out of parameters. There are few that differ."""
+        self.repeated = lru_cache(maxsize=64)(self._redaction)
+        """Takes secrets out of what is the same for most responses: parameters, a model's name, a reason."""
 
     def keep(self, response: Response, decoding: Decoding | None = None) -> Response:
         """Returns the response without secrets and within bounds; `decoding` is how the answer was asked for."""
@@ -65,8 +65,8 @@ class Recording:
         # The tokens spell the text, each by itself.
         if logprobs and (text != response.text or self._redaction.holds(logprobs)):
             logprobs = ""
-        reason = self._redaction(response.finish_reason[:LONGEST_QUOTE])[:LONGEST_REASON]
-        served_by = self._redaction(response.served_by[:LONGEST_QUOTE])[:LONGEST_NAME]
+        reason = self.repeated(response.finish_reason[:LONGEST_QUOTE])[:LONGEST_REASON]
+        served_by = self.repeated(response.served_by[:LONGEST_QUOTE])[:LONGEST_NAME]
         kept = (text, logprobs, reason, served_by)
         # Nearly every response is kept as it is.
         if kept == (response.text, response.logprobs, response.finish_reason, response.served_by):
