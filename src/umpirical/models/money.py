@@ -156,13 +156,8 @@ class Ledger:
             self._billed_calls += bool(billed)
         else:
             self._uncertain_calls += 1
-        self._faults.update(faults)
-        if self._faults["overcharged"] >= BELIEVED and self._stop is None:
-            self._stop = BoundBroken(
-                f"{self._faults['overcharged']} calls cost more than the worst case of their requests, the last one "
-                f"${billed:.6f} where ${worst:.6f} was the most: the server ignores max_tokens",
-                fix="set decoding.max_tokens to what the server really uses, or use a server that keeps to it",
-            )
+        if faults:
+            self._blame(faults, worst, billed)
         for waiter in self._waiting:
             if not waiter.done():
                 waiter.set_result(None)
@@ -171,6 +166,15 @@ class Ledger:
         """Books what was spent, and gives back the rest of the lease. May be called more than once."""
         if self._lease is not None:
             self._lease.close(self.bill)
+
+    def _blame(self, faults: tuple[BillingFault, ...], worst: Decimal, billed: Decimal) -> None:
+        self._faults.update(faults)
+        if "overcharged" in faults and self._faults["overcharged"] >= BELIEVED and self._stop is None:
+            self._stop = BoundBroken(
+                f"{self._faults['overcharged']} calls cost more than the worst case of their requests, the last one "
+                f"${billed:.6f} where ${worst:.6f} was the most: the server ignores max_tokens",
+                fix="set decoding.max_tokens to what the server really uses, or use a server that keeps to it",
+            )
 
     def _fits(self, worst: Decimal) -> bool:
         # What is free needs no room, and no budget.
@@ -243,7 +247,8 @@ class Received:
 
     def fewest_tokens(self) -> int:
         # A server may list a token that it does not count, such as the one that ends the answer.
-        return max(fewest_tokens(self.text) + fewest_tokens(self.unread), self.tokens // 2)
+        unread = fewest_tokens(self.unread) if self.unread else 0
+        return max(fewest_tokens(self.text) + unread, self.tokens // 2)
 
     def most_tokens(self) -> int:
         return max(most_tokens(self.text) + most_tokens(self.unread), self.tokens)

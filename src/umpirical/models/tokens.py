@@ -30,6 +30,9 @@ WORDS_PER_TOKEN = 2
 LETTERS_PER_TOKEN = 16
 """For what is not divided by spaces, such as Chinese, where a token is one or two letters."""
 
+LETTERS_ENOUGH = 8
+"""A count of one token for so many letters can be true of any text: it is twice what tokenizers make of prose."""
+
 LONG_WORDS = 12
 """Mean length of words from which a text is not taken to be divided by spaces."""
 
@@ -63,13 +66,9 @@ def fewest_input_tokens(request: ChatRequest) -> int:
 
 
 def can_be_read_as(request: ChatRequest, tokens: int) -> bool:
-    """Whether a request can be so few tokens. Nearly every count is, and is seen to be so without dividing the text."""
-    surely = 0
-    for message in request.messages:
-        text = message.content
-        gaps = text.count(" ") + text.count("\n") + text.count("\t")
-        surely += gaps // WORDS_PER_TOKEN + len(text) // LETTERS_PER_TOKEN + 1
-    return tokens >= surely or tokens >= fewest_input_tokens(request)
+    """Whether a request can be so few tokens. Most counts are seen to be so without dividing the text into words."""
+    letters = sum(len(message.content) for message in request.messages)
+    return tokens * LETTERS_ENOUGH >= letters or tokens >= fewest_input_tokens(request)
 
 
 def counted_usage(
