@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from umpirical.domain.errors import UsageError
+from umpirical.store.files import state_folder
 
 __all__ = ["key_file", "own_key"]
 
@@ -19,9 +20,7 @@ KEY_BYTES = 32
 
 
 def key_file(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where the key is: in the folder for a program's state, by the XDG convention."""
-    state = environment.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(state) / "umpirical" / "review.key"
+    return state_folder(environment) / "review.key"
 
 
 def own_key(environment: Mapping[str, str] = os.environ) -> bytes:

@@ -15,6 +15,8 @@ from umpirical.store.stimulus_sets import StimulusSet
 
 __all__ = ["Run", "open_run"]
 
+MADE_ELSEWHERE = "read it with the version of umpirical that made it, or measure the judge again"
+
 
 @dataclass(frozen=True)
 class Run:
@@ -76,7 +78,13 @@ def open_run(folder: Path) -> Run:
     if not (folder / "run.json").is_file():
         raise UsageError(f"{folder} is not a run", fix="umpirical runs  lists the runs of a study")
     manifest = store.manifest
-    name, judge = manifest["stimuli_folder"], JudgeSpec.model_validate(manifest["judge"])
+    try:
+        name, judge = manifest["stimuli_folder"], JudgeSpec.model_validate(manifest["judge"])
+    except (KeyError, ValueError) as error:
+        said = str(error).partition("\n")[0]
+        raise StoreError(
+            f"{folder / 'run.json'} names no judge that can be read here: {said}", fix=MADE_ELSEWHERE
+        ) from None
     for study in folder.resolve().parents:
         if (study / "stimuli" / name / "manifest.json").is_file():
             run = Run(store, CallSpec(judge, study, study / "stimuli" / name, manifest["seed"]))

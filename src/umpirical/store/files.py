@@ -3,7 +3,7 @@
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from umpirical.domain.errors import UsageError
 
-__all__ = ["building", "draft_of", "inside", "publish", "read_named_text", "sweep_drafts", "write_text"]
+__all__ = ["building", "draft_of", "inside", "publish", "read_named_text", "state_folder", "sweep_drafts", "write_text"]
 
 _ASIDE = ".building-"
 
@@ -75,6 +75,13 @@ def sweep_drafts(folder: Path) -> None:
                 shutil.rmtree(aside, ignore_errors=True)
             finally:
                 os.close(handle)
+
+
+def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Returns the folder of what Umpirical remembers for this user, by the XDG convention: in no study."""
+    named = environment.get("XDG_STATE_HOME", "")
+    home = Path(named) if Path(named).is_absolute() else Path.home() / ".local" / "state"
+    return home / "umpirical"
 
 
 def inside(folder: Path, name: str, *, what: str = "file", outside: bool | None = None) -> Path:

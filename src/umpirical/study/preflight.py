@@ -94,7 +94,7 @@ class Preflight:
 
 
 def _remedy(lost: Sequence[PreflightCall]) -> str:
-    if all(call.response.finish_reason == "length" for call in lost):
+    if all(call.response.ending == "cut" for call in lost):
         return "the answers were cut: raise decoding.max_tokens of the judge"
     reasons = dict.fromkeys(call.outcome.why for call in lost if isinstance(call.outcome, Unparsed))
     return (

@@ -17,6 +17,7 @@ from typing import Any
 from umpirical.domain.errors import NotTrusted
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.study import Study
+from umpirical.store.files import state_folder
 from umpirical.study.powers import Power, powers_of, powers_of_judges
 from umpirical.text.inert import inert
 
@@ -119,9 +120,7 @@ def note_run(folder: Path, run: str) -> None:
 
 def _place(folder: Path) -> Path:
     """Returns where the agreements on a folder are kept: by its real path, so that a copy elsewhere is another one."""
-    named = os.environ.get("XDG_STATE_HOME", "")
-    home = Path(named) if Path(named).is_absolute() else Path.home() / ".local" / "state"
-    return home / "umpirical" / "studies" / _digest(str(folder.resolve()))
+    return state_folder() / "studies" / _digest(str(folder.resolve()))
 
 
 def _digest(text: str) -> str:
