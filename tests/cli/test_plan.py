@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.loopback import CALLS, REFUSED, judgments, swayed_answer, write_study
+from tests.runs.loopback import CALLS, REFUSED, judgments, responses, swayed_answer, write_study
 from tests.stimuli.built import lend_stimuli
 from umpirical.models.prices import RatePricer, TokenPrices
 from umpirical.testing import ChatServer
@@ -331,17 +331,15 @@ def test_judges_of_one_command_share_the_cap(umpirical, tmp_path):
 
 
 def test_every_answer_has_its_price_on_record(umpirical, tmp_path):
-    from umpirical.store.runs import RunStore
-
     with ChatServer(swayed_answer) as server:
         study = write_study(tmp_path, server.base_url, price=DEAR)
         assert umpirical("run", study, "--yes", "--max-cost", "10000")[0] == REFUSED
     (run,) = (tmp_path / "runs").iterdir()
-    responses = RunStore(run).responses(0).values()
+    found = responses(run)
     pricer = RatePricer(TokenPrices(Decimal(1000), Decimal(1000)), "study file")
-    assert {response.price_table for response in responses} == {pricer.table} == {"study file 1000,1000"}
-    assert all(response.cost == pricer.cost(response.usage) for response in responses)
-    assert sum(response.cost for response in responses) == billed(server)
+    assert {response.price_table for response in found} == {pricer.table} == {"study file 1000,1000"}
+    assert all(response.cost == pricer.cost(response.usage) for response in found)
+    assert sum(response.cost for response in found) == billed(server)
 
 
 def on_a_terminal(command: list[str], answer: str) -> tuple[int, str]:

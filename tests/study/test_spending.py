@@ -72,16 +72,16 @@ def test_the_front_door_keeps_the_same_budget(tmp_path):
     with BillingServer(BEHAVIOURS["honest"]) as server:
         study = study_at(tmp_path, server)
         with pytest.raises(CapReached, match=r"of the budget of \$9 is booked"):
-            front_door.run(study, max_cost=9, progress=False)
+            front_door.run(study, max_cost=9, progress=False, trust=True)
         first = server.bill
         with pytest.raises(CapReached) as reached:
-            front_door.run(study, max_cost=9, progress=False)
+            front_door.run(study, max_cost=9, progress=False, trust=True)
         assert server.bill == first
         (need,) = re.findall(r"--max-cost (\S+)", reached.value.fix)
         with pytest.raises(SpendRefused, match=r"is booked already") as refused:
-            front_door.run(study, progress=False)
+            front_door.run(study, progress=False, trust=True)
         assert f"max_cost={need}" in refused.value.fix
-        (report,) = front_door.run(study, max_cost=need, progress=False)
+        (report,) = front_door.run(study, max_cost=need, progress=False, trust=True)
         assert report.record.complete
         assert report.record.spend.budget.booked == server.bill == report.record.spend.cost
 
