@@ -20,7 +20,6 @@ from re import sub
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from umpirical.domain.errors import UmpiricalError, UsageError
-from umpirical.protocols.datasheet.decision import TITLES
 from umpirical.protocols.datasheet.readouts.record import (
     ReadoutRow,
     Readouts,
@@ -29,7 +28,7 @@ from umpirical.protocols.datasheet.readouts.record import (
     shown_measures,
 )
 from umpirical.protocols.datasheet.readouts.sheets import band_words
-from umpirical.protocols.datasheet.record import Datasheet, parse_datasheet
+from umpirical.protocols.datasheet.record import TITLES, Datasheet, parse_datasheet
 from umpirical.protocols.study import StudySpec
 from umpirical.reports import numbers
 from umpirical.reports.record import AuditRow, EstimateRecord, LimitRecord, MeasureRecord
@@ -155,6 +154,11 @@ class Casebook:
     def other_arms(self, record: str) -> list[str]:
         return [arm for arm in self.sheet(record).run.arms if arm != BASELINE]
 
+    def probed(self, record: str, measures: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Of these measures, those that have a value under another instruction: a probe is asked at some steps only."""
+        found = [m for m in self.sheet(record).measures if m.arm != BASELINE and isinstance(m.result, EstimateRecord)]
+        return [key for key in measures if measure_in(found, *key)]
+
     def is_step(self, stratum: str) -> bool:
         """Whether it is a step of a ladder, and not a part that has a name."""
         return numbers.part(stratum).startswith("Δ")
@@ -230,7 +234,8 @@ class Casebook:
         return self.readouts(record).rows
 
     def study(self, model: str) -> StudySpec:
-        return load_study(self.folder / "studies" / model).spec
+        spec: StudySpec = load_study(self.folder / "studies" / model).spec
+        return spec
 
     def _limit(self, record: str, name: str, stratum: str) -> LimitRecord:
         (found,) = (one for one in self.limits(record) if (one.measure, one.stratum) == (name, stratum))
