@@ -20,7 +20,6 @@ from re import sub
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from umpirical.domain.errors import UmpiricalError, UsageError
-from umpirical.protocols.datasheet.decision import TITLES
 from umpirical.protocols.datasheet.readouts.record import (
     ReadoutRow,
     Readouts,
@@ -29,10 +28,10 @@ from umpirical.protocols.datasheet.readouts.record import (
     shown_measures,
 )
 from umpirical.protocols.datasheet.readouts.sheets import band_words
-from umpirical.protocols.datasheet.record import Datasheet, parse_datasheet
+from umpirical.protocols.datasheet.record import TITLES, Datasheet, parse_datasheet
 from umpirical.protocols.study import StudySpec
 from umpirical.reports import numbers
-from umpirical.reports.record import AuditRow, EstimateRecord, MeasureRecord
+from umpirical.reports.record import AuditRow, EstimateRecord, LimitRecord, MeasureRecord
 from umpirical.study.file import read_study
 
 __all__ = ["MODELS", "Casebook", "Model", "NotBorneOut", "faults", "main", "render_pages"]
@@ -56,11 +55,9 @@ class Model:
     title: str
     """As its makers call it."""
     file: str
-    """The quantisation of the GGUF file that was taken."""
+    """The quantisation of the GGUF file, which was served as it is."""
     sha256: str
     """Of that file."""
-    served: str
-    """What was done to the file before it was served."""
 
 
 MODELS = (
@@ -69,21 +66,18 @@ MODELS = (
         "SmolLM2-135M-Instruct",
         "Q4_1",
         "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-        "as it is",
     ),
     Model(
         "qwen2.5-coder-0.5b",
         "Qwen2.5-Coder-0.5B-Instruct",
         "Q4_K_M",
         "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
-        "requantised to Q8_0",
     ),
     Model(
         "qwen2.5-coder-1.5b",
         "Qwen2.5-Coder-1.5B-Instruct",
         "Q4_K_M",
         "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-        "requantised to Q8_0",
     ),
 )
 """From the smallest on. Only those that have a record are in the pages."""
@@ -98,20 +92,20 @@ class Casebook:
         self.readouts = cache(self._readouts)
 
     def models(self) -> list[Model]:
-        """Those whose judge that compares has a record."""
+        """Those whose judge has a record."""
         return [model for model in MODELS if self.has(model.name)]
 
-    def graded(self) -> list[Model]:
-        return [model for model in MODELS if self.has(f"{model.name}-grade")]
+    def crossed(self) -> list[Model]:
+        """Of these, those that were asked about the crossed ladders: the only ones that may share a table."""
+        return [model for model in self.models() if self._find(model.name, "task-following", "")]
+
+    def earlier(self) -> list[Model]:
+        """The others, which were asked about the ladder of fillers."""
+        return [model for model in self.models() if model not in self.crossed()]
 
     def judges(self) -> list[str]:
-        """Of all models: that compares, that compares short answers, that grades; those that have a record."""
-        names = [f"{model.name}{kind}" for model in MODELS for kind in ("", "-short", "-grade")]
-        return [name for name in names if self.has(name)]
-
-    def studies(self) -> list[str]:
-        """The folders of their study files; a judge that grades is in the study of the one that compares."""
-        return list(dict.fromkeys(name.removesuffix("-grade") for name in self.judges()))
+        """Each has the name of its model, of its study and of its record."""
+        return [model.name for model in self.models()]
 
     def has(self, record: str) -> bool:
         return (self.folder / "records" / f"{record}.json").is_file()
@@ -129,6 +123,45 @@ class Casebook:
     def decision(self, record: str) -> str:
         decision = self.sheet(record).decision
         return "none" if decision is None else TITLES[decision.verdict]
+
+    def limits(self, record: str) -> list[LimitRecord]:
+        """What the policy holds the judge to, with its own instruction."""
+        return [limit for limit in self.sheet(record).limits if limit.arm == BASELINE]
+
+    def held(self, record: str, name: str, stratum: str = "") -> str:
+        """What came of a limit, and why, in two lines of a table's cell."""
+        limit = self._limit(record, name, stratum)
+        return f"{limit.verdict}<br>{limit.why}"
+
+    def whole(self, record: str, names: Sequence[str]) -> str:
+        """Nothing to read. Stops unless these shares have one denominator and add up to 1."""
+        results = [self._measure(record, name, "").result for name in names]
+        found = [one for one in results if isinstance(one, EstimateRecord)]
+        counted = {one.denominator for one in found}
+        if len(found) < len(names) or len(counted) != 1 or sum(one.numerator for one in found) != counted.pop():
+            raise NotBorneOut(f"{record}: {', '.join(names)} do not add up to 1, and the text says so")
+        return ""
+
+    def adds_up(self, record: str, *names: str) -> str:
+        """Nothing to read. Stops unless these values add up to 1."""
+        least = sum(_ends(self._measure(record, name, ""))[2] for name in names)
+        return self.same(round(least, 9), 1.0)
+
+    def even(self, record: str, one: str, other: str, stratum: str = "") -> str:
+        """Nothing to read. Stops unless two measures of a part have the same value."""
+        return self.same(*(_ends(self._measure(record, name, stratum))[2] for name in (one, other)))
+
+    def other_arms(self, record: str) -> list[str]:
+        return [arm for arm in self.sheet(record).run.arms if arm != BASELINE]
+
+    def probed(self, record: str, measures: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Of these measures, those that have a value under another instruction: a probe is asked at some steps only."""
+        found = [m for m in self.sheet(record).measures if m.arm != BASELINE and isinstance(m.result, EstimateRecord)]
+        return [key for key in measures if measure_in(found, *key)]
+
+    def is_step(self, stratum: str) -> bool:
+        """Whether it is a step of a ladder, and not a part that has a name."""
+        return numbers.part(stratum).startswith("Δ")
 
     def band(self, row: ReadoutRow) -> str:
         return "none" if row.band is None else band_words(row.band)
@@ -182,7 +215,7 @@ class Casebook:
         return sum(getattr(row, outcome) if outcome else _asked(row) for row in rows)
 
     def verdicts(self, record: str, arm: str) -> int:
-        return sum(self.calls(record, arm, outcome) for outcome in ("slot_1", "slot_2", "tie", "graded"))
+        return sum(self.calls(record, arm, outcome) for outcome in ("slot_1", "slot_2", "tie"))
 
     def pace(self, record: str) -> str:
         """How long a call took, in the middle."""
@@ -201,7 +234,12 @@ class Casebook:
         return self.readouts(record).rows
 
     def study(self, model: str) -> StudySpec:
-        return read_study(self.folder / "studies" / model).spec
+        spec: StudySpec = read_study(self.folder / "studies" / model).spec
+        return spec
+
+    def _limit(self, record: str, name: str, stratum: str) -> LimitRecord:
+        (found,) = (one for one in self.limits(record) if (one.measure, one.stratum) == (name, stratum))
+        return found
 
     def _measure(self, record: str, name: str, stratum: str, **where: str) -> MeasureRecord:
         found = self._find(record, name, stratum, **where)
@@ -260,10 +298,9 @@ def _other_numbers(folder: Path, record: str) -> Iterator[str]:
     book = Casebook(folder)
     sheet = book.sheet(record)
     yield from _missing(folder / "pages" / f"{record}.html", [one for one in sheet.measures if not one.stratum])
-    if sheet.judge.kind == "compare":
-        rows = book.readout_rows(record)
-        found = [measure_in(row.reported_on, *key) for row in rows for key in shown_measures(rows)]
-        yield from _missing(folder / "pages" / f"{record}.readouts.html", [one for one in found if one])
+    rows = book.readout_rows(record)
+    found = [measure_in(row.reported_on, *key) for row in rows for key in shown_measures(rows)]
+    yield from _missing(folder / "pages" / f"{record}.readouts.html", [one for one in found if one])
 
 
 def _missing(page: Path, measures: Sequence[MeasureRecord]) -> Iterator[str]:

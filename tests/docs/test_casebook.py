@@ -171,6 +171,45 @@ class TestClaims:
             BOOK.same(BOOK.sheet(self.NAME).judge.kind, "grade")
 
 
+class TestShares:
+    NAME = BOOK.crossed()[0].name
+    FIVE = (
+        "task-following",
+        "task-blind-preference",
+        "task-reversal",
+        "one-version-preference",
+        "neither-version-preference",
+    )
+
+    def test_all_that_can_come_of_a_quad_adds_up_to_one(self):
+        assert not BOOK.whole(self.NAME, self.FIVE)
+
+    @pytest.mark.parametrize("names", [("neither-version-preference",) * 2, ("task-following", "raw-false-preference")])
+    def test_what_does_not_add_up_is_an_error(self, names):
+        with pytest.raises(write.NotBorneOut):
+            BOOK.whole(self.NAME, names)
+        with pytest.raises(write.NotBorneOut):
+            BOOK.adds_up(self.NAME, *names)
+
+    def test_limits_are_those_of_the_judges_own_instruction_with_what_came_of_them(self):
+        limits = BOOK.limits(self.NAME)
+        assert {limit.arm for limit in limits} == {"baseline"}
+        for limit in limits:
+            assert BOOK.held(self.NAME, limit.measure, limit.stratum) == f"{limit.verdict}<br>{limit.why}"
+
+
+def test_records_of_two_ladders_never_share_a_table():
+    crossed, earlier = BOOK.crossed(), BOOK.earlier()
+    assert [*crossed, *earlier] == BOOK.models()
+    text = (FOLDER / "README.md").read_text(encoding="utf-8")
+    above, notice, below = text.partition("**These records are of before the crossed ladders.**")
+    assert bool(notice) == bool(earlier)
+    for model in earlier:
+        assert f"| [{model.title}]" not in above
+        assert f"| [{model.title}]" in below
+        assert "ladder of fillers" in (FOLDER / f"{model.name}.md").read_text(encoding="utf-8")
+
+
 @each_judge
 def test_every_planned_trial_has_one_outcome(name):
     sheet = BOOK.sheet(name)
@@ -207,12 +246,12 @@ def test_a_record_is_as_it_was_written_and_names_nothing_of_a_machine(name):
 @each_judge
 def test_the_study_file_is_that_of_the_record(name):
     sheet = BOOK.sheet(name)
-    study = read_study(FOLDER / "studies" / name.removesuffix("-grade"))
-    (spec,) = (judge for judge in study.spec.judges if judge.name == name)
+    study = read_study(FOLDER / "studies" / name)
+    (spec,) = study.spec.judges
     assert spec.kind == sheet.judge.kind
     assert spec.model.name in sheet.judge.model
     assert spec.decoding.max_tokens == sheet.judge.decoding["max_tokens"]
-    assert set(sheet.run.arms) <= {"baseline", *study.spec.design.arms, "strict", "forced-choice"}
+    assert set(sheet.run.arms) == set(study.spec.design.arms)
 
 
 def prose(template) -> str:
@@ -223,10 +262,10 @@ def prose(template) -> str:
     names = (model.title for model in write.MODELS)
     for name in (*names, *NAMES):
         text = text.replace(name, "")
-    return re.sub(r"\b[Ss]lots? [12]\b|Δ[0-5]\b", "", text)
+    return re.sub(r"\b[Ss]lots? [12]\b|Δ[0-5](?:\.5)?\b", "", text)
 
 
-NAMES = ("Q4_1", "Q4_K_M", "Q8_0", "95 %", "SHA-256")
+NAMES = ("Q4_1", "Q4_K_M", "Q8_0", "95 %", "SHA-256", "AVX-512")
 """Digits that are no figure."""
 
 
