@@ -76,7 +76,7 @@ def test_what_is_taken_over_is_verified_and_said(tmp_path, run, capsys):
             main(["run", str(study), "--trust", "--yes"])
         said = capsys.readouterr().err
         assert f"none are taken over from run {first['run']}: {sealed} has been changed since it was written" in said
-        assert server.asked.total() - asked == 3 * CALLS
+        assert server.asked.total() - asked == 3 * CALLS, said
 
 
 def test_a_changed_reader_reads_again_and_asks_nothing(tmp_path, run):

@@ -6,6 +6,7 @@ same budget as everything else.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Decimal
 from itertools import islice
@@ -13,7 +14,7 @@ from math import ceil
 from statistics import fmean
 from typing import Literal, NamedTuple
 
-from umpirical.domain.errors import UsageError
+from umpirical.domain.errors import StoreError, UsageError
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Presentation, Trial
@@ -296,16 +297,18 @@ def _seconds(run: Run, recorded: _Recorded) -> tuple[float, SecondsBasis]:
 
 
 def _answers(run: Run, model: ModelSpec) -> Iterator[Response]:
-    """Yields the answers of this model, on this server, in any run of the study."""
+    """Yields the answers of this model, on this server, in any run of the study that can be read."""
     for path in sorted(run.store.folder.parent.glob("*/run.json")):
         store = RunStore(path.parent)
-        known = store.manifest["judge"].get("model") or {}
-        if any(known.get(key) != getattr(model, key) for key in ("adapter", "name", "base_url")):
-            continue
-        with snapshot(store) as now:
-            for _, responses in now.walk():
-                # An answer reused from another run is counted in that run.
-                yield from (answer for answer in responses.values() if answer.failure is None and answer.attempts)
+        # An estimate can do without a damaged run, which whoever reads it names.
+        with suppress(StoreError):
+            known = store.manifest["judge"].get("model") or {}
+            if any(known.get(key) != getattr(model, key) for key in ("adapter", "name", "base_url")):
+                continue
+            with snapshot(store) as now:
+                for _, responses in now.walk():
+                    # An answer reused from another run is counted in that run.
+                    yield from (answer for answer in responses.values() if answer.failure is None and answer.attempts)
 
 
 def _output(

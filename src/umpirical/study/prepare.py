@@ -2,6 +2,7 @@
 
 import platform
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from umpirical.domain.digests import Json, canonical_json, digest
+from umpirical.domain.errors import StoreError
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.protocols.study import Study
@@ -119,8 +121,10 @@ def _comparable_runs(store: RunStore, judge: JudgeSpec, seed: int) -> list[RunSt
     mine, found = _origin(judge.model_dump(mode="json"), seed), []
     for manifest in sorted(store.folder.parent.glob("*/run.json")):
         other = RunStore(manifest.parent)
-        if other.folder != store.folder and _origin(other.manifest["judge"], other.manifest["seed"]) == mine:
-            found.append(other)
+        # Nobody knows who answered in a run whose manifest is damaged.
+        with suppress(StoreError):
+            if other.folder != store.folder and _origin(other.manifest["judge"], other.manifest["seed"]) == mine:
+                found.append(other)
     return found
 
 
