@@ -22,7 +22,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from judges import JUDGES, Plan, Planted, at_curable_limits, at_limits, draw, plan_of
+from planted import JUDGES, Plan, Planted, at_curable_limits, at_limits, draw, plan_of
+
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.decision import decide

@@ -6,6 +6,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.trusting import trusting
+
 __all__ = ["Done", "umpirical"]
 
 MEASURED = """\
@@ -28,7 +30,7 @@ class Done:
 
 
 def umpirical(*arguments, folder, **environment):
-    command = [sys.executable, "-S", "-c", MEASURED, sys.executable, "-m", "umpirical", *map(str, arguments)]
+    command = [sys.executable, "-S", "-c", MEASURED, sys.executable, "-m", "umpirical", *trusting(arguments)]
     source = Path(__file__).parents[2] / "src"
     variables = os.environ | {"PYTHONPATH": str(source), "COLUMNS": "200"} | environment
     done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False, timeout=900)

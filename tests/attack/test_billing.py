@@ -40,13 +40,15 @@ def behaviours():
 
 
 def study_at(folder: Path, server: BillingServer, **settings) -> Path:
+    # Of an honest server the bill is known to the last digit, unless a busy machine makes it late.
+    timeout = 60.0 if server.behaviour.honest else 1.0
     return write_study(
-        folder, server.base_url, price=DOLLARS, concurrency=IN_FLIGHT, attempts=2, timeout=1.0, **settings
+        folder, server.base_url, price=DOLLARS, concurrency=IN_FLIGHT, attempts=2, timeout=timeout, **settings
     )
 
 
 def command(study: Path, cap: object, *more: str) -> list[str]:
-    return [sys.executable, "-m", "umpirical", "run", str(study), "--yes", "--max-cost", str(cap), *more]
+    return [sys.executable, "-m", "umpirical", "run", str(study), "--trust", "--yes", "--max-cost", str(cap), *more]
 
 
 def booked(study: Path) -> Decimal:

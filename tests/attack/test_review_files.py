@@ -16,6 +16,7 @@ import pytest
 from tests.protocols.review.written import small_study, terms_of, write
 from tests.review.web import samples
 from tests.review.web.serving import serving
+from tests.trusting import trusting
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.review.opening import open_review, read_review
 from umpirical.review.database import open_database
@@ -181,7 +182,7 @@ def test_the_link_is_in_no_list_of_processes(tmp_path):
     browser.chmod(0o755)
     here, there = pty.openpty()
     review = subprocess.Popen(
-        [sys.executable, "-m", "umpirical", "review", str(folder), "--port", "0"],
+        [sys.executable, "-m", "umpirical", *trusting(["review", folder, "--port", "0"])],
         stdout=there, stderr=subprocess.DEVNULL, env=os.environ | {"BROWSER": str(browser)},
     )  # fmt: skip
     os.close(there)
