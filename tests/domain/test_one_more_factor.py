@@ -32,9 +32,9 @@ EDITS = {
         "fill(self.prompts[presentation.arm], values) + f' Spell it {presentation.spelling}.'",
     ),
     "judges/answers.py": (
-        '    text, cut = response.text or "", response.finish_reason == "length"\n',
+        '    text, reading = response.text or "", reader.under(presentation.layout)\n',
         (
-            '    text, cut = response.text or "", response.finish_reason == "length"\n'
+            '    text, reading = response.text or "", reader.under(presentation.layout)\n'
             "    text = text[::-1] if presentation.spelling == 'backwards' else text\n"
         ),
     ),

@@ -267,7 +267,9 @@ def _reviewed(folder: Path) -> None:
     exported = folder / "review.json"
     _command("review", "export", folder, "--out", exported)
     shutil.rmtree(folder / "review")
-    _command("review", "import", exported, folder)
+    # Only who is an adjudicator there too may settle there.
+    _command("review", "invite", "cleo", folder, "--role", "adjudicator")
+    _command("review", "import", exported, folder, "--as", "cleo=cleo")
     exported.unlink()
     _measure(folder, text)
 
