@@ -75,6 +75,8 @@ def quiet(*texts):
 
 
 def test_the_status_is_quiet_and_says_every_name(folder, umpirical):
+    # The first use of a study says what it would do.
+    assert quiet(umpirical("review", "status", folder)[2])
     code, out, err = umpirical("review", "status", folder)
     assert (code, err) == (0, "")
     assert quiet(out)
