@@ -30,9 +30,17 @@ _AT_A_TIME = 64_000_000
 
 
 def write_rows(
-    path: Path, rows: Iterable[Row], schema: "pa.Schema", *, metadata: Mapping[str, str] | None = None
+    path: Path,
+    rows: Iterable[Row],
+    schema: "pa.Schema",
+    *,
+    metadata: Mapping[str, str] | None = None,
+    read_back: bool = False,
 ) -> int:
-    """Writes `rows` under `schema` in one go and returns how many there were. The file appears whole or not at all."""
+    """Writes `rows` under `schema` in one go and returns how many there were. The file appears whole or not at all.
+
+    With `read_back`, Damaged is raised if the file does not hold what was written to it.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -44,6 +52,9 @@ def write_rows(
         publish(draft, path)
     finally:
         draft.unlink(missing_ok=True)
+    # Compared as columns: to make rows of them again would take longer than all the rest.
+    if read_back and not pq.ParquetFile(path).read().equals(table):
+        raise Damaged(f"{path} does not hold what was written to it", fix="check the disk, then run again")
     return int(table.num_rows)
 
 
