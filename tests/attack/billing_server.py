@@ -205,6 +205,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
         lambda call: said(call, counts(1, 1)) if call.times % 2 else said(call), named=LOW
     ),
     # The work is done, and the reply is lost.
+    "worked, then 307": Behaviour(worked(307), named=LOST),
     "worked, then 500": Behaviour(worked(500), named=LOST),
     "worked, then 502": Behaviour(worked(502), named=LOST),
     "worked, then 503": Behaviour(worked(503), named=LOST),

@@ -1,19 +1,17 @@
 """A stranger's run: a small file that unfolds to gigabytes is refused before it fills the memory."""
 
-import os
-import sys
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.attack.commands import umpirical
 from tests.attack.runs import copy_study, simulated_run
 from umpirical.store.manifests import Damaged, file_sha256, write_manifest
 from umpirical.store.parquet import read_rows
 from umpirical.store.schemas import response_schema
 
-MOST = 1_000_000_000
-"""Bytes of memory that a command may take on a hostile run."""
+MOST = 1_000
+"""MB of memory that a command may take on a hostile run."""
 
 
 @pytest.fixture(scope="module")
@@ -69,24 +67,8 @@ def test_a_command_on_a_hostile_run_stays_within_its_memory(sound, tmp_path, wha
     identity = run.name.rpartition("-")[2]
     write_manifest(path.with_suffix(".json"), {"run": identity, **receipt})
     target = tmp_path / "study" if what == ["runs"] else run
-    code, most, said = measured([*what, str(target)])
-    assert most < MOST
-    assert code == (0 if what == ["runs"] else 1), said
+    done = umpirical(*what, str(target), folder=tmp_path)
+    assert done.peak < MOST
+    assert done.code == (0 if what == ["runs"] else 1), done.said
     if what != ["runs"]:
-        assert "00000-0.parquet unfolds to more than" in said
-
-
-def measured(arguments):
-    """Runs a command; returns its exit code, the most memory that it had, in bytes, and what it said."""
-    reading, writing = os.pipe()
-    process = os.posix_spawn(
-        sys.executable,
-        [sys.executable, "-m", "umpirical", *arguments],
-        os.environ,
-        file_actions=[(os.POSIX_SPAWN_DUP2, writing, 1), (os.POSIX_SPAWN_DUP2, writing, 2)],
-    )
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        said = pipe.read().decode()
-    _, status, usage = os.wait4(process, 0)
-    return os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024, said
+        assert "00000-0.parquet unfolds to more than" in done.said

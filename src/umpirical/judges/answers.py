@@ -14,12 +14,11 @@ from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.trials import Presentation
 from umpirical.judges.layout import layout_words
 from umpirical.judges.patterns import LONGEST_TEXT, AnswerPattern
+from umpirical.text.json_texts import unfenced, without_doubles
 
 __all__ = ["ABSTAIN", "AnswerReader", "read_response"]
 
 ABSTAIN = "abstain"
-
-_FENCE = "```"
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)"
 
@@ -182,29 +181,10 @@ def read_response(
 def _object_in(stripped: str) -> Mapping[str, Any] | None:
     """Returns the JSON object that a text is, perhaps in a code block; None if it is anything else."""
     try:
-        found = json.loads(_unfenced(stripped), object_pairs_hook=_without_doubles)
+        found = json.loads(unfenced(stripped), object_pairs_hook=without_doubles)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
-
-
-def _unfenced(text: str) -> str:
-    """Returns what is in a code block if the text is one; found without a pattern, which could take long."""
-    if len(text) <= 2 * len(_FENCE) or not (text.startswith(_FENCE) and text.endswith(_FENCE)):
-        return text
-    inner = text.removeprefix(_FENCE).removesuffix(_FENCE).removeprefix("json")
-    blank = inner[: len(inner) - len(inner.lstrip())]
-    if "\n" not in blank:
-        return text
-    return inner[blank.rindex("\n") + 1 :].removesuffix("\n")
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Returns a JSON object; refuses one with a repeated field, which may contradict itself."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a field is there twice")
-    return found
 
 
 def _is_number(value: Any) -> bool:  # noqa: ANN401  # foreign JSON

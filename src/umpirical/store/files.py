@@ -11,25 +11,36 @@ from uuid import uuid4
 
 from umpirical.domain.errors import UsageError
 
-__all__ = ["building", "draft_of", "inside", "publish", "read_named_text", "state_folder", "sweep_drafts", "write_text"]
+__all__ = ["building", "drafted", "inside", "read_named_text", "state_folder", "sweep_drafts", "write_text"]
 
 _ASIDE = ".building-"
 
 
-def draft_of(path: Path) -> Path:
-    """Returns where to write a file before it is published. No two processes or threads have the same draft."""
-    return path.with_name(f".{path.name}.{uuid4().hex}.tmp")
-
-
 def write_text(path: Path, text: str) -> None:
     """Replaces the file at `path` atomically: a reader sees the old text or the new, never a mixture."""
-    draft = draft_of(path)
-    # surrogatepass would make a file that other programs cannot read; a lone surrogate becomes a visible mark instead.
-    draft.write_text(text, encoding="utf-8", errors="backslashreplace")
-    publish(draft, path)
+    with drafted(path) as draft:
+        # surrogatepass would make a file that other programs cannot read; a lone surrogate becomes a visible mark.
+        draft.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def publish(draft: Path, path: Path) -> None:
+@contextmanager
+def drafted(path: Path) -> Iterator[Path]:
+    """Lends an empty file beside `path` to be written, and puts it in its place if nothing fails.
+
+    No two processes or threads have the same draft. It is locked meanwhile: a sweep leaves it alone.
+    """
+    draft = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
+    handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        yield draft
+        _publish(draft, path)
+    finally:
+        os.close(handle)
+        draft.unlink(missing_ok=True)
+
+
+def _publish(draft: Path, path: Path) -> None:
     """Moves a finished draft to its place, so that it survives a power cut from then on."""
     with draft.open("rb") as handle:
         os.fsync(handle.fileno())
@@ -50,29 +61,39 @@ def building(path: Path) -> Iterator[Path]:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        aside, kept = Path(mkdtemp(prefix=_ASIDE, dir=path.parent)), True
+        (aside, handle), kept = _locked_folder(path.parent), True
     except OSError:
-        aside, kept = Path(mkdtemp(prefix="umpirical")), False
-    handle = os.open(aside, os.O_RDONLY)
+        (aside, handle), kept = _locked_folder(None), False
     try:
-        # Held while it is in use, so that a sweep knows what a killed process has left behind.
-        fcntl.flock(handle, fcntl.LOCK_SH)
         yield aside / path.name
         if kept:
-            publish(aside / path.name, path)
+            _publish(aside / path.name, path)
     finally:
         os.close(handle)
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def sweep_drafts(folder: Path) -> None:
-    """Removes what killed processes were building in a folder. For the process that holds the folder's lock."""
-    for aside in folder.glob(f"{_ASIDE}*"):
-        with suppress(OSError):
+def _locked_folder(parent: Path | None) -> tuple[Path, int]:
+    """Makes a folder of this process's own, and returns it with the handle that locks it."""
+    while True:
+        aside = Path(mkdtemp(prefix=_ASIDE, dir=parent))
+        with suppress(FileNotFoundError):
             handle = os.open(aside, os.O_RDONLY)
+            fcntl.flock(handle, fcntl.LOCK_SH)
+            # A sweep may have come before the lock.
+            if aside.exists():
+                return aside, handle
+            os.close(handle)
+
+
+def sweep_drafts(folder: Path) -> None:
+    """Removes what killed processes were writing in a folder. What a living one writes is locked, and stays."""
+    for draft in (*folder.glob(f"{_ASIDE}*"), *folder.glob(".*.tmp")):
+        with suppress(OSError):
+            handle = os.open(draft, os.O_RDONLY)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(aside, ignore_errors=True)
+                shutil.rmtree(draft) if draft.is_dir() else draft.unlink()
             finally:
                 os.close(handle)
 

@@ -29,11 +29,14 @@ _checked: dict[Path, tuple[int, int, int, str]] = {}
 class Damaged(StoreError):
     """A file of the record is missing, or is not what was written."""
 
+    def __init__(self, message: str, *, fix: str = "take it from a copy of the study") -> None:
+        super().__init__(message, fix=fix)
+
 
 def write_manifest(path: Path, content: Mapping[str, Json]) -> None:
     """Writes a manifest atomically, with the version of its format and the digest of its content."""
     whole = {"format": FORMAT, **content}
-    write_text(path, json.dumps({**whole, "seal": _digest(whole)}, indent=1) + "\n")
+    write_text(path, json.dumps({**whole, "manifest_sha256": _digest(whole)}, indent=1) + "\n")
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
@@ -44,9 +47,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise StoreError(
             f"{path} has format {version!r}, and this version reads up to {FORMAT}", fix="install a newer umpirical"
         )
-    said = content.pop("seal", None)
+    said = content.pop("manifest_sha256", None)
     if (said is not None or version > 1) and said != _digest(content):
-        raise Damaged(f"{path} has been changed since it was written", fix="take it from a copy of the study")
+        raise Damaged(f"{path} has been changed since it was written")
     content.pop("format", None)
     return content
 
@@ -65,25 +68,23 @@ def check_file(path: Path, sha256: str, *, lost: str) -> None:
             return
         found = file_sha256(path)
     except FileNotFoundError:
-        raise Damaged(f"{path} is missing, and with it {lost}", fix="take it from a copy of the study") from None
+        raise Damaged(f"{path} is missing, and with it {lost}") from None
     if found != sha256:
-        raise Damaged(
-            f"{path} has been changed since it was written, and with it {lost}", fix="take it from a copy of the study"
-        )
+        raise Damaged(f"{path} has been changed since it was written, and with it {lost}")
     _checked[path] = known
 
 
 def _parsed(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > LARGEST:
-            raise Damaged(f"{path} has more than {LARGEST:,} bytes", fix="take it from a copy of the study")
+            raise Damaged(f"{path} has more than {LARGEST:,} bytes")
         content = json.loads(path.read_bytes())
     except FileNotFoundError:
-        raise Damaged(f"{path} is missing", fix="take it from a copy of the study") from None
+        raise Damaged(f"{path} is missing") from None
     except (ValueError, RecursionError) as error:
-        raise Damaged(f"{path} cannot be read: {error}", fix="take it from a copy of the study") from None
+        raise Damaged(f"{path} cannot be read: {error}") from None
     if not isinstance(content, dict):
-        raise Damaged(f"{path} is no manifest", fix="take it from a copy of the study")
+        raise Damaged(f"{path} is no manifest")
     return content
 
 

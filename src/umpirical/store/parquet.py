@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from umpirical.store.files import draft_of, publish
+from umpirical.store.files import drafted
 from umpirical.store.manifests import Damaged
 
 if TYPE_CHECKING:
@@ -46,12 +46,9 @@ def write_rows(
 
     if metadata:
         schema = schema.with_metadata(dict(metadata))
-    table, draft = pa.Table.from_pylist(list(rows), schema=schema), draft_of(path)
-    try:
+    table = pa.Table.from_pylist(list(rows), schema=schema)
+    with drafted(path) as draft:
         pq.write_table(table, draft, compression="zstd")
-        publish(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
     # Compared as columns: to make rows of them again would take longer than all the rest.
     if read_back and not pq.ParquetFile(path).read().equals(table):
         raise Damaged(f"{path} does not hold what was written to it", fix="check the disk, then run again")
@@ -82,11 +79,11 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[dict
             for batch in file.iter_batches(batch_size=_rows_at_a_time(file), columns=columns):
                 unfolded += batch.nbytes
                 if unfolded > most:
-                    raise Damaged(f"{path} unfolds to more than {most:,} bytes", fix="take it from a copy of the study")
+                    raise Damaged(f"{path} unfolds to more than {most:,} bytes")
                 yield from batch.to_pylist()
     except (pa.ArrowException, OSError) as error:
         said = str(error).partition("\n")[0]
-        raise Damaged(f"{path} cannot be read: {said}", fix="take it from a copy of the study") from None
+        raise Damaged(f"{path} cannot be read: {said}") from None
 
 
 def read_metadata(path: Path) -> dict[str, str]:
@@ -97,7 +94,7 @@ def read_metadata(path: Path) -> dict[str, str]:
         return {key.decode(): value.decode() for key, value in (pq.read_schema(path).metadata or {}).items()}
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         said = str(error).partition("\n")[0]
-        raise Damaged(f"{path} cannot be read: {said}", fix="take it from a copy of the study") from None
+        raise Damaged(f"{path} cannot be read: {said}") from None
 
 
 def _rows_at_a_time(file: "pq.ParquetFile") -> int:

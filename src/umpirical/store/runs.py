@@ -16,7 +16,7 @@ progress. Whatever is read is held to its digest.
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -130,7 +130,7 @@ class RunStore:
         if self._plan_manifest is None and path.exists():
             plan = read_manifest(path)
             if plan.get("run", self._id) != self._id:
-                raise Damaged(f"{path} is the plan of another run", fix="take it from a copy of the study")
+                raise Damaged(f"{path} is the plan of another run")
             self._plan_manifest = plan
         return self._plan_manifest
 
@@ -155,12 +155,9 @@ class RunStore:
         return journal
 
     def tidy(self) -> None:
-        """Removes what killed processes left behind half made. For the process that holds the lock."""
-        sweep_drafts(self.folder)
+        """Removes what killed processes left behind half made."""
         for folder in (self.folder, self.folder / "plan", self.folder / "responses"):
-            for draft in folder.glob(".*.tmp"):
-                with suppress(FileNotFoundError):
-                    draft.unlink()
+            sweep_drafts(folder)
 
     def sealed(self) -> list[tuple[int, int]]:
         """Returns (shard, generation) of every sealed file."""
@@ -181,12 +178,12 @@ class RunStore:
             return Receipt(shard, generation, rows - failed, failed, said.get("sha256", ""))
         found = read_manifest(path)
         if (found.get("run"), found.get("shard"), found.get("generation")) != (self._id, shard, generation):
-            raise Damaged(f"{path} is the receipt of another file", fix="take it from a copy of the study")
+            raise Damaged(f"{path} is the receipt of another file")
         del found["run"]
         try:
             return Receipt(**found)
         except TypeError as error:
-            raise Damaged(f"{path} is no receipt: {error}", fix="take it from a copy of the study") from None
+            raise Damaged(f"{path} is no receipt: {error}") from None
 
     def seal(self, shard: int, generation: int, responses: Sequence[Response]) -> Receipt:
         """Writes the responses of a shard permanently and returns their receipt."""
@@ -219,10 +216,7 @@ class RunStore:
             return path
         rows = read_rows(path, ["trial_id", "text", "failure"])
         if responses_digest((row["trial_id"], row["text"], row["failure"]) for row in rows) != receipt.sha256:
-            raise Damaged(
-                f"{path} has been changed since it was written, and with it {receipt.lost}",
-                fix="take it from a copy of the study",
-            )
+            raise Damaged(f"{path} has been changed since it was written, and with it {receipt.lost}")
         return path
 
     def _holds(self, receipt: Receipt, rows: Sequence[Mapping[str, Any]]) -> bool:

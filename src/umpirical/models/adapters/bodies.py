@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from umpirical.models.caller import CallFailed
 from umpirical.models.recording import LONGEST_QUOTE
+from umpirical.text.json_texts import without_doubles
 
 if TYPE_CHECKING:
     import aiohttp
@@ -25,7 +26,8 @@ IDENTITY = {"Accept-Encoding": "identity"}
 def check_head(status: int, headers: Mapping[str, str], most: int) -> None:
     """Raises CallFailed if the body of a reply is not to be read: a redirect, compressed, or said to be too large."""
     if 300 <= status < 400:
-        raise CallFailed("rejected", f"HTTP {status}: {_redirect(headers)}", turned_down=True)
+        # Whoever points elsewhere may have done the work first.
+        raise CallFailed("rejected", f"HTTP {status}: {_redirect(headers)}")
     encoding = headers.get("Content-Encoding", "").strip().lower()
     if encoding not in ("", "identity"):
         raise CallFailed("malformed", f"HTTP {status}: a reply in {encoding[:40]}, although it was asked for as it is")
@@ -61,7 +63,7 @@ def too_large(most: int) -> CallFailed:
 def read_json(raw: bytes) -> dict[str, Any]:
     """Returns the JSON object that a body is. Raises CallFailed for any other, and for one that contradicts itself."""
     try:
-        reply = json.loads(raw, object_pairs_hook=_without_doubles)
+        reply = json.loads(raw, object_pairs_hook=without_doubles)
     except (ValueError, RecursionError):
         reply = None
     if not isinstance(reply, dict):
@@ -82,11 +84,3 @@ def _redirect(headers: Mapping[str, str]) -> str:
         host = ""
     where = host[:100] or "another address of its own"
     return f"the server points to {where}, which is not followed; if it is right, make it the base_url"
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Returns a JSON object; refuses one with a repeated field, of which every reader may take another."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a field is there twice")
-    return found

@@ -1,12 +1,12 @@
 """What validators are asked, and how their answer is read."""
 
 import json
-import re
 from typing import Any, Literal
 
 from umpirical.domain.digests import canonical_json, digest
 from umpirical.domain.scales import GradeScale
 from umpirical.stimuli.generation.commissions import Commission
+from umpirical.text.json_texts import unfenced, without_doubles
 from umpirical.text.templates import fill, shipped_template
 
 __all__ = ["DIFFERENT", "REFUSED", "SAME", "UNREAD", "Validation", "opinion_schema", "read_opinion", "validator_prompt"]
@@ -17,8 +17,6 @@ SAME, DIFFERENT = "same", "different"
 
 UNREAD, REFUSED = "unread", "refused"
 """What stands for an opinion that could not be read, and for one that was refused. They agree with nothing."""
-
-_CODE_BLOCK = re.compile(r"```(?:json)?\s*\n(.*?)\n?```", re.DOTALL)
 
 # A longer answer is not an opinion, and not worth parsing.
 LONGEST_OPINION = 20_000
@@ -64,16 +62,16 @@ def read_opinion(kind: Validation, scale: GradeScale, text: str) -> str:
     """
     allowed = (SAME, DIFFERENT) if kind == "same-grade" else scale.labels
     stripped = text[:LONGEST_OPINION].strip()
-    block = _CODE_BLOCK.fullmatch(stripped)
+    inner = unfenced(stripped)
     try:
-        found = json.loads(block[1] if block else stripped, object_pairs_hook=_without_doubles)
+        found = json.loads(inner, object_pairs_hook=without_doubles)
     except (ValueError, RecursionError):
         found = stripped.removesuffix(".").strip("\"'")
     if isinstance(found, dict):
         said = _as_text(found.get(_field(kind))) if found.keys() <= {_field(kind), "reason", "reasoning"} else None
     else:
         # A bare `3` is read by JSON as a number.
-        said = stripped if isinstance(found, int) and not block else found
+        said = stripped if isinstance(found, int) and inner == stripped else found
     if not isinstance(said, str) or said in allowed:
         return said if isinstance(said, str) else UNREAD
     alike = [label for label in allowed if label.casefold() == said.casefold()]
@@ -85,14 +83,6 @@ def _as_text(found: object) -> str | None:
     if isinstance(found, int | float) and not isinstance(found, bool) and str(found)[-1].isdigit():
         return str(found)
     return found if isinstance(found, str) else None
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object. One that names a field twice may say two different things, and is not an opinion."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a field is there twice")
-    return found
 
 
 def _fence(commission: Commission, text: str) -> str:

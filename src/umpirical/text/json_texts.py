@@ -1,0 +1,26 @@
+"""JSON in what others write: perhaps in a code block, perhaps contradicting itself."""
+
+from typing import Any
+
+__all__ = ["unfenced", "without_doubles"]
+
+_FENCE = "```"
+
+
+def unfenced(text: str) -> str:
+    """Returns what is in a code block if the text is one; found without a pattern, which could take long."""
+    if len(text) <= 2 * len(_FENCE) or not (text.startswith(_FENCE) and text.endswith(_FENCE)):
+        return text
+    inner = text.removeprefix(_FENCE).removesuffix(_FENCE).removeprefix("json")
+    blank = inner[: len(inner) - len(inner.lstrip())]
+    if "\n" not in blank:
+        return text
+    return inner[blank.rindex("\n") + 1 :].removesuffix("\n")
+
+
+def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns a JSON object, as `object_pairs_hook`; refuses one with a repeated field, which may contradict itself."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a field is there twice")
+    return found
