@@ -220,6 +220,29 @@ def test_one_damaged_run_is_listed_as_such_beside_the_others(run, umpirical, nam
     assert code == 0, err
     assert "336/336 answered" in out
     assert "other-000000000000  DAMAGED: " in out
+    listed = json.loads(umpirical("runs", run.parent.parent, "--json")[1])
+    [damaged] = [state for state in listed if state["name"] == other.name]
+    assert {damaged[name] for name in ("judge", "created", "trials", "answered", "failed")} == {None}
+
+
+@pytest.mark.parametrize(
+    ("name", "lie"),
+    [
+        ("run.json", {"judge": None}),
+        ("run.json", {"judge": {"name": 3}, "created": 3}),
+        ("plan/plan.json", {"trials": "many"}),
+        ("plan/plan.json", {"shards": 10**9}),
+        ("plan/plan.json", {"files": [1]}),
+        ("responses/00000-0.json", {"answered": -1}),
+        ("responses/00000-0.json", {"failed": "none"}),
+        ("responses/00000-0.json", {"sha256": 7}),
+    ],
+)
+def test_a_manifest_that_was_written_anew_with_a_lie_stops_no_list(run, umpirical, name, lie):
+    write_manifest(run / name, read_manifest(run / name) | lie)
+    code, out, err = umpirical("runs", run.parent.parent)
+    assert (code, err) == (0, "")
+    assert f"{run.name}  DAMAGED: " in out or lie.get("created") == 3
 
 
 def test_a_published_datasheet_is_held_to_its_responses(run, umpirical, tmp_path):

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
@@ -23,6 +23,7 @@ from typing import Any, get_args
 from umpirical.domain.bills import Bill, BillingFault
 from umpirical.domain.digests import canonical_json, digest
 from umpirical.domain.errors import StoreError
+from umpirical.store.database_view import DatabaseView
 
 __all__ = ["Booked", "Budget", "Lease"]
 
@@ -108,31 +109,10 @@ class Budget:
         if not self.path.is_file():
             return []
         try:
-            db = self._open_to_read()
-            try:
-                return _read(db) if self._made(db) else []
-            finally:
-                db.close()
+            with closing(DatabaseView(self.path)) as view:
+                return _read(view.db) if self._made(view.db) else []
         except UNREADABLE as error:
             raise self._broken(error) from None
-
-    def _open_to_read(self) -> sqlite3.Connection:
-        address = self.path.absolute().as_uri()
-        # A file in a folder that nobody may write to cannot be shared with a writer, so there is none.
-        for mode in ("mode=ro", "immutable=1"):
-            db = sqlite3.connect(f"{address}?{mode}", uri=True, timeout=BUSY_SECONDS)
-            try:
-                self._made(db)
-            except sqlite3.OperationalError:
-                db.close()
-                if mode == "immutable=1":
-                    raise
-            except BaseException:
-                db.close()
-                raise
-            else:
-                return db
-        raise AssertionError("the last mode returns or raises")
 
     def _open(self) -> sqlite3.Connection:
         """Opens the file for writing, and creates it if it is not there."""

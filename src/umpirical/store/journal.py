@@ -5,17 +5,15 @@ needs no permission to write.
 """
 
 import hashlib
-import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import quote
 
 from umpirical.domain.responses import Response
+from umpirical.store.database_view import DatabaseView
 from umpirical.store.manifests import Damaged
 from umpirical.store.schemas import response_from_row, response_row
 
@@ -104,10 +102,10 @@ class _Rows:
             for stored in self._db.execute(query, (shard,)):
                 row = dict(stored)
                 said, generation = row.pop("digest", None), row.pop("generation")
+                del row["shard"]
                 # A row of the first format has no digest.
-                if said is not None and said != _digest(_values(row), row.pop("shard"), generation):
+                if said is not None and said != _digest(_values(row), shard, generation):
                     raise sqlite3.DatabaseError(f"trial {row['trial_id']} has been changed since it was written")
-                row.pop("shard", None)
                 found.append((generation, row))
         return found
 
@@ -170,39 +168,28 @@ class JournalView(_Rows):
     """The journal as it was when this was opened. Empty if there is none."""
 
     def __init__(self, path: Path) -> None:
-        self._copy: TemporaryDirectory[str] | None = None
         self.path = path
+        self._view: DatabaseView | None = None
         with self._naming_damage():
             super().__init__(path, self._open())
 
     def close(self) -> None:
         super().close()
-        if self._copy is not None:
-            self._copy.cleanup()
+        if self._view is not None:
+            self._view.close()
 
     def _open(self) -> sqlite3.Connection:
         if not self.path.exists():
             empty = sqlite3.connect(":memory:", check_same_thread=False)
             empty.executescript(_CREATE)
             return empty
+        self._view = DatabaseView(self.path)
         try:
-            return _reading(self.path)
-        except sqlite3.OperationalError:
-            # A folder that cannot be written to has no place for the shared memory that SQLite needs.
-            self._copy = TemporaryDirectory(prefix="umpirical")
-            return _reading(_copied(self.path, Path(self._copy.name)))
-
-
-def _reading(path: Path) -> sqlite3.Connection:
-    """Opens a transaction, which keeps this view of the rows until the end, whatever is written meanwhile."""
-    db = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
-    try:
-        db.execute("begin")
-        _check_pages(db)
-    except BaseException:
-        db.close()
-        raise
-    return db
+            _check_pages(self._view.db)
+        except BaseException:
+            self._view.close()
+            raise
+        return self._view.db
 
 
 def _check_pages(db: sqlite3.Connection) -> None:
@@ -210,22 +197,6 @@ def _check_pages(db: sqlite3.Connection) -> None:
     [found] = db.execute("pragma integrity_check(1)").fetchone()
     if found != "ok":
         raise sqlite3.DatabaseError(found)
-
-
-def _copied(path: Path, folder: Path) -> Path:
-    """Copies a database with its log, again if it was written to meanwhile."""
-    files = [path, path.with_name(f"{path.name}-wal")]
-    while True:
-        before = [_state(file) for file in files]
-        for file in files:
-            if file.exists():
-                shutil.copyfile(file, folder / file.name)
-        if before == [_state(file) for file in files]:
-            return folder / path.name
-
-
-def _state(file: Path) -> tuple[int, int] | None:
-    return (file.stat().st_size, file.stat().st_mtime_ns) if file.exists() else None
 
 
 def _columns(db: sqlite3.Connection) -> list[str]:

@@ -131,6 +131,10 @@ class RunStore:
             plan = read_manifest(path)
             if plan.get("run", self._id) != self._id:
                 raise Damaged(f"{path} is the plan of another run")
+            trials, shards, files = plan.get("trials"), plan.get("shards"), plan.get("files")
+            # A plan of the first format names no files.
+            if not (_is_count(trials) and _is_count(shards) and (files is None or _are_names(files, shards))):
+                raise Damaged(f"{path} is no plan")
             self._plan_manifest = plan
         return self._plan_manifest
 
@@ -179,11 +183,14 @@ class RunStore:
         found = read_manifest(path)
         if (found.get("run"), found.get("shard"), found.get("generation")) != (self._id, shard, generation):
             raise Damaged(f"{path} is the receipt of another file")
-        del found["run"]
         try:
-            return Receipt(**found)
+            receipt = Receipt(**{name: value for name, value in found.items() if name != "run"})
         except TypeError as error:
             raise Damaged(f"{path} is no receipt: {error}") from None
+        counts, digests = (receipt.answered, receipt.failed), [receipt.sha256, receipt.file_sha256]
+        if not all(map(_is_count, counts)) or not _are_names(digests, 2):
+            raise Damaged(f"{path} is no receipt")
+        return receipt
 
     def seal(self, shard: int, generation: int, responses: Sequence[Response]) -> Receipt:
         """Writes the responses of a shard permanently and returns their receipt."""
@@ -239,6 +246,15 @@ class RunStore:
 
     def _receipt(self, shard: int, generation: int) -> Path:
         return self._responses(shard, generation).with_suffix(".json")
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _are_names(value: object, number: object) -> bool:
+    """Whether a value is a list of that many texts."""
+    return isinstance(value, list) and len(value) == number and all(isinstance(text, str) for text in value)
 
 
 def responses_digest(answers: Iterable[tuple[str, str | None, str | None]]) -> str:

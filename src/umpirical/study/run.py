@@ -1,4 +1,4 @@
-"""Runs the judges of a study, and lists its runs."""
+"""Runs the judges of a study."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -10,20 +10,19 @@ from typing import Any
 from typing import Protocol as Interface
 
 from umpirical.domain.bills import Bill
-from umpirical.domain.errors import SpendRefused, StoreError, UmpiricalError, UsageError
+from umpirical.domain.errors import SpendRefused, StoreError, UsageError
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, CapReached, Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED, TokenPrices
-from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_run
+from umpirical.protocols.catalogue import protocol_of_run
 from umpirical.protocols.protocol import Decided, Documents, Protocol
 from umpirical.protocols.study import Study
 from umpirical.reports.record import Record
 from umpirical.runs.executor import EXECUTORS, LOCAL, Watcher
 from umpirical.runs.run import Run, open_run
-from umpirical.store.budget import Budget
 from umpirical.store.lock import one_at_a_time
 from umpirical.store.runs import RunStore
-from umpirical.store.snapshots import snapshot, started
+from umpirical.store.snapshots import started
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.preflight import Preflighting, ask_preflight, plan_preflight
 from umpirical.study.prepare import prepare_run
@@ -33,13 +32,11 @@ from umpirical.study.trust import Agree, ensure_judge_trusted, ensure_trusted
 __all__ = [
     "Consent",
     "FinishedRun",
-    "RunState",
     "Watch",
     "ask_runs",
     "complete_run",
     "finished_run",
     "follow_run",
-    "list_runs",
     "measure_judges",
     "measured_runs",
     "plan_runs",
@@ -292,73 +289,6 @@ def _fly(
         preflight.show(found)
         found.check()
     return True
-
-
-@dataclass(frozen=True, slots=True)
-class RunState:
-    """A run at a glance."""
-
-    name: str
-    judge: str
-    created: str
-    trials: int
-    answered: int
-    failed: int
-    document: str
-    """File name of the record; empty while there is none."""
-    decision: str = ""
-    """What the record says to do with the judge; empty while there is none."""
-    damage: str = ""
-    """What is wrong with the files of the run; empty if it can be read."""
-    booked: Decimal | None = None
-    """US dollars; None if no call of it had a price."""
-    billed: Decimal | None = None
-    uncertain: Decimal | None = None
-    """What is booked and perhaps was not billed."""
-
-
-def list_runs(folder: Path) -> list[RunState]:
-    """Returns the runs in a study folder, oldest first."""
-    found = [_state_or_damage(RunStore(path.parent)) for path in (folder / "runs").glob("*/run.json")]
-    return sorted(found, key=lambda state: (state.created, state.name))
-
-
-def _state_or_damage(store: RunStore) -> RunState:
-    try:
-        return _state(store)
-    except (UmpiricalError, ValueError) as error:
-        # One damaged run is no reason to list none.
-        return RunState(store.folder.name, "", "", 0, 0, 0, "", damage=str(error).partition("\n")[0])
-
-
-def _state(store: RunStore) -> RunState:
-    manifest, size = store.manifest, store.plan_size()
-    with snapshot(store) as now:
-        answered, failed = now.counts()
-    bill = Budget(store.folder.parent.parent).bill_of(store.folder.name)
-    documents = (f"{name}.json" for name in PROTOCOLS.names())
-    document = next((name for name in documents if (store.folder / name).exists()), "")
-    return RunState(
-        name=store.folder.name,
-        judge=manifest["judge"]["name"],
-        created=manifest["created"],
-        trials=size[0] if size else 0,
-        answered=answered,
-        failed=failed,
-        document=document,
-        decision=_decision(store, document),
-        booked=bill.total if bill else None,
-        billed=bill.billed if bill else None,
-        uncertain=bill.uncertain if bill else None,
-    )
-
-
-def _decision(store: RunStore, document: str) -> str:
-    if not document:
-        return ""
-    protocol = protocol_of_run(store)
-    decided = protocol.decision(protocol.parse((store.folder / document).read_text(encoding="utf-8")))
-    return decided.verdict if decided else ""
 
 
 def measured_runs(folder: Path) -> list[Path]:

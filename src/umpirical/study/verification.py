@@ -94,7 +94,8 @@ def _plan(run: Run) -> tuple[str, None]:
     if count != run.trials:
         raise StoreError(f"{count:,} trials, where its manifest says {run.trials:,}")
     rendered = "" if judge is not None else "; the prompts of your own judge are not made again"
-    return f"{count:,} trials in {run.shards} shards{rendered}", None
+    shards = "1 shard" if run.shards == 1 else f"{run.shards:,} shards"
+    return f"{count:,} trials in {shards}{rendered}", None
 
 
 def _responses(run: Run) -> tuple[str, None]:

@@ -15,7 +15,7 @@ __all__ = ["command"]
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def command(study: Path, as_json: bool) -> None:  # noqa: FBT001
     """List the runs of the study in the folder STUDY, and the progress of each."""
-    from umpirical.study.run import list_runs
+    from umpirical.study.listing import list_runs
 
     states = list_runs(study if study.is_dir() else study.parent)
     if as_json:
