@@ -1,15 +1,17 @@
 """A judge that is a Python function: whatever it does, there is one outcome."""
 
 import asyncio
+import json
 import sys
 
 import pytest
 
+from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Abstained, Failed, Unparsed, Verdict
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.adapters.catalogue import judge_adapter_of
-from umpirical.judges.answers import AnswerReader
+from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.factory import build_judge
 from umpirical.judges.judge import Capabilities, prompt_id
 from umpirical.judges.object_judge import ObjectJudge
@@ -73,12 +75,12 @@ async def test_an_answer_may_be_a_label_a_number_or_a_mapping(answer, outcome):
     assert await outcome_of(lambda *_: answer) == outcome
 
 
-@pytest.mark.parametrize("answer", ["", "candidate 1", 3, 0.5, float("nan"), {}, {"winner": "1"}])
+@pytest.mark.parametrize("answer", ["", "candidate 1", 3, 0.5, float("nan"), {}, {"winner": "1"}, True, None])
 async def test_an_answer_off_the_scale_is_unparsed(answer):
     assert isinstance(await outcome_of(lambda *_: answer), Unparsed)
 
 
-@pytest.mark.parametrize("answer", [None, True, ["1"], b"1", object(), {"verdict": object()}])
+@pytest.mark.parametrize("answer", [["1"], b"1", object(), {"verdict": object()}])
 async def test_an_answer_of_the_wrong_type_is_a_failure_of_the_judge(answer):
     outcome = await outcome_of(lambda *_: answer)
     assert isinstance(outcome, Failed)
@@ -86,7 +88,7 @@ async def test_an_answer_of_the_wrong_type_is_a_failure_of_the_judge(answer):
     assert "TypeError" in outcome.detail
 
 
-@pytest.mark.parametrize("error", [KeyError("x"), ValueError("bad " * 1000), StopIteration(), TimeoutError("t")])
+@pytest.mark.parametrize("error", [KeyError("x"), ValueError("bad " * 1000), StopIteration()])
 async def test_an_exception_is_a_failure_that_names_it(error):
     def broken(*_):
         raise error
@@ -143,8 +145,36 @@ async def test_a_judge_that_swallows_its_cancellation_does_not_keep_the_run_from
         await asking
 
 
-async def test_a_function_that_takes_too_few_arguments_is_a_failure():
-    assert (await outcome_of(lambda _task: "1")).kind == "judge-error"
+async def test_an_answer_that_the_judge_cannot_read_is_unparsed_and_never_asked_again():
+    def strict(*_):
+        return json.loads("I think that 1 is better, or a tie")
+
+    judge = judge_of(strict)
+    response = await judge.ask(judge.request(SHOWN, Presentation()), trial_id="t")
+    assert (response.failure, response.ending) == (None, "unread")
+    # What would find an answer in the message of the error is not tried on it.
+    reader = AnswerReader(None, pattern="(?P<answer>1)")
+    assert isinstance(read_response(reader, response, Presentation()), Unparsed)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (TimeoutError("t"), "timeout"),
+        (ConnectionResetError("r"), "connection"),
+        (type("RateLimitError", (Exception,), {})("slow down"), "rate-limited"),
+    ],
+)
+async def test_an_error_of_the_wire_has_its_own_kind(error, kind):
+    def broken(*_):
+        raise error
+
+    assert (await outcome_of(broken)).kind == kind
+
+
+def test_a_function_that_takes_too_few_arguments_is_refused_before_it_is_asked():
+    with pytest.raises(UsageError, match=r"is called with task, first, second, and takes \(_task\)"):
+        judge_of(lambda _task: "1")
 
 
 async def test_a_grade_judge_is_called_with_the_one_response():

@@ -19,6 +19,9 @@ class Panel:
 class PanelAdapter:
     """Puts a question to a panel. What a member raises is raised."""
 
+    def describe(self, judge):
+        return {"kind": "compare"} if isinstance(judge, Panel) else {}
+
     def adapt(self, judge, spec):
         if not isinstance(judge, Panel):
             raise UsageError(f"{spec.name} is a {type(judge).__name__}", fix="name a Panel")

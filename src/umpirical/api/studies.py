@@ -12,6 +12,9 @@ from typing import Any
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale, JudgeKind
+from umpirical.judges.adapters.catalogue import judge_adapter_of
+from umpirical.judges.spec import JudgeSpec
+from umpirical.judges.user_code import load_user_object
 from umpirical.protocols.study import STUDY_FILE, Study
 from umpirical.store.files import write_text
 from umpirical.store.yaml_files import load_yaml
@@ -46,6 +49,7 @@ class JudgeEntry:
             found, named = judge, judge if hasattr(judge, "__qualname__") else type(judge)
             path = f"{named.__module__}:{getattr(named, '__qualname__', 'judge')}"
             entry = {"name": _name(getattr(named, "__name__", "judge")), "callable": _word(path)}
+            entry |= _described(judge)
         kind = self.kind or ("grade" if self.scale is not None else None)
         said = {"name": self.name, "kind": kind, "deadline": self.deadline}
         entry |= {key: value for key, value in said.items() if value is not None}
@@ -54,6 +58,12 @@ class JudgeEntry:
     def told(self) -> dict[str, object]:
         """What of it the caller has said."""
         return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) is not None}
+
+
+def _described(judge: object) -> dict[str, Any]:
+    """Returns what a judge object tells of itself, as keys of its entry."""
+    told = dict(judge_adapter_of(judge).describe(judge))
+    return told | ({"name": _name(told["name"])} if "name" in told else {})
 
 
 def datasheet_study(  # noqa: PLR0913  # each by its name
@@ -90,6 +100,7 @@ def datasheet_study(  # noqa: PLR0913  # each by its name
         study, agree, named=[name for name, judge in zip(names, judges, strict=True) if is_typed(judge, folder)]
     )
     found = {name: each for name, (_, each) in zip(names, written, strict=False) if each is not None}
+    study = _as_they_say(replace(study, found=found))
     said = [name if name in targets else target for name, target in zip(names, targets, strict=False)]
     if not written and seed == 1:
         options = [f"--size {size}", *(f"--arm {arm}" for arm in design["arms"] if arm != "baseline")]
@@ -103,6 +114,21 @@ def datasheet_study(  # noqa: PLR0913  # each by its name
         objects = names if found else [repr(target) for target in targets] or names
         again = [f"umpirical.datasheet({', '.join([judge, *options])})" for judge in objects]
     return replace(study, commands=dict(zip(names, again, strict=True)), found=found)
+
+
+def _as_they_say(study: Study[Any]) -> Study[Any]:
+    """Completes judges that are named by their place in code with what the objects tell: a kind, a scale.
+
+    They are imported for it, so the study must be trusted by now.
+    """
+    said = {}
+    for judge in study.spec.judges:
+        if judge.callable and judge.name not in study.found and not judge.model_fields_set & {"kind", "scale"}:
+            told = _described(load_user_object(judge.callable, study.folder))
+            told.pop("name", None)
+            said[judge.name] = JudgeSpec.model_validate({**judge.model_dump(exclude_unset=True), **told})
+    judges = [said.get(judge.name, judge) for judge in study.spec.judges]
+    return replace(study, spec=study.spec.model_copy(update={"judges": judges})) if said else study
 
 
 def _from_folder(target: str, folder: Path) -> str:

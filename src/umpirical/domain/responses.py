@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal
 
-__all__ = ["Ending", "FailureKind", "Response", "Usage"]
+__all__ = ["UNREADABLE", "Ending", "FailureKind", "Response", "Usage"]
 
 FailureKind = Literal[
     "rate-limited",
@@ -21,9 +21,13 @@ FailureKind = Literal[
 """Why there is no answer. `rejected`: the server refused the request as sent. `refused`: the model declined.
 `malformed`: the server's reply did not follow its protocol. `judge-error`: the user's own judge raised."""
 
-Ending = Literal["whole", "cut", "refused", "broken", "unknown"]
+Ending = Literal["whole", "cut", "refused", "broken", "unread", "unknown"]
 """How an answer ended. `whole`: the model ended it. `cut`: a limit did. `refused`: a filter did. `broken`: the server
-gave it up. `unknown`: for any other reason. Only a whole answer is one; a cut one may show that nothing is missing."""
+gave it up. `unread`: the user's own judge could not read what its model answered, and the text says why. `unknown`: for
+any other reason. Only a whole answer is one; a cut one may show that nothing is missing."""
+
+UNREADABLE = "unreadable"
+"""The finish reason of an answer that the user's own judge could not read."""
 
 WHOLE = frozenset({"stop", "end_turn", "stop_sequence", "eos", "eos_token", "endoftext", "complete", "completed"})
 """Words for a clean stop, in lower case: OpenAI, vLLM, SGLang, llama.cpp, Mistral and Gemini say `stop`, Anthropic and
@@ -121,6 +125,7 @@ _ENDINGS: tuple[tuple[frozenset[str], Ending], ...] = (
     (CUT, "cut"),
     (REFUSED, "refused"),
     (BROKEN, "broken"),
+    (frozenset({UNREADABLE}), "unread"),
 )
 
 

@@ -155,7 +155,7 @@ class AnswerReader:
         return Verdict(Choice(label) if self._scale is None else label, confidence)
 
 
-def read_response(
+def read_response(  # noqa: PLR0911  # one for each ending
     reader: AnswerReader,
     response: Response,
     presentation: Presentation,
@@ -173,6 +173,9 @@ def read_response(
             return Failed("refused", f"stopped by a filter: {response.finish_reason}")
         case "broken":
             return Failed("server-error", f"the server gave the answer up: {response.finish_reason}")
+        case "unread":
+            # Not even a pattern is tried: the text is an error message, which may quote what was to be answered.
+            return Unparsed(text, "the judge itself could not read what its model answered")
         case "unknown":
             # The reason itself is the server's, and may be another one each time: it is in the response.
             return Unparsed(text, "the server does not say that the answer is whole")

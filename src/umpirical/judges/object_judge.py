@@ -7,11 +7,12 @@ from datetime import UTC, datetime
 
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.judgments import Outcome
-from umpirical.domain.responses import Response
+from umpirical.domain.responses import UNREADABLE, Response
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.adapters.catalogue import Adapted
 from umpirical.judges.answers import AnswerReader, read_response
+from umpirical.judges.failures import JudgeFailure, failure_of
 from umpirical.judges.judge import Capabilities
 from umpirical.models.recording import Recording
 from umpirical.models.redaction import environment_secrets
@@ -68,7 +69,7 @@ class ObjectJudge:
             raise
         except BaseException as error:  # noqa: BLE001  # the user's own code: whatever it raises is this call's outcome
             # Even what would end a process: another thread handles Ctrl-C, so this one is the judge's own.
-            answer = Response(trial_id, None, "judge-error", f"{type(error).__name__}: {error}")
+            answer = _failed(trial_id, failure_of(error, self.adapted.reading))
         # A judge may raise its own TimeoutError or CancelledError, and may swallow the one that was meant for
         # it, so what it raises does not show what has happened.
         if _is_cancelled():
@@ -83,6 +84,13 @@ class ObjectJudge:
 
     async def close(self) -> None:
         """Releases nothing: the object belongs to the user, and outlives the run."""
+
+
+def _failed(trial_id: str, found: JudgeFailure) -> Response:
+    """An answer that the judge itself could not read is an answer: it is not asked for again until it can be read."""
+    if found.kind is None:
+        return Response(trial_id, found.detail, finish_reason=UNREADABLE)
+    return Response(trial_id, None, found.kind, found.detail)
 
 
 def _is_cancelled() -> bool:

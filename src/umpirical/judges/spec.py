@@ -36,7 +36,16 @@ class JudgeSpec(_Spec):
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
     kind: JudgeKind = "compare"
     model: ModelSpec | None = None
-    callable: str | None = Field(default=None, pattern=r"^[\w.]+:[\w.]+$", description="module:function")
+    callable: str | None = Field(
+        default=None,
+        pattern=r"^([\w.]+|[\w./ -]+\.py):[\w.]+$",
+        description="module:function, or path/file.py:function in the study's folder",
+    )
+    inputs: dict[str, str] = Field(
+        default={},
+        description="What the judge calls what it is shown: {task: question, first: answer_a, second: answer_b}.",
+    )
+    batch: int = Field(default=0, ge=0, le=1000, description="Most questions that a callable takes in a list; 0: one.")
     prompts: dict[str, str] = Field(
         default={}, description="Arm to prompt: builtin:NAME, or a file beside the study file. Default: the built-in."
     )
@@ -50,6 +59,8 @@ class JudgeSpec(_Spec):
     def _whole(self) -> "JudgeSpec":
         if (self.model is None) == (self.callable is None):
             raise ValueError("a judge has either a model or a callable")
+        if self.batch and not self.callable:
+            raise ValueError("batch is for a callable; a model has a batch of its own")
         if self.callable and self.prompts:
             raise ValueError("a callable renders its own prompt: leave prompts out")
         if (self.kind == "grade") != (self.scale is not None):
@@ -58,3 +69,8 @@ class JudgeSpec(_Spec):
         if unknown := [label for label in self.answer.labels.values() if label not in on_scale]:
             raise ValueError(f"answer.labels: {unknown[0]!r} is not one of {', '.join(on_scale)}")
         return self
+
+    @property
+    def answer_field(self) -> str:
+        """The field of a JSON answer that holds the verdict."""
+        return "verdict" if self.kind == "compare" else "grade"

@@ -5,11 +5,16 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
 from operator import attrgetter
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NoReturn
 
+from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
+from umpirical.judges.telemetry import silence_telemetry
+from umpirical.store.files import inside
 
 __all__ = ["code_files", "load_user_object"]
 
@@ -33,14 +38,39 @@ def code_files(folder: Path) -> Iterator[Path]:
 
 
 def load_user_object(path: str, folder: Path) -> object:
-    """Returns the object at `module:name`. A judge is usually beside the study file."""
+    """Returns the object at `module:name`, or at `path/file.py:name`. A judge is usually beside the study file."""
     module, _, name = path.partition(":")
-    _admit(folder)
+    file = inside(folder, module, what="code of a judge,") if module.endswith(".py") else None
+    # A script finds what is beside it.
+    for place in (folder, *([file.parent] if file else [])):
+        _admit(place)
+    silence_telemetry()
     try:
-        return attrgetter(name)(import_module(module))
+        return attrgetter(name)(import_module(module) if file is None else _imported(file))
     except Exception as error:  # noqa: BLE001  # the user's own module: whatever it raises, it cannot be imported
         message = f"cannot import the judge {path}: {type(error).__name__}: {error}"
-        raise UsageError(message, fix=f"is {module}.py in {folder}, and does it run?") from None
+        expected = module if file else f"{module}.py"
+        raise UsageError(message, fix=f"is {expected} in {folder}, and does it run?") from None
+
+
+def _imported(file: Path) -> ModuleType:
+    """Imports a file by its path. Two files of one name are two modules."""
+    known = sys.modules.get(file.stem)
+    if known is not None and getattr(known, "__file__", None) == str(file):
+        return known
+    name = file.stem if known is None else f"{file.stem}_{digest('file', str(file))[:8]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = spec_from_file_location(name, file, loader=_SourceOnly(name, str(file)))
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file.name} is no Python file")
+    module = sys.modules[name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
 
 
 def _admit(folder: Path) -> None:

@@ -21,8 +21,8 @@ GRADES = {"kind": "ordinal", "labels": ["1", "2", "3", "4", "5"]}
 """The scale of a simulated judge that grades, if none is given."""
 
 WAYS = (
-    "a judge of the study file here, a file with a judge in it (judge.yaml), a function (module:function), "
-    "a model (provider/model) or simulated:NAME"
+    "a judge of the study file here, a file with a judge in it (judge.yaml), a function (module:function or "
+    "file.py:function), a model (provider/model) or simulated:NAME"
 )
 
 
@@ -90,7 +90,7 @@ def judge_entry(target: str, folder: Path) -> dict[str, Any]:
         name = target.removeprefix("simulated:")
         judge: dict[str, Any] = {"name": name, "model": {"adapter": "simulated", "name": name}}
         return judge | ({"kind": "grade", "scale": GRADES} if name in GRADER_PROFILES else {})
-    if ":" in target and "/" not in target:
+    if ".py:" in target or (":" in target and "/" not in target):
         return {"name": judge_name(target), "callable": target}
     if "/" in target:
         return {"name": judge_name(target), "model": {"adapter": adapter_for(base_url=None), "name": target}}

@@ -1,11 +1,12 @@
 """The interface of judge adapters, and their registry: adapters make third-party judges askable."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from umpirical.domain.digests import Json
 from umpirical.domain.trials import Presented
+from umpirical.judges.failures import JSON_READING
 from umpirical.registry import Registry
 
 if TYPE_CHECKING:
@@ -22,13 +23,24 @@ class Adapted:
     """A judge object, made askable."""
 
     judge: Callable[[Presented], Awaitable[str]]
-    """Returns one judgment as text for the answer reader. Raises if there is none."""
+    """Returns one judgment as text for the answer reader. Raises if there is none: `failures.py` says what that means.
+
+    Judgments run at the same time, so an object that keeps its last answer is copied for each."""
     identity: Json
     """Everything that distinguishes this judge from others: rubric, model, versions. A trial's id depends on it."""
+    reading: frozenset[str] = JSON_READING
+    """Exceptions, by class name, which mean that an answer came and the judge itself could not read it."""
 
 
 class JudgeAdapter(Protocol):
     """Makes judges of one package askable. Registered under `umpirical.judges`, by the name of that package."""
+
+    def describe(self, judge: object) -> Mapping[str, Any]:
+        """Returns what an object tells of itself, as keys of a judge in a study file: kind, scale, capabilities, name.
+
+        What it does not tell is left out, and what the user writes counts more.
+        """
+        ...
 
     def adapt(self, judge: object, spec: "JudgeSpec") -> Adapted:
         """Makes the object askable. Raises UsageError, with a fix, if it is not a judge of the kind in the spec."""

@@ -61,6 +61,7 @@ UNFINISHED: Mapping[Ending, str] = {
     "cut": "the reply was cut short: it needs more than --max-tokens",
     "refused": "the reply was stopped by a content filter",
     "broken": "the server gave the reply up",
+    "unread": "the server gave the reply up",
     "unknown": "the server does not say that the reply is whole",
 }
 """What is wrong with a reply that did not end by itself."""

@@ -38,6 +38,7 @@ UNFINISHED: Mapping[Ending, str] = {
     "cut": "the generator was cut off at max_tokens",
     "refused": "the generator was stopped by a content filter",
     "broken": "the generator's server gave the text up",
+    "unread": "the generator's server gave the text up",
     "unknown": "the generator's server does not say that the text is whole",
 }
 """Why a text is not used that did not end by itself."""

@@ -1,0 +1,144 @@
+"""How a Python judge is called: which of its parameters receives the task, which the candidates."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from umpirical.domain.errors import UsageError
+from umpirical.domain.trials import Presented
+
+if TYPE_CHECKING:
+    from umpirical.judges.spec import JudgeSpec
+
+__all__ = ["MESSAGES", "Arguments", "arguments_of", "roles_of", "shown_as_messages", "shown_values"]
+
+MESSAGES = frozenset({"messages", "conversation", "chat"})
+"""Parameters that receive a conversation: the task as the user's turn, the response as the assistant's."""
+
+_THINGS = ("answer", "response", "output", "candidate", "completion")
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "task": ("task", "question", "prompt", "input", "inputs", "query", "instruction", "user_input", "request"),
+    "first": ("first", "a", *(f"{thing}_{end}" for thing in _THINGS for end in "a1")),
+    "second": ("second", "b", *(f"{thing}_{end}" for thing in _THINGS for end in "b2")),
+    "response": (*_THINGS, "outputs", "prediction", "actual_output", "submission", "text", "first"),
+}
+"""What parameters are called in judges that people write, by what they are meant for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """How one judgment becomes a call."""
+
+    roles: tuple[tuple[str, str], ...]
+    """(parameter, role) in the order of the parameters."""
+    positional: int = 0
+    """How many of them, from the first, are passed by position; the others are passed by name."""
+
+    def of(self, shown: Presented) -> tuple[list[object], dict[str, object]]:
+        """Returns positional and keyword arguments."""
+        values = shown_values(shown)
+        given = [(name, values[role]) for name, role in self.roles]
+        return [value for _, value in given[: self.positional]], dict(given[self.positional :])
+
+
+def roles_of(spec: "JudgeSpec") -> tuple[str, ...]:
+    """Returns what a judge of this kind is shown."""
+    return ("task", "first", "second") if spec.kind == "compare" else ("task", "response")
+
+
+def shown_values(shown: Presented) -> dict[str, object]:
+    """Returns what is shown, by role."""
+    if shown.second is None:
+        return {"task": shown.task, "response": shown.first, "messages": shown_as_messages(shown)}
+    return {"task": shown.task, "first": shown.first, "second": shown.second}
+
+
+def shown_as_messages(shown: Presented) -> list[dict[str, str]]:
+    """Returns a task and a response as a conversation."""
+    return [{"role": "user", "content": shown.task}, {"role": "assistant", "content": shown.first}]
+
+
+def arguments_of(judge: Callable[..., object], spec: "JudgeSpec") -> Arguments:
+    """Finds out how a judge is to be called, by `inputs` of the spec or by its parameters. Calls nothing.
+
+    Raises UsageError if it cannot be called with what there is to show.
+    """
+    try:
+        parameters = list(inspect.signature(judge).parameters.values())
+    except (TypeError, ValueError):
+        # Something compiled, whose parameters nobody knows.
+        return _in_order(spec)
+    needed = [each for each in parameters if each.default is each.empty and each.kind in _PLAIN]
+    names = [each.name for each in parameters]
+    open_ended = any(each.kind is each.VAR_KEYWORD for each in parameters)
+    if spec.inputs:
+        return _told(spec, names, needed, open_ended=open_ended)
+    if spec.kind == "grade" and len(needed) == 1 and needed[0].name in MESSAGES:
+        return Arguments(((needed[0].name, "messages"),), _positional(needed))
+    by_name = _recognised(spec, parameters)
+    if by_name is not None and all(each.name in dict(by_name) for each in needed):
+        return Arguments(by_name, _positional(parameters))
+    roles = roles_of(spec)
+    taken = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    many = any(each.kind is each.VAR_POSITIONAL for each in parameters)
+    strict = [each for each in needed if each.kind is each.KEYWORD_ONLY]
+    few = len([each for each in needed if each in taken])
+    if not strict and few <= len(roles) and (many or len(taken) >= len(roles)):
+        return _in_order(spec)
+    raise UsageError(
+        f"judge {spec.name} is called with {', '.join(roles)}, and takes ({', '.join(names)})",
+        fix=f"say which is which, such as inputs: {{{', '.join(f'{role}: NAME' for role in roles)}}}",
+    )
+
+
+_PLAIN = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    inspect.Parameter.KEYWORD_ONLY,
+)
+
+
+def _in_order(spec: "JudgeSpec") -> Arguments:
+    roles = roles_of(spec)
+    return Arguments(tuple((role, role) for role in roles), len(roles))
+
+
+def _positional(parameters: list[Any]) -> int:
+    return sum(each.kind is each.POSITIONAL_ONLY for each in parameters)
+
+
+def _told(spec: "JudgeSpec", names: list[str], needed: list[Any], *, open_ended: bool) -> Arguments:
+    """Returns the arguments as `inputs` says. Raises UsageError for a parameter that there is not, or is left out."""
+    chosen = {name: role for role, name in spec.inputs.items()}
+    allowed = {*roles_of(spec), *(["messages"] if spec.kind == "grade" else [])}
+    if unknown := [role for role in spec.inputs if role not in allowed]:
+        raise UsageError(
+            f"judge {spec.name}: inputs: there is no {unknown[0]} to show a {spec.kind} judge",
+            fix=f"one of {', '.join(sorted(allowed))}",
+        )
+    if missing := [name for name in chosen if name not in names and not open_ended]:
+        raise UsageError(
+            f"judge {spec.name}: inputs names {missing[0]}, and it takes ({', '.join(names)})",
+            fix="name one of its parameters",
+        )
+    if left := [each.name for each in needed if each.name not in chosen]:
+        raise UsageError(
+            f"judge {spec.name}: nothing is said about its parameter {left[0]}",
+            fix=f"add it to inputs, give it a default, or wrap the judge in a function of {', '.join(roles_of(spec))}",
+        )
+    return Arguments(tuple(chosen.items()))
+
+
+def _recognised(spec: "JudgeSpec", parameters: list[Any]) -> tuple[tuple[str, str], ...] | None:
+    """Returns (parameter, role) if the names of the parameters tell all candidates apart, else None."""
+    found: dict[str, str] = {}
+    for role in roles_of(spec):
+        named = [each.name for each in parameters if each.kind in _PLAIN and each.name.lower() in NAMES[role]]
+        if len(named) > 1 or (not named and role != "task"):
+            return None
+        if named:
+            found[named[0]] = role
+    ordered = [each.name for each in parameters if each.name in found]
+    return tuple((name, found[name]) for name in ordered)
