@@ -1,0 +1,36 @@
+"""The guide to judges: what it says of functions is so."""
+
+from pathlib import Path
+
+from tests.docs.reading import ROOT, blocks, table
+from umpirical.domain.trials import Presented
+from umpirical.judges.arguments import MESSAGES, NAMES, arguments_of
+from umpirical.judges.spec import JudgeSpec
+from umpirical.store.yaml_files import load_yaml
+
+PAGE = ROOT / "docs" / "judges.md"
+
+
+def test_the_function_is_called_by_its_names():
+    code, space = blocks(PAGE, "python")[0], {}
+    exec(code, space)  # noqa: S102  # the page's own
+    spec = JudgeSpec(name="j", callable="m:judge")
+    by_position, by_name = arguments_of(space["judge"], spec).of(Presented("task", "long", "b"))
+    assert (by_position, set(by_name)) == ([], {"question", "answer_a", "answer_b"})
+    assert space["judge"](**by_name) == "1"
+
+
+def test_every_name_that_is_known_is_on_the_page():
+    rows = dict(table(PAGE, "what is shown"))
+    for role in ("task", "response"):
+        said = set(rows[role].split(", "))
+        assert said == set(NAMES[role]) - {"first"}
+    assert set(rows["task and response as turns"].split(", ")) == MESSAGES
+    things = {name.rpartition("_")[0] for name in NAMES["first"] if "_" in name}
+    assert {name for name in things if name in rows["first"]} == things
+
+
+def test_the_study_is_one(tmp_path: Path):
+    (tmp_path / "study.yaml").write_text(blocks(PAGE, "yaml")[0])
+    [entry] = load_yaml(tmp_path / "study.yaml").data["judges"]
+    assert JudgeSpec.model_validate(entry).inputs["first"] == "left"
