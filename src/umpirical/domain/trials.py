@@ -38,7 +38,7 @@ class Presentation:
     @property
     def question(self) -> "Presentation":
         """The presentation without its repeat: what decides the request, so that repeats of it are equal."""
-        return replace(self, repeat=0)
+        return replace(self, repeat=0) if self.repeat else self
 
     @property
     def pair(self) -> "Presentation":

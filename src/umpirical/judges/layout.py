@@ -1,6 +1,7 @@
 """How a layout is written into a prompt, and what a judge's words then mean."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from umpirical.domain.layouts import PLAIN, Layout
 from umpirical.domain.scales import Choice
@@ -17,8 +18,9 @@ LAYOUT_PLACEHOLDERS = LABELS | OPTIONS
 `winners`: the same without the tie."""
 
 
-def layout_values(layout: Layout | None) -> dict[str, str]:
-    """Returns what is filled into a prompt."""
+@lru_cache(maxsize=64)
+def layout_values(layout: Layout | None) -> Mapping[str, str]:
+    """Returns what is filled into a prompt. There are few layouts, so each is worked out once."""
     layout = layout or PLAIN
     label_1, label_2 = layout.slot_labels
     winners = [_option(label) for label in layout_words(layout) if label != Choice.TIE]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -50,8 +51,14 @@ def fence(shown: Presented) -> str:
 
     It is the same in both orders, so it reveals nothing that the texts do not.
     """
-    texts = sorted([shown.first, shown.second or ""])
-    return digest("fence", [shown.task, *texts])[:8]
+    first, second = sorted([shown.first, shown.second or ""])
+    return _mark(shown.task, first, second)
+
+
+# The presentations of a stimulus are asked one after the other.
+@lru_cache(maxsize=16)
+def _mark(*texts: str) -> str:
+    return digest("fence", texts)[:8]
 
 
 def builtin_prompt(name: str) -> str:

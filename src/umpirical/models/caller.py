@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 
 import stamina
 
@@ -171,9 +172,11 @@ class Caller:
             )
         answer = self._recording.keep(answer, request.decoding)
         return replace(
-            call.complete(answer, self._meter),
+            answer,
             sent=self._recording.repeated(call.sent or self._connection.parameters(request)),
             served_by=f"{answer.served_by} {self._connection.client}".strip(),
+            price_table=self._meter.pricer.table,
+            **call.totals(),
         )
 
     async def close(self) -> None:
@@ -266,15 +269,13 @@ class _Call:
             reservation.perhaps_billed()
             self.cost = None
 
-    def complete(self, answer: Response, meter: Meter) -> Response:
-        """Returns the response with the totals over all attempts."""
-        return replace(
-            answer,
-            usage=self.usage,
-            latency_ms=(time.perf_counter() - self.start) * 1000,
-            attempts=self.attempts,
-            rate_limited=self.rate_limited,
-            cost=self.cost,
-            price_table=meter.pricer.table,
-            asked_at=self.asked_at,
-        )
+    def totals(self) -> dict[str, Any]:
+        """Returns what a response says of all attempts."""
+        return {
+            "usage": self.usage,
+            "latency_ms": (time.perf_counter() - self.start) * 1000,
+            "attempts": self.attempts,
+            "rate_limited": self.rate_limited,
+            "cost": self.cost,
+            "asked_at": self.asked_at,
+        }

@@ -42,7 +42,7 @@ class LocalExecutor:
             give_up_after=self._give_up_after,
             fix="make sure that the judge answers, then run the same command again",
         )
-        recorder = Recorder(store)
+        recorder = Recorder(store, workers.count)
         questions = _questions(shards, call, store, recorder, watcher)
         receipts: list[Receipt] = []
         try:
@@ -115,7 +115,7 @@ class _Asking:
         self._recorder.record(shard, response)
         outcome = self._judge.read(response, trial.presentation)
         self._watcher.settled(outcome, response)
-        await self._recorder.keep_up(self._workers.count)
+        await self._recorder.keep_up()
         self._workers.settled(f"{outcome.kind}: {outcome.detail}" if isinstance(outcome, Failed) else None)
 
     def _check_plan(self, shard: OpenShard, trial: Trial, request: Request) -> None:

@@ -56,7 +56,10 @@ create table if not exists response (
 create index if not exists response_by_shard on response (shard);
 """
 
-_STORED = (*COLUMNS, "shard", "generation", "digest")
+_CHECKED = (*COLUMNS, "shard", "generation")
+"""What the digest of a row covers."""
+
+_STORED = (*_CHECKED, "digest")
 
 # A trial is answered once. Only a failure may be replaced by a later response.
 _INSERT = f"""
@@ -82,7 +85,6 @@ class _Rows:
     def __init__(self, path: Path, db: sqlite3.Connection) -> None:
         self.path = path
         self._db = db
-        self._db.row_factory = sqlite3.Row
 
     def counts(self) -> dict[tuple[int, int], tuple[int, int]]:
         """Returns how many responses there are, and how many of them are failures, by shard and generation."""
@@ -97,16 +99,14 @@ class _Rows:
     def _rows(self, shard: int) -> list[tuple[int, dict[str, Any]]]:
         """Returns the generation and the checked row of every response of a shard, in order of trial id."""
         found = []
-        query = "select * from response where shard = ? order by trial_id"
         with self._naming_damage():
-            for stored in self._db.execute(query, (shard,)):
-                row = dict(stored)
-                said, generation = row.pop("digest", None), row.pop("generation")
-                del row["shard"]
-                # A row of the first format has no digest.
-                if said is not None and said != _digest(_values(row), shard, generation):
-                    raise sqlite3.DatabaseError(f"trial {row['trial_id']} has been changed since it was written")
-                found.append((generation, row))
+            # A row of the first format has no digest.
+            digest = "digest" if "digest" in _columns(self._db) else "null"
+            query = f"select {', '.join(_CHECKED)}, {digest} from response where shard = ? order by trial_id"  # noqa: S608  # ours
+            for *stored, said in self._db.execute(query, (shard,)):
+                if said is not None and said != _digest(stored):
+                    raise sqlite3.DatabaseError(f"trial {stored[0]} has been changed since it was written")
+                found.append((stored[-1], dict(zip(COLUMNS, stored, strict=False))))
         return found
 
     @contextmanager
@@ -135,7 +135,7 @@ class Journal(_Rows):
 
     def commit(self, shard_of: Iterable[tuple[int, int, Response]]) -> None:
         """Makes (shard, generation, response) triples durable, all or none."""
-        rows = [_stored(_values(response_row(response)), s, g) for s, g, response in shard_of]
+        rows = [_stored(response, shard, generation) for shard, generation, response in shard_of]
         self._db.execute("begin immediate")
         try:
             # One statement for many rows: each statement releases Python's lock and waits to get it back.
@@ -203,10 +203,11 @@ def _columns(db: sqlite3.Connection) -> list[str]:
     return [row[1] for row in db.execute("pragma table_info(response)")]
 
 
-def _stored(values: Sequence[object], shard: int, generation: int) -> tuple[object, ...]:
-    return (*values, shard, generation, _digest(values, shard, generation))
+def _stored(response: Response, shard: int, generation: int) -> tuple[object, ...]:
+    checked = (*_values(response_row(response)), shard, generation)
+    return (*checked, _digest(checked))
 
 
-def _digest(values: Sequence[object], shard: int, generation: int) -> str:
+def _digest(checked: Sequence[object]) -> str:
     """Returns the digest of a row: SQLite does not notice a changed byte in a text."""
-    return hashlib.sha256(repr((*values, shard, generation)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256(repr(tuple(checked)).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from umpirical.domain.digests import canonical_json
@@ -128,7 +129,11 @@ def factor_row(presentation: Presentation) -> dict[str, Any]:
 def _plain(value: Any) -> Any:  # noqa: ANN401  # a factor is of any type
     if isinstance(value, Enum):
         return value.value
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    return _parts(value) if is_dataclass(value) else value
+
+
+# Many trials share one layout.
+_parts = lru_cache(maxsize=256)(asdict)
 
 
 def presentation_from_row(row: Mapping[str, Any]) -> Presentation:

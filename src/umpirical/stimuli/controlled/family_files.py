@@ -209,7 +209,7 @@ def _unmixed(pairs: list[tuple[_Ask, _Ask]]) -> list[tuple[_Ask, _Ask]]:
 
     def clean(place: int) -> bool:
         others = [text for n, pair in enumerate(pairs) if n != place for ask in pair for text in ask.folded]
-        return not any(any(map(ask.fact.stated_by, others)) for ask in pairs[place])
+        return not any(ask.fact.stated_by_any(others) for ask in pairs[place])
 
     return [pair for place, pair in enumerate(pairs) if clean(place)]
 

@@ -1,5 +1,6 @@
 """Tasks: what the judge is given, and requirements with facts that a program can check; and twins of tasks."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -38,6 +39,11 @@ class Fact:
         # Most statements lack a phrase, which this first look finds out much faster.
         present = all(map(folded.__contains__, self._phrases))
         return present and all(_as_whole_words(phrase, folded) for phrase in self._phrases)
+
+    def stated_by_any(self, folded: Iterable[str]) -> bool:
+        """As `stated_by`, for many statements."""
+        first = self._phrases[0]
+        return any(self.stated_by(text) for text in folded if first in text)
 
 
 def folded_statements(text: str, layout: Layout = PROSE) -> list[str]:
