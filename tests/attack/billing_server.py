@@ -2,16 +2,15 @@
 
 import asyncio
 import json
-import threading
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from aiohttp import web
 
 from tests.runs.loopback import swayed_answer
+from umpirical.testing import ChatServer
 
 __all__ = ["BEHAVIOURS", "PRICE", "Behaviour", "BillingServer", "price_of"]
 
@@ -243,55 +242,17 @@ BEHAVIOURS: dict[str, Behaviour] = {
 }
 
 
-@dataclass
-class BillingServer:
-    """Runs in a thread of its own, as a context manager, and behaves as it is told."""
+class BillingServer(ChatServer):
+    """Behaves as it is told, and keeps its bill."""
 
-    behaviour: Behaviour
-    latency: float = 0.0
-    bill: Decimal = Decimal(0)
-    """What it charges, by its own count."""
-    requests: int = 0
-    dearest: Decimal = Decimal(0)
-    """The most that it charged for one call."""
-    asked: Counter[str] = field(default_factory=Counter)
-    _port: int = 0
-
-    @property
-    def base_url(self) -> str:
-        return f"http://127.0.0.1:{self._port}/v1"
-
-    def __enter__(self) -> Self:
-        self._loop, self._ready = asyncio.new_event_loop(), threading.Event()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
-        self._ready.wait(timeout=10)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(timeout=10)
-
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        runner = self._loop.run_until_complete(self._start())
-        self._ready.set()
-        self._loop.run_forever()
-        left = asyncio.all_tasks(self._loop)
-        for task in left:
-            task.cancel()
-        self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
-        self._loop.run_until_complete(runner.cleanup())
-        self._loop.close()
-
-    async def _start(self) -> web.AppRunner:
-        app = web.Application()
-        app.router.add_post("/v1/chat/completions", self._complete)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        self._port = runner.addresses[0][1]
-        return runner
+    def __init__(self, behaviour: Behaviour, *, latency: float = 0.0) -> None:
+        super().__init__(swayed_answer, latency=latency)
+        self.behaviour = behaviour
+        self.bill = Decimal(0)
+        """What it charges, by its own count."""
+        self.requests = 0
+        self.dearest = Decimal(0)
+        """The most that it charged for one call."""
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         call = Call(await request.json(), self.requests)

@@ -140,9 +140,7 @@ def test_a_plan_with_other_orders_is_named(run):
 
 def test_stimuli_of_another_set_are_named(run):
     [stimuli] = (run.parent.parent / "stimuli").iterdir()
-    manifest = json.loads((stimuli / "manifest.json").read_text())
     write_manifest(stimuli / "manifest.json", {**read_manifest(stimuli / "manifest.json"), "digest": "0" * 32})
-    assert manifest["digest"] != "0" * 32
     with pytest.raises(StoreError, match="other stimuli"):
         said(run)
 

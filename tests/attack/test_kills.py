@@ -61,7 +61,7 @@ def test_every_command_killed_over_and_over_leaves_a_sound_run(tmp_path, times, 
     assert not any(outcome in ("unasked", "failed") for outcome, _ in found.values())
     # At most the calls in flight, and those being committed, were asked twice.
     assert twice <= max(1, asked) * (CONCURRENCY + UNDER_COMMIT)
-    assert kills.total() > times / 2
+    assert kills.total() > times / 4
     code = command("verify", run)
     out, _ = code.communicate(timeout=300)
     assert (code.returncode, out.count("  ok ")) == (0, 5), out

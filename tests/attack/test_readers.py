@@ -91,7 +91,7 @@ def test_processes_that_plan_at_once_plan_the_same(tmp_path, rounds):
     for number in range(rounds):
         study = write_study(tmp_path / str(number), "http://127.0.0.1:9/v1")
         shutil.rmtree(tmp_path / str(number) / "stimuli")
-        plans = [read(command("plan", study, "--json")) for _ in range(1)]
+        plans = [read(command("plan", study, "--json"))]
         shutil.rmtree(tmp_path / str(number) / "stimuli")
         shutil.rmtree(tmp_path / str(number) / "runs")
         started = [command("plan", study, "--json") for _ in range(3)]
