@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from tests.stimuli.built import built
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import LayoutTally, Tallies
 from umpirical.measures.catalogue import MEASURES
-from umpirical.protocols.datasheet.cells import cell_layout
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.protocols.datasheet.cells import layouts_of
 
 NAMES = ("slot-effect", "label-effect", "list-effect", "tie-place-effect")
 
@@ -36,9 +37,13 @@ JUDGES = {
 }
 
 
-def design(tasks, pairs):
-    """Rows of (task, label sign, list sign, tie place)."""
-    found = [(task, cell_layout(task * pairs + pair)) for task in range(tasks) for pair in range(pairs)]
+def design(size):
+    """Rows of (task family, label sign, list sign, tie place), one for each equal pair of the set that ships."""
+    stimuli = built(size)
+    layouts, tasks = layouts_of(stimuli), dict[str, int]()
+    found = [
+        (tasks.setdefault(one.cluster, len(tasks)), layouts[one.id]) for one in stimuli if one.family == Family.DELTA0
+    ]
     signs = [(t, 1 - 2 * one.labels_swapped, 1 - 2 * one.options_swapped, one.tie_place) for t, one in found]
     return np.array(signs)
 
@@ -82,8 +87,7 @@ def truth(judge):
 
 
 def recovered(judge, size, *, runs):
-    made = RECIPES[size]
-    rows, rng, true = design(made.tasks, made.delta0), np.random.default_rng(7), truth(judge)
+    rows, rng, true = design(size), np.random.default_rng(7), truth(judge)
     values, covered = {name: [] for name in NAMES}, dict.fromkeys(NAMES, 0)
     for _ in range(runs):
         run = tallies(judge, rows, rng)
