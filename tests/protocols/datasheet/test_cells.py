@@ -1,4 +1,4 @@
-"""The cells of the layouts: balanced within the sizes that ship, tied to nothing that a stimulus is, and the same again."""
+"""The cells of the layouts: balanced in the sizes that ship, tied to nothing that a stimulus is, and the same again."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -37,7 +37,7 @@ def shown(stimuli: Sequence[Stimulus]) -> list[Layout]:
 
 
 def parts_of(stimuli: Iterable[Stimulus]) -> dict[tuple[Hashable, ...], list[Stimulus]]:
-    """The pairs, and one for each quad, of what a measure is taken of: kinds of blanks, equal pairs, steps of ladders."""
+    """The pairs, and one for each quad, of what is measured: kinds of blanks, equal pairs, steps of ladders."""
     parts: dict[tuple[Hashable, ...], dict[str, Stimulus]] = defaultdict(dict)
     for one in stimuli:
         part = (str(one.family), one.stratum if one.family == "vacuum" else one.delta)
@@ -144,7 +144,7 @@ def test_no_two_factors_go_together_in_any_part_that_ships(size, seed, ladder):
 
 @pytest.mark.parametrize(("size", "seed", "ladder"), SETS)
 def test_no_factor_goes_with_what_a_pair_is_made_of(size, seed, ladder):
-    """With a transform, a version, a level, or the task families that come in even places: none meets one level only."""
+    """Nor with the task families in even places: none of these meets some of the levels only."""
     stimuli = built(size, seed, ladder)
     layouts = layouts_of(stimuli)
     families = {name: place for place, name in enumerate(dict.fromkeys(one.cluster for one in stimuli))}
