@@ -7,9 +7,11 @@ import pytest
 from scipy.special import ndtr
 
 from tests.stimuli.built import built
+from umpirical.domain.measures import Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import LayoutTally, Tallies
 from umpirical.measures.catalogue import MEASURES
+from umpirical.measures.estimates.layouts import NO_TIES
 from umpirical.protocols.datasheet.cells import layouts_of
 
 NAMES = ("slot-effect", "label-effect", "list-effect", "tie-place-effect")
@@ -93,9 +95,15 @@ def recovered(judge, size, *, runs):
         run = tallies(judge, rows, rng)
         for name in NAMES:
             [measure] = MEASURES.get(name).compute(run, "baseline")
+            # A judge that rarely ties has runs without a tie, whose place in the list then shows nothing.
+            if isinstance(measure.result, Undefined):
+                assert measure.result.reason == NO_TIES
+                continue
             values[name].append(measure.result.value)
             covered[name] += measure.result.interval.low <= true[name] <= measure.result.interval.high
-    return true, {name: np.array(found) for name, found in values.items()}, {n: c / runs for n, c in covered.items()}
+    found = {name: np.array(seen) for name, seen in values.items()}
+    assert min(map(len, found.values())) >= 0.9 * runs
+    return true, found, {name: count / len(found[name]) for name, count in covered.items()}
 
 
 @pytest.mark.parametrize("name", JUDGES)
@@ -117,4 +125,5 @@ def test_intervals_cover_as_they_say(name, size):
         error = values[effect].std(ddof=1) / np.sqrt(1000)
         # The cells of a size are balanced nearly, not exactly, which moves a mean by less than this.
         assert abs(values[effect].mean() - true[effect]) <= 4 * error + 0.005, effect
-        assert 0.93 <= covered[effect] <= 0.975, (effect, covered[effect])
+        # An interval knows nothing of the factors that the layouts balance, and takes what they do for noise.
+        assert 0.93 <= covered[effect] <= 0.99, (effect, covered[effect])
