@@ -44,7 +44,7 @@ def test_init_check_run_report_runs_in_that_order(umpirical, tmp_path):
     sound, locked = out.split("datasheet.html")[:2]
     assert sound.splitlines()[0] == "  Use (policy ranking): All 12 limits pass."
     assert "  Do not use (policy ranking): It fails on dark current" in locked
-    assert "Its preference follows the slot" in locked
+    assert "Its preference follows slot 1 (slot effect" in locked
     code, out, _ = umpirical("runs", study, "--json")
     for state in json.loads(out):
         assert (state["trials"], state["answered"], state["document"]) == (STANDARD, STANDARD, "datasheet.json")

@@ -52,7 +52,7 @@ def test_the_result_as_json(umpirical, folder):
     assert (summary["judge"], summary["complete"], summary["trials"]) == ("slot-locked", True, CALLS)
     assert Path(summary["datasheet"]).is_file()
     assert Path(summary["html"]).is_file()
-    assert any("follows the slot" in finding for finding in summary["findings"])
+    assert any("follows slot 1 (slot effect" in finding for finding in summary["findings"])
 
 
 def test_the_same_command_again_asks_nothing(umpirical, folder):

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from tests.stimuli.built import built
+from umpirical.domain.measures import Undefined
+from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import LayoutTally, Tallies
 from umpirical.measures.catalogue import MEASURES
-from umpirical.protocols.datasheet.cells import cell_layout
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.measures.estimates.layouts import NO_TIES
+from umpirical.protocols.datasheet.cells import layouts_of
 
 NAMES = ("slot-effect", "label-effect", "list-effect", "tie-place-effect")
 
@@ -36,9 +39,13 @@ JUDGES = {
 }
 
 
-def design(tasks, pairs):
-    """Rows of (task, label sign, list sign, tie place)."""
-    found = [(task, cell_layout(task * pairs + pair)) for task in range(tasks) for pair in range(pairs)]
+def design(size):
+    """Rows of (task family, label sign, list sign, tie place), one for each equal pair of the set that ships."""
+    stimuli = built(size)
+    layouts, tasks = layouts_of(stimuli), dict[str, int]()
+    found = [
+        (tasks.setdefault(one.cluster, len(tasks)), layouts[one.id]) for one in stimuli if one.family == Family.DELTA0
+    ]
     signs = [(t, 1 - 2 * one.labels_swapped, 1 - 2 * one.options_swapped, one.tie_place) for t, one in found]
     return np.array(signs)
 
@@ -82,16 +89,21 @@ def truth(judge):
 
 
 def recovered(judge, size, *, runs):
-    made = RECIPES[size]
-    rows, rng, true = design(made.tasks, made.delta0), np.random.default_rng(7), truth(judge)
+    rows, rng, true = design(size), np.random.default_rng(7), truth(judge)
     values, covered = {name: [] for name in NAMES}, dict.fromkeys(NAMES, 0)
     for _ in range(runs):
         run = tallies(judge, rows, rng)
         for name in NAMES:
             [measure] = MEASURES.get(name).compute(run, "baseline")
+            # A judge that rarely ties has runs without a tie, whose place in the list then shows nothing.
+            if isinstance(measure.result, Undefined):
+                assert measure.result.reason == NO_TIES
+                continue
             values[name].append(measure.result.value)
             covered[name] += measure.result.interval.low <= true[name] <= measure.result.interval.high
-    return true, {name: np.array(found) for name, found in values.items()}, {n: c / runs for n, c in covered.items()}
+    found = {name: np.array(seen) for name, seen in values.items()}
+    assert min(map(len, found.values())) >= 0.9 * runs
+    return true, found, {name: count / len(found[name]) for name, count in covered.items()}
 
 
 @pytest.mark.parametrize("name", JUDGES)
@@ -113,4 +125,5 @@ def test_intervals_cover_as_they_say(name, size):
         error = values[effect].std(ddof=1) / np.sqrt(1000)
         # The cells of a size are balanced nearly, not exactly, which moves a mean by less than this.
         assert abs(values[effect].mean() - true[effect]) <= 4 * error + 0.005, effect
-        assert 0.93 <= covered[effect] <= 0.975, (effect, covered[effect])
+        # An interval knows nothing of the factors that the layouts balance, and takes what they do for noise.
+        assert 0.93 <= covered[effect] <= 0.99, (effect, covered[effect])

@@ -6,7 +6,7 @@ from umpirical.protocols.datasheet.findings import find
 from umpirical.protocols.datasheet.limits import hold_limits
 from umpirical.protocols.datasheet.policy_files import preset
 
-from .samples import estimate, measure, threshold, undefined
+from .samples import estimate, fitted, measure, threshold, undefined
 
 
 def one(name, result, arm="baseline"):
@@ -52,3 +52,51 @@ def test_the_threshold():
     assert "does not see even" in one("detection-threshold", threshold(5.0, "right", 5.0, None))[0]
     assert "about 2.50 requirements" in one("detection-threshold", threshold(2.5, "none", 2, 3))[0]
     assert "could not be measured" in one("detection-threshold", undefined())[0]
+
+
+EFFECTS = ("slot-effect", "label-effect", "list-effect")
+
+
+def locked(*effects, part=""):
+    """What is said of a judge that names the same slot in both orders, with the effects of slot, label and list."""
+    found = [measure("positional-false-preference", estimate(50, 60, "pair"))]
+    found += [measure(name, effect, part) for name, effect in zip(EFFECTS, effects, strict=True)]
+    [said] = find(found, hold_limits(preset(), "compare", found, ["baseline"]))
+    assert "the same slot in both orders in 0.833 of equal pairs" in said
+    return said
+
+
+def pull(value):
+    return fitted(value, value - 0.1, value + 0.1, n=60)
+
+
+NONE = pull(0.02)
+
+
+@pytest.mark.parametrize(
+    ("effects", "start"),
+    [
+        ((pull(0.8), NONE, NONE), "Its preference follows slot 1 (slot-effect 0.800"),
+        ((pull(-0.8), NONE, NONE), "Its preference follows slot 2 (slot-effect -0.800"),
+        ((NONE, pull(0.8), NONE), "Its preference follows the label 1, A, X or first ("),
+        ((NONE, pull(-0.8), NONE), "Its preference follows the label 2, B, Y or second ("),
+        ((NONE, NONE, pull(0.8)), "Its preference follows the option that is named first ("),
+        ((NONE, NONE, pull(-0.8)), "Its preference follows the option that is named last ("),
+        ((NONE, NONE, NONE), "Whether by the slot, the label or the list of answers is not settled, but it names"),
+    ],
+)
+def test_what_carries_a_preference_for_a_slot_is_named(effects, start):
+    assert locked(*effects).startswith(start)
+
+
+def test_several_pulls_are_named_with_the_strongest_first():
+    said = locked(pull(0.2), NONE, pull(-0.6))
+    assert said.index("the option that is named last") < said.index(" and slot 1")
+
+
+def test_no_pull_is_named_where_slot_label_and_list_went_together():
+    unknown = undefined("not varied")
+    for effects in ((unknown, unknown, unknown), (pull(0.8), NONE, unknown)):
+        assert locked(*effects).startswith("Its preference follows the slot, or a label or a place in the list that")
+    # Those of identical answers are not about equal pairs.
+    assert locked(pull(0.8), NONE, NONE, part="identical").startswith("Its preference follows the slot, or a label")

@@ -361,6 +361,11 @@ def test_the_colours_can_be_told_apart(front, back, least, scheme):
     assert (light + 0.05) / (dark + 0.05) >= least
 
 
+def test_what_stands_in_lines_of_its_own_does_not_run_together_as_text(sheet):
+    """Read aloud, copied or searched for, a page is its text: "about 11 more pairs bound 0.117"."""
+    assert not re.findall(r'\w</span><span class="small">.{20}', render_html(sheet))
+
+
 def layout_measures():
     """A judge that is drawn by the label, and by nothing else."""
     effects = {"slot-effect": 0.0, "label-effect": 0.5, "list-effect": 0.02, "tie-place-effect": -0.1}

@@ -77,7 +77,7 @@ STABLE, POSITIONAL, TARGET = "stable-cross-sensitivity", "positional-false-prefe
 RULES = (
     Rule(
         "slot-driven",
-        "It follows the slot, also where one answer is better.",
+        "It follows the slot, its label or its place in the list, also where one answer is better.",
         "positional false preference wholly above 0.5, and target sensitivity at Δ1 not wholly above 0.5",
         lambda r: r.of(POSITIONAL).low > 0.5 and r.of(TARGET, "1").low <= 0.5,
     ),

@@ -75,3 +75,12 @@ def test_a_judge_of_labels_or_lists_names_each_slot_about_as_often(reports, name
     one = sum(row.slot_1 for row in reports[name].record.audit)
     two = sum(row.slot_2 for row in reports[name].record.audit)
     assert abs(one - two) <= 0.05 * (one + two)
+
+
+FOLLOWED = {"slot": "slot 1", "label": "the label 1, A, X or first", "list": "the option that is named first"}
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_the_findings_name_what_each_judge_follows_and_nothing_else(reports, name):
+    [said] = [finding for finding in reports[name].findings if "preference follows" in finding]
+    assert [what for what, words in FOLLOWED.items() if words in said] == [name]
