@@ -7,6 +7,7 @@ from importlib.metadata import version
 
 from umpirical.domain.tallies import Tallies
 from umpirical.judges.factory import build_reader
+from umpirical.judges.prompt import prompt_text
 from umpirical.judges.spec import JudgeSpec
 from umpirical.reports.record import BudgetRecord, JudgeRecord, RunRecord, SpendRecord, TroubleRecord
 from umpirical.runs.judgments import Reading, Spent
@@ -28,6 +29,7 @@ PACKAGES = ("duckdb", "numpy", "scipy")
 def judge_record(run: Run, reading: Reading) -> JudgeRecord:
     """The judge that a run asked."""
     spec, fingerprint = run.judge, run.manifest["fingerprint"]
+    prompts = {arm: prompt_text(prompt) for arm, prompt in spec.prompts.items()}
     model = f"{spec.model.adapter}: {spec.model.name}" if spec.model else f"python: {spec.callable}"
     return JudgeRecord(
         name=spec.name,
@@ -36,10 +38,10 @@ def judge_record(run: Run, reading: Reading) -> JudgeRecord:
         fingerprint=fingerprint,
         served_by=_names(reading.served_by),
         decoding=dict(spec.decoding.sent()) if spec.model else {},
-        instruction="\n\n".join(spec.prompts.values()),
-        answer_schema=build_reader(spec).schema(),
+        instruction="\n\n".join(prompts.values()),
+        answer_schema=build_reader(spec).schema() if spec.answer.shape in ("", "field") else "",
         capabilities=spec.capabilities.as_dict(),
-        prompts=spec.prompts,
+        prompts=prompts,
         scale=_scale(spec),
         grades=len(spec.scale.labels) or None if spec.scale else None,
     )

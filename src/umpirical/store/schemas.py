@@ -56,6 +56,7 @@ def stimulus_schema() -> "pa.Schema":
             ("task_family", text),
             ("quad", text),
             ("version", text),
+            ("columns", text),
         ]
     )
 
@@ -81,6 +82,7 @@ def stimulus_row(stimulus: Stimulus) -> dict[str, Any]:
         "task_family": stimulus.task_family,
         "quad": stimulus.quad,
         "version": stimulus.version,
+        "columns": canonical_json(dict(stimulus.columns)),
     }
 
 
@@ -103,6 +105,7 @@ def stimulus_from_row(row: Mapping[str, Any]) -> Stimulus:
         task_family=row.get("task_family") or "",
         quad=row.get("quad") or "",
         version=row.get("version") or "",
+        columns=json.loads(row.get("columns") or "{}"),
     )
 
 
