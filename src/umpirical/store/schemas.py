@@ -277,6 +277,7 @@ def judgment_schema(facts: Mapping[str, str]) -> "pa.Schema":
             ("score", pa.float64()),
             ("confidence", pa.float64()),
             ("why", text),
+            ("reasoning", text),
             *((name, types[kind]) for name, kind in facts.items()),
         ]
     )
