@@ -15,7 +15,8 @@ from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.factory import build_judge
 from umpirical.judges.judge import Capabilities, prompt_id
 from umpirical.judges.object_judge import ObjectJudge
-from umpirical.judges.spec import JudgeSpec
+from umpirical.judges.shapes import shape_of
+from umpirical.judges.spec import AnswerSpec, JudgeSpec
 from umpirical.models.adapters.catalogue import Calling
 
 SHOWN = Presented("task", "long first", "second")
@@ -153,7 +154,7 @@ async def test_an_answer_that_the_judge_cannot_read_is_unparsed_and_never_asked_
     response = await judge.ask(judge.request(SHOWN, Presentation()), trial_id="t")
     assert (response.failure, response.ending) == (None, "unread")
     # What would find an answer in the message of the error is not tried on it.
-    reader = AnswerReader(None, pattern="(?P<answer>1)")
+    reader = AnswerReader(None, shape=shape_of(AnswerSpec(pattern="(?P<answer>1)")))
     assert isinstance(read_response(reader, response, Presentation()), Unparsed)
 
 

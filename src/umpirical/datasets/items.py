@@ -25,17 +25,20 @@ MOST_VALUES = 1_000
 """Different values of a stratum. A column with more splits results into nothing."""
 
 
-def read_items(spec: DatasetSpec, folder: Path, *, seed: int = 1) -> tuple[list[Item], DatasetSummary]:
+def read_items(
+    spec: DatasetSpec, folder: Path, *, seed: int = 1, columns: Sequence[str] = ()
+) -> tuple[list[Item], DatasetSummary]:
     """The items of a dataset, in its order and sampled as its spec says, and what was found in all of it.
 
     Items are named by the id column, or by file and line. Every row is read, whether it is taken or not; one that
-    cannot be read is an error and never left out. `seed` is the study's, for a sample without one of its own.
+    cannot be read is an error and never left out. `seed` is the study's, for a sample without one of its own. `columns`
+    are kept as they are, besides those that the spec names.
     """
-    columns = spec.columns.named()
-    table = _open_table(spec, folder, columns=columns)
-    if table.columns is not None and (absent := [name for name in columns if name not in table.columns]):
+    named = tuple(dict.fromkeys([*spec.columns.named(), *columns]))
+    table = _open_table(spec, folder, columns=named)
+    if table.columns is not None and (absent := [name for name in named if name not in table.columns]):
         raise missing_column(absent[0], table.columns, where=table.where)
-    intake = _Intake(spec, Path(spec.path).name)
+    intake = _Intake(spec, Path(spec.path).name, columns)
     for row in table.rows:
         intake.take(row)
     intake.check()
@@ -59,8 +62,10 @@ def _open_table(spec: DatasetSpec, folder: Path, *, columns: tuple[str, ...]) ->
 class _Intake:
     """The rows taken in so far: the items made from them, and what is wrong with the others."""
 
-    def __init__(self, spec: DatasetSpec, source: str) -> None:
+    def __init__(self, spec: DatasetSpec, source: str, columns: Sequence[str]) -> None:
         self.items: list[Item] = []
+        self._columns = columns
+        self._named = tuple(dict.fromkeys([*spec.columns.named(), *columns]))
         self._spec, self._scale, self._source = spec, spec.scale, source
         self._rows = self._bad = self._empty = self._duplicates = 0
         self._problems: list[tuple[str, str]] = []
@@ -74,7 +79,7 @@ class _Intake:
         self._rows += 1
         if self._rows == 1:
             self._found = dict.fromkeys(row.values)
-        self._found.update((name, None) for name in self._spec.columns.named() if name in row.values)
+        self._found.update((name, None) for name in self._named if name in row.values)
         try:
             item = self._item(row)
         except ValueError as error:
@@ -89,7 +94,7 @@ class _Intake:
         """Raises if anything was wrong with any row, or if there were no rows."""
         if not self._rows:
             raise ConfigError("no rows", where=self._source, fix="is it the right file?")
-        for column in self._spec.columns.named():
+        for column in self._named:
             if column not in self._found:
                 raise missing_column(column, self._found, where=self._source)
         if self._bad == 1:
@@ -138,6 +143,8 @@ class _Intake:
             },
             name=self._name(row, columns.id) if columns.id else row.place,
             cluster=self._optional(row, columns.cluster, plain_text) or "",
+            # An empty cell is an empty text: a rubric that is missing for a row is shown as missing.
+            columns={name: self._optional(row, name, plain_text) or "" for name in self._columns},
         )
 
     def _name(self, row: Row, column: str) -> str:

@@ -1,11 +1,12 @@
 """Judgments: the reading of a response by the judge's parser."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from umpirical.domain.responses import FailureKind
 from umpirical.domain.scales import Choice
 
-__all__ = ["Abstained", "Failed", "Grade", "Outcome", "Unparsed", "Verdict"]
+__all__ = ["Abstained", "Failed", "Grade", "Outcome", "ReasoningFinding", "Unparsed", "Verdict"]
 
 Grade = str | float
 """A label of a nominal, binary or ordinal scale, or a value of an interval scale."""
@@ -39,5 +40,8 @@ class Failed:
     kind: FailureKind
     detail: str
 
+
+ReasoningFinding = Literal["agrees", "contradicts", "states-none"]
+"""What the reasoning of an answer says of the verdict that was read from it."""
 
 Outcome = Verdict | Abstained | Unparsed | Failed

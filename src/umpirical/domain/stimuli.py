@@ -79,12 +79,15 @@ class Item:
     """The user's name for it: an id column, or else the file and the row."""
     cluster: str = ""
     """Items of one cluster are not independent of each other; empty for an independent item."""
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Other columns that a judge names, such as a reference answer."""
 
     @cached_property
     def id(self) -> str:
         return digest(
             "item",
-            {
+            _named(self.columns)
+            | {
                 "task": self.task,
                 "response": self.response,
                 "labels": self.labels,
@@ -202,6 +205,8 @@ class Stimulus:
     """The quad it belongs to: two texts, shown under two versions of a task; empty outside a crossed ladder."""
     version: str = ""
     """Which of the two versions of the task it shows."""
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Other columns of the item it was made from, which some judge names. A judge is shown those that it names."""
 
     @cached_property
     def id(self) -> str:
@@ -209,6 +214,7 @@ class Stimulus:
             "stimulus",
             self._own_data()
             | self._place()
+            | _named(self.columns)
             | {
                 "task_id": self.task_id,
                 "task": self.task,
@@ -236,7 +242,7 @@ class Stimulus:
     @cached_property
     def content(self) -> str:
         """Digest of what a judge is shown: the same for texts that differ only in what is known about them."""
-        return digest("content", {"task": self.task, "candidates": self.candidates})
+        return digest("content", _named(self.columns) | {"task": self.task, "candidates": self.candidates})
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -260,3 +266,8 @@ class Stimulus:
             "evidence": dict(self.evidence),
             "strata": dict(self.strata),
         }
+
+
+def _named(columns: Mapping[str, str]) -> dict[str, Json]:
+    """Returns the columns for a digest; nothing where there are none, so that what has none keeps its id."""
+    return {"columns": dict(columns)} if columns else {}

@@ -315,6 +315,12 @@ class CallTally:
     """Planned trials for which there is no response yet."""
     graded: int = 0
     """Calls of a `grade` judge that gave a grade."""
+    reasoned: int = 0
+    """Verdicts that came with a reasoning. This and the next two are no outcomes: they are about verdicts."""
+    stated: int = 0
+    """Verdicts whose reasoning states a verdict outright."""
+    contradicted: int = 0
+    """Verdicts other than the one that their reasoning states."""
 
 
 @dataclass(frozen=True, slots=True)

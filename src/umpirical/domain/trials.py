@@ -1,6 +1,7 @@
 """Trials: a stimulus, presented in one way, to one judge."""
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 
 from umpirical.domain.layouts import Layout
@@ -55,13 +56,19 @@ PAIR_FACTORS: tuple[str, ...] = tuple(name for name in FACTORS if name != "order
 
 @dataclass(frozen=True, slots=True)
 class Presented:
-    """Everything that a judge may see of a trial. It has no field for a winner, a level, a label or metadata."""
+    """Everything that a judge may see of a trial. It has no field for a winner, a level, a label or metadata.
+
+    Whoever shows a stimulus fills in the columns that the judge itself names, and no protocol lets a judge name the
+    column of the label.
+    """
 
     task: str
     first: str
     """Slot 1; for a `grade` judge the only candidate."""
     second: str | None
     """Slot 2; None for a `grade` judge."""
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Other columns of the user's data, such as a reference answer: only those that the judge names."""
 
 
 @dataclass(frozen=True, slots=True)

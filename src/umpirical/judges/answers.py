@@ -1,4 +1,7 @@
-"""Reads answers: by schema, then by a strict pattern. An answer that fits neither is Unparsed, with its raw text."""
+"""Reads answers: by schema, by a bare label, or by the shape that a judge was told to answer in.
+
+An answer that fits none of them is Unparsed, with its raw text.
+"""
 
 import json
 import re
@@ -13,12 +16,17 @@ from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.trials import Presentation
 from umpirical.judges.layout import layout_words
-from umpirical.judges.patterns import LONGEST_TEXT, AnswerPattern
-from umpirical.text.json_texts import unfenced, without_doubles
+from umpirical.judges.shapes import NOTHING, FoundAnswer, Shape, object_in
 
 __all__ = ["ABSTAIN", "AnswerReader", "read_response"]
 
 ABSTAIN = "abstain"
+
+REASONS = ("reasoning", "reason")
+"""Fields that the default shape allows beside an answer, whether they were asked for or not."""
+
+EXPLANATIONS = (*REASONS, "explanation", "rationale", "justification", "analysis", "critique", "feedback", "thoughts")
+"""Fields in which production judges explain themselves. They are looked for if none is named."""
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)"
 
@@ -26,7 +34,7 @@ _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)"
 class AnswerReader:
     """Reads answers onto one scale. Pure: the same text gives the same outcome."""
 
-    version = 5
+    version = 6
     """Incremented with every change that could read an answer differently."""
 
     def __init__(
@@ -34,19 +42,20 @@ class AnswerReader:
         scale: GradeScale | None,
         *,
         labels: Mapping[str, str] | None = None,
-        pattern: str | None = None,
+        shape: Shape | None = None,
+        reasoning: str = "",
         confidence: bool = False,
     ) -> None:
         """`scale` is None for a `compare` judge. `labels` maps the judge's own words to the scale's labels.
 
-        `pattern` replaces the strict pattern; its group `answer` must be found exactly once in the text.
+        `shape` is what an answer looks like, if a text is not the answer itself. `reasoning` is the field of the JSON
+        that the judge explains itself in.
         """
-        self.field = "verdict" if scale is None else "grade"
-        self._scale = scale
-        own = tuple(Choice) if scale is None else scale.labels
-        self._labels: dict[str, str] = dict(labels) if labels else {str(label): str(label) for label in own}
-        self._labels.setdefault(ABSTAIN, ABSTAIN)
-        self._pattern = AnswerPattern(pattern) if pattern else None
+        self.field = (shape.field if shape else "") or ("verdict" if scale is None else "grade")
+        self.scale = scale
+        self.words = _words(scale, labels or {})
+        self._shape = shape
+        self._reasoning = reasoning
         self._confidence = confidence
         self._read = lru_cache(maxsize=1024)(self._read_text)
         self._schema = self._make_schema()
@@ -57,7 +66,9 @@ class AnswerReader:
         if layout is None:
             return self
         if layout not in self._under:
-            self._under[layout] = AnswerReader(None, labels=layout_words(layout), confidence=self._confidence)
+            self._under[layout] = AnswerReader(
+                None, labels=layout_words(layout), reasoning=self._reasoning, confidence=self._confidence
+            )
         return self._under[layout]
 
     def schema(self) -> str:
@@ -66,16 +77,27 @@ class AnswerReader:
 
     def _make_schema(self) -> str:
         # Servers that enforce a schema strictly refuse one without a type.
-        answer: dict[str, Any] = {"type": "string", "enum": list(self._labels)}
-        if self._scale is not None and self._scale.kind == "interval":
-            number = {"type": "number", "minimum": self._scale.low, "maximum": self._scale.high}
-            answer = {"anyOf": [number, {"type": "string", "enum": [ABSTAIN]}]}
-        fields: dict[str, Any] = {self.field: answer}
+        answer: dict[str, Any] = {"type": "string", "enum": list(self.words)}
+        if self.scale is not None and self.scale.kind == "interval":
+            number = {"type": "number", "minimum": self.scale.low, "maximum": self.scale.high}
+            answer = {"anyOf": [number, {"type": "string", "enum": list(self.words)}]}
+        elif self._shape is not None and {*self.words} - {ABSTAIN} == {"true", "false"}:
+            answer = {"type": "boolean"}
+        *outer, last = self.field.split(".")
+        fields: dict[str, Any] = {last: answer}
+        for name in reversed(outer):
+            fields = {name: _object_schema(fields)}
         if self._confidence:
             fields["confidence"] = {"type": "number", "minimum": 0, "maximum": 1}
-        return canonical_json(
-            {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-        )
+        if not self._reasoning:
+            return canonical_json(_object_schema(fields))
+        # A model writes the fields in the order of the schema, and reasons only if that comes before the verdict.
+        whole = _object_schema({self._reasoning: {"type": "string"}, **fields})
+        return json.dumps(whole, separators=(",", ":"), ensure_ascii=False)
+
+    @property
+    def _is_interval(self) -> bool:
+        return self.scale is not None and self.scale.kind == "interval"
 
     def read(self, text: str, *, cut: bool = False) -> Outcome:
         """Returns what a text says. Answers come in few spellings, so results are cached by text.
@@ -87,72 +109,148 @@ class AnswerReader:
             return Unparsed(text, "the answer was cut at max_tokens, and may have gone on")
         return outcome
 
-    def _is_closed(self, text: str) -> bool:
-        """Whether a text that was read is a JSON object, which ends where it closes.
+    def reasoning(self, text: str) -> str:
+        """Returns what a text that was read says before its answer, or in a field beside it; empty if nothing."""
+        if self._shape is None:
+            fields = object_in(text.strip())
+            return "" if fields is None else self._explained(fields)
+        found = self._chosen(text)
+        if isinstance(found, str):
+            return ""
+        return "\n".join(filter(None, [text[: found.start].strip(), self._explained(found.fields or {})]))
 
-        What a pattern finds is never known to be all that it would have found.
+    def _explained(self, fields: Mapping[str, Any]) -> str:
+        names = (self._reasoning,) if self._reasoning else EXPLANATIONS if self._shape else REASONS
+        return "\n".join(said for name in names if isinstance(said := fields.get(name), str))
+
+    def _is_closed(self, text: str) -> bool:
+        """Whether a text that was read shows that more of it would change nothing.
+
+        A JSON object ends where it closes. Of several answers, the first is known once it has its end mark.
         """
-        return self._pattern is None and _object_in(text.strip()) is not None
+        if (self._shape is None or self._shape.field) and object_in(text.strip()) is not None:
+            return True
+        return self._shape is not None and self._shape.closed and self._shape.occurrence == "first"
 
     def _read_text(self, text: str) -> Outcome:
-        if self._pattern is not None:
-            return self._read_pattern(text)
+        if self._shape is not None:
+            return self._read_shape(text)
         stripped = text.strip()
-        found = _object_in(stripped)
+        found = object_in(stripped)
         return self._read_bare(text, stripped) if found is None else self._read_object(text, found)
 
     def _read_object(self, text: str, found: Mapping[str, Any]) -> Outcome:
-        allowed = {self.field, "confidence", "reason", "reasoning"}
+        allowed = {self.field, "confidence", *REASONS, self._reasoning}
         if self.field not in found:
             return Unparsed(text, f"the JSON has no field {self.field!r}")
         if extra := set(found) - allowed:
             return Unparsed(text, f"the JSON has unknown fields: {', '.join(sorted(extra))[:80]}")
-        confidence = found.get("confidence")
+        return self._with_confidence(text, found[self.field], found)
+
+    def _with_confidence(self, text: str, answer: Any, fields: Mapping[str, Any]) -> Outcome:  # noqa: ANN401
+        confidence = fields.get("confidence")
         if not (confidence is None or (_is_number(confidence) and 0 <= confidence <= 1)):
             return Unparsed(text, "the confidence is not a number from 0 to 1")
-        return self._outcome(text, found[self.field], None if confidence is None else float(confidence))
+        return self._outcome(text, answer, None if confidence is None else float(confidence))
 
     def _read_bare(self, text: str, stripped: str) -> Outcome:
         """Reads an answer that is only a label or a number, perhaps in quotes or with a full stop."""
         bare = stripped.removesuffix(".").strip("\"'")
-        if self._scale is not None and self._scale.kind == "interval" and re.fullmatch(_NUMBER, bare):
-            return self._outcome(text, float(bare), None)
-        alike = [label for label in self._labels if bare.casefold() == label.casefold()]
-        if bare in alike or len(alike) == 1:
-            return self._outcome(text, bare if bare in alike else alike[0], None)
+        found = self._spelled(bare)
+        if found is not None:
+            return self._outcome(text, found, None)
         return Unparsed(text, "neither JSON of the schema nor a bare label" if stripped else "the answer is empty")
 
-    def _read_pattern(self, text: str) -> Outcome:
-        assert self._pattern is not None  # noqa: S101  # read() asks for it only then
-        if len(text) > LONGEST_TEXT:
-            return Unparsed(
-                text, f"the answer has more than {LONGEST_TEXT:,} characters, and no pattern is tried on it"
-            )
-        found = self._pattern.found(text)
-        if len(found) != 1:
-            times = "more than once" if found else "0 times"
-            return Unparsed(text, f"the answer pattern was found {times}, expected once")
-        answer = found[0]
-        if answer is None:
+    def _read_shape(self, text: str) -> Outcome:
+        found = self._chosen(text)
+        if isinstance(found, str):
+            return Unparsed(text, found)
+        return self._found(text, found)
+
+    def _chosen(self, text: str) -> FoundAnswer | str:
+        """Returns the answer that counts of those in a text; why there is none, in words."""
+        shape = self._shape
+        assert shape is not None  # noqa: S101  # it is asked only then
+        if shape.longest is not None and len(text) > shape.longest:
+            return f"the answer has more than {shape.longest:,} characters, and no pattern is tried on it"
+        first: FoundAnswer | None = None
+        last: FoundAnswer | None = None
+        for found in shape.find(text):
+            if first is not None and shape.occurrence == "only" and not self._alike(first, found):
+                return f"{shape.name} is there more than once, with different answers"
+            first, last = first or found, found
+            if shape.occurrence == "first":
+                break
+        return last or f"{shape.name} is not there"
+
+    def _alike(self, one: FoundAnswer, other: FoundAnswer) -> bool:
+        """Whether two answers in one text mean the same; what means nothing is like nothing else."""
+        first, second = self._found("", one), self._found("", other)
+        return first == second and isinstance(first, Verdict | Abstained)
+
+    def _found(self, text: str, found: FoundAnswer) -> Outcome:
+        answer = found.answer
+        if answer is NOTHING:
             return Unparsed(text, "the answer pattern was found, but its group answer takes no part in it")
-        if self._scale is not None and self._scale.kind == "interval" and re.fullmatch(_NUMBER, answer):
-            return self._outcome(text, float(answer), None)
-        return self._outcome(text, answer, None)
+        if isinstance(answer, str):
+            spelled = self._spelled(answer.strip())
+            answer = answer if spelled is None else spelled
+        elif _is_number(answer) and not self._is_interval:
+            answer = self._numeral(answer)
+        # A confidence of the judge's own may be of any kind; it is read only where it was asked for.
+        return self._with_confidence(text, answer, (found.fields or {}) if self._confidence else {})
+
+    def _spelled(self, word: str) -> str | float | None:
+        """Returns the label or number that a word spells. Case matters only where it tells two labels apart."""
+        if self._is_interval and re.fullmatch(_NUMBER, word):
+            return float(word)
+        alike = [label for label in self.words if word.casefold() == label.casefold()]
+        if word in alike:
+            return word
+        if len(alike) == 1:
+            return alike[0]
+        whole = re.fullmatch(r"([-+]?\d+)\.0+", word)
+        return whole[1] if whole and whole[1] in self.words else None
+
+    def _numeral(self, number: float) -> str:
+        """Returns a number as the label that it may be: 7.0 is 7, 7.5 is not, and infinity is no label."""
+        text = str(number)
+        if isinstance(number, float) and number.is_integer() and text not in self.words:
+            return str(int(number))
+        return text if text[-1].isdigit() else ""
 
     def _outcome(self, text: str, answer: Any, confidence: float | None) -> Outcome:  # noqa: ANN401  # foreign JSON
-        if self._scale is not None and self._scale.kind == "interval" and _is_number(answer):
-            if self._scale.holds(answer):
+        if self._is_interval and _is_number(answer):
+            if self.scale is not None and self.scale.holds(answer):
                 return Verdict(float(answer), confidence)
             return Unparsed(text, "the number is outside the scale")
-        if self._scale is not None and _is_number(answer) and str(answer)[-1].isdigit():
-            # Labels are text, but models write a label of digits as a number. 3.0 is not "3", and infinity is no label.
-            answer = str(answer)
-        label = self._labels.get(answer) if isinstance(answer, str) else None
+        if self.scale is not None and _is_number(answer):
+            # Labels are text, but models write a label of digits as a number.
+            answer = self._numeral(answer)
+        if isinstance(answer, bool):
+            answer = "true" if answer else "false"
+        label = self.words.get(answer) if isinstance(answer, str) else None
         if label is None:
-            return Unparsed(text, f"the answer is not one of {', '.join(self._labels)}")
+            return Unparsed(text, f"the answer is not one of {', '.join(self.words)}")
         if label == ABSTAIN:
             return Abstained()
-        return Verdict(Choice(label) if self._scale is None else label, confidence)
+        return Verdict(Choice(label) if self.scale is None else label, confidence)
+
+
+def _words(scale: GradeScale | None, labels: Mapping[str, str]) -> dict[str, str]:
+    """Maps every word that may be answered to a label of the scale, or to abstain."""
+    own = {str(label): str(label) for label in (Choice if scale is None else scale.labels)}
+    named = dict(labels) if set(labels.values()) - {ABSTAIN} else {**own, **labels}
+    return named | ({} if ABSTAIN in named else {ABSTAIN: ABSTAIN})
+
+
+def _object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(fields),
+        "required": list(fields),
+        "additionalProperties": False,
+    }
 
 
 def read_response(  # noqa: PLR0911  # one for each ending
@@ -179,15 +277,6 @@ def read_response(  # noqa: PLR0911  # one for each ending
         case "unknown":
             # The reason itself is the server's, and may be another one each time: it is in the response.
             return Unparsed(text, "the server does not say that the answer is whole")
-
-
-def _object_in(stripped: str) -> Mapping[str, Any] | None:
-    """Returns the JSON object that a text is, perhaps in a code block; None if it is anything else."""
-    try:
-        found = json.loads(unfenced(stripped), object_pairs_hook=without_doubles)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _is_number(value: Any) -> bool:  # noqa: ANN401  # foreign JSON

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import Presented
+from umpirical.judges.placeholders import ROW
 
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
@@ -50,9 +51,10 @@ def roles_of(spec: "JudgeSpec") -> tuple[str, ...]:
 
 def shown_values(shown: Presented) -> dict[str, object]:
     """Returns what is shown, by role."""
+    columns = {f"{ROW}{name}": text for name, text in shown.columns.items()}
     if shown.second is None:
-        return {"task": shown.task, "response": shown.first, "messages": shown_as_messages(shown)}
-    return {"task": shown.task, "first": shown.first, "second": shown.second}
+        return {"task": shown.task, "response": shown.first, "messages": shown_as_messages(shown), **columns}
+    return {"task": shown.task, "first": shown.first, "second": shown.second, **columns}
 
 
 def shown_as_messages(shown: Presented) -> list[dict[str, str]]:
@@ -113,10 +115,10 @@ def _told(spec: "JudgeSpec", names: list[str], needed: list[Any], *, open_ended:
     """Returns the arguments as `inputs` says. Raises UsageError for a parameter that there is not, or is left out."""
     chosen = {name: role for role, name in spec.inputs.items()}
     allowed = {*roles_of(spec), *(["messages"] if spec.kind == "grade" else [])}
-    if unknown := [role for role in spec.inputs if role not in allowed]:
+    if unknown := [role for role in spec.inputs if role not in allowed and not role.startswith(ROW)]:
         raise UsageError(
             f"judge {spec.name}: inputs: there is no {unknown[0]} to show a {spec.kind} judge",
-            fix=f"one of {', '.join(sorted(allowed))}",
+            fix=f"one of {', '.join(sorted(allowed))}, or a column of the data as {ROW}NAME",
         )
     if missing := [name for name in chosen if name not in names and not open_ended]:
         raise UsageError(

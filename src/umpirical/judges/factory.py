@@ -11,6 +11,8 @@ from umpirical.judges.answers import AnswerReader
 from umpirical.judges.judge import Judge
 from umpirical.judges.model_judge import ModelJudge
 from umpirical.judges.object_judge import ObjectJudge
+from umpirical.judges.prompt import columns_of, messages_of
+from umpirical.judges.shapes import shape_of
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
 from umpirical.models.adapters.catalogue import ADAPTERS, Calling
@@ -43,7 +45,8 @@ def build_reader(spec: JudgeSpec) -> AnswerReader:
     return AnswerReader(
         spec.scale,
         labels=spec.answer.labels,
-        pattern=spec.answer.pattern,
+        shape=shape_of(spec.answer),
+        reasoning=spec.answer.reasoning_field,
         confidence=spec.capabilities.gives_confidence,
     )
 
@@ -57,6 +60,7 @@ def _object_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], 
         adapted=adapted,
         reader=reader,
         capabilities=spec.capabilities,
+        columns=columns_of(spec),
         deadline=spec.deadline,
         fingerprint=digest("judge", {**whole, "source": adapted.identity}),
     )
@@ -65,7 +69,7 @@ def _object_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], 
 def _model_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], calling: Calling) -> ModelJudge:
     assert spec.model is not None  # noqa: S101  # the spec checked it
     adapter = ADAPTERS.get(spec.model.adapter)
-    if not all(adapter.reads(prompt, spec.kind) for prompt in spec.prompts.values()):
+    if not all(adapter.reads(messages_of(prompt)[-1].content, spec.kind) for prompt in spec.prompts.values()):
         raise UsageError(f"judge {spec.name}: a simulated judge reads only the built-in {spec.kind} prompt")
     return ModelJudge(
         name=spec.name,
@@ -76,10 +80,11 @@ def _model_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], c
             spec.model.model_dump(mode="json", include={"adapter", "base_url", "batch", "model_args"})
         ),
         prompts=spec.prompts,
+        columns=columns_of(spec),
         reader=reader,
         decoding=spec.decoding,
         scale=spec.scale,
         capabilities=spec.capabilities,
-        constrained=spec.answer.constrained and spec.answer.pattern is None,
+        constrained=spec.answer.sends_schema,
         fingerprint=digest("judge", whole),
     )

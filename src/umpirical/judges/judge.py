@@ -58,6 +58,11 @@ class Judge(Protocol):
         ...
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the user's data that it is to be shown besides the task and the candidates."""
+        ...
+
+    @property
     def fingerprint(self) -> str:
         """Digest of the whole configuration, parser included."""
         ...
@@ -68,7 +73,7 @@ class Judge(Protocol):
         ...
 
     def request(self, shown: Presented, presentation: Presentation) -> Request:
-        """Renders a trial. It sees the task and the candidates in their slots, how to show them, and nothing else."""
+        """Renders a trial. It sees the task, the candidates in their slots, columns that it names, and nothing else."""
         ...
 
     async def ask(self, request: Any, *, trial_id: str) -> Response:  # noqa: ANN401  # its own kind of request

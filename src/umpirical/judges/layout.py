@@ -5,10 +5,10 @@ from functools import lru_cache
 
 from umpirical.domain.layouts import PLAIN, Layout
 from umpirical.domain.scales import Choice
-from umpirical.judges.spec import JudgeSpec
+from umpirical.judges.spec import JudgeSpec, Prompt
 from umpirical.text.templates import placeholders
 
-__all__ = ["LAYOUT_PLACEHOLDERS", "crossed_arms", "layout_values", "layout_words"]
+__all__ = ["LAYOUT_PLACEHOLDERS", "crossed_arms", "layout_values", "layout_words", "prompt_placeholders"]
 
 LABELS = frozenset({"first_label", "second_label"})
 OPTIONS = frozenset({"options", "winners"})
@@ -46,11 +46,17 @@ def layout_words(layout: Layout) -> Mapping[str, str]:
 def crossed_arms(spec: JudgeSpec) -> tuple[str, ...]:
     """Returns the arms in which the layout can be varied: those whose prompt leaves it open, as the built-in ones do.
 
-    A judge with words or a pattern of its own for answers keeps them, so its layout is never varied.
+    A judge with words or a shape of its own for answers keeps them, so its layout is never varied.
     """
-    if spec.kind != "compare" or spec.answer.labels or spec.answer.pattern:
+    if spec.kind != "compare" or spec.answer.labels or spec.answer.shape:
         return ()
-    return tuple(arm for arm, prompt in spec.prompts.items() if _leaves_open(placeholders(prompt)))
+    return tuple(arm for arm, prompt in spec.prompts.items() if _leaves_open(prompt_placeholders(prompt)))
+
+
+def prompt_placeholders(prompt: Prompt) -> set[str]:
+    """Returns the placeholders of a prompt, in whichever of its messages they are."""
+    texts = [prompt] if isinstance(prompt, str) else [message.content for message in prompt]
+    return {name for text in texts for name in placeholders(text)}
 
 
 def _leaves_open(names: set[str]) -> bool:

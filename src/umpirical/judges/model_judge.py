@@ -11,7 +11,9 @@ from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.judge import Capabilities
 from umpirical.judges.layout import layout_values
-from umpirical.judges.prompt import fence
+from umpirical.judges.placeholders import ROW
+from umpirical.judges.prompt import fence, messages_of
+from umpirical.judges.spec import Prompt
 from umpirical.models.requests import ChatRequest, Decoding, Message, Model
 from umpirical.text.templates import fill
 
@@ -28,8 +30,10 @@ class ModelJudge:
     model_name: str
     endpoint: str
     """Where the model is served. Not part of a trial's id, but a run is never resumed on another server."""
-    prompts: Mapping[str, str]
+    prompts: Mapping[str, Prompt]
     """The prompt template of each arm."""
+    columns: tuple[str, ...]
+    """The columns of the data that the prompts name."""
     reader: AnswerReader
     decoding: Decoding
     scale: GradeScale | None
@@ -47,7 +51,7 @@ class ModelJudge:
         configuration: Json = {
             "model": self.model_name,
             "endpoint": self.endpoint,
-            "prompts": dict(self.prompts),
+            "prompts": {arm: _json(prompt) for arm, prompt in self.prompts.items()},
             "decoding": dict(self.decoding.sent()),
             "schema": self.reader.schema() if self.constrained else "",
         }
@@ -62,12 +66,14 @@ class ModelJudge:
             "scale": describe_scale(self.scale),
             "order": describe_order(self.scale),
             **layout_values(presentation.layout),
+            **{f"{ROW}{name}": text for name, text in shown.columns.items()},
         }
-        message = Message("user", fill(self.prompts[presentation.arm], values))
+        prompt = messages_of(self.prompts[presentation.arm])
+        messages = tuple(Message(message.role, fill(message.content, values)) for message in prompt)
         schema = self.reader.under(presentation.layout).schema() if self.constrained else ""
         seed = presentation.seed
         decoding = self.decoding if seed is None else replace(self.decoding, seed=seed)
-        return ChatRequest(self.model_name, (message,), decoding, schema)
+        return ChatRequest(self.model_name, messages, decoding, schema)
 
     async def ask(self, request: ChatRequest, *, trial_id: str) -> Response:
         return await self.model.generate(request, trial_id=trial_id)
@@ -77,6 +83,10 @@ class ModelJudge:
 
     async def close(self) -> None:
         await self.model.close()
+
+
+def _json(prompt: Prompt) -> Json:
+    return prompt if isinstance(prompt, str) else [[message.role, message.content] for message in prompt]
 
 
 def describe_scale(scale: GradeScale | None) -> str:

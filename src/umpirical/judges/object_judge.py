@@ -30,7 +30,8 @@ class ObjectRequest:
 
     def payload(self) -> Json:
         shown = [self.shown.task, self.shown.first, self.shown.second]
-        return {"function": self.path, "source": self.identity, "shown": shown}
+        columns: dict[str, Json] = {"columns": dict(self.shown.columns)} if self.shown.columns else {}
+        return {"function": self.path, "source": self.identity, "shown": shown, **columns}
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class ObjectJudge:
     """Seconds for one judgment."""
     fingerprint: str
     arms: tuple[str, ...] = ("baseline",)
+    columns: tuple[str, ...] = ()
     recording: Recording = field(default_factory=lambda: Recording(environment_secrets()))
     """Its clients read their keys by themselves, and their errors may quote them."""
 

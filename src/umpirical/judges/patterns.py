@@ -5,7 +5,7 @@ machine.
 """
 
 import re
-from itertools import islice
+from collections.abc import Iterator
 from typing import Any
 
 __all__ = ["LONGEST_TEXT", "AnswerPattern"]
@@ -32,8 +32,8 @@ class AnswerPattern:
         if GROUP not in self._compiled.groupindex:
             raise ValueError("the pattern needs a group named answer: (?P<answer>1|2|tie)")
 
-    def found(self, text: str) -> list[str | None]:
-        """Returns the answers that are found, two at most: an answer has to be the only one.
+    def found(self, text: str) -> Iterator[tuple[str | None, int]]:
+        """Yields the answers that are found, and where each match begins.
 
         None is a match in which the group takes no part.
         """
@@ -41,7 +41,7 @@ class AnswerPattern:
         text = text.removesuffix("\n")
         # A text is encoded to be matched, and half of a surrogate pair cannot be.
         text = text.encode("utf-8", "replace").decode("utf-8")
-        return [match[GROUP] for match in islice(self._compiled.finditer(text), 2)]
+        return ((match[GROUP], match.start()) for match in self._compiled.finditer(text))
 
 
 def _compiled(pattern: str) -> Any:  # noqa: ANN401  # the package has no types

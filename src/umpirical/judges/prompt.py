@@ -1,24 +1,38 @@
 """A judge's prompts: the built-in ones, those in the study's folder, and the marks around what is judged."""
 
+import json
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
 from umpirical.domain.digests import digest
-from umpirical.domain.errors import UsageError
+from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.trials import Presented
-from umpirical.judges.layout import LAYOUT_PLACEHOLDERS
-from umpirical.judges.spec import JudgeSpec
+from umpirical.judges.layout import LAYOUT_PLACEHOLDERS, prompt_placeholders
+from umpirical.judges.placeholders import ROW, respelled, spelling_of
+from umpirical.judges.spec import JudgeSpec, Prompt
+from umpirical.models.requests import Message
 from umpirical.store.files import inside
-from umpirical.text.templates import fill, placeholders
+from umpirical.text.json_texts import without_doubles
+from umpirical.text.templates import placeholders
 
-__all__ = ["builtin_name", "builtin_prompt", "fence", "resolve_prompts"]
+__all__ = ["builtin_name", "builtin_prompt", "columns_of", "fence", "messages_of", "prompt_text", "resolve_prompts"]
 
 ALLOWED = {"task", "first", "second", "fence", "scale", "order"} | LAYOUT_PLACEHOLDERS
 """Placeholders that are filled for each trial."""
+
+
+MESSAGES = (".yaml", ".yml", ".json")
+"""Endings of a prompt file that is a list of messages."""
+
+ROLES = get_args(get_type_hints(Message)["role"])
+
+NO_ROWS = "the stimuli of this protocol come from no dataset"
 
 
 def resolve_prompts(
@@ -26,24 +40,49 @@ def resolve_prompts(
     folder: Path,
     arms: Collection[str] | Mapping[str, str] = ("baseline",),
     shared: Mapping[str, str] | None = None,
+    hidden: Mapping[str, str] | None = None,
 ) -> JudgeSpec:
-    """Returns the spec with each prompt's text in place of its name, so that it is self-contained.
+    """Returns the spec with each prompt itself in place of its name, so that it is self-contained.
 
     A judge that names no prompt is asked in `arms` with the built-in prompts, one file for each arm, unless `arms` maps
     an arm to another prompt. `shared` are the study's instruction and rubric, inserted where a prompt names them.
+    `hidden` maps columns of the data that no judge may name to what to do instead; None if there are no columns at all.
     """
     if spec.callable:
+        _check_columns(spec, hidden)
         return spec
     # An arm is about ties, which do not apply to grades.
     asked = arms if spec.kind == "compare" else ("baseline",)
     own = arms if isinstance(arms, Mapping) else {}
-    named = spec.prompts or {arm: _study_prompt(own.get(arm, arm), spec.kind) for arm in asked}
+    named: Mapping[str, Prompt] = spec.prompts or {arm: _study_prompt(own.get(arm, arm), spec.kind) for arm in asked}
     if shared and not spec.prompts:
         named = {"baseline": "builtin:grade-rubric"}
-    prompts = {arm: _prompt_text(name, spec, folder, shared or {}) for arm, name in named.items()}
-    if len(set(prompts.values())) != len(prompts):
+    _check_inputs(spec)
+    prompts = {arm: _resolved(prompt, spec, folder, shared or {}) for arm, prompt in named.items()}
+    if len({messages_of(prompt) for prompt in prompts.values()}) != len(prompts):
         raise UsageError(f"judge {spec.name}: two arms have the same prompt", fix="leave one of them out")
-    return spec.model_copy(update={"prompts": prompts})
+    resolved = spec.model_copy(update={"prompts": prompts})
+    _check_columns(resolved, hidden)
+    return resolved
+
+
+def messages_of(prompt: Prompt) -> tuple[Message, ...]:
+    """Returns the messages that a prompt stands for: a text is one of the user's."""
+    return (Message("user", prompt),) if isinstance(prompt, str) else prompt
+
+
+def prompt_text(prompt: Prompt) -> str:
+    """Returns a prompt as one text to show, with the role above each message where there are several."""
+    if isinstance(prompt, str):
+        return prompt
+    return "\n\n".join(f"[{message.role}]\n{message.content}" for message in prompt)
+
+
+def columns_of(spec: JudgeSpec) -> tuple[str, ...]:
+    """Returns the columns of the data that a judge names, in its prompts or as inputs of a function, sorted by name."""
+    named = {name for prompt in spec.prompts.values() for name in prompt_placeholders(prompt)}
+    named |= set(spec.inputs) if spec.callable else set()
+    return tuple(sorted(name.removeprefix(ROW) for name in named if name.startswith(ROW)))
 
 
 def fence(shown: Presented) -> str:
@@ -52,7 +91,7 @@ def fence(shown: Presented) -> str:
     It is the same in both orders, so it reveals nothing that the texts do not.
     """
     first, second = sorted([shown.first, shown.second or ""])
-    return _mark(shown.task, first, second)
+    return _mark(shown.task, first, second, *(each for column in sorted(shown.columns.items()) for each in column))
 
 
 # The presentations of a stimulus are asked one after the other.
@@ -81,27 +120,113 @@ def _study_prompt(name: str, kind: JudgeKind) -> str:
     return name if "." in name or ":" in name else f"builtin:{builtin_name(kind, name)}"
 
 
-def _prompt_text(name: str, spec: JudgeSpec, folder: Path, shared: Mapping[str, str]) -> str:
-    builtin = name.startswith("builtin:")
-    text = builtin_prompt(name.removeprefix("builtin:")) if builtin else _read_prompt(name, spec, folder)
+def _check_inputs(spec: JudgeSpec) -> None:
+    known = sorted(ALLOWED)
+    for role, name in spec.inputs.items():
+        if role not in ALLOWED and not _is_column(role):
+            raise UsageError(
+                f"judge {spec.name}: inputs names {role!r}, which a judge is not shown",
+                fix=f"known: {', '.join(known)}, and row.COLUMN for a column of the data",
+            )
+        if name in spec.values:
+            raise UsageError(f"judge {spec.name}: {name!r} is in inputs and in values", fix="leave one of them out")
+
+
+def _is_column(role: str) -> bool:
+    return role.startswith(ROW) and role != ROW and not re.search(r"[{}\n]", role)
+
+
+def _check_columns(spec: JudgeSpec, hidden: Mapping[str, str] | None) -> None:
+    named = columns_of(spec)
+    if hidden is None and named:
+        raise UsageError(
+            f"judge {spec.name} names the column {named[0]!r}, but {NO_ROWS}",
+            fix=f"give it a fixed text in the judge's entry:  values: {{{_placeholder(spec, named[0])}: ...}}",
+        )
+    for column in named:
+        if hidden and column in hidden:
+            raise UsageError(f"judge {spec.name} names the column {column!r} of the data", fix=hidden[column])
+
+
+def _placeholder(spec: JudgeSpec, column: str) -> str:
+    """Returns what the prompts of a judge call a column."""
+    role = f"{ROW}{column}"
+    return spec.inputs.get(role, role)
+
+
+def _resolved(prompt: Prompt, spec: JudgeSpec, folder: Path, shared: Mapping[str, str]) -> Prompt:
+    """Reads a prompt by its name, respells it in our own names, and puts the study's texts and the judge's in."""
+    name, read = (prompt, _read(prompt, spec, folder)) if isinstance(prompt, str) else ("of messages", prompt)
+    what = f"judge {spec.name}: prompt {name}"
+    fillings = _fillings(spec, shared)
+    texts = [message.content for message in messages_of(read)]
+    builtin = isinstance(prompt, str) and prompt.startswith("builtin:")
+    spelling = "double" if builtin else spelling_of(texts, fillings, what=what)
+    made = [respelled(text, spelling, fillings, what=what) for text in texts]
+    if spelling == "double" and not (shared or spec.inputs or spec.values):
+        made = texts
     needed = {"task", "first", "second"} if spec.kind == "compare" else {"task", "first"}
-    if missing := needed - placeholders(text):
-        names = ", ".join(f"{{{{{name}}}}}" for name in sorted(missing))
-        raise UsageError(f"judge {spec.name}: prompt {name} lacks {names}", fix="add the placeholders")
-    if unknown := placeholders(text) - ALLOWED - shared.keys():
-        raise UsageError(f"judge {spec.name}: prompt {name} has unknown placeholders: {', '.join(sorted(unknown))}")
-    return _with_shared(text, shared) if shared else text
+    if missing := needed - {name for text in made for name in placeholders(text)}:
+        names = ", ".join(f"{{{{{spec.inputs.get(name, name)}}}}}" for name in sorted(missing))
+        raise UsageError(
+            f"{what} lacks {names}",
+            fix="add the placeholders, or say in the judge's inputs what it calls them:  inputs: {task: question}",
+        )
+    if isinstance(read, str):
+        return made[0]
+    return tuple(replace(message, content=text) for message, text in zip(read, made, strict=True))
 
 
-def _with_shared(text: str, shared: Mapping[str, str]) -> str:
-    """Fills in what is the same for every trial; the other placeholders stay."""
-    for name, value in shared.items():
+def _fillings(spec: JudgeSpec, shared: Mapping[str, str]) -> dict[str, str]:
+    """Maps every name that a template may use to what takes its place."""
+    for name, value in {**shared, **spec.values}.items():
         if held := placeholders(value):
             raise UsageError(f"the {name} holds {{{{{min(held)}}}}}", fix="rephrase it")
-    return fill(text, {known: f"{{{{{known}}}}}" for known in ALLOWED} | dict(shared))
+    roles = {role: role for role in ALLOWED if role not in spec.inputs} | {
+        name: role for role, name in spec.inputs.items()
+    }
+    return {name: f"{{{{{role}}}}}" for name, role in roles.items()} | dict(shared) | spec.values
 
 
-def _read_prompt(name: str, spec: JudgeSpec, folder: Path) -> str:
+def _read(name: str, spec: JudgeSpec, folder: Path) -> Prompt:
+    if name.startswith("builtin:"):
+        return builtin_prompt(name.removeprefix("builtin:"))
+    text = _read_file(name, spec, folder)
+    return _messages(text, name, spec) if name.lower().endswith(MESSAGES) else text
+
+
+def _messages(text: str, name: str, spec: JudgeSpec) -> tuple[Message, ...]:
+    """Returns the messages of a file. Raises UsageError if it is anything but a list of them."""
+    form = "- {role: system, content: ...}"
+    try:
+        found = _parsed(text, name)
+    except (ValueError, RecursionError, ConfigError) as error:
+        raise UsageError(f"judge {spec.name}: prompt {name} cannot be read: {error}", fix=f"a list:  {form}") from None
+    if not isinstance(found, list) or not found:
+        raise UsageError(f"judge {spec.name}: prompt {name} is no list of messages", fix=f"each one:  {form}")
+    for place, entry in enumerate(found, start=1):
+        if not isinstance(entry, dict) or set(entry) != {"role", "content"} or not isinstance(entry["content"], str):
+            raise UsageError(
+                f"judge {spec.name}: prompt {name}: message {place} has no role and content alone, both as text",
+                fix=f"each message:  {form}",
+            )
+        if entry["role"] not in ROLES:
+            raise UsageError(
+                f"judge {spec.name}: prompt {name}: message {place} has the role {entry['role']!r}",
+                fix=f"roles: {', '.join(ROLES)}",
+            )
+    return tuple(Message(entry["role"], entry["content"]) for entry in found)
+
+
+def _parsed(text: str, name: str) -> Any:  # noqa: ANN401  # whatever the file holds
+    if name.lower().endswith(".json"):
+        return json.loads(text, object_pairs_hook=without_doubles)
+    from umpirical.store.yaml_core import read
+
+    return read(text, name=name)
+
+
+def _read_file(name: str, spec: JudgeSpec, folder: Path) -> str:
     path = inside(folder, name, what=f"prompt of judge {spec.name},")
     if not path.is_file():
         raise UsageError(f"judge {spec.name}: no prompt file {name}", fix=f"create {path}, or use builtin:{spec.kind}")

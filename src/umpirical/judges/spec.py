@@ -1,14 +1,23 @@
 """The judge spec: what the user writes about a judge. Data only; nothing here does any work."""
 
+from collections import Counter
+from typing import Any, Literal
+
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from umpirical.domain.scales import Choice, GradeScale, JudgeKind
 from umpirical.judges.judge import Capabilities
 from umpirical.judges.patterns import AnswerPattern
-from umpirical.models.requests import Decoding
+from umpirical.models.requests import Decoding, Message
 from umpirical.models.spec import ModelSpec
 
-__all__ = ["AnswerSpec", "JudgeSpec"]
+__all__ = ["AnswerSpec", "JudgeSpec", "Occurrence", "Prompt"]
+
+Occurrence = Literal["only", "first", "last"]
+"""Which of several answers in one text counts."""
+
+Prompt = str | tuple[Message, ...]
+"""A text that is sent as one user message, or messages. In a study file, a text is the name of a file."""
 
 
 class _Spec(BaseModel):
@@ -16,11 +25,47 @@ class _Spec(BaseModel):
 
 
 class AnswerSpec(_Spec):
-    """How an answer is read. The default is JSON of the schema, or a bare label."""
+    """How an answer is read. The default is JSON of the schema, or a bare label; at most one shape replaces it."""
 
-    labels: dict[str, str] = Field(default={}, description="The judge's own words to labels of the scale: {A: '1'}.")
-    pattern: str | None = Field(default=None, description="Regular expression (RE2) with a group named answer.")
-    constrained: bool = Field(default=True, description="Send the JSON Schema, so that the server enforces it.")
+    labels: dict[str, str] = Field(
+        default={},
+        description="The judge's own words to labels of the scale: {A: '1', B: '2', C: tie, N/A: abstain}. Words for "
+        "abstain alone leave the scale's labels as they are.",
+    )
+    pattern: str | None = Field(
+        default=None, description="Shape: a regular expression (RE2) with a group named answer."
+    )
+    field: str | None = Field(
+        default=None,
+        pattern=r"^[^.\s]+(\.[^.\s]+)*$",
+        description="Shape: this field of a JSON object, such as winner or result.score; others may stand beside it.",
+    )
+    tag: str | None = Field(
+        default=None, pattern=r"^[A-Za-z_][\w.-]*$", description="Shape: <verdict>...</verdict>, for tag: verdict."
+    )
+    brackets: bool = Field(default=False, description="Shape: in double brackets, such as [[A]].")
+    last_line: bool = Field(default=False, description="Shape: the last line that is not blank.")
+    occurrence: Occurrence = Field(
+        default="only",
+        description="Which one counts if a shape is there more than once. only: all of them, if they say the same.",
+    )
+    reasoning: bool | str = Field(
+        default=False,
+        description="true, or a name: the field of the JSON that holds the reasoning. It comes first in the schema.",
+    )
+    constrained: bool | None = Field(
+        default=None,
+        description="Send the JSON Schema, so that the server enforces it. Default: only if the answer has no shape of "
+        "its own. Of those that have, only a field can be enforced.",
+    )
+
+    @field_validator("labels", mode="before")
+    @classmethod
+    def _spelled(cls, labels: Any) -> Any:  # noqa: ANN401  # whatever the file holds
+        """A judge that answers true or false is written so in a study file, where they are no text."""
+        if not isinstance(labels, dict):
+            return labels
+        return {str(word).lower() if isinstance(word, bool) else word: label for word, label in labels.items()}
 
     @field_validator("pattern")
     @classmethod
@@ -28,6 +73,42 @@ class AnswerSpec(_Spec):
         if pattern is not None:
             AnswerPattern(pattern)
         return pattern
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> "AnswerSpec":
+        shapes = self._shapes()
+        if len(shapes) > 1:
+            raise ValueError(f"an answer has one shape: leave out {' or '.join(shapes)}")
+        if self.occurrence != "only" and shapes in ([], ["last_line"]):
+            raise ValueError("occurrence goes with pattern, field, tag or brackets, which may be there more than once")
+        if isinstance(self.reasoning, str):
+            if not self.reasoning.strip() or "." in self.reasoning:
+                raise ValueError("reasoning is true, or the name of a field of the JSON")
+            if self.reasoning == self.field:
+                raise ValueError("the reasoning and the answer are one field")
+        if self.reasoning and shapes not in ([], ["field"]):
+            raise ValueError(f"reasoning names a field of JSON, and the answer is read by {shapes[0]}: leave one out")
+        return self
+
+    def _shapes(self) -> list[str]:
+        return [name for name in ("pattern", "field", "tag", "brackets", "last_line") if getattr(self, name)]
+
+    @property
+    def shape(self) -> str:
+        """The name of the shape that is set; empty for the default one."""
+        return next(iter(self._shapes()), "")
+
+    @property
+    def sends_schema(self) -> bool:
+        """Whether the schema is sent: free text cannot be held to one, and a prompt's own JSON has fields besides."""
+        if self.shape == "field":
+            return self.constrained is True
+        return not self.shape and self.constrained is not False
+
+    @property
+    def reasoning_field(self) -> str:
+        """The field of the JSON that holds the reasoning; empty if none is asked for."""
+        return self.reasoning if isinstance(self.reasoning, str) else "reasoning" if self.reasoning else ""
 
 
 class JudgeSpec(_Spec):
@@ -41,14 +122,18 @@ class JudgeSpec(_Spec):
         pattern=r"^([\w.]+|[\w./ -]+\.py):[\w.]+$",
         description="module:function, or path/file.py:function in the study's folder",
     )
+    batch: int = Field(default=0, ge=0, le=1000, description="Most questions that a callable takes in a list; 0: one.")
+    prompts: dict[str, Prompt] = Field(
+        default={},
+        description="Arm to prompt: builtin:NAME, or a file beside the study file. One that ends in .yaml or .json is "
+        "a list of messages, each with role and content. Default: the built-in.",
+    )
     inputs: dict[str, str] = Field(
         default={},
-        description="What the judge calls what it is shown: {task: question, first: answer_a, second: answer_b}.",
+        description="Our names of what a judge is shown to its own: {task: question, first: answer_a, second: "
+        "answer_b, row.reference: gold_answer}.",
     )
-    batch: int = Field(default=0, ge=0, le=1000, description="Most questions that a callable takes in a list; 0: one.")
-    prompts: dict[str, str] = Field(
-        default={}, description="Arm to prompt: builtin:NAME, or a file beside the study file. Default: the built-in."
-    )
+    values: dict[str, str] = Field(default={}, description="Placeholders of the prompts that are always the same text.")
     decoding: Decoding = Decoding()
     scale: GradeScale | None = None
     answer: AnswerSpec = AnswerSpec()
@@ -63,6 +148,10 @@ class JudgeSpec(_Spec):
             raise ValueError("batch is for a callable; a model has a batch of its own")
         if self.callable and self.prompts:
             raise ValueError("a callable renders its own prompt: leave prompts out")
+        if self.callable and self.values:
+            raise ValueError("values fill the placeholders of prompts, and a callable has none: leave values out")
+        if doubled := [name for name, count in Counter(self.inputs.values()).items() if count > 1]:
+            raise ValueError(f"inputs: {doubled[0]!r} is named twice")
         if (self.kind == "grade") != (self.scale is not None):
             raise ValueError("a grade judge needs a scale, and a compare judge has none")
         on_scale = (*(self.scale.labels if self.scale else Choice), "abstain")
@@ -73,4 +162,4 @@ class JudgeSpec(_Spec):
     @property
     def answer_field(self) -> str:
         """The field of a JSON answer that holds the verdict."""
-        return "verdict" if self.kind == "compare" else "grade"
+        return self.answer.field or ("verdict" if self.kind == "compare" else "grade")

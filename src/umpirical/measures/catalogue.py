@@ -146,6 +146,7 @@ MEASURES: Registry[MeasureSpec] = Registry(
         "abstention-rate": "umpirical.measures.calls.abstention_rate:SPEC",
         "unparsed-rate": "umpirical.measures.calls.unparsed_rate:SPEC",
         "failure-rate": "umpirical.measures.calls.failure_rate:SPEC",
+        "reasoning-contradiction": "umpirical.measures.calls.reasoning_contradiction:SPEC",
     },
     noun="measure",
 )

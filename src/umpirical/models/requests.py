@@ -16,6 +16,8 @@ __all__ = ["ChatRequest", "Decoding", "Message", "Model"]
 class Message:
     """One turn of a conversation."""
 
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
     role: Literal["system", "user", "assistant"]
     content: str
 

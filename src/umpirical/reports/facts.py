@@ -2,18 +2,28 @@
 
 import platform
 from collections.abc import Collection
+from dataclasses import asdict
 from decimal import ROUND_HALF_UP, Decimal
 from importlib.metadata import version
 
 from umpirical.domain.tallies import Tallies
 from umpirical.judges.factory import build_reader
+from umpirical.judges.prompt import prompt_text
 from umpirical.judges.spec import JudgeSpec
-from umpirical.reports.record import BudgetRecord, JudgeRecord, RunRecord, SpendRecord, TroubleRecord
+from umpirical.reports.record import (
+    BudgetRecord,
+    ContradictionRecord,
+    JudgeRecord,
+    ReasoningRecord,
+    RunRecord,
+    SpendRecord,
+    TroubleRecord,
+)
 from umpirical.runs.judgments import Reading, Spent
 from umpirical.runs.run import Run
 from umpirical.store.budget import Budget
 
-__all__ = ["judge_record", "run_record", "spend_record", "trouble_records"]
+__all__ = ["judge_record", "reasoning_record", "run_record", "spend_record", "trouble_records"]
 
 MOST_NAMES = 20
 """How many of the names that servers gave themselves are listed: a server may give another one each time."""
@@ -28,6 +38,7 @@ PACKAGES = ("duckdb", "numpy", "scipy")
 def judge_record(run: Run, reading: Reading) -> JudgeRecord:
     """The judge that a run asked."""
     spec, fingerprint = run.judge, run.manifest["fingerprint"]
+    prompts = {arm: prompt_text(prompt) for arm, prompt in spec.prompts.items()}
     model = f"{spec.model.adapter}: {spec.model.name}" if spec.model else f"python: {spec.callable}"
     return JudgeRecord(
         name=spec.name,
@@ -36,10 +47,10 @@ def judge_record(run: Run, reading: Reading) -> JudgeRecord:
         fingerprint=fingerprint,
         served_by=_names(reading.served_by),
         decoding=dict(spec.decoding.sent()) if spec.model else {},
-        instruction="\n\n".join(spec.prompts.values()),
-        answer_schema=build_reader(spec).schema(),
+        instruction="\n\n".join(prompts.values()),
+        answer_schema=build_reader(spec).schema() if spec.answer.shape in ("", "field") else "",
         capabilities=spec.capabilities.as_dict(),
-        prompts=spec.prompts,
+        prompts=prompts,
         scale=_scale(spec),
         grades=len(spec.scale.labels) or None if spec.scale else None,
     )
@@ -74,6 +85,19 @@ def trouble_records(reading: Reading) -> list[TroubleRecord]:
         for (outcome, why), count in sorted(reading.trouble.items(), key=lambda entry: (-entry[1], entry[0]))
         for example in [reading.examples[outcome, why]]
     ]
+
+
+def reasoning_record(reading: Reading) -> ReasoningRecord | None:
+    """Returns what the reasonings of a run say of its verdicts; None if no verdict came with one."""
+    reasons = reading.reasons
+    if not reasons.reasoned:
+        return None
+    return ReasoningRecord(
+        reasoned=reasons.reasoned,
+        stated=reasons.stated,
+        contradicted=reasons.contradicted,
+        examples=[ContradictionRecord(**asdict(each)) for each in reasons.contradictions],
+    )
 
 
 def spend_record(run: Run, spent: Spent) -> SpendRecord:

@@ -27,6 +27,7 @@ __all__ = [
     "AuditRow",
     "BudgetRecord",
     "ConditionRecord",
+    "ContradictionRecord",
     "CureRecord",
     "EstimateRecord",
     "GateRecord",
@@ -37,6 +38,7 @@ __all__ = [
     "LimitVerdict",
     "MeasureRecord",
     "Planted",
+    "ReasoningRecord",
     "Record",
     "ResultRecord",
     "RevisionRecord",
@@ -193,6 +195,26 @@ class AuditRow(Strict):
     graded: int = Field(default=0, description="Calls of a `grade` judge that gave a grade.")
 
 
+class ContradictionRecord(Strict):
+    """A verdict other than the one that its own reasoning states."""
+
+    trial_id: str
+    arm: str
+    family: str
+    said: str = Field(description="The verdict as it was read: a slot, `tie`, a grade.")
+    stated: str = Field(description="The verdict that the reasoning states.")
+    words: str = Field(description="The end of the reasoning; text from outside, to be shown as inert text.")
+
+
+class ReasoningRecord(Strict):
+    """The reasonings that came with verdicts, held against them."""
+
+    reasoned: int = Field(description="Verdicts with a reasoning.")
+    stated: int = Field(description="Verdicts whose reasoning states a verdict outright.")
+    contradicted: int = Field(description="Verdicts other than the one that their reasoning states.")
+    examples: list[ContradictionRecord] = Field(default=[], description="Some of them, with the judge's words.")
+
+
 class TroubleRecord(Strict):
     """One kind of answer that is no verdict, with the judge's words."""
 
@@ -301,6 +323,7 @@ class Record(Strict):
     """
 
     if TYPE_CHECKING:
+        reasoning: ReasoningRecord | None
         judge: JudgeRecord
         run: RunRecord
         complete: bool

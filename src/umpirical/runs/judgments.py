@@ -10,14 +10,16 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
+from umpirical.domain.judgments import Abstained, Failed, Outcome, ReasoningFinding, Unparsed, Verdict
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Presentation, Trial
 from umpirical.judges.answers import read_response
 from umpirical.judges.factory import build_reader
+from umpirical.judges.reasoning import ReasoningCheck
 from umpirical.judges.spec import JudgeSpec
+from umpirical.runs.reasons import Reasons
 from umpirical.runs.run import Run
 from umpirical.store.files import building
 from umpirical.store.parquet import row_writer
@@ -25,7 +27,16 @@ from umpirical.store.runs import responses_digest
 from umpirical.store.schemas import factor_row, judgment_schema
 from umpirical.store.snapshots import RunSnapshot, snapshot
 
-__all__ = ["Facts", "Reader", "Reading", "Spent", "judgment_row", "read_judgments", "reader_of", "trouble_of"]
+__all__ = [
+    "Facts",
+    "Reader",
+    "Reading",
+    "Spent",
+    "judgment_row",
+    "read_judgments",
+    "reader_of",
+    "trouble_of",
+]
 
 EXAMPLE_LENGTH = 400
 
@@ -90,6 +101,7 @@ class Reading:
     trouble: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Answers that are no verdict, by (outcome, reason)."""
     examples: dict[tuple[str, str], str] = field(default_factory=dict)
+    reasons: Reasons = field(default_factory=Reasons)
     spent: Spent = field(default_factory=Spent)
 
     def add(self, outcome: Outcome | None) -> None:
@@ -121,6 +133,7 @@ def read_judgments(
     opened = snapshot(run.store) if now is None else nullcontext(now)
     with opened as responses_now, building(run.folder / "judgments.parquet") as path:
         reading, scale, read = Reading(path), run.judge.scale, reader_of(run.judge)
+        reasoning = ReasoningCheck(build_reader(run.judge))
         state = hashlib.sha256()
         with row_writer(path, judgment_schema(facts.columns)) as write:
             for shard, responses in responses_now.walk():
@@ -130,20 +143,32 @@ def read_judgments(
                     stimulus, response = run.stimuli.part(part)[trial.stimulus_id], responses.get(trial.id)
                     outcome = None if response is None else read(response, trial.presentation)
                     reading.add(outcome)
+                    reasoned = None
                     if response is not None:
                         _note(reading, response)
+                        reasoned = reasoning.check(response, trial.presentation, outcome)
+                    if reasoned is not None and isinstance(outcome, Verdict):
+                        reading.reasons.add(trial, stimulus, outcome, reasoned)
                     seen(trial, stimulus, outcome, response)
-                    rows.append(judgment_row(trial, stimulus, outcome, scale, facts))
+                    found = None if reasoned is None else reasoned.finding
+                    rows.append(judgment_row(trial, stimulus, outcome, scale, facts, reasoning=found))
                 write(rows)
         reading.responses_sha256 = state.hexdigest()
         yield reading
 
 
-def judgment_row(
-    trial: Trial, stimulus: Stimulus, outcome: Outcome | None, scale: GradeScale | None, facts: Facts
+def judgment_row(  # noqa: PLR0913  # the trial, and what became of it
+    trial: Trial,
+    stimulus: Stimulus,
+    outcome: Outcome | None,
+    scale: GradeScale | None,
+    facts: Facts,
+    *,
+    reasoning: ReasoningFinding | None = None,
 ) -> dict[str, Any]:
     """Returns the row of one trial, as it is counted."""
-    return _row(trial, stimulus) | outcome_columns(outcome, scale) | facts.row(trial, stimulus, scale)
+    said = outcome_columns(outcome, scale) | {"reasoning": reasoning}
+    return _row(trial, stimulus) | said | facts.row(trial, stimulus, scale)
 
 
 def trouble_of(outcome: Outcome | None) -> tuple[tuple[str, str], str] | None:

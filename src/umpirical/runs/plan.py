@@ -1,6 +1,6 @@
 """The plan of a run: every trial, on disk, before anything is asked."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -56,16 +56,20 @@ class Design:
         return (Order.UV, Order.VU)
 
 
-def shown(stimulus: Stimulus, order: Order, kind: JudgeKind = "compare") -> Presented:
-    """Returns what the judge sees: the candidates in their slots, or the one to grade, without their origin."""
+def shown(stimulus: Stimulus, order: Order, kind: JudgeKind = "compare", columns: Collection[str] = ()) -> Presented:
+    """Returns what the judge sees: the candidates in their slots, or the one to grade, without their origin.
+
+    Of the columns of the user's data it sees those that it names.
+    """
     u, v = stimulus.candidates[0], stimulus.candidates[-1]
     first, second = (u, v) if order is Order.UV else (v, u)
-    return Presented(stimulus.task, first, second if kind == "compare" else None)
+    named = {name: stimulus.columns[name] for name in columns}
+    return Presented(stimulus.task, first, second if kind == "compare" else None, named)
 
 
 def request_for(judge: Judge, stimulus: Stimulus, presentation: Presentation) -> Request:
     """Returns what a judge is sent for one trial. Planning, pricing and asking all render it here, so they agree."""
-    return judge.request(shown(stimulus, presentation.order, judge.kind), presentation)
+    return judge.request(shown(stimulus, presentation.order, judge.kind, judge.columns), presentation)
 
 
 def write_plan(

@@ -35,7 +35,9 @@ select cluster, arm, family, stratum, delta, count(*) as planned,
   count(*) filter (choice = 'tie') as tie,
   count(*) filter (outcome = 'abstained') as abstained, count(*) filter (outcome = 'unparsed') as unparsed,
   count(*) filter (outcome = 'failed') as failed, count(*) filter (outcome = 'unasked') as unasked,
-  count(*) filter (outcome = 'verdict' and choice is null) as graded
+  count(*) filter (outcome = 'verdict' and choice is null) as graded,
+  count(reasoning) as reasoned, count(*) filter (reasoning <> 'states-none') as stated,
+  count(*) filter (reasoning = 'contradicts') as contradicted
 from judgment group by all order by all
 """
 

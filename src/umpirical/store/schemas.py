@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
@@ -57,6 +57,7 @@ def stimulus_schema() -> "pa.Schema":
             ("task_family", text),
             ("quad", text),
             ("version", text),
+            ("columns", text),
         ]
     )
 
@@ -82,6 +83,7 @@ def stimulus_row(stimulus: Stimulus) -> dict[str, Any]:
         "task_family": stimulus.task_family,
         "quad": stimulus.quad,
         "version": stimulus.version,
+        "columns": canonical_json(dict(stimulus.columns)),
     }
 
 
@@ -104,6 +106,7 @@ def stimulus_from_row(row: Mapping[str, Any]) -> Stimulus:
         task_family=row.get("task_family") or "",
         quad=row.get("quad") or "",
         version=row.get("version") or "",
+        columns=json.loads(row.get("columns") or "{}"),
     )
 
 
@@ -129,11 +132,13 @@ def factor_row(presentation: Presentation) -> dict[str, Any]:
 def _plain(value: Any) -> Any:  # noqa: ANN401  # a factor is of any type
     if isinstance(value, Enum):
         return value.value
-    return _parts(value) if is_dataclass(value) else value
+    return _parts(value) if isinstance(value, Layout) else value
 
 
 # Many trials share one layout.
-_parts = lru_cache(maxsize=256)(asdict)
+@lru_cache(maxsize=256)
+def _parts(layout: Layout) -> dict[str, Any]:
+    return asdict(layout)
 
 
 def presentation_from_row(row: Mapping[str, Any]) -> Presentation:
@@ -279,6 +284,7 @@ def judgment_schema(facts: Mapping[str, str]) -> "pa.Schema":
             ("score", pa.float64()),
             ("confidence", pa.float64()),
             ("why", text),
+            ("reasoning", text),
             *((name, types[kind]) for name, kind in facts.items()),
         ]
     )

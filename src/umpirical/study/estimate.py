@@ -320,7 +320,8 @@ def _output(
     limit = spec.decoding.max_tokens
     if recorded.output_tokens is not None:
         return Tokens(ceil(recorded.output_tokens), limit), "recorded"
-    if load.constrained:
+    # A reasoning in the schema may be of any length.
+    if load.constrained and not spec.answer.reasoning:
         return Tokens(min(CONSTRAINED_TOKENS, limit or CONSTRAINED_TOKENS), limit), "constrained"
     return Tokens(limit, limit), "max-tokens" if limit else "none"
 

@@ -14,6 +14,7 @@ from umpirical.domain.responses import Response
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Trial
 from umpirical.judges.judge import Judge, Request
+from umpirical.judges.prompt import prompt_text
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED
@@ -224,5 +225,5 @@ def _at_most(run: Run, pricer: Pricer | None, pending: Sequence[tuple[Trial, Sti
 def _text(request: Request) -> str:
     """Returns what a judge is shown; a function of the user's own writes its own prompt, and is shown the parts."""
     if isinstance(request, ChatRequest):
-        return "\n\n".join(message.content for message in request.messages)
+        return request.messages[0].content if len(request.messages) == 1 else prompt_text(request.messages)
     return str(request.payload())

@@ -5,18 +5,24 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-__all__ = ["fill", "placeholders", "shipped_template"]
+__all__ = ["fill", "occurrences", "placeholders", "shipped_template"]
 
-_PLACEHOLDER = re.compile(r"\{\{ *([a-z_]+) *\}\}")
+_PLACEHOLDER = re.compile(r"\{\{ *([a-z_]+ *|row\.[^{}\n]*)\}\}")
+"""A name, or a column of the data, whose name may hold anything but braces."""
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
     """`template` with every `{{name}}` replaced. A value that holds `{{task}}` keeps it, verbatim."""
-    return _PLACEHOLDER.sub(lambda match: values[match[1]], template)
+    return _PLACEHOLDER.sub(lambda match: values[match[1].strip()], template)
 
 
 def placeholders(template: str) -> set[str]:
-    return {match[1] for match in _PLACEHOLDER.finditer(template)}
+    return set(occurrences(template))
+
+
+def occurrences(template: str) -> list[str]:
+    """The names of all placeholders, in order, each as often as it stands there."""
+    return [match[1].strip() for match in _PLACEHOLDER.finditer(template)]
 
 
 @cache

@@ -54,7 +54,7 @@ def _one_by_one(judge: Callable[..., Any], arguments: Arguments, spec: "JudgeSpe
 
 
 def _in_batches(judge: Callable[..., Any], spec: "JudgeSpec") -> Callable[[Presented], Any]:
-    names = {role: spec.inputs.get(role, role) for role in roles_of(spec)}
+    names = {role: role for role in roles_of(spec)} | spec.inputs
 
     def question(shown: Presented) -> dict[str, object]:
         values = shown_values(shown)

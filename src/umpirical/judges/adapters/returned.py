@@ -22,8 +22,11 @@ def judgment_text(field: str, value: object, reason: object = None) -> str:
 
     Only a value on the scale will be read as a verdict, so any may be given: None, NaN and what is off the scale too.
     """
-    whole = {field: value} if not isinstance(reason, str) or not reason else {"reasoning": reason, field: value}
-    return json.dumps(whole, default=_part)
+    *outer, last = field.split(".")
+    whole: dict[str, object] = {last: value}
+    for name in reversed(outer):
+        whole = {name: whole}
+    return json.dumps({"reasoning": reason, **whole} if isinstance(reason, str) and reason else whole, default=_part)
 
 
 def returned_text(answer: object, field: str) -> str:

@@ -72,7 +72,8 @@ class LabelReader:
         words = spec.answer.labels or {str(choice): str(choice) for choice in Choice}
         self._labels = {ABSTAIN: ABSTAIN} | dict(words)
         self._pattern = re.compile(spec.answer.pattern) if spec.answer.pattern else None
-        self._closed = spec.answer.constrained and self._pattern is None
+        self._closed = spec.answer.sends_schema
+        self._known = spec.answer.shape in ("", "pattern")
 
     def read(
         self, response: Response, outcome: Outcome, layout: Layout | None = None
@@ -82,6 +83,8 @@ class LabelReader:
             return Undecided("the answer was not read")
         if not response.logprobs:
             return Undecided(NO_LOGPROBS)
+        if not self._known:
+            return Undecided("tokens are read for the default shape of an answer and for a pattern, not for this one")
         tokens = read_tokens(response.logprobs)
         if tokens is None:
             return Undecided("the log-probabilities are not those of a list of tokens")

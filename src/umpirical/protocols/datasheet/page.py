@@ -65,6 +65,7 @@ SECTIONS = (
     _section("stimuli"),
     _section("failures"),
     _section("trouble"),
+    _section("reasoning", shown=lambda sheets: sheets[0].reasoning is not None),
     _section("audit"),
     _section("spend"),
     _section("claims"),

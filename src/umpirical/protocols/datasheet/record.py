@@ -13,6 +13,7 @@ from umpirical.reports.record import (
     JudgeRecord,
     LimitRecord,
     MeasureRecord,
+    ReasoningRecord,
     Record,
     RunRecord,
     SpendRecord,
@@ -133,6 +134,9 @@ class Datasheet(Record):
     measures: list[MeasureRecord]
     audit: list[AuditRow]
     trouble: list[TroubleRecord]
+    reasoning: ReasoningRecord | None = Field(
+        default=None, description="Reasonings held against their verdicts; null if no verdict came with one."
+    )
     findings: list[str] = Field(description="What the measures say, by stated rules, in plain sentences.")
     non_claims: list[str]
     limits: list[LimitRecord] = Field(default=[])

@@ -23,12 +23,13 @@ from umpirical.protocols.datasheet.profile import sketch
 from umpirical.protocols.datasheet.record import Datasheet, ExampleRecord, GradeRow, StimuliRecord
 from umpirical.protocols.datasheet.stimuli import stimuli_record
 from umpirical.reports.audit import audit_rows
-from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
+from umpirical.reports.facts import judge_record, reasoning_record, run_record, spend_record, trouble_records
 from umpirical.reports.record import (
     AuditRow,
     JudgeRecord,
     MeasureRecord,
     Planted,
+    ReasoningRecord,
     RunRecord,
     SpendRecord,
     TroubleRecord,
@@ -82,6 +83,7 @@ def datasheet_of_read(read: ReadRun) -> Datasheet:
         measure_all(tallies, kind=run.judge.kind, protocol="datasheet"),
         tallies.calls,
         trouble_records(reading),
+        reasoning=reasoning_record(reading),
         planted=_planted(run.judge, run.stimuli),
         stimuli=stimuli_record(run.stimuli, run.manifest.get("gates", [])),
         spend=spend_record(read.run, reading.spent),
@@ -106,6 +108,7 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
     trouble: list[TroubleRecord],
     *,
     planted: Planted,
+    reasoning: ReasoningRecord | None = None,
     stimuli: StimuliRecord | None = None,
     spend: SpendRecord | None = None,
     examples: Sequence[ExampleRecord] = (),
@@ -121,6 +124,7 @@ def assemble(  # noqa: PLR0913  # the parts of a datasheet, each once
         measures=[measure_record(spec, measure, planted) for spec, measure in measured],
         audit=audit,
         trouble=trouble,
+        reasoning=reasoning,
         findings=[],
         non_claims=NON_CLAIMS,
         stimuli=stimuli,

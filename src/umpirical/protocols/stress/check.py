@@ -5,6 +5,7 @@ from difflib import get_close_matches
 
 from umpirical.domain.attempts import Attempt
 from umpirical.domain.errors import UsageError
+from umpirical.judges.prompt import prompt_text
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.protocols.protocol import Checked
@@ -54,6 +55,8 @@ def _dataset_notes(originals: Originals) -> Iterator[str]:
         yield f"  {summary.unlabelled:,} rows have no label: nothing is said of agreement with them"
     if summary.empty_responses:
         yield f"  {summary.empty_responses:,} responses are empty, and are kept"
+    for column, empty in originals.empty_columns.items():
+        yield f"  {empty:,} of the rows taken have no {column!r}, which a prompt names: an empty text is shown"
     if originals.repeated:
         yield f"  {originals.repeated:,} rows repeat an earlier one: they say nothing new, and are left out"
 
@@ -110,5 +113,5 @@ def _rubric_problems(study: StressStudy) -> Iterator[str]:
         return
     for judge in study.spec.judges:
         for arm, prompt in judge.prompts.items():
-            if study.rubric not in prompt:
+            if study.rubric not in prompt_text(prompt):
                 yield f"judge {judge.name}, prompt {arm}: it does not contain the rubric that validators follow"

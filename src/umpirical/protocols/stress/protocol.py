@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from umpirical.datasets.readers import format_of
-from umpirical.datasets.spec import LimitsSpec
+from umpirical.datasets.spec import ColumnsSpec, LimitsSpec
 from umpirical.domain.digests import Json
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
@@ -64,7 +64,8 @@ class StressProtocol(Protocol[StressStudy, StressReport]):
         instruction, rubric = text(spec.instruction) or INSTRUCTION, text(spec.rubric)
         named = spec.instruction is not None or spec.rubric is not None
         shared = {"instruction": instruction, "rubric": rubric or NO_RUBRIC} if named else {}
-        judges = [resolve_prompts(judge, folder, spec.design.arms, shared) for judge in spec.judges]
+        hidden = _hidden(spec.dataset.columns)
+        judges = [resolve_prompts(judge, folder, spec.design.arms, shared, hidden) for judge in spec.judges]
         # The command that reproduces a run needs the option too.
         commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
         return StressStudy(
@@ -172,6 +173,16 @@ class StressProtocol(Protocol[StressStudy, StressReport]):
 
     def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> Started:
         return start_stress_study(folder, data, told=told)
+
+
+def _hidden(columns: ColumnsSpec) -> dict[str, str]:
+    """Maps the columns that a judge cannot name to what to do instead."""
+    hidden = {columns.response: "write {{first}}: a test shows another text than the column does"}
+    if columns.task is not None:
+        hidden[columns.task] = "write {{task}}, which is the same"
+    if columns.label is not None:
+        hidden[columns.label] = "take it out: it is the label, and would tell the judge the answer"
+    return hidden
 
 
 def write_stress_pages(reports: Sequence[StressReport], folder: Path) -> Path:

@@ -16,6 +16,7 @@ from umpirical.reports.record import (
     LimitRecord,
     LimitVerdict,
     MeasureRecord,
+    ReasoningRecord,
     Record,
     RunRecord,
     SpendRecord,
@@ -196,6 +197,9 @@ class StressReport(Record):
     worst: list[WorstItem] = Field(default=[])
     audit: list[AuditRow]
     trouble: list[TroubleRecord]
+    reasoning: ReasoningRecord | None = Field(
+        default=None, description="Reasonings held against their verdicts; null if no verdict came with one."
+    )
     spend: SpendRecord | None = None
     review: ReviewRecord | None = Field(
         default=None, description="What people said of the texts; null if none was asked."

@@ -37,8 +37,16 @@ from umpirical.protocols.stress.verdicts import judge_answers, judge_test
 from umpirical.protocols.writing import BY_PEOPLE
 from umpirical.registry import Registry
 from umpirical.reports.audit import audit_rows
-from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
-from umpirical.reports.record import JudgeRecord, Planted, RunRecord, SpendRecord, TroubleRecord, measure_record
+from umpirical.reports.facts import judge_record, reasoning_record, run_record, spend_record, trouble_records
+from umpirical.reports.record import (
+    JudgeRecord,
+    Planted,
+    ReasoningRecord,
+    RunRecord,
+    SpendRecord,
+    TroubleRecord,
+    measure_record,
+)
 from umpirical.runs.judgments import Facts, read_judgments
 from umpirical.runs.run import Run
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation, Perturbation
@@ -116,6 +124,7 @@ def stress_report_of(run: Run) -> StressReport:
         margin=about["margin"],
         scale=scale,
         planted=_planted(run.judge, scale, stimuli),
+        reasoning=reasoning_record(reading),
         review=_review(stimuli.manifest),
     )
 
@@ -134,6 +143,7 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
     scale: GradeScale,
     margin: float = MARGIN,
     planted: Planted = MappingProxyType({}),
+    reasoning: ReasoningRecord | None = None,
     review: ReviewRecord | None = None,
 ) -> StressReport:
     """Assembles the report of one judge on one set of stress tests. Verdicts are about the judge's own prompt."""
@@ -163,6 +173,7 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
         worst=_worst(worst, tests),
         audit=audit,
         trouble=list(trouble),
+        reasoning=reasoning,
         spend=spend,
         review=review,
         non_claims=NON_CLAIMS,

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from umpirical.datasets.spec import DatasetSpec
+from umpirical.judges.prompt import columns_of
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.review.spec import ReviewSpec, ReviewTerms
@@ -175,6 +176,11 @@ class StressStudy(Study[StressStudySpec]):
     """The criteria that judges follow."""
     guideline: str = ""
     """The rules that reviewers follow."""
+
+    @property
+    def named_columns(self) -> tuple[str, ...]:
+        """The columns of the dataset that some judge names, besides those that the dataset itself names."""
+        return tuple(sorted({column for judge in self.spec.judges for column in columns_of(judge)}))
 
     @property
     def review_terms(self) -> ReviewTerms:

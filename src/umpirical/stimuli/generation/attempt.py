@@ -230,6 +230,7 @@ def _stimulus(commission: Commission, settled: Attempt, agreeing: int) -> Stimul
         gold_from=gold_from,
         evidence=evidence,
         strata=source.strata,
+        columns=source.columns,
     )
 
 

@@ -63,6 +63,7 @@ def _stimulus(perturbation: ProvedPerturbation, original: Stimulus, changed: str
         gold_from=original.gold_from,
         evidence=prove(perturbation, original.candidates[0], changed),
         strata=original.strata,
+        columns=original.columns,
     )
 
 
