@@ -11,6 +11,7 @@ LETTERS = Statements(None, {"A": "1", "B": "2", "C": "tie"})
 NUMBERS = Statements(None, {"1": "1", "2": "2", "tie": "tie"})
 FIVE = Statements(GradeScale("ordinal", ("1", "2", "3", "4", "5")), {label: label for label in "12345"})
 PASS = Statements(GradeScale("binary", ("fail", "pass")), {"FAIL": "fail", "PASS": "pass"})
+NO = Statements(GradeScale("binary", ("no", "yes")), {"No": "no", "Yes": "yes"})
 UNIT = Statements(GradeScale("interval", low=0, high=1), {"abstain": "abstain"})
 
 PREFERENCES = [
@@ -45,6 +46,7 @@ PREFERENCES = [
     ("A and B are equally good.", TIE),
     ("I call it a tie.", TIE),
     ("[[C]]", TIE),
+    ("<analysis>Response B is better.</analysis>", TWO),
     # The last statement counts.
     ("A is better on paper. Still, I prefer B.", TWO),
     ("Assistant B is better. Then I checked the sums. Assistant A is better.", ONE),
@@ -53,6 +55,8 @@ PREFERENCES = [
     ("A isn't better than B.", None),
     ("I cannot say that A is better.", None),
     ("A is no better than B.", None),
+    ("It is not the case, as one reads, that A is better.", None),
+    ("It is not so that A is better.", None),
     ("B is never the winner.", None),
     ("A and B are not equally good.", None),
     ("It is not a tie.", None),
@@ -105,6 +109,8 @@ GRADES = [
     (FIVE, "The score is 8.", None),
     (FIVE, "There are 4 errors in the answer.", None),
     (PASS, "Verdict: FAIL", "fail"),
+    (NO, "My conclusion is: No.", "no"),
+    (NO, "It is not so that my conclusion is: No.", None),
     (PASS, "My conclusion is: PASS.", "pass"),
     (PASS, "I grade this answer as FAIL.", "fail"),
     (PASS, "I do not grade this answer as FAIL.", None),
@@ -134,6 +140,7 @@ def test_candidates_that_are_called_by_numbers_need_a_noun():
 def test_the_words_of_a_layout_are_used_and_ordinals_only_where_they_say_the_slot():
     swapped = Statements(None, {"second": "1", "first": "2", "tie": "tie"}, ordinals=False)
     assert swapped.last("The first candidate is better.") is TWO
+    assert swapped.last("Candidate first is better.") is TWO
     lettered = Statements(None, {"B": "1", "A": "2"}, ordinals=False)
     assert lettered.last("Candidate A is better.") is TWO
     assert lettered.last("The first candidate is better.") is None

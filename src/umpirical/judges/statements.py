@@ -32,10 +32,11 @@ _AFTER_LETTER = (
 """What may follow a letter that is a name: in `A response is better`, A is an article."""
 
 _QUOTED = re.compile(r"[\"“]([^\"“”\n]*)[\"”]")
+_TAG = re.compile(r"</?[A-Za-z][\w.-]{0,40}>")
 _BRACKETED = re.compile(r"\[\[([^\[\]\n]*)\]\]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _CLAUSE = re.compile(
-    r"[,;()—–]|\s-\s|\b(?:but|although|though|while|whereas|however|yet|so|therefore|thus|hence|because|since)\b"
+    r"[,;()—–]|\s-\s|\b(?:but|although|though|while|whereas|however|yet|so(?! that)|therefore|thus|hence|because|since)\b"
     r"|\band\b(?=\s+(?:the\s+)?§[12]\s+(?:is|was|wins|does)\b)"
 )
 _NEGATED = re.compile(r"\b(?:not|no|never|neither|nor|none|nothing|hardly|cannot|without|doubt|unclear)\b|n['’]t\b")
@@ -134,16 +135,19 @@ class Statements:
         for sentence in _SENTENCE.split(self._marked(reasoning)):
             if sentence.rstrip().endswith("?"):
                 continue
+            denied = False
             for clause in _CLAUSE.split(sentence):
-                if _UNSURE.search(clause):
+                # `It is not the case, as some think, that A is better`: the negation is in another clause.
+                if _UNSURE.search(clause) or (denied and clause.lstrip().startswith("that ")):
                     break
+                denied = denied or _NEGATED.search(clause) is not None
                 found = found if (said := self._stated(clause)) is None else said
         return found
 
     def _marked(self, text: str) -> str:
         """Returns the text in small letters, with §1 and §2 for the candidates and without longer quotations."""
         text = _QUOTED.sub(lambda match: " … " if re.search(r"\s", match[1].strip()) else match[1], text)
-        text = re.sub(r"[ \t]+", " ", text.replace("*", "").replace("`", ""))
+        text = re.sub(r"[ \t]+", " ", _TAG.sub("\n", text).replace("*", "").replace("`", ""))
         text = _BRACKETED.sub(lambda match: self._bracketed(match[1]), text)
         if self._scale is None:
             text = self._names.sub(lambda match: f"§{(match.lastgroup or '')[1]}", text)
@@ -173,7 +177,7 @@ class Statements:
                 ending = _NUMBER_ENDS if match[1][-1].isdigit() else _WORD_ENDS
                 # `Clarity deserves a 4` is about clarity.
                 whole = subject < match.end() or not clause[: match.start()].strip(" :")
-                if whole and negated > match.start(1) and ending.match(clause, match.end()):
+                if whole and negated >= match.start(1) and ending.match(clause, match.end()):
                     stated = self._on_scale(match[1])
         return stated
 
@@ -196,7 +200,7 @@ def _name(place: int, word: str, label: str) -> str:
     escaped, group = re.escape(word) if len(word) == 1 else f"(?i:{re.escape(word)})", f"s{label}_{place}"
     own = rf"(?i:['’]s\s+{_NOUN}\b)?"
     if word in ORDINALS:
-        return rf"(?P<{group}>(?i:\b(?:the\s+)?{word}\s+(?:{_NOUN}|one))\b{own})"
+        return rf"(?P<{group}>(?i:\b(?:the\s+)?(?:{word}\s+(?:{_NOUN}|one)|{_NOUN}\s+{word}))\b{own})"
     named = rf"(?i:\b(?:the\s+)?{_NOUN})\s?[#(]?{escaped}\b\)?{own}"
     if word.isdigit():
         return rf"(?P<{group}>{named})"
