@@ -21,6 +21,7 @@ COMMANDS = {
     "run": "Measure the judges of a study, or resume a run that stopped.",
     "more": "Ask just what would settle what a run leaves open, and measure both together.",
     "report": "Reread a run, or all runs of a study, and write the report. Needs no key.",
+    "measure": "Measure verdicts that a judge gave in the past, from a file. Makes no calls.",
     "readouts": "Read a run in other ways: log-probabilities, both orders. Makes no calls, recommends one.",
     "runs": "List the runs of a study.",
     "verify": "Hold a run to its digests, and a published datasheet to its responses. Makes no calls.",
