@@ -55,7 +55,8 @@ def _format_of(path: Path) -> str:
             return _format_of_lines(path)
         case ".json":
             return _format_of_document(path)
-    raise UsageError(f"{path.name}: the ending says no format", fix=f"--format, one of {', '.join(FORMATS)}")
+        case _:
+            raise UsageError(f"{path.name}: the ending says no format", fix=f"--format, one of {', '.join(FORMATS)}")
 
 
 def _format_of_lines(path: Path) -> str:

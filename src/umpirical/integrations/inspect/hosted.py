@@ -7,7 +7,7 @@ and measures the run. So the run can be reread, compared and exported like any o
 
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -21,9 +21,10 @@ from inspect_ai.scorer import SampleScore, Score
 
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.domain.responses import Response, Usage
-from umpirical.domain.stimuli import Stimulus
-from umpirical.domain.trials import BASELINE, Trial
-from umpirical.integrations.inspect.samples import score_of, trial_metadata
+from umpirical.domain.trials import Trial
+from umpirical.integrations.inspect.metrics import metrics, undefined
+from umpirical.integrations.inspect.samples import planned, score_of, trial_metadata
+from umpirical.judges.factory import build_renderer
 from umpirical.judges.judge import prompt_id
 from umpirical.models.adapters.inspect.calls import ask, chat_messages, generate_config
 from umpirical.models.adapters.inspect.replies import asked_parameters
@@ -32,15 +33,13 @@ from umpirical.models.recording import Recording
 from umpirical.models.redaction import environment_secrets
 from umpirical.models.requests import ChatRequest
 from umpirical.protocols.study import Study
-from umpirical.reports.numbers import measured_value
-from umpirical.reports.record import EstimateRecord, MeasureRecord
 from umpirical.runs.judgments import Reader, reader_of
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run, open_run
 from umpirical.store.lock import one_at_a_time
 from umpirical.store.schemas import response_from_row, response_row
 from umpirical.study.prepare import prepare_run
-from umpirical.study.run import FinishedRun, finished_run
+from umpirical.study.run import finished_run
 from umpirical.study.trust import note_run
 
 __all__ = ["HostedRun", "host", "hosted_run"]
@@ -120,8 +119,8 @@ class HostedRun:
         self._take(scores)
         finished = finished_run(self.run.folder)
         self.summary.clear()
-        self.summary.update(_summary(finished))
-        return _metrics(finished)
+        self.summary.update({**finished.summary(), "run": str(finished.folder), "undefined": undefined(finished)})
+        return metrics(finished)
 
     def _take(self, scores: Sequence[SampleScore]) -> None:
         """Puts the answers into the run's journal; one that is already there stays as it is."""
@@ -155,7 +154,7 @@ class HostedRun:
 
     @cached_property
     def _metadata(self) -> dict[str, dict[str, Any]]:
-        return {trial.id: trial_metadata(trial, stimulus) for trial, stimulus in reversed(list(_planned(self.run)))}
+        return {trial.id: trial_metadata(trial, stimulus) for trial, stimulus in reversed(list(planned(self.run)))}
 
     @cached_property
     def _read(self) -> Reader:
@@ -170,12 +169,13 @@ def host(study: Study[Any]) -> HostedRun:
     with one_at_a_time(study.folder):
         note_run(study.folder, place.name)
         run = prepare_run(study, judge, folder=place, fresh=True)
-    asked = run.call.open_judge()
+    judge_of_run = build_renderer(run.judge)
+    assert judge_of_run is not None  # noqa: S101  # it is a model
     requests: dict[str, ChatRequest] = {}
-    for trial, stimulus in _planned(run):
+    for trial, stimulus in planned(run):
         if trial.id not in requests:
-            request = request_for(asked, stimulus, trial.presentation)
-            assert isinstance(request, ChatRequest)  # noqa: S101  # the judge is a model
+            request = request_for(judge_of_run, stimulus, trial.presentation)
+            assert isinstance(request, ChatRequest)  # noqa: S101  # likewise
             if prompt_id(request) != trial.prompt_id:
                 raise StoreError("the judge or its stimuli changed while the run was planned", fix="start it again")
             requests[trial.id] = request
@@ -191,16 +191,10 @@ def hosted_run(folder: str) -> HostedRun:
     return _hosted[folder]
 
 
-def _planned(run: Run) -> Iterator[tuple[Trial, Stimulus]]:
-    for shard in range(run.shards):
-        for trial, part in run.store.plan_shard(shard):
-            yield trial, run.stimuli.part(part)[trial.stimulus_id]
-
-
-def _refuse_additions(planned: GenerateConfig, sent: GenerateConfig) -> None:
+def _refuse_additions(said: GenerateConfig, sent: GenerateConfig) -> None:
     """Raises if a setting of Inspect's was added to what was planned: it would be another judge, and not say so."""
     for name, value in sent.model_dump(exclude_none=True).items():
-        if name not in NOT_ASKED and getattr(planned, name) is None and name != "max_tokens":
+        if name not in NOT_ASKED and getattr(said, name) is None and name != "max_tokens":
             raise UsageError(
                 f"Inspect sent {name}={value}, which the judge does not say",
                 fix="leave it out; a judge file (-T judge=) says how its answers are drawn",
@@ -215,36 +209,3 @@ def _answer(trial_id: str, metadata: Mapping[str, Any] | None) -> Response | Non
     if row["trial_id"] != trial_id:
         raise StoreError(f"sample {trial_id} has the response to another trial", fix="take the log as Inspect wrote it")
     return response_from_row(row)
-
-
-def _metrics(finished: FinishedRun) -> dict[str, float]:
-    """Returns the decision, as the exit code of a command that decides, and every headline measure with a value."""
-    found = {"decision": float(finished.decision.exit_code)} if finished.decision else {}
-    for measure in _headline(finished):
-        if _why_not(measure) is None and isinstance(measure.result, EstimateRecord):
-            found[_name(measure)] = measure.result.value
-    return found
-
-
-def _summary(finished: FinishedRun) -> dict[str, Any]:
-    """Returns what is no number: why a measure has no value, what is decided, and where the documents are."""
-    undefined = {_name(m): why for m in _headline(finished) if (why := _why_not(m)) is not None}
-    return {**finished.summary(), "run": str(finished.folder), "undefined": undefined}
-
-
-def _why_not(measure: MeasureRecord) -> str | None:
-    """Returns why a measure is no metric of Inspect's, which is a bare number; None if it is one."""
-    if not isinstance(measure.result, EstimateRecord):
-        return measure.result.reason
-    if measure.result.censoring == "none":
-        return None
-    return f"only a bound is known: {measured_value(measure, measure.result)}"
-
-
-def _headline(finished: FinishedRun) -> list[MeasureRecord]:
-    """Returns the measures of the whole design; those of its strata are in the documents."""
-    return [m for m in finished.record.measures if not m.stratum and not getattr(m, "group", "")]
-
-
-def _name(measure: MeasureRecord) -> str:
-    return measure.name if measure.arm == BASELINE else f"{measure.name}, {measure.arm}"

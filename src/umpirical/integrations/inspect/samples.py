@@ -1,6 +1,6 @@
 """How a trial, its outcome and its response look in an Inspect log."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, assert_never
 
 from inspect_ai.scorer import Score
@@ -9,8 +9,16 @@ from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Ver
 from umpirical.domain.responses import Response
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Trial
+from umpirical.runs.run import Run
 
-__all__ = ["score_of", "trial_metadata"]
+__all__ = ["planned", "score_of", "trial_metadata"]
+
+
+def planned(run: Run) -> Iterator[tuple[Trial, Stimulus]]:
+    """Yields every trial of a run's plan with its stimulus; several stimuli may share one trial."""
+    for shard in range(run.shards):
+        for trial, part in run.store.plan_shard(shard):
+            yield trial, run.stimuli.part(part)[trial.stimulus_id]
 
 
 def trial_metadata(trial: Trial, stimulus: Stimulus) -> dict[str, Any]:
