@@ -13,6 +13,7 @@ from tests.integrations.inspect.hosting import KEY, inspect_eval, only_log, umpi
 from tests.runs.loopback import CALLS, REFUSED, swayed_answer
 from tests.stimuli.built import lend_stimuli
 from umpirical.cli import main
+from umpirical.domain.errors import UsageError
 from umpirical.testing import ChatServer
 
 STUDY = """\
@@ -114,6 +115,12 @@ def test_the_metrics_are_the_decision_and_the_measures_that_have_a_value(sides):
     assert "only a bound is known" in summary["undefined"]["detection-threshold"]
     assert summary["decision"] == sheet["decision"]["verdict"] == "do-not-use"
     assert Path(summary["html"]).is_file()
+
+
+def test_the_words_in_the_log_are_not_measured_as_if_they_were_grades(sides):
+    hosted, *_ = sides
+    with pytest.raises(UsageError, match="has been measured"):
+        umpirical.measure_verdicts(only_log(hosted))
 
 
 def test_no_key_is_written_down(sides):

@@ -22,15 +22,21 @@ def read_inspect(path: Path, asking: Asking) -> VerdictFile:
     else:
         found = read_document(path)
         header, samples = found, list(entries(found, "samples", where=path.name))
-    task = text_of((header.get("eval") or {}).get("task"))
-    if task.startswith("umpirical/"):
+    if _is_ours(header.get("eval")):
         raise UsageError(
-            f"{path.name} is a log of {task}: its samples are trials, and their run has been measured",
+            f"{path.name} is a log of our own task: its samples are trials, and their run has been measured",
             fix="umpirical report RUN, with the run that the log's metadata names",
         )
     verdicts = tuple(_verdicts(samples, asking.columns.get("label", "")))
     notes = ("What an epoch repeats is the answer and its grade: a change of grade may come from a change of answer.",)
     return VerdictFile("inspect", "grade", verdicts, notes=notes if _has_epochs(samples) else ())
+
+
+def _is_ours(spec: object) -> bool:
+    """Whether a log is of a task of this package, whose scores are words for outcomes, and no grades."""
+    about = spec if isinstance(spec, Mapping) else {}
+    names = (text_of(about.get(name)) for name in ("task", "task_registry_name"))
+    return any(name.startswith("umpirical/") for name in names)
 
 
 def _from_archive(path: Path) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:

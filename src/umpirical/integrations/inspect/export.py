@@ -20,7 +20,7 @@ from umpirical.store.snapshots import snapshot
 from umpirical.study.run import FinishedRun, finished_run
 
 if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog, EvalResults, EvalSample, EvalSpec
+    from inspect_ai.log import EvalLog, EvalResults, EvalSample, EvalSpec, EvalStats
     from inspect_ai.model import ModelOutput
 
 __all__ = ["export_run"]
@@ -60,8 +60,19 @@ def _log(run: Run, finished: FinishedRun) -> "EvalLog":
         status="success" if finished.record.complete else "cancelled",
         eval=_spec(run, finished, [str(sample.id) for sample in samples]),
         results=_results(finished, samples),
+        stats=_stats(samples),
         samples=samples,
     )
+
+
+def _stats(samples: "list[EvalSample]") -> "EvalStats":
+    """Returns from when to when the judge was asked; Inspect shows the time between."""
+    from inspect_ai.log import EvalStats
+
+    times = sorted(str(sample.started_at) for sample in samples if sample.started_at)
+    if not times:
+        return EvalStats()
+    return EvalStats(started_at=times[0], completed_at=times[-1])
 
 
 def _samples(run: Run) -> "Iterator[EvalSample]":
@@ -101,6 +112,7 @@ def _sample(
         scores=None if error else {"verdict": score},
         metadata={**trial_metadata(trial, stimulus), **(score.metadata or {}), "attempts": response.attempts},
         error=error,
+        model_usage={output.model: output.usage} if output.usage else {},
         started_at=response.asked_at or None,
         total_time=response.latency_ms / 1000,
     )
@@ -143,6 +155,9 @@ def _spec(run: Run, finished: FinishedRun, ids: list[str]) -> "EvalSpec":
 
     model = run.judge.model
     return EvalSpec(
+        eval_id=run.name,
+        run_id=run.name,
+        task_id=run.name,
         created=str(run.manifest["created"]),
         task=f"umpirical/{finished.protocol.name}",
         dataset=EvalDataset(name=str(run.manifest.get("study", run.name)), samples=len(ids), sample_ids=ids),
