@@ -11,6 +11,7 @@ from umpirical.api.results import Measures
 from umpirical.datasets.verdicts.past_verdict import PastVerdict, VerdictFile
 from umpirical.datasets.verdicts.scales import on_scale, scale_of
 from umpirical.domain.digests import digest
+from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
 from umpirical.domain.measures import Measure, Undefined
 from umpirical.domain.scales import Choice, GradeScale, JudgeKind
@@ -39,8 +40,11 @@ GOLD = (
     *("accuracy", "within-one", "mean-absolute-error", "grade-bias", "weighted-kappa", "krippendorff-alpha"),
     *("spearman", "balanced-accuracy", "mcc"),
 )
-NOMINAL = ("accuracy", "balanced-accuracy", "krippendorff-alpha", "flip-rate", "verdict-entropy", "modal-share", *CALLS)
+NOMINAL = ("accuracy", "balanced-accuracy", "krippendorff-alpha", "flip-rate", "verdict-entropy", "modal-share")
 """What can be said of labels without order."""
+
+UNORDERED = "unordered"
+"""The family of calls whose order is not known."""
 
 NEVER = (
     "Dark current: nobody showed the judge blank or equal answers and kept what it said.",
@@ -123,13 +127,21 @@ Asked = tuple[PastVerdict, int]
 
 
 def _numbered(verdicts: Iterable[PastVerdict]) -> list[Asked]:
-    """Numbers the repeats of each item in each order, as they stand in the file."""
+    """Numbers the repeats of each item in each order: as the file counts them, or as they stand in it."""
     times: Counter[tuple[str, Order | None]] = Counter()
-    asked = []
+    repeats: dict[str, int] = {}
+    asked, seen = [], set[tuple[str, Order | None, int]]()
     for verdict in verdicts:
         key = verdict.item, verdict.order
-        asked.append((verdict, times[key]))
+        number = repeats.setdefault(verdict.repeat, len(repeats)) if verdict.repeat else times[key]
         times[key] += 1
+        if (*key, number) in seen:
+            raise UsageError(
+                f"item {verdict.item!r:.80} was judged twice in repeat {verdict.repeat!r:.40}",
+                fix="is it the right column? --item, --order and --repeat name others",
+            )
+        seen.add((*key, number))
+        asked.append((verdict, number))
     return asked
 
 
@@ -142,18 +154,22 @@ def _grade_measures(asked: Sequence[Asked], scale: GradeScale, place: Path) -> l
 
 
 def _pair_measures(asked: Sequence[Asked], place: Path) -> list[tuple[MeasureSpec, Measure]]:
-    """Measures the orders of pairs; and, with the winning content as a label, the repeats and the gold labels."""
-    rows = [_row(each, NATURAL, _outcome(each[0], None), None, PAIR_FACTS) for each in asked if each[0].order]
+    """Measures the orders of pairs; and, with the winning content as a label, the repeats and the gold labels.
+
+    A row that does not say its order is counted as a call, and nothing else is known about it.
+    """
+    rows = [_row(e, NATURAL if e[0].order else UNORDERED, _outcome(e[0], None), None, PAIR_FACTS) for e in asked]
     write_rows(place, rows, judgment_schema(PAIR_FACTS.columns))
-    pairs = tally_judgments(place, "compare") if rows else Tallies()
+    pairs = tally_judgments(place, "compare")
     place.unlink()
     # Another order is another question: it is a repeat only of the same order.
-    named = [_row(each, ORIGINAL, _content(each[0]), CONTENTS, ITEM_FACTS, by_order=True) for each in asked]
+    ordered = [each for each in asked if each[0].order]
+    named = [_row(each, ORIGINAL, _content(each[0]), CONTENTS, ITEM_FACTS, by_order=True) for each in ordered]
     write_rows(place, named, judgment_schema(ITEM_FACTS.columns))
     with stress_counts(place) as counts:
         labels = counts.tallies(CONTENTS)
     choices = [(spec, measure) for spec in SPECS for measure in spec.compute(pairs, BASELINE)]
-    return [*choices, *_by_name(NOMINAL, labels)]
+    return [*choices, *_by_name(NOMINAL, labels), *_by_name(CALLS, pairs)]
 
 
 def _by_name(names: Iterable[str], tallies: Tallies) -> list[tuple[MeasureSpec, Measure]]:
@@ -199,14 +215,12 @@ def _outcome(verdict: PastVerdict, scale: GradeScale | None) -> Outcome:
 
 
 def _content(verdict: PastVerdict) -> Outcome:
-    """Returns which content won, as a label. In an order that is not known, nobody knows what a slot held."""
+    """Returns which content won, as a label."""
     given = verdict.given
     if not isinstance(given, Choice):
         return _outcome(verdict, CONTENTS)
     if given is Choice.TIE:
         return Verdict("tie")
-    if verdict.order is None:
-        return Unparsed(given, "the file does not say which answer was in the slot")
     return Verdict("u" if (given is Choice.SLOT_1) == (verdict.order is Order.UV) else "v")
 
 

@@ -9,6 +9,7 @@ import zlib
 import pytest
 
 import umpirical
+from umpirical.cli import main
 from umpirical.datasets.verdicts import archives
 from umpirical.datasets.verdicts.scales import parse_scale, scale_of
 from umpirical.domain.errors import ConfigError, UsageError
@@ -86,14 +87,47 @@ def test_one_order_tells_nothing_about_orders(tmp_path):
     assert said["accuracy"] == (3, 5)
 
 
-def test_slots_without_an_order_name_no_answer(tmp_path):
+def test_a_table_without_orders_names_answers_as_its_labels_do(tmp_path):
     file = tmp_path / "verdicts.csv"
     file.write_text("item,verdict,label\na,1,1\nb,2,1\nc,tie,tie\n")
     [found] = umpirical.measure_verdicts(file, kind="compare")
     said = figures(found)
     assert "both orders" in said["named-slot-1-rate"]
-    assert "one cluster" in said["accuracy"]
-    assert found.measures.get("unparsed-rate").result.numerator == 2
+    assert said["accuracy"] == (2, 3)
+    assert said["unparsed-rate"] == (0, 3)
+    assert any("which answer came first" in note for note in found.notes)
+
+
+def test_a_row_without_an_order_is_a_call_of_which_nothing_else_is_known(tmp_path):
+    file = tmp_path / "verdicts.csv"
+    file.write_text("item,order,verdict,label\na,uv,1,1\na,vu,2,1\nb,uv,1,2\nb,vu,2,2\nc,,1,1\n")
+    [found] = umpirical.measure_verdicts(file)
+    said = figures(found)
+    assert said["same-answer-rate"] == (2, 2)
+    assert said["accuracy"] == (2, 4)
+    assert said["unparsed-rate"] == (0, 5)
+
+
+def test_repeats_are_paired_as_the_file_counts_them(tmp_path):
+    rows = ["item,order,repeat,verdict"]
+    for item in "ab":
+        # In repeat 1 slot 1 wins in both orders; in repeat 2 slot 2 does. As the rows stand, u and then v would win.
+        rows += [f"{item},uv,1,1", f"{item},uv,2,2", f"{item},vu,2,2", f"{item},vu,1,1"]
+    file = tmp_path / "verdicts.csv"
+    file.write_text("\n".join(rows) + "\n")
+    [found] = umpirical.measure_verdicts(file)
+    said = figures(found)
+    assert said["same-slot-rate"] == (2, 2)
+    assert said["same-answer-rate"] == (0, 2)
+    # Each pair in each order was answered once by u and once by v.
+    assert said["flip-rate"] == (4, 4)
+
+
+def test_the_same_repeat_twice_is_refused(tmp_path):
+    file = tmp_path / "verdicts.csv"
+    file.write_text("item,repeat,score\na,1,3\na,1,4\n")
+    with pytest.raises(UsageError, match="judged twice in repeat '1'"):
+        umpirical.measure_verdicts(file)
 
 
 def test_mt_bench(tmp_path):
@@ -449,6 +483,24 @@ def test_documents_that_are_none_of_ours_are_refused(tmp_path, text, message):
     file.write_text(text)
     with pytest.raises(UsageError, match=message):
         umpirical.measure_verdicts(file)
+
+
+def test_the_command_prints_both_for_people_and_for_programs(tmp_path, capsys):
+    file = tmp_path / "verdicts.csv"
+    file.write_text(TABLE.replace(",j\n", ",\x1b]0;owned\x07\n"))
+    for options in ([], ["--json"]):
+        with pytest.raises(SystemExit) as ended:
+            main(["measure", str(file), *options])
+        assert ended.value.code == 0
+        said = capsys.readouterr().out
+        assert "\x1b" not in said
+        if options:
+            [found] = json.loads(said)
+            assert found["counts"]["failed"] == 1
+            assert {each["name"] for each in found["measures"]} >= {"same-slot-rate", "accuracy", "failure-rate"}
+        else:
+            assert "Same slot in both orders: 0.250" in said
+            assert "What these verdicts cannot tell:" in said
 
 
 def test_a_column_that_is_not_there_is_named(tmp_path):

@@ -77,7 +77,7 @@ def _judgebench(row: Row) -> Iterator[PastVerdict]:
         if isinstance(judgment, Mapping) and judgment:
             given = choice_of(judgment.get("decision"))
         task = text_of(found.get("original_id")) or item
-        yield PastVerdict(text_of(found.get("judge_name")), item, given, task, order, gold)
+        yield PastVerdict(text_of(found.get("judge_name")), item, given, task, order, gold=gold)
 
 
 def _two(found: object, row: Row) -> list[Mapping[str, Any]]:

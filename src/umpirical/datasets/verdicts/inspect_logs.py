@@ -69,6 +69,7 @@ def _verdicts(samples: Iterable[Mapping[str, Any]], label: str) -> Iterator[Past
                 judge,
                 text_of(sample.get("id")),
                 scores.get(judge, failed),
+                repeat=text_of(sample.get("epoch")),
                 gold=gold if isinstance(gold, str) else "",
             )
 

@@ -35,6 +35,8 @@ class PastVerdict:
     """Items of one task are not independent of each other; empty if every item is a task of its own."""
     order: Order | None = None
     """Which content was in slot 1; None if the file does not say, and for a grade."""
+    repeat: str = ""
+    """What the file calls the repeat; empty if it counts none, and the rows stand in their order."""
     gold: str = ""
     """The right grade; for a pair, the better content, `u` or `v`, or `tie`. Empty if it is not known."""
 

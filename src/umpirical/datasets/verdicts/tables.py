@@ -25,19 +25,24 @@ NAMES = {
 }
 """What columns are called, by role, likeliest names first."""
 
+UNORDERED = "No column says which answer came first: all rows are taken to name the answers as the label does."
+
 
 def read_table(path: Path, asking: Asking, form: str) -> VerdictFile:
     return read_rows(list(table_rows(path, form)), asking, path.name)
 
 
 def read_rows(rows: Sequence[Row], asking: Asking, name: str) -> VerdictFile:
-    """Returns the verdicts in the rows of a table. A column of repeats is only needed by people: rows are counted."""
+    """Returns the verdicts in the rows of a table."""
     known = list(dict.fromkeys(column for row in rows for column in row.values))
     columns = _columns(asking, known, name)
     kind: JudgeKind = asking.kind or ("compare" if "order" in columns else "grade")
     orders = _orders(rows, columns, name) if kind == "compare" else {}
     verdicts = [_verdict(row, columns, kind, orders) for row in rows]
-    return VerdictFile("table", kind, tuple(verdicts), notes=(_read_as(columns, kind),))
+    notes = (_read_as(columns, kind),)
+    if kind == "compare" and "order" not in columns:
+        notes += (UNORDERED,)
+    return VerdictFile("table", kind, tuple(verdicts), notes=notes)
 
 
 def _verdict(row: Row, columns: dict[str, str], kind: JudgeKind, orders: dict[str, Order]) -> PastVerdict:
@@ -53,7 +58,8 @@ def _verdict(row: Row, columns: dict[str, str], kind: JudgeKind, orders: dict[st
         item=_text(value("item")),
         given=read(value("verdict")),
         task=_text(value("task")),
-        order=None if is_missing(order) else orders[plain_text(order)],
+        order=_order(order, orders) if "order" in columns else Order.UV,
+        repeat=_text(value("repeat")),
         gold="" if is_missing(label) else gold(label),
     )
 
@@ -73,6 +79,10 @@ def _columns(asking: Asking, known: Sequence[str], name: str) -> dict[str, str]:
             listed = ", ".join(known[:30])
             raise UsageError(f"{name}: no column is called like a {role}; there are: {listed}", fix=f"--{role} COLUMN")
     return columns
+
+
+def _order(word: object, orders: dict[str, Order]) -> Order | None:
+    return None if is_missing(word) else orders.get(plain_text(word))
 
 
 def _orders(rows: Iterable[Row], columns: dict[str, str], name: str) -> dict[str, Order]:
