@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import wraps
 from pathlib import Path
@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from umpirical.api.counts import first_problem, measure_counts
 from umpirical.api.results import Measures, Report
-from umpirical.api.studies import JudgeEntry, Scale, dataset_entry, datasheet_study, is_typed, write_text_file
+from umpirical.api.studies import JudgeEntry, Scale, datasheet_study, stress_study
 from umpirical.domain.errors import SpendRefused, UsageError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
@@ -28,13 +28,14 @@ from umpirical.reports.record import Record, measure_record
 from umpirical.runs.executor import LOCAL, Unwatched
 from umpirical.runs.loop import STOPPER, Stopper
 from umpirical.study.estimate import PlanEstimate
-from umpirical.study.file import load_study, parse_study_data
+from umpirical.study.file import load_study
 from umpirical.study.preflight import Preflight, PreflightPlan
 from umpirical.study.run import Watch, measure_judges
 from umpirical.study.spending import enough
-from umpirical.study.trust import Agree, agree_to_all, agree_to_none, ensure_trusted
+from umpirical.study.trust import Agree, agree_to_all, agree_to_none
 
 if TYPE_CHECKING:
+    from umpirical.api.verdicts import MeasuredVerdicts
     from umpirical.protocols.datasheet.record import Datasheet
     from umpirical.protocols.stress.record import StressReport
 
@@ -45,6 +46,8 @@ __all__ = [
     "load_async",
     "measure",
     "measure_async",
+    "measure_verdicts",
+    "measure_verdicts_async",
     "run",
     "run_async",
     "stress",
@@ -153,25 +156,21 @@ def stress(  # noqa: PLR0913  # each by its name
     `repeats` times and, if that is more than once, changed texts twice, which shows the judge's own noise. The other
     parameters are those of `datasheet`.
     """
-    place = Path(folder)
-    dataset = dataset_entry(data, place, {"response": response, "label": label, "task": task}, scale, sample)
-    chosen, found = JudgeEntry(name, "grade", None, deadline).of(judge, place)
-    texts = {
-        key: write_text_file(place, key, text)
-        for key, text in (("rubric", rubric), ("instruction", instruction))
-        if text
-    }
-    stressed = {"repeats": repeats, **({} if tests is None else {"tests": list(tests)})}
-    entry = {key: value for key, value in chosen.items() if key not in ("kind", "scale")}
-    keys = {"study": "stress", "seed": seed, "concurrency": concurrency, "stress": stressed, "judges": [entry]}
-    # A caller who names a file wants it read, wherever it is.
-    try:
-        study = parse_study_data({**keys, **texts, "dataset": dataset}, place, outside=True)
-    except ValidationError as error:
-        raise UsageError(first_problem(error), fix="see docs/stress-tests.md for what may be said") from None
-    study = replace(study, found={entry["name"]: found} if found is not None else {})
-    named = [entry["name"]] if is_typed(judge, place) else []
-    ensure_trusted(study, _agree(trust=trust), named=named, data=False)
+    study = stress_study(
+        judge,
+        data,
+        Path(folder),
+        agree=_agree(trust=trust),
+        texts={"rubric": rubric, "instruction": instruction},
+        columns={"response": response, "label": label, "task": task},
+        scale=scale,
+        tests=tests,
+        repeats=repeats,
+        sample=sample,
+        seed=seed,
+        concurrency=concurrency,
+        entry=JudgeEntry(name, "grade", None, deadline),
+    )
     [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress, preflight))
     return report
 
@@ -244,6 +243,32 @@ def measure(
     return Measures(measure_record(spec, measure) for spec, measure in found)
 
 
+def measure_verdicts(
+    file: str | Path,
+    *,
+    form: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    kind: JudgeKind | None = None,
+    scale: Scale | str | None = None,
+) -> "list[MeasuredVerdicts]":
+    """Measures verdicts that judges gave in the past, as they stand in a file; one result for each judge in it.
+
+    `file` is a log of Inspect's, the results of DeepEval, promptfoo or MLflow, a file of MT-Bench, Arena-Hard or
+    JudgeBench, or a table. `form` is the format, if the file does not show it. `columns` are those of a table by role:
+    verdict, item, order, repeat, label, judge, task. `kind` is compare or grade. `scale` has all grades that could have
+    been given; by default, those that were. Each result also says what such data can and cannot tell.
+    """
+    from umpirical.api.studies import grade_scale
+    from umpirical.api.verdicts import measure_file
+    from umpirical.datasets.verdicts.formats import read_verdicts
+    from umpirical.datasets.verdicts.past_verdict import Asking
+    from umpirical.datasets.verdicts.scales import parse_scale
+
+    said = parse_scale(scale) if isinstance(scale, str) else None if scale is None else grade_scale(scale)
+    found = read_verdicts(Path(file), Asking(dict(columns or {}), kind, said), form)
+    return measure_file(found, said)
+
+
 def _twin(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
     """The same function in a thread, so that the event loop is not blocked. If cancelled, answers so far are kept."""
 
@@ -274,6 +299,7 @@ stress_async = _twin(stress)
 run_async = _twin(run)
 load_async = _twin(load)
 measure_async = _twin(measure)
+measure_verdicts_async = _twin(measure_verdicts)
 
 
 def _agree(*, trust: bool) -> Agree:

@@ -9,6 +9,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from umpirical.api.counts import first_problem
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale, JudgeKind
@@ -18,10 +21,11 @@ from umpirical.judges.user_code import load_user_object
 from umpirical.protocols.study import STUDY_FILE, Study
 from umpirical.store.files import write_text
 from umpirical.store.yaml_files import load_yaml
+from umpirical.study.file import parse_study_data
 from umpirical.study.targets import WAYS, judge_entry, judge_name, judges_study
 from umpirical.study.trust import Agree, ensure_trusted
 
-__all__ = ["JudgeEntry", "Scale", "dataset_entry", "datasheet_study", "is_typed", "write_text_file"]
+__all__ = ["JudgeEntry", "Scale", "datasheet_study", "grade_scale", "stress_study"]
 
 Scale = GradeScale | Sequence[str] | tuple[float, float]
 """What a judge may answer: labels from lowest to highest, the two ends of an interval, or any `GradeScale`."""
@@ -97,7 +101,7 @@ def datasheet_study(  # noqa: PLR0913  # each by its name
     )
     names = [judge.name for judge in study.spec.judges]
     ensure_trusted(
-        study, agree, named=[name for name, judge in zip(names, judges, strict=True) if is_typed(judge, folder)]
+        study, agree, named=[name for name, judge in zip(names, judges, strict=True) if _is_typed(judge, folder)]
     )
     found = {name: each for name, (_, each) in zip(names, written, strict=False) if each is not None}
     study = _as_they_say(replace(study, found=found))
@@ -131,13 +135,50 @@ def _as_they_say(study: Study[Any]) -> Study[Any]:
     return replace(study, spec=study.spec.model_copy(update={"judges": judges})) if said else study
 
 
+def stress_study(  # noqa: PLR0913  # each by its name
+    judge: object,
+    data: str | Path | Iterable[Mapping[str, Any]],
+    folder: Path,
+    *,
+    agree: Agree,
+    texts: Mapping[str, str],
+    columns: Mapping[str, str | None],
+    scale: Scale | None = None,
+    tests: Sequence[str] | None = None,
+    repeats: int = 3,
+    sample: int | None = None,
+    seed: int = 1,
+    concurrency: int = 16,
+    entry: JudgeEntry | None = None,
+) -> Study[Any]:
+    """Returns a study of a judge on changed versions of the caller's data, in a folder, as a file would describe it.
+
+    `texts` are the rubric and the instruction; an empty one is left out. `columns` are those of the data by role.
+    Raises NotTrusted unless `agree` agrees to what files say about the judge.
+    """
+    dataset = _dataset_entry(data, folder, columns, scale, sample)
+    chosen, found = (entry or JudgeEntry(kind="grade")).of(judge, folder)
+    written = {key: _write_text_file(folder, key, text) for key, text in texts.items() if text}
+    stressed = {"repeats": repeats, **({} if tests is None else {"tests": list(tests)})}
+    plain = {key: value for key, value in chosen.items() if key not in ("kind", "scale")}
+    keys = {"study": "stress", "seed": seed, "concurrency": concurrency, "stress": stressed, "judges": [plain]}
+    # A caller who names a file wants it read, wherever it is.
+    try:
+        study = parse_study_data({**keys, **written, "dataset": dataset}, folder, outside=True)
+    except ValidationError as error:
+        raise UsageError(first_problem(error), fix="see docs/stress-tests.md for what may be said") from None
+    named = [plain["name"]] if _is_typed(judge, folder) else []
+    ensure_trusted(study, agree, named=named, data=False)
+    return replace(study, found={plain["name"]: found} if found is not None else {})
+
+
 def _from_folder(target: str, folder: Path) -> str:
     """Finds a judge file in the folder, or in the working directory; returns its path from the folder."""
     elsewhere = target.endswith((".yaml", ".yml")) and not (folder / target).is_file() and Path(target).is_file()
     return os.path.relpath(target, folder) if elsewhere else target
 
 
-def is_typed(judge: object, folder: Path) -> bool:
+def _is_typed(judge: object, folder: Path) -> bool:
     """Whether the caller has said everything about a judge, and not named a file that says it."""
     if not isinstance(judge, str | Path):
         return True
@@ -168,6 +209,14 @@ def _name(text: str) -> str:
     return judge_name(re.sub(r"[^A-Za-z0-9._-]", "-", text)).strip("._-") or "judge"
 
 
+def grade_scale(scale: Scale) -> GradeScale:
+    """Returns a scale that a caller has described."""
+    if isinstance(scale, GradeScale):
+        return scale
+    said = _scale(scale)
+    return GradeScale(said["kind"], tuple(said.get("labels", ())), said.get("low"), said.get("high"))
+
+
 def _scale(scale: Scale) -> dict[str, Any]:
     if isinstance(scale, GradeScale):
         labels = {"labels": list(scale.labels)} if scale.labels else {"low": scale.low, "high": scale.high}
@@ -178,7 +227,7 @@ def _scale(scale: Scale) -> dict[str, Any]:
     return {"kind": "interval", "low": first, "high": scale[1]}
 
 
-def dataset_entry(
+def _dataset_entry(
     data: str | Path | Iterable[Mapping[str, Any]],
     folder: Path,
     columns: Mapping[str, str | None],
@@ -208,7 +257,7 @@ def _rows_file(rows: Iterable[Mapping[str, Any]], folder: Path) -> Path:
     return path
 
 
-def write_text_file(folder: Path, key: str, text: str) -> str:
+def _write_text_file(folder: Path, key: str, text: str) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{key}-{digest('text', text)[:12]}.txt"
     write_text(folder / name, text)

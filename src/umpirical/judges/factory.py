@@ -6,6 +6,7 @@ from typing import Any
 
 from umpirical.domain.digests import Json, canonical_json, digest
 from umpirical.domain.errors import UsageError
+from umpirical.domain.responses import Response
 from umpirical.judges.adapters.catalogue import Adapted, judge_adapter_of
 from umpirical.judges.answers import AnswerReader
 from umpirical.judges.judge import Judge
@@ -16,8 +17,9 @@ from umpirical.judges.shapes import shape_of
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
 from umpirical.models.adapters.catalogue import ADAPTERS, Calling
+from umpirical.models.requests import ChatRequest
 
-__all__ = ["build_judge", "build_reader"]
+__all__ = ["build_judge", "build_reader", "build_renderer"]
 
 APART: dict[str, bool | set[str]] = {"name": True, "deadline": True, "model": {"price", "timeout", "attempts"}}
 """Left out of the fingerprint: what a call costs and how long it may take changes no answer."""
@@ -51,6 +53,26 @@ def build_reader(spec: JudgeSpec) -> AnswerReader:
     )
 
 
+def build_renderer(spec: JudgeSpec) -> Judge | None:
+    """Builds only what renders questions: enough to show them again, without a key or a server.
+
+    None for the user's own judge, which renders its prompt itself.
+    """
+    if spec.callable:
+        return None
+    reader = build_reader(spec)
+    return _model_judge(spec, reader, {**spec.model_dump(mode="json", exclude=APART), "reader": reader.version}, None)
+
+
+class _Unasked:
+    """A model that only stands for its name."""
+
+    async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
+        raise NotImplementedError(f"{request.model} is not open, and trial {trial_id} cannot be asked")
+
+    async def close(self) -> None: ...
+
+
 def _object_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], adapted: Adapted) -> ObjectJudge:
     assert spec.callable is not None  # noqa: S101  # the caller checked it
     return ObjectJudge(
@@ -66,7 +88,7 @@ def _object_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], 
     )
 
 
-def _model_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], calling: Calling) -> ModelJudge:
+def _model_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], calling: Calling | None) -> ModelJudge:
     assert spec.model is not None  # noqa: S101  # the spec checked it
     adapter = ADAPTERS.get(spec.model.adapter)
     if not all(adapter.reads(messages_of(prompt)[-1].content, spec.kind) for prompt in spec.prompts.values()):
@@ -74,7 +96,7 @@ def _model_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], c
     return ModelJudge(
         name=spec.name,
         kind=spec.kind,
-        model=adapter.open(spec.model, replace(calling, kind=spec.kind)),
+        model=_Unasked() if calling is None else adapter.open(spec.model, replace(calling, kind=spec.kind)),
         model_name=spec.model.name,
         endpoint=canonical_json(
             spec.model.model_dump(mode="json", include={"adapter", "base_url", "batch", "model_args"})

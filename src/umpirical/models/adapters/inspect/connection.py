@@ -13,22 +13,22 @@ import math
 import warnings
 from collections.abc import Mapping
 from contextvars import Context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.errors import UsageError
 from umpirical.models.adapters.inspect.batches import Batches
-from umpirical.models.adapters.inspect.failures import failure_of, not_billed
-from umpirical.models.adapters.inspect.replies import asked_parameters, read_completion, read_usage, sent_parameters
+from umpirical.models.adapters.inspect.calls import Asked, ask, chat_messages, generate_config
+from umpirical.models.adapters.inspect.replies import asked_parameters
 from umpirical.models.adapters.inspect.wire import MOST_BYTES, bound
 from umpirical.models.caller import CallFailed, Connection, Reply, backoff
 from umpirical.models.recording import Recording, largest_body
 from umpirical.models.redaction import environment_secrets
-from umpirical.models.requests import ChatRequest, Decoding, Message
+from umpirical.models.requests import ChatRequest, Decoding
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, GenerateConfig, ModelCall, ModelOutput
+    from inspect_ai.model import ChatMessage, GenerateConfig
     from inspect_ai.model import Model as Provided
 
 __all__ = ["InspectConnection", "Provider"]
@@ -83,17 +83,6 @@ class Provider:
         return opened
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """How one attempt ended: with an output, or with an error."""
-
-    output: "ModelOutput | None"
-    error: Exception | None
-    call: "ModelCall | None"
-    """Request and reply as the provider's client had them; None if the provider does not report them."""
-    sent: str
-
-
 class InspectConnection(Connection):
     """One model behind Inspect AI. Opened at once; after `close` it reopens when it is asked."""
 
@@ -130,19 +119,12 @@ class InspectConnection(Connection):
     async def send(self, request: ChatRequest, *, trial_id: str) -> Reply:
         messages, config = self._prepare(request, trial_id)
         asked = await self._ask(messages, config, largest_body(request.decoding))
-        if asked.output is None:
-            assert asked.error is not None  # noqa: S101  # there is no output
-            failed = failure_of(asked.error)
-            # For a batch, the status says nothing about the bill: it may come from the download of the results.
-            failed.turned_down = self._batches is None and not_billed(asked.error)
-            failed.sent = asked.sent
-            raise failed
-        refused = asked.call is not None and asked.call.error and asked.output.usage is None
-        usage = None if refused else read_usage(asked.output)
         try:
-            return replace(read_completion(asked.output, asked.call), usage=usage, sent=asked.sent)
+            return asked.reply()
         except CallFailed as failed:
-            failed.sent, failed.usage, failed.turned_down = asked.sent, usage, bool(refused)
+            if asked.output is None and self._batches is not None:
+                # The status says nothing about the bill: it may come from the download of the results.
+                failed.turned_down = False
             raise
 
     async def close(self) -> None:
@@ -150,12 +132,12 @@ class InspectConnection(Connection):
             opened, self._opened = self._opened, None
             await opened.api.aclose()
 
-    async def _ask(self, messages: "list[ChatMessage]", config: "GenerateConfig", most: int) -> _Asked:
+    async def _ask(self, messages: "list[ChatMessage]", config: "GenerateConfig", most: int) -> Asked:
         """Asks in a context of its own, so that Inspect's transcript of the call is freed with it."""
         if self._batches is None:
             context = Context()
             context.run(MOST_BYTES.set, most)
-            asking = asyncio.create_task(_ask(self._open(), messages, config, self._version), context=context)
+            asking = asyncio.create_task(ask(self._open(), messages, config, self._version), context=context)
             try:
                 # Inspect has the same deadline, but leaves it to each provider's client what ends with it.
                 async with asyncio.timeout(self._seconds + GRACE_SECONDS):
@@ -165,7 +147,7 @@ class InspectConnection(Connection):
         group, opened = await self._batches.join()
         try:
             together = config.model_copy(update={"batch": self._batches.config(group)})
-            return await asyncio.create_task(_ask(opened, messages, together, self._version), context=Context())
+            return await asyncio.create_task(ask(opened, messages, together, self._version), context=Context())
         finally:
             await self._batches.leave(group)
 
@@ -177,7 +159,7 @@ class InspectConnection(Connection):
     def _prepare(self, request: ChatRequest, trial_id: str) -> "tuple[list[ChatMessage], GenerateConfig]":
         key = (request.decoding, request.answer_schema)
         try:
-            messages = _messages(request.messages)
+            messages = chat_messages(request)
             if (config := self._configs.get(key)) is None:
                 config = self._configs[key] = self._config(request)
         except ValueError as error:
@@ -189,49 +171,12 @@ class InspectConnection(Connection):
         return messages, config.model_copy(update={"extra_headers": {"X-Client-Request-Id": trial_id}})
 
     def _config(self, request: ChatRequest) -> "GenerateConfig":
-        from inspect_ai.model import GenerateConfig, ResponseSchema
-        from inspect_ai.util import JSONSchema
-
-        decoding = request.decoding
-        schema = JSONSchema.model_validate_json(request.answer_schema) if request.answer_schema else None
-        return GenerateConfig(
-            temperature=decoding.temperature,
-            top_p=decoding.top_p,
-            max_tokens=decoding.max_tokens,
-            seed=decoding.seed,
-            logprobs=None if decoding.top_logprobs is None else True,
-            top_logprobs=decoding.top_logprobs,
-            response_schema=ResponseSchema(name="answer", json_schema=schema, strict=True) if schema else None,
-            max_retries=0,
-            timeout=self._seconds,
-            attempt_timeout=self._seconds,
+        runtime = {
+            "max_retries": 0,
+            "timeout": self._seconds,
+            "attempt_timeout": self._seconds,
             # The pace limits the calls in flight. Inspect's limit holds for all models of this name in the process,
             # and stays as it was when the first of them was asked: it must not become a second, hidden limit.
-            max_connections=max(self._concurrency, MOST_CONNECTIONS),
-            # Writing to a provider's prompt cache costs more than plain input, which is what the cap assumes.
-            cache_prompt=False,
-        )
-
-
-async def _ask(opened: "Provided", messages: "list[ChatMessage]", config: "GenerateConfig", version: str) -> _Asked:
-    """Makes one call through Inspect, and reads its transcript. To be run in a context of its own."""
-    from inspect_ai.event import ModelEvent
-    from inspect_ai.log import transcript
-
-    output, failed = None, None
-    try:
-        output = await opened.generate(messages, config=config, cache=False)
-    except Exception as error:  # noqa: BLE001  # 30 providers, each with exceptions of its own
-        failed = error
-    kept = transcript()
-    event = kept.history.last_event
-    call = event.call if isinstance(event, ModelEvent) else None
-    sent = sent_parameters(call, kept.attachments, version) if call is not None and call.request else ""
-    return _Asked(output, failed, call, sent)
-
-
-def _messages(messages: tuple[Message, ...]) -> "list[ChatMessage]":
-    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
-
-    kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
-    return [kinds[message.role](content=message.content) for message in messages]
+            "max_connections": max(self._concurrency, MOST_CONNECTIONS),
+        }
+        return generate_config(request).model_copy(update=runtime)

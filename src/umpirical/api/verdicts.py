@@ -1,0 +1,274 @@
+"""Verdicts that were given in the past: measured without asking again, with what such data can and cannot tell."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from umpirical.api.results import Measures
+from umpirical.datasets.verdicts.past_verdict import PastVerdict, VerdictFile
+from umpirical.datasets.verdicts.scales import on_scale, scale_of
+from umpirical.domain.digests import digest
+from umpirical.domain.errors import UsageError
+from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
+from umpirical.domain.measures import Measure, Undefined
+from umpirical.domain.scales import Choice, GradeScale, JudgeKind
+from umpirical.domain.stimuli import ORIGINAL, GivenLabel, NoPreference, Stimulus
+from umpirical.domain.tallies import Tallies
+from umpirical.domain.trials import BASELINE, Order, Presentation, Trial
+from umpirical.measures.catalogue import MEASURES, MeasureSpec
+from umpirical.measures.natural.choices import NATURAL, SPECS
+from umpirical.protocols.datasheet.counting import tally_judgments
+from umpirical.protocols.datasheet.facts import FACTS as PAIR_FACTS
+from umpirical.protocols.stress.counting import stress_counts
+from umpirical.protocols.stress.report import FACTS as ITEM_FACTS
+from umpirical.reports.record import measure_record
+from umpirical.runs.judgments import Facts, judgment_row
+from umpirical.store.parquet import write_rows
+from umpirical.store.schemas import judgment_schema
+
+__all__ = ["MeasuredVerdicts", "measure_file"]
+
+CONTENTS = GradeScale("nominal", ("u", "v", "tie"))
+"""The better content as a label, for whatever is measured of a pair's winner against gold and between repeats."""
+
+CALLS = ("abstention-rate", "unparsed-rate", "failure-rate")
+REPEATS = ("flip-rate", "verdict-entropy", "modal-share", "repeat-icc")
+GOLD = (
+    *("accuracy", "within-one", "mean-absolute-error", "grade-bias", "weighted-kappa", "krippendorff-alpha"),
+    *("spearman", "balanced-accuracy", "mcc"),
+)
+NOMINAL = ("accuracy", "balanced-accuracy", "krippendorff-alpha", "flip-rate", "verdict-entropy", "modal-share")
+"""What can be said of labels without order."""
+
+UNORDERED = "unordered"
+"""The family of calls whose order is not known."""
+
+NEVER = (
+    "Dark current: nobody showed the judge blank or equal answers and kept what it said.",
+    "The quality ladder, the detection threshold and the criterion: nobody planted by how much one answer is better.",
+    "Whether the verdicts are a fair sample of what the judge is used for.",
+)
+
+ONCE = "no item was judged twice in the same way"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredVerdicts:
+    """The past verdicts of one judge, measured."""
+
+    judge: str
+    """Empty if the file names none."""
+    kind: JudgeKind
+    format: str
+    scale: GradeScale | None
+    counts: dict[str, int]
+    """What was found: verdicts, and whatever is none, by outcome; items; those with a gold label, and so on."""
+    measures: Measures
+    can_tell: tuple[str, ...]
+    cannot_tell: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Returns everything, with every measure as in a record."""
+        return {
+            "judge": self.judge,
+            "kind": self.kind,
+            "format": self.format,
+            "scale": None if self.scale is None else _described(self.scale),
+            "counts": self.counts,
+            "measures": [measure.model_dump(mode="json") for measure in self.measures],
+            "can_tell": list(self.can_tell),
+            "cannot_tell": list(self.cannot_tell),
+            "notes": list(self.notes),
+        }
+
+
+def measure_file(found: VerdictFile, scale: GradeScale | None = None) -> list[MeasuredVerdicts]:
+    """Measures every judge in a file by itself. `scale` is what a person says about the grades."""
+    judges: dict[str, list[PastVerdict]] = {}
+    for verdict in found.verdicts:
+        judges.setdefault(verdict.judge, []).append(verdict)
+    return [_measured(judge, verdicts, found, scale or found.scale) for judge, verdicts in judges.items()]
+
+
+def _measured(
+    judge: str, verdicts: Sequence[PastVerdict], found: VerdictFile, scale: GradeScale | None
+) -> MeasuredVerdicts:
+    if found.kind == "compare":
+        scale = None
+    elif scale is None:
+        scale = scale_of([v.given for v in verdicts if isinstance(v.given, str)] + [v.gold for v in verdicts if v.gold])
+    asked = _numbered(verdicts)
+    counts = _counts(asked, scale)
+    with TemporaryDirectory(prefix="umpirical-verdicts-") as folder:
+        place = Path(folder) / "judgments.parquet"
+        measures = _pair_measures(asked, place) if scale is None else _grade_measures(asked, scale, place)
+    can, cannot = _statements(found.kind, counts)
+    return MeasuredVerdicts(
+        judge,
+        found.kind,
+        found.format,
+        scale,
+        counts,
+        Measures(measure_record(spec, measure) for spec, measure in measures),
+        can,
+        (*cannot, *NEVER),
+        found.notes,
+    )
+
+
+# Judgments, in the form in which a run's are counted.
+
+Asked = tuple[PastVerdict, int]
+"""A verdict, and how often the same was asked before it."""
+
+
+def _numbered(verdicts: Iterable[PastVerdict]) -> list[Asked]:
+    """Numbers the repeats of each item in each order: as the file counts them, or as they stand in it."""
+    times: Counter[tuple[str, Order | None]] = Counter()
+    repeats: dict[str, int] = {}
+    asked, seen = [], set[tuple[str, Order | None, int]]()
+    for verdict in verdicts:
+        key = verdict.item, verdict.order
+        number = repeats.setdefault(verdict.repeat, len(repeats)) if verdict.repeat else times[key]
+        times[key] += 1
+        if (*key, number) in seen:
+            raise UsageError(
+                f"item {verdict.item!r:.80} was judged twice in repeat {verdict.repeat!r:.40}",
+                fix="is it the right column? --item, --order and --repeat name others",
+            )
+        seen.add((*key, number))
+        asked.append((verdict, number))
+    return asked
+
+
+def _grade_measures(asked: Sequence[Asked], scale: GradeScale, place: Path) -> list[tuple[MeasureSpec, Measure]]:
+    rows = [_row(each, ORIGINAL, _outcome(each[0], scale), scale, ITEM_FACTS) for each in asked]
+    write_rows(place, rows, judgment_schema(ITEM_FACTS.columns))
+    with stress_counts(place) as counts:
+        tallies = counts.tallies(scale)
+    return _by_name((*CALLS, *REPEATS, *GOLD), tallies)
+
+
+def _pair_measures(asked: Sequence[Asked], place: Path) -> list[tuple[MeasureSpec, Measure]]:
+    """Measures the orders of pairs; and, with the winning content as a label, the repeats and the gold labels.
+
+    A row that does not say its order is counted as a call, and nothing else is known about it.
+    """
+    rows = [_row(e, NATURAL if e[0].order else UNORDERED, _outcome(e[0], None), None, PAIR_FACTS) for e in asked]
+    write_rows(place, rows, judgment_schema(PAIR_FACTS.columns))
+    pairs = tally_judgments(place, "compare")
+    place.unlink()
+    # Another order is another question: it is a repeat only of the same order.
+    ordered = [each for each in asked if each[0].order]
+    named = [_row(each, ORIGINAL, _content(each[0]), CONTENTS, ITEM_FACTS, by_order=True) for each in ordered]
+    write_rows(place, named, judgment_schema(ITEM_FACTS.columns))
+    with stress_counts(place) as counts:
+        labels = counts.tallies(CONTENTS)
+    choices = [(spec, measure) for spec in SPECS for measure in spec.compute(pairs, BASELINE)]
+    return [*choices, *_by_name(NOMINAL, labels), *_by_name(CALLS, pairs)]
+
+
+def _by_name(names: Iterable[str], tallies: Tallies) -> list[tuple[MeasureSpec, Measure]]:
+    """Returns the named measures; one that nothing was counted for says so."""
+    found = []
+    for spec in map(MEASURES.get, names):
+        measures = spec.compute(tallies, BASELINE) or [Measure(spec.name, Undefined(ONCE), BASELINE)]
+        found += [(spec, measure) for measure in measures]
+    return found
+
+
+def _row(  # noqa: PLR0913  # the parts of a judgment, in the order of `judgment_row`
+    asked: Asked, family: str, outcome: Outcome, scale: GradeScale | None, facts: Facts, *, by_order: bool = False
+) -> dict[str, Any]:
+    verdict, repeat = asked
+    gold = verdict.gold if scale is None else _gold(verdict.gold, scale)
+    order = verdict.order or Order.UV
+    stimulus = Stimulus(
+        task_id=verdict.task or verdict.item,
+        task=verdict.item,
+        candidates=(f"u {order if by_order else ''}", "v"),
+        expectation=GivenLabel(gold) if gold else NoPreference(),
+        maker="past-verdicts/1",
+        family=family,
+        delta=0.0 if scale is None else None,
+        gold="" if scale is None else gold,
+        gold_from="label" if gold and scale is not None else None,
+    )
+    shown = Presentation(order=Order.UV if by_order else order, repeat=repeat)
+    prompt = digest("past", [stimulus.id, str(order)])
+    trial = Trial(digest("past", [prompt, repeat]), prompt, stimulus.id, shown)
+    return judgment_row(trial, stimulus, outcome, scale, facts)
+
+
+def _outcome(verdict: PastVerdict, scale: GradeScale | None) -> Outcome:
+    given = verdict.given
+    if isinstance(given, Abstained | Unparsed | Failed):
+        return given
+    if isinstance(given, Choice):
+        return Verdict(given)
+    value = None if scale is None else on_scale(given, scale)
+    return Unparsed(given, "the grade is not on the scale") if value is None else Verdict(value)
+
+
+def _content(verdict: PastVerdict) -> Outcome:
+    """Returns which content won, as a label."""
+    given = verdict.given
+    if not isinstance(given, Choice):
+        return _outcome(verdict, CONTENTS)
+    if given is Choice.TIE:
+        return Verdict("tie")
+    return Verdict("u" if (given is Choice.SLOT_1) == (verdict.order is Order.UV) else "v")
+
+
+def _gold(gold: str, scale: GradeScale) -> str:
+    """Returns a gold label as the scale spells it; empty if it is not on it."""
+    found = on_scale(gold, scale) if gold else None
+    return "" if found is None else found if isinstance(found, str) else repr(found)
+
+
+# What such data can tell.
+
+
+def _counts(asked: Sequence[Asked], scale: GradeScale | None) -> dict[str, int]:
+    outcomes = Counter(type(_outcome(verdict, scale)).__name__.casefold() for verdict, _ in asked)
+    orders: dict[str, set[Order | None]] = {}
+    for verdict, _ in asked:
+        orders.setdefault(verdict.item, set()).add(verdict.order)
+    counts = {"rows": len(asked), "items": len(orders)}
+    counts |= {name: outcomes[name] for name in ("verdict", "abstained", "unparsed", "failed")}
+    if scale is None:
+        counts["both_orders"] = sum(len(found - {None}) == 2 for found in orders.values())
+    counts["repeated"] = len({verdict.item for verdict, repeat in asked if repeat})
+    counts["with_gold"] = len({verdict.item for verdict, _ in asked if verdict.gold})
+    return counts
+
+
+def _statements(kind: JudgeKind, counts: dict[str, int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Returns what the verdicts can tell and what they cannot, each with the reason."""
+    can, cannot = [], []
+    items = "pairs" if kind == "compare" else "items"
+    if kind == "compare":
+        if both := counts["both_orders"]:
+            can.append(f"Order effects: {both:,} of {counts['items']:,} pairs were judged in both orders.")
+        else:
+            cannot.append("Order effects: no pair was judged in both orders, or the file does not say which order.")
+    else:
+        cannot.append("Order effects: each answer was graded by itself.")
+    if counts["repeated"]:
+        can.append(f"Noise: {counts['repeated']:,} of {counts['items']:,} {items} were judged again in the same way.")
+    else:
+        cannot.append(f"Noise: all {items} were judged once, so nothing tells noise from a firm opinion.")
+    if counts["with_gold"]:
+        can.append(f"Accuracy: {counts['with_gold']:,} of {counts['items']:,} {items} have a gold label.")
+    else:
+        cannot.append("Accuracy: the file has no gold labels.")
+    return tuple(can), tuple(cannot)
+
+
+def _described(scale: GradeScale) -> dict[str, Any]:
+    ends = {"low": scale.low, "high": scale.high} if scale.kind == "interval" else {"labels": list(scale.labels)}
+    return {"kind": scale.kind, **ends}

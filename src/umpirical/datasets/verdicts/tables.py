@@ -1,0 +1,106 @@
+"""A table of verdicts: CSV, JSON Lines or Parquet, with columns that a person names, or that are guessed by name."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from umpirical.datasets.readers import Row, missing_column
+from umpirical.datasets.values import is_missing, plain_text
+from umpirical.datasets.verdicts.documents import table_rows
+from umpirical.datasets.verdicts.past_verdict import Asking, PastVerdict, VerdictFile
+from umpirical.datasets.verdicts.words import choice_of, content_of, grade_of, orders_of
+from umpirical.domain.errors import ConfigError, UsageError
+from umpirical.domain.scales import JudgeKind
+from umpirical.domain.trials import Order
+
+__all__ = ["NAMES", "read_rows", "read_table"]
+
+NAMES = {
+    "verdict": ("verdict", "winner", "decision", "choice", "judgment", "judgement", "grade", "score", "rating"),
+    "item": ("item", "item_id", "pair_id", "example_id", "sample_id", "question_id", "id"),
+    "order": ("order", "swapped", "is_swapped", "reversed", "flipped", "position"),
+    "repeat": ("repeat", "repetition", "rep", "run", "trial", "epoch", "sample"),
+    "label": ("label", "gold", "human", "reference", "truth", "expected", "target"),
+    "judge": ("judge", "judge_name", "judge_model", "grader", "evaluator", "scorer", "model"),
+    "task": ("task", "task_id", "cluster", "question", "question_id", "prompt_id"),
+}
+"""What columns are called, by role, likeliest names first."""
+
+UNORDERED = "No column says which answer came first: all rows are taken to name the answers as the label does."
+
+
+def read_table(path: Path, asking: Asking, form: str) -> VerdictFile:
+    return read_rows(list(table_rows(path, form)), asking, path.name)
+
+
+def read_rows(rows: Sequence[Row], asking: Asking, name: str) -> VerdictFile:
+    """Returns the verdicts in the rows of a table."""
+    known = list(dict.fromkeys(column for row in rows for column in row.values))
+    columns = _columns(asking, known, name)
+    kind: JudgeKind = asking.kind or ("compare" if "order" in columns else "grade")
+    orders = _orders(rows, columns, name) if kind == "compare" else {}
+    verdicts = [_verdict(row, columns, kind, orders) for row in rows]
+    notes = (_read_as(columns, kind),)
+    if kind == "compare" and "order" not in columns:
+        notes += (UNORDERED,)
+    return VerdictFile("table", kind, tuple(verdicts), notes=notes)
+
+
+def _verdict(row: Row, columns: dict[str, str], kind: JudgeKind, orders: dict[str, Order]) -> PastVerdict:
+    def value(role: str) -> object:
+        return row.values.get(columns[role]) if role in columns else None
+
+    if is_missing(value("item")):
+        raise ConfigError("no item stands there, so nobody knows what was judged", where=row.place, fix="fill it in")
+    order, label = value("order"), value("label")
+    read, gold = (choice_of, content_of) if kind == "compare" else (grade_of, _gold)
+    return PastVerdict(
+        judge=_text(value("judge")),
+        item=_text(value("item")),
+        given=read(value("verdict")),
+        task=_text(value("task")),
+        order=_order(order, orders) if "order" in columns else Order.UV,
+        repeat=_text(value("repeat")),
+        gold="" if is_missing(label) else gold(label),
+    )
+
+
+def _columns(asking: Asking, known: Sequence[str], name: str) -> dict[str, str]:
+    """Returns the column of each role. A person's word is not questioned, and a guess takes no column twice."""
+    for column in asking.columns.values():
+        if column not in known:
+            raise missing_column(column, known, where=name)
+    columns, folded = dict(asking.columns), {column.strip().casefold(): column for column in reversed(known)}
+    for role, names in NAMES.items():
+        free = (folded[each] for each in names if each in folded and folded[each] not in columns.values())
+        if role not in columns and (found := next(free, None)) is not None:
+            columns[role] = found
+    for role in ("verdict", "item"):
+        if role not in columns:
+            listed = ", ".join(known[:30])
+            raise UsageError(f"{name}: no column is called like a {role}; there are: {listed}", fix=f"--{role} COLUMN")
+    return columns
+
+
+def _order(word: object, orders: dict[str, Order]) -> Order | None:
+    return None if is_missing(word) else orders.get(plain_text(word))
+
+
+def _orders(rows: Iterable[Row], columns: dict[str, str], name: str) -> dict[str, Order]:
+    if "order" not in columns:
+        return {}
+    words = {plain_text(word) for row in rows if not is_missing(word := row.values.get(columns["order"]))}
+    return orders_of(words, f"{name}, column {columns['order']}")
+
+
+def _read_as(columns: dict[str, str], kind: JudgeKind) -> str:
+    taken = ", ".join(f"{role} from {column!r}" for role, column in columns.items())
+    return f"Read as verdicts of a judge that {'compares' if kind == 'compare' else 'grades'}: {taken}."
+
+
+def _gold(value: object) -> str:
+    found = grade_of(value)
+    return found if isinstance(found, str) else ""
+
+
+def _text(value: object) -> str:
+    return "" if is_missing(value) else plain_text(value)

@@ -1,0 +1,1 @@
+"""Other tools that run Umpirical, or show what it found."""

@@ -1,0 +1,1 @@
+"""Inspect AI as the host: its command asks the judge, its logs hold the answers, its viewer shows them."""

@@ -1,0 +1,211 @@
+"""A run that Inspect asks: planned here as every run is, asked by Inspect's samples, measured by the same code.
+
+A sample is a trial, by its id. Repeats are samples too, never epochs, whose scores Inspect would merge into one number.
+The answers travel in the scores of Inspect's log. The metric takes them from there, puts them into the run's journal,
+and measures the run. So the run can be reread, compared and exported like any other.
+"""
+
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import GenerateConfig, Model, ModelOutput
+from inspect_ai.scorer import SampleScore, Score
+
+from umpirical.domain.errors import StoreError, UsageError
+from umpirical.domain.responses import Response, Usage
+from umpirical.domain.trials import Trial
+from umpirical.integrations.inspect.metrics import metrics, undefined
+from umpirical.integrations.inspect.samples import planned, score_of, trial_metadata
+from umpirical.judges.factory import build_renderer
+from umpirical.judges.judge import prompt_id
+from umpirical.models.adapters.inspect.calls import ask, chat_messages, generate_config
+from umpirical.models.adapters.inspect.replies import asked_parameters
+from umpirical.models.caller import CallFailed
+from umpirical.models.recording import Recording
+from umpirical.models.redaction import environment_secrets
+from umpirical.models.requests import ChatRequest
+from umpirical.protocols.study import Study
+from umpirical.runs.judgments import Reader, reader_of
+from umpirical.runs.plan import request_for
+from umpirical.runs.run import Run, open_run
+from umpirical.store.lock import one_at_a_time
+from umpirical.store.schemas import response_from_row, response_row
+from umpirical.study.prepare import prepare_run
+from umpirical.study.run import finished_run
+from umpirical.study.trust import note_run
+
+__all__ = ["HostedRun", "host", "hosted_run"]
+
+NOT_ASKED = frozenset(
+    {"max_retries", "timeout", "attempt_timeout", "stream_idle_timeout", "max_connections", "adaptive_connections"}
+    | {"cache", "cache_prompt", "batch", "extra_headers", "fail_on_refusal"}
+)
+"""Settings of Inspect that change how a call is made, and not what is asked."""
+
+_hosted: dict[str, "HostedRun"] = {}
+
+
+@dataclass
+class HostedRun:
+    """A run that the samples of an Inspect task ask."""
+
+    run: Run
+    requests: Mapping[str, ChatRequest] = field(default_factory=dict)
+    """What is sent for each trial; empty for a run that is only measured again."""
+    summary: dict[str, Any] = field(default_factory=dict)
+    """What was found, as far as it is no number. Inspect keeps it in the metadata of its log."""
+
+    def samples(self) -> MemoryDataset:
+        """Returns the trials, each once: several stimuli may share one question."""
+        samples = [
+            Sample(input=chat_messages(request), id=trial_id, metadata=self._metadata[trial_id])
+            for trial_id, request in self.requests.items()
+        ]
+        return MemoryDataset(samples, name=self.run.name, location=str(self.run.folder))
+
+    async def ask(self, model: Model, trial_id: str, *, epoch: int) -> tuple[ModelOutput | None, dict[str, Any]]:
+        """Asks one trial; returns Inspect's output, if there is one, and the response as a row."""
+        if epoch > 1:
+            raise UsageError("a second epoch would ask the same trials again", fix="-T repeats=N in place of --epochs")
+        if (request := self.requests.get(trial_id)) is None:
+            raise UsageError("the samples are not those of this task", fix="start it by its name, umpirical/datasheet")
+        installed, start, asked_at = version("inspect-ai"), time.perf_counter(), datetime.now(UTC).isoformat()
+        config = generate_config(request)
+        headers = {"X-Client-Request-Id": trial_id}
+        asked = await ask(
+            model, chat_messages(request), config.model_copy(update={"extra_headers": headers}), installed
+        )
+        if asked.config is not None:
+            _refuse_additions(config, asked.config)
+        try:
+            reply = asked.reply()
+        except CallFailed as failed:
+            answer = Response(trial_id, None, failed.kind, failed.detail, usage=failed.usage or Usage())
+        else:
+            answer = Response(
+                trial_id,
+                reply.text,
+                finish_reason=reply.finish_reason,
+                usage=reply.usage or Usage(),
+                logprobs=reply.logprobs,
+                served_by=f"{reply.served_by} inspect-ai {installed}".strip(),
+            )
+        recording = Recording(filter(None, (model.api.api_key, *environment_secrets())))
+        row = response_row(recording.keep(answer, request.decoding))
+        return asked.output, row | {
+            "sent": recording.repeated(asked.sent or asked_parameters(request, installed)),
+            "latency_ms": (time.perf_counter() - start) * 1000,
+            "asked_at": asked_at,
+        }
+
+    def score(self, trial_id: str, row: Mapping[str, Any] | None) -> Score:
+        """Returns what a response says. A sample that a limit of Inspect's ended has none."""
+        if row is None:
+            return Score(value="unasked", explanation="the sample ended before the judge was asked")
+        response = response_from_row(row)
+        outcome = self._read(response, self._plan[trial_id][0].presentation)
+        return score_of(outcome, response, metadata={"response": dict(row)})
+
+    def measure(self, scores: Sequence[SampleScore]) -> dict[str, float]:
+        """Measures the answers in the scores; returns the measures that have a value, by name."""
+        self._take(scores)
+        finished = finished_run(self.run.folder)
+        self.summary.clear()
+        self.summary.update({**finished.summary(), "run": str(finished.folder), "undefined": undefined(finished)})
+        return metrics(finished)
+
+    def _take(self, scores: Sequence[SampleScore]) -> None:
+        """Puts the answers into the run's journal; one that is already there stays as it is."""
+        names = [str(score.sample_id) for score in scores]
+        if len(set(names)) != len(names):
+            raise UsageError("a trial was asked in several epochs", fix="-T repeats=N in place of --epochs")
+        answers = [_answer(name, score.score.metadata) for name, score in zip(names, scores, strict=True)]
+        found = [answer for answer in answers if answer is not None]
+        if unknown := [answer.trial_id for answer in found if answer.trial_id not in self._plan]:
+            raise StoreError(
+                f"trial {unknown[0]} is not in the plan of {self.run.folder}", fix="measure a log of this run"
+            )
+        with self.run.store.locked():
+            journal = self.run.store.open_journal()
+            try:
+                journal.commit((self._plan[answer.trial_id][1], 0, answer) for answer in found)
+            finally:
+                journal.close()
+
+    @cached_property
+    def _plan(self) -> dict[str, tuple[Trial, int]]:
+        """Every trial with the shard that asks it."""
+        store = self.run.store
+        found = {}
+        for shard in range(self.run.shards):
+            elsewhere = store.asked_elsewhere(shard)
+            for trial, _ in store.plan_shard(shard):
+                if trial.id not in elsewhere:
+                    found.setdefault(trial.id, (trial, shard))
+        return found
+
+    @cached_property
+    def _metadata(self) -> dict[str, dict[str, Any]]:
+        return {trial.id: trial_metadata(trial, stimulus) for trial, stimulus in reversed(list(planned(self.run)))}
+
+    @cached_property
+    def _read(self) -> Reader:
+        return reader_of(self.run.judge)
+
+
+def host(study: Study[Any]) -> HostedRun:
+    """Plans a run of the study's judge in a folder of its own: two evaluations at a time never share one."""
+    [judge] = study.spec.judges
+    made = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+    place = study.folder.resolve() / "runs" / f"{judge.name[:40]}-inspect-{made}"
+    with one_at_a_time(study.folder):
+        note_run(study.folder, place.name)
+        run = prepare_run(study, judge, folder=place, fresh=True)
+    judge_of_run = build_renderer(run.judge)
+    assert judge_of_run is not None  # noqa: S101  # it is a model
+    requests: dict[str, ChatRequest] = {}
+    for trial, stimulus in planned(run):
+        if trial.id not in requests:
+            request = request_for(judge_of_run, stimulus, trial.presentation)
+            assert isinstance(request, ChatRequest)  # noqa: S101  # likewise
+            if prompt_id(request) != trial.prompt_id:
+                raise StoreError("the judge or its stimuli changed while the run was planned", fix="start it again")
+            requests[trial.id] = request
+    hosted = _hosted[str(run.folder)] = HostedRun(run, requests)
+    hosted.summary["run"] = str(run.folder)
+    return hosted
+
+
+def hosted_run(folder: str) -> HostedRun:
+    """Returns a run that this process hosts, or one on disk, to be measured again from a log."""
+    if folder not in _hosted:
+        _hosted[folder] = HostedRun(open_run(Path(folder)))
+    return _hosted[folder]
+
+
+def _refuse_additions(said: GenerateConfig, sent: GenerateConfig) -> None:
+    """Raises if a setting of Inspect's was added to what was planned: it would be another judge, and not say so."""
+    for name, value in sent.model_dump(exclude_none=True).items():
+        if name not in NOT_ASKED and getattr(said, name) is None and name != "max_tokens":
+            raise UsageError(
+                f"Inspect sent {name}={value}, which the judge does not say",
+                fix="leave it out; a judge file (-T judge=) says how its answers are drawn",
+            )
+
+
+def _answer(trial_id: str, metadata: Mapping[str, Any] | None) -> Response | None:
+    """Returns the response in a score; None if the trial was not asked. Raises StoreError if it is another trial's."""
+    row = (metadata or {}).get("response")
+    if row is None:
+        return None
+    if row["trial_id"] != trial_id:
+        raise StoreError(f"sample {trial_id} has the response to another trial", fix="take the log as Inspect wrote it")
+    return response_from_row(row)

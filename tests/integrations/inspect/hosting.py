@@ -1,0 +1,78 @@
+"""Runs Inspect's command line with the package's entry points as pyproject.toml has them, installed or not."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import umpirical
+
+__all__ = ["KEY", "inspect_eval", "only_log", "umpirical_run"]
+
+PACKAGE = Path(umpirical.__file__).parent
+KEY = "sk-loopback-not-a-secret"
+"""What the server on loopback is sent as a key."""
+
+ROOT = Path(__file__).parents[3]
+
+
+def installed(folder: Path) -> Path:
+    """Installs the package as it is here: its code, and the metadata that pyproject.toml gives it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    site = folder / "site-packages"
+    metadata = site / f"umpirical-{project['version']}.dist-info"
+    metadata.mkdir(parents=True)
+    (site / "umpirical").symlink_to(PACKAGE)
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: umpirical\nVersion: {project['version']}\n")
+    points = project["entry-points"]["inspect_ai"]
+    lines = [f"{name} = {module}" for name, module in points.items()]
+    (metadata / "entry_points.txt").write_text("\n".join(["[inspect_ai]", *lines]) + "\n")
+    return site
+
+
+def inspect_eval(
+    folder: Path, task: str, *options: str, base_url: str, model: str = "swayed", expect: int | None = 0
+) -> str:
+    """Runs `inspect eval` in a folder; returns what it printed."""
+    command = ["-m", "inspect_ai", "eval", task, "--model", f"openai-api/local/{model}"]
+    command += ["--log-dir", str(folder / "logs"), "--display", "plain", "--no-log-realtime", *options]
+    return _run(command, folder, base_url, expect)
+
+
+def umpirical_run(folder: Path, *, base_url: str, expect: int) -> str:
+    """Runs `umpirical run` on the study in a folder; returns what it printed."""
+    command = ["-m", "umpirical", "run", ".", "--yes", "--no-preflight", "--trust"]
+    return _run(command, folder, base_url, expect)
+
+
+def _run(arguments: list[str], folder: Path, base_url: str, expect: int | None) -> str:
+    site = folder / "site-packages"
+    if not site.exists():
+        installed(folder)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(site),
+        "LOCAL_API_KEY": KEY,
+        "LOCAL_BASE_URL": base_url,
+        "HOME": str(folder),
+        "XDG_DATA_HOME": str(folder / "data"),
+        "XDG_STATE_HOME": str(folder / "state"),
+    }
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    assert expect is None or done.returncode == expect, said
+    return said
+
+
+def only_log(folder: Path) -> Path:
+    [log] = (folder / "logs").glob("*.eval")
+    return log
