@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.sharing import locked, shared_folder
 from tests.stimuli.built import lend_stimuli
 from tests.trusting import trusting
 from umpirical.protocols.datasheet.report import read_run
@@ -16,7 +17,7 @@ from umpirical.store.snapshots import snapshot
 from umpirical.study.file import read_study
 from umpirical.study.run import complete_run, plan_runs
 
-__all__ = ["command", "copy_study", "said", "simulated_run", "unseal"]
+__all__ = ["command", "copy_study", "said", "simulated_run", "sound_run", "unseal"]
 
 STUDY = """\
 study: attacked
@@ -34,6 +35,14 @@ def simulated_run(folder: Path, *, repeats: int = 1) -> Path:
     (folder / "umpirical.yaml").write_text(STUDY.format(repeats=repeats))
     [run] = plan_runs(read_study(folder), ())
     return complete_run(run, 8, lambda *_: Unwatched()).folder
+
+
+def sound_run() -> Path:
+    """A finished run, made once in a session; whichever process needs it first makes it."""
+    folder = shared_folder() / "attacked"
+    with locked(folder.with_suffix(".lock")):
+        done = [page.parent for page in folder.glob("runs/*/datasheet.html")]
+        return done[0] if done else simulated_run(folder)
 
 
 def copy_study(run: Path, folder: Path) -> Path:
@@ -60,7 +69,7 @@ def said(run: Path) -> tuple[Any, ...]:
     return found.reading.unasked, found.reading.responses_sha256, found.tallies
 
 
-def command(*arguments: object, prefix: tuple[str, ...] = ()) -> "subprocess.Popen[str]":
+def command(*arguments: object) -> "subprocess.Popen[str]":
     """Starts the command line in a process of its own."""
-    whole = [*prefix, sys.executable, "-m", "umpirical", *trusting(arguments)]
+    whole = [sys.executable, "-m", "umpirical", *trusting(arguments)]
     return subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

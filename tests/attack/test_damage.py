@@ -7,7 +7,7 @@ import sqlite3
 
 import pytest
 
-from tests.attack.runs import copy_study, said, simulated_run, unseal
+from tests.attack.runs import copy_study, said, unseal
 from tests.trusting import trusting
 from umpirical.cli import main
 from umpirical.domain.errors import StoreError
@@ -21,14 +21,8 @@ FLIPS = [40, pytest.param(1200, marks=pytest.mark.attack)]
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory):
-    """A finished run."""
-    return simulated_run(tmp_path_factory.mktemp("sound") / "study")
-
-
-@pytest.fixture(scope="module")
-def truth(sound):
-    return said(sound)
+def truth(sound, tmp_path_factory):
+    return said(copy_study(sound, tmp_path_factory.mktemp("sound") / "study"))
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def kill(process, seconds):
 
 
 @pytest.mark.parametrize(
-    ("times", "repeats", "seed"), [(7, 2, 4), pytest.param(220, 12, 20, marks=pytest.mark.attack)], ids=["7", "220"]
+    ("times", "repeats", "seed"), [(7, 1, 4), pytest.param(220, 12, 20, marks=pytest.mark.attack)], ids=["7", "220"]
 )
 def test_every_command_killed_over_and_over_leaves_a_sound_run(tmp_path, times, repeats, seed):
     rng, kills = random.Random(seed), Counter()  # noqa: S311  # moments, not secrets

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.attack.commands import one_after_another
 from tests.attack.runs import command, copy_study, said, simulated_run, unseal
 from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
 from umpirical.protocols.datasheet.counting import tally_judgments
@@ -20,31 +21,28 @@ FINISHED = (0, 3, 4)
 """Exit codes of a report on a run that is complete."""
 
 
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory):
-    return simulated_run(tmp_path_factory.mktemp("sound") / "study")
-
-
 def read(process):
     out, err = process.communicate(timeout=300)
     return process.returncode, out, err
 
 
-def test_what_one_reader_counts_is_not_changed_by_another(sound):
-    run = open_run(sound)
+def test_what_one_reader_counts_is_not_changed_by_another(sound, tmp_path):
+    folder = copy_study(sound, tmp_path / "study")
+    run = open_run(folder)
     with read_judgments(run, FACTS) as one:
         before = tally_judgments(one.judgments)
         with read_judgments(run, FACTS) as other:
             assert tally_judgments(other.judgments) == before
         assert tally_judgments(one.judgments) == before
-    assert tally_judgments(sound / "judgments.parquet") == before
+    assert tally_judgments(folder / "judgments.parquet") == before
 
 
 @pytest.mark.parametrize(
     ("repeats", "readers", "rounds"), [(1, 3, 1), pytest.param(8, 2, 14, marks=pytest.mark.attack)]
 )
-def test_reports_at_the_same_time_all_count_everything(tmp_path, repeats, readers, rounds):
-    run = simulated_run(tmp_path / "study", repeats=repeats)
+def test_reports_at_the_same_time_all_count_everything(sound, tmp_path, repeats, readers, rounds):
+    folder = tmp_path / "study"
+    run = copy_study(sound, folder) if repeats == 1 else simulated_run(folder, repeats=repeats)
     expected = json.loads((run / "datasheet.json").read_text())
     for number in range(rounds):
         started = []
@@ -67,14 +65,14 @@ def test_readers_of_a_run_in_progress_disturb_nothing_and_see_one_moment(tmp_pat
         wait_for(lambda: server.asked.total() > 20)
         seen = []
         while asking.poll() is None and len(seen) < 2 * rounds:
-            for what in (("report", run.parent, "--json", "--out", tmp_path / "out"), ("runs", study, "--json")):
-                code, out, err = read(command(*what))
-                assert code in (0, 3, 4, 5), err
-                seen.append((what[0], json.loads(out)))
-            for what in (("readouts", run.parent, "--out", tmp_path / "out"), ("plan", study), ("verify", run.parent)):
-                code, _, err = read(command(*what))
-                assert code == 0, err
-        code, out, err = read(asking)
+            aside = ("--out", tmp_path / "out")
+            told = (("report", run.parent, "--json", *aside), ("runs", study, "--json"))
+            others = (("readouts", run.parent, *aside), ("plan", study), ("verify", run.parent))
+            found = one_after_another(*told, *others).done
+            for what, done in zip((*told, *others), found, strict=True):
+                assert done.code in ((0, 3, 4, 5) if what in told else (0,)), (what, done)
+            seen += [(what[0], json.loads(done.out)) for what, done in zip(told, found, strict=False)]
+        code, _, err = read(asking)
         assert code == 3, err
         assert server.asked.total() == len(server.asked) == CALLS * rounds
     for what, record in seen:
@@ -131,12 +129,13 @@ def test_a_run_that_may_only_be_read_is_read(sound, tmp_path, state):
     locked_up(tmp_path / "study")
     before = sorted(path.name for path in run.iterdir())
     try:
-        for what in (("runs", tmp_path / "study"), ("verify", run), ("report", run, "--out", tmp_path / "out")):
-            code, out, err = read(command(*what, prefix=prefix))
-            assert code in FINISHED, (what, err, out)
-        code, _, err = read(command("report", run, prefix=prefix))
-        assert code == 2
-        assert "--out FOLDER" in err
+        elsewhere = ("report", run, "--out", tmp_path / "out")
+        *fine, refused = one_after_another(
+            ("runs", tmp_path / "study"), ("verify", run), elsewhere, ("report", run), prefix=prefix
+        ).done
+        assert all(done.code in FINISHED for done in fine), fine
+        assert refused.code == 2
+        assert "--out FOLDER" in refused.err
         assert sorted(path.name for path in run.iterdir()) == before
     finally:
         for path in [tmp_path / "study", *(tmp_path / "study").rglob("*")]:

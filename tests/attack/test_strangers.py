@@ -105,16 +105,8 @@ def server():
         thread.join()
 
 
-@pytest.fixture(scope="module")
-def finished_run(tmp_path_factory):
-    """A run that somebody has made elsewhere."""
-    folder = tmp_path_factory.mktemp("made")
-    front_door.datasheet("simulated:careful", size="screen", folder=folder, progress=False)
-    return next((folder / "runs").iterdir())
-
-
 @pytest.fixture
-def traps(tmp_path, server, monkeypatch, finished_run):
+def traps(tmp_path, server, monkeypatch, sound):
     outside = tmp_path / "private"
     outside.mkdir()
     (outside / "data.csv").write_text(f"text,label\n{CANARY},1\nother {CANARY},2\nthird,3\n")
@@ -125,7 +117,7 @@ def traps(tmp_path, server, monkeypatch, finished_run):
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.chdir(tmp_path)
-    return Traps(server.url, tmp_path / "ran", outside, finished_run)
+    return Traps(server.url, tmp_path / "ran", outside, sound)
 
 
 def written(name, folder, traps):

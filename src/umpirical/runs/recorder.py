@@ -51,7 +51,7 @@ class Recorder:
             raise self._error
         self._taken += 1
         self._inbox.put((shard, response))
-        if 2 * self._inbox.qsize() >= self._most:
+        if 2 * (self._taken - self._committed) >= self._most:
             self._due.set()
 
     async def keep_up(self) -> None:
