@@ -4,11 +4,13 @@ import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import umpirical
 
-__all__ = ["KEY", "inspect_eval", "only_log", "umpirical_run"]
+__all__ = ["KEY", "inspect_eval", "inspect_evaluating", "inspect_retry", "only_log", "umpirical_run"]
 
 PACKAGE = Path(umpirical.__file__).parent
 KEY = "sk-loopback-not-a-secret"
@@ -40,6 +42,33 @@ def inspect_eval(
     return _run(command, folder, base_url, expect)
 
 
+def inspect_retry(folder: Path, log: Path, *, base_url: str) -> str:
+    """Runs `inspect eval-retry` on a log; returns what it printed."""
+    command = ["-m", "inspect_ai", "eval-retry", str(log), "--log-dir", str(folder / "logs"), "--display", "plain"]
+    return _run(command, folder, base_url, 0)
+
+
+@contextmanager
+def inspect_evaluating(folder: Path, task: str, *options: str, base_url: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Starts `inspect eval` in a folder, and kills it in the end."""
+    if not (folder / "site-packages").exists():
+        installed(folder)
+    command = [sys.executable, "-m", "inspect_ai", "eval", task, "--model", "openai-api/local/swayed"]
+    command += ["--log-dir", str(folder / "logs"), "--display", "none", *options]
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=_environment(folder, base_url),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
 def umpirical_run(folder: Path, *, base_url: str, expect: int) -> str:
     """Runs `umpirical run` on the study in a folder; returns what it printed."""
     command = ["-m", "umpirical", "run", ".", "--yes", "--no-preflight", "--trust"]
@@ -50,19 +79,10 @@ def _run(arguments: list[str], folder: Path, base_url: str, expect: int | None) 
     site = folder / "site-packages"
     if not site.exists():
         installed(folder)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(site),
-        "LOCAL_API_KEY": KEY,
-        "LOCAL_BASE_URL": base_url,
-        "HOME": str(folder),
-        "XDG_DATA_HOME": str(folder / "data"),
-        "XDG_STATE_HOME": str(folder / "state"),
-    }
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
-        env=environment,
+        env=_environment(folder, base_url),
         capture_output=True,
         text=True,
         timeout=600,
@@ -71,6 +91,18 @@ def _run(arguments: list[str], folder: Path, base_url: str, expect: int | None) 
     said = done.stdout + done.stderr
     assert expect is None or done.returncode == expect, said
     return said
+
+
+def _environment(folder: Path, base_url: str) -> dict[str, str]:
+    return {
+        **os.environ,
+        "PYTHONPATH": str(folder / "site-packages"),
+        "LOCAL_API_KEY": KEY,
+        "LOCAL_BASE_URL": base_url,
+        "HOME": str(folder),
+        "XDG_DATA_HOME": str(folder / "data"),
+        "XDG_STATE_HOME": str(folder / "state"),
+    }
 
 
 def only_log(folder: Path) -> Path:

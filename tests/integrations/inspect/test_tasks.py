@@ -3,13 +3,21 @@
 import csv
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
 from inspect_ai.log import read_eval_log
 
 import umpirical
-from tests.integrations.inspect.hosting import KEY, inspect_eval, only_log, umpirical_run
+from tests.integrations.inspect.hosting import (
+    KEY,
+    inspect_eval,
+    inspect_evaluating,
+    inspect_retry,
+    only_log,
+    umpirical_run,
+)
 from tests.runs.loopback import CALLS, REFUSED, swayed_answer
 from tests.stimuli.built import lend_stimuli
 from umpirical.cli import main
@@ -179,6 +187,83 @@ def test_a_stress_test_is_hosted_too_and_repeats_are_samples(tmp_path):
     log = read_eval_log(str(only_log(hosted)))
     assert max(sample.metadata["repeat"] for sample in log.samples) == 2
     assert {sample.epoch for sample in log.samples} == {1}
+
+
+def test_a_killed_evaluation_is_retried_and_every_answer_counts_once(tmp_path):
+    lend_stimuli(tmp_path / "umpirical-runs")
+    options = ("-T", "size=screen", "--limit", "60", "--max-connections", "4", "--log-buffer", "5")
+    with ChatServer(swayed_answer, latency=0.2) as server:
+        with inspect_evaluating(tmp_path, "umpirical/datasheet", *options, base_url=server.base_url) as process:
+            while server.answered.total() < 30 and process.poll() is None:
+                time.sleep(0.05)
+            assert process.poll() is None
+        before = server.answered.total()
+        assert before < 60
+        inspect_retry(tmp_path, only_log(tmp_path), base_url=server.base_url)
+        again = server.answered.total()
+    newest = max((tmp_path / "logs").glob("*.eval"), key=lambda path: path.stat().st_mtime_ns)
+    log = read_eval_log(str(newest))
+    assert log.status == "success"
+    assert len({sample.id for sample in log.samples}) == len(log.samples) == 60
+    # Answers that the killed process had logged are not asked for again.
+    assert again < before + 60
+    run = Path(log.eval.metadata["umpirical"]["run"])
+    sheet = json.loads((run / "datasheet.json").read_text())
+    assert sum(row["planned"] - row["unasked"] for row in sheet["audit"]) == 60
+    # The killed one left a plan without a single answer, and the retry has a run of its own.
+    assert len(list(run.parent.iterdir())) == 2
+
+
+JUDGE = """\
+model: {adapter: openai-compatible, name: other, base_url: "http://127.0.0.1:9/v1"}
+prompts: {baseline: prompt.txt}
+decoding: {temperature: 0.5, max_tokens: 40, seed: 7}
+"""
+
+PROMPT = """\
+The task: {{task}}
+
+[candidate 1, {{fence}}]
+{{first}}
+[end of candidate 1, {{fence}}]
+
+[candidate 2, {{fence}}]
+{{second}}
+[end of candidate 2, {{fence}}]
+"""
+
+
+def test_a_judge_file_says_everything_but_the_model(tmp_path):
+    place = tmp_path / "judges"
+    lend_stimuli(place)
+    (place / "strict.yaml").write_text(JUDGE)
+    (place / "prompt.txt").write_text(PROMPT)
+    with ChatServer(swayed_answer) as server:
+        inspect_eval(
+            tmp_path,
+            "umpirical/datasheet",
+            *("-T", "size=screen", "-T", "judge=judges/strict.yaml", "--limit", "3"),
+            base_url=server.base_url,
+        )
+    assert len(server.bodies) == 3
+    for body in server.bodies:
+        assert body["messages"][0]["content"].startswith("The task: ")
+        assert (body["model"], body["temperature"], body["max_tokens"], body["seed"]) == ("swayed", 0.5, 40, 7)
+    assert record(place)["judge"]["name"] == "strict"
+
+
+def test_a_study_is_hosted_once_it_is_trusted_and_its_own_server_is_never_asked(tmp_path):
+    study = tmp_path / "study"
+    study.mkdir()
+    lend_stimuli(study)
+    (study / "umpirical.yaml").write_text(STUDY.format(base_url="http://127.0.0.1:9/v1"))
+    options = ("-T", "study=study", "-T", "judge=swayed", "--limit", "3")
+    with ChatServer(swayed_answer) as server:
+        inspect_eval(tmp_path, "umpirical/datasheet", *options, base_url=server.base_url)
+        said = inspect_eval(tmp_path, "umpirical/stress", *options, base_url=server.base_url, expect=None)
+    assert server.answered.total() == 3
+    assert "is a study for protocol datasheet" in said
+    assert record(study)["run"]["trials"] == CALLS
 
 
 @pytest.mark.parametrize(

@@ -39,10 +39,8 @@ def read_rows(rows: Sequence[Row], asking: Asking, name: str) -> VerdictFile:
     kind: JudgeKind = asking.kind or ("compare" if "order" in columns else "grade")
     orders = _orders(rows, columns, name) if kind == "compare" else {}
     verdicts = [_verdict(row, columns, kind, orders) for row in rows]
-    notes = (_read_as(columns, kind),)
-    if kind == "compare" and "order" not in columns:
-        notes += (UNORDERED,)
-    return VerdictFile("table", kind, tuple(verdicts), notes=notes)
+    unordered = (UNORDERED,) if kind == "compare" and "order" not in columns else ()
+    return VerdictFile("table", kind, tuple(verdicts), notes=(_read_as(columns, kind), *unordered))
 
 
 def _verdict(row: Row, columns: dict[str, str], kind: JudgeKind, orders: dict[str, Order]) -> PastVerdict:

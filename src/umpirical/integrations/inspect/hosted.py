@@ -143,8 +143,7 @@ class HostedRun:
     @cached_property
     def _plan(self) -> dict[str, tuple[Trial, int]]:
         """Every trial with the shard that asks it."""
-        store = self.run.store
-        found = {}
+        store, found = self.run.store, dict[str, tuple[Trial, int]]()
         for shard in range(self.run.shards):
             elsewhere = store.asked_elsewhere(shard)
             for trial, _ in store.plan_shard(shard):

@@ -29,7 +29,7 @@ def hosted_datasheet(judge: str | None, *, design: Design, policy: str, trust: b
     """Returns a study of the evaluated model on controlled stimuli."""
     study = datasheet_study(
         [_entry(judge)],
-        _folder(design),
+        _folder(design, judge),
         agree=_agree(trust=trust),
         size=str(design["size"] or "standard"),
         arms=_words(design["arms"]),
@@ -53,7 +53,7 @@ def hosted_stress(  # noqa: PLR0913  # each by its name
     study = stress_study(
         _entry(judge),
         data,
-        _folder(design),
+        _folder(design, judge),
         agree=_agree(trust=trust),
         texts=texts,
         columns=columns,
@@ -134,8 +134,10 @@ def _commands(study: Study[Any]) -> dict[str, str]:
     }
 
 
-def _folder(design: Design) -> Path:
-    return Path(str(design["folder"] or FOLDER)).resolve()
+def _folder(design: Design, judge: str | None) -> Path:
+    """Returns where the run goes: as the person says, or beside the judge file, which names its prompts from there."""
+    beside = FOLDER if judge is None else Path(judge).parent
+    return Path(design["folder"] or beside).resolve()
 
 
 def _words(said: str | Sequence[str]) -> list[str]:

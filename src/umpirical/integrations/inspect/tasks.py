@@ -44,7 +44,8 @@ def datasheet(  # noqa: PLR0913  # each by its name
     `size` is screen (336 calls), paper (620), standard (1,248, the default) or full (2,496); `arms` are further tie
     instructions, strict and forced-choice; everything is asked `repeats` times; `seed` draws the stimuli. `judge` is a
     file with a judge in it, which says everything but the model. `study` is a study file, or its folder, in place of
-    all of these; there, `judge` is the name of one of its judges. The run and its documents are kept in `folder`.
+    all of these; there, `judge` is the name of one of its judges. The run and its documents are kept in `folder`: by
+    default in umpirical-runs, or beside the judge file.
     """
     from umpirical.integrations.inspect.studies import hosted_datasheet, hosted_study
 
