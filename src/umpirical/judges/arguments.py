@@ -1,7 +1,7 @@
 """How a Python judge is called: which of its parameters receives the task, which the candidates."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,15 @@ from umpirical.domain.trials import Presented
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["MESSAGES", "Arguments", "arguments_of", "roles_of", "shown_as_messages", "shown_values"]
+__all__ = [
+    "MESSAGES",
+    "Arguments",
+    "arguments_of",
+    "named_arguments",
+    "roles_of",
+    "shown_as_messages",
+    "shown_values",
+]
 
 MESSAGES = frozenset({"messages", "conversation", "chat"})
 """Parameters that receive a conversation: the task as the user's turn, the response as the assistant's."""
@@ -70,6 +78,15 @@ def arguments_of(judge: Callable[..., object], spec: "JudgeSpec") -> Arguments:
     except (TypeError, ValueError):
         # Something compiled, whose parameters nobody knows.
         return _in_order(spec)
+    return _arguments(parameters, spec)
+
+
+def named_arguments(names: Iterable[str], spec: "JudgeSpec") -> Arguments:
+    """Finds out what each variable of a prompt is to be filled with, as for the parameters of a function."""
+    return _arguments([inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names], spec)
+
+
+def _arguments(parameters: list[inspect.Parameter], spec: "JudgeSpec") -> Arguments:
     needed = [each for each in parameters if each.default is each.empty and each.kind in _PLAIN]
     names = [each.name for each in parameters]
     open_ended = any(each.kind is each.VAR_KEYWORD for each in parameters)

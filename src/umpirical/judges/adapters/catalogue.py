@@ -48,7 +48,12 @@ class JudgeAdapter(Protocol):
 
 
 JUDGE_ADAPTERS: Registry[JudgeAdapter] = Registry(
-    "judges", {PYTHON: "umpirical.judges.adapters.python:ADAPTER"}, noun="judge adapter"
+    "judges",
+    {
+        PYTHON: "umpirical.judges.adapters.python:ADAPTER",
+        "openevals": "umpirical.judges.adapters.openevals:ADAPTER",
+    },
+    noun="judge adapter",
 )
 
 
