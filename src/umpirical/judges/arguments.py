@@ -16,6 +16,7 @@ __all__ = [
     "Arguments",
     "arguments_of",
     "named_arguments",
+    "question_of",
     "roles_of",
     "shown_as_messages",
     "shown_values",
@@ -66,6 +67,32 @@ def shown_values(shown: Presented) -> dict[str, object]:
 def shown_as_messages(shown: Presented) -> list[dict[str, str]]:
     """Returns a task and a response as a conversation."""
     return [{"role": "user", "content": shown.task}, {"role": "assistant", "content": shown.first}]
+
+
+def question_of(spec: "JudgeSpec") -> Callable[[Presented], dict[str, object]]:
+    """Returns what makes a mapping of what is shown, under the names that `inputs` of the spec gives.
+
+    Raises UsageError if `inputs` names what there is not, or gives two things one name.
+    """
+    _check_roles(spec)
+    names = {role: spec.inputs.get(role, role) for role in (*roles_of(spec), *spec.inputs)}
+    if len(set(names.values())) < len(names):
+        raise UsageError(f"judge {spec.name}: inputs gives two things one name", fix="name each differently")
+
+    def question(shown: Presented) -> dict[str, object]:
+        values = shown_values(shown)
+        return {name: values[role] for role, name in names.items()}
+
+    return question
+
+
+def _check_roles(spec: "JudgeSpec") -> None:
+    allowed = {*roles_of(spec), *(["messages"] if spec.kind == "grade" else [])}
+    if unknown := [role for role in spec.inputs if role not in allowed]:
+        raise UsageError(
+            f"judge {spec.name}: inputs: there is no {unknown[0]} to show a {spec.kind} judge",
+            fix=f"one of {', '.join(sorted(allowed))}",
+        )
 
 
 def arguments_of(judge: Callable[..., object], spec: "JudgeSpec") -> Arguments:
@@ -129,12 +156,7 @@ def _positional(parameters: list[Any]) -> int:
 def _told(spec: "JudgeSpec", names: list[str], needed: list[Any], *, open_ended: bool) -> Arguments:
     """Returns the arguments as `inputs` says. Raises UsageError for a parameter that there is not, or is left out."""
     chosen = {name: role for role, name in spec.inputs.items()}
-    allowed = {*roles_of(spec), *(["messages"] if spec.kind == "grade" else [])}
-    if unknown := [role for role in spec.inputs if role not in allowed]:
-        raise UsageError(
-            f"judge {spec.name}: inputs: there is no {unknown[0]} to show a {spec.kind} judge",
-            fix=f"one of {', '.join(sorted(allowed))}",
-        )
+    _check_roles(spec)
     if missing := [name for name in chosen if name not in names and not open_ended]:
         raise UsageError(
             f"judge {spec.name}: inputs names {missing[0]}, and it takes ({', '.join(names)})",

@@ -31,7 +31,7 @@ def resolve_prompts(
     A judge that names no prompt is asked in `arms` with the built-in prompts, one file for each arm, unless `arms` maps
     an arm to another prompt. `shared` are the study's instruction and rubric, inserted where a prompt names them.
     """
-    if spec.callable:
+    if spec.model is None:
         return spec
     # An arm is about ties, which do not apply to grades.
     asked = arms if spec.kind == "compare" else ("baseline",)

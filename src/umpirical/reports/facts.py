@@ -28,11 +28,10 @@ PACKAGES = ("duckdb", "numpy", "scipy")
 def judge_record(run: Run, reading: Reading) -> JudgeRecord:
     """The judge that a run asked."""
     spec, fingerprint = run.judge, run.manifest["fingerprint"]
-    model = f"{spec.model.adapter}: {spec.model.name}" if spec.model else f"python: {spec.callable}"
     return JudgeRecord(
         name=spec.name,
         kind=spec.kind,
-        model=model,
+        model=": ".join(spec.made_of),
         fingerprint=fingerprint,
         served_by=_names(reading.served_by),
         decoding=dict(spec.decoding.sent()) if spec.model else {},

@@ -30,6 +30,8 @@ class Adapted:
     """Everything that distinguishes this judge from others: rubric, model, versions. A trial's id depends on it."""
     reading: frozenset[str] = JSON_READING
     """Exceptions, by class name, which mean that an answer came and the judge itself could not read it."""
+    close: Callable[[], Awaitable[None]] | None = None
+    """Releases what asking has opened; None if there is nothing, or it belongs to the user."""
 
 
 class JudgeAdapter(Protocol):
