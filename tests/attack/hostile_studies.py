@@ -3,6 +3,7 @@
 import json
 import py_compile
 import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -148,6 +149,29 @@ def _function_of_the_machine(folder: Path, traps: Traps) -> None:  # noqa: ARG00
 def _function_that_shadows(folder: Path, traps: Traps) -> None:
     _study(folder, {"name": "theirs", "callable": "colorsys:judge"})
     (folder / "colorsys.py").write_text(_code(traps))
+
+
+@_hostile
+def _program(folder: Path, traps: Traps) -> None:
+    _study(folder, {"name": "theirs", "exec": [sys.executable, "judge.py"]})
+    (folder / "judge.py").write_text(_code(traps))
+
+
+@_hostile
+def _program_of_the_machine(folder: Path, traps: Traps) -> None:
+    _study(folder, {"name": "theirs", "exec": ["sh", "-c", f"echo ran >> {traps.ran}; env"]})
+
+
+@_hostile
+def _endpoint(folder: Path, traps: Traps) -> None:
+    http = {"url": f"{traps.url}/judge", "body": {"a": "{{first}}", "b": "{{second}}"}, "api_key_env": SECRET}
+    _study(folder, {"name": "theirs", "http": http})
+
+
+@_hostile
+def _endpoint_for_grades(folder: Path, traps: Traps) -> None:
+    http = {"url": f"{traps.url}?a=b", "body": ["{{response}}"], "headers": {"X": "{{key}}"}, "api_key_env": SECRET}
+    _study(folder, {"name": "theirs", "kind": "grade", "scale": SCALE, "http": http})
 
 
 @_hostile

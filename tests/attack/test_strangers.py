@@ -30,6 +30,8 @@ FEW = (
     "plain",
     "inspect-base-url",
     "function",
+    "program-of-the-machine",
+    "endpoint",
     "modules-lying-about",
     "generator",
     "hugging-face-url",
@@ -214,6 +216,10 @@ def test_host_variable_code_data_and_answers_are_named(traps, capsys, tmp_path):
         "inspect-arguments": ["sends prompts to hf, through inspect", "opens hf/theirs with trust_remote_code = True"],
         "function": ["runs the Python function their_judge:judge", "may import their_judge.py"],
         "function-of-the-machine": ["runs the Python function os:system"],
+        "program": ["judge.py, with your environment", "may load judge.py"],
+        "program-of-the-machine": ["runs the program sh -c", "<- its code is in the command itself"],
+        "endpoint": [f"sends prompts to 127.0.0.1, port {port}, unencrypted", f"the value of {SECRET}"],
+        "endpoint-for-grades": [f"asks 127.0.0.1:{port} with a=b", "<- the name is of another secret"],
         "generator": [f"sends the value of {SECRET} to 127.0.0.1:{port}   <- the name is of another secret"],
         "dataset-outside": [f"reads {traps.outside / 'data.csv'}, the dataset, outside its folder"],
         "rubric-outside": [f"reads {traps.outside / 'secret.txt'}, the rubric, outside its folder"],
@@ -250,6 +256,18 @@ def test_an_agreement_is_kept_for_the_folder_and_only_what_is_new_is_asked(traps
     assert "runs the Python function" not in err
     folder.rename(tmp_path / "elsewhere")
     assert outcome(capsys, ["check", str(tmp_path / "elsewhere")])[0] == 2
+
+
+def test_a_changed_program_is_asked_about_again(traps, capsys, tmp_path):
+    folder = written("program", tmp_path / "program", traps)
+    assert outcome(capsys, ["check", str(folder), "--trust"])[0] == 0
+    assert outcome(capsys, ["check", str(folder)])[0] == 0
+    for name in ("judge.py", "beside.py"):
+        (folder / name).write_text("print('changed')\n")
+        code, _, err = outcome(capsys, ["check", str(folder)])
+        assert (code, f"may load {name}" in err) == (2, True)
+        assert outcome(capsys, ["check", str(folder), "--trust"])[0] == 0
+    assert not traps.ran.exists()
 
 
 def test_agreements_are_the_users_own_and_not_in_the_folder(traps, capsys, tmp_path):

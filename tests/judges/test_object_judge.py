@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from contextvars import ContextVar
 
 import pytest
 
@@ -17,6 +18,7 @@ from umpirical.judges.judge import Capabilities, prompt_id
 from umpirical.judges.object_judge import ObjectJudge
 from umpirical.judges.shapes import shape_of
 from umpirical.judges.spec import AnswerSpec, JudgeSpec
+from umpirical.judges.threads import in_thread
 from umpirical.models.adapters.catalogue import Calling
 
 SHOWN = Presented("task", "long first", "second")
@@ -219,3 +221,9 @@ def test_a_judge_with_edited_source_is_another_judge(tmp_path, monkeypatch):
     sys.modules.pop("edited_judge", None)
     assert prints[0][0] != prints[1][0]
     assert prints[0][1] != prints[1][1]
+
+
+async def test_a_judge_in_a_thread_sees_the_context_of_its_caller():
+    client = ContextVar("client", default="nobody's")
+    client.set("the user's")
+    assert await in_thread(client.get) == "the user's"

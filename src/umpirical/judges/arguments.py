@@ -1,7 +1,7 @@
 """How a Python judge is called: which of its parameters receives the task, which the candidates."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,16 @@ from umpirical.judges.placeholders import ROW
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["MESSAGES", "Arguments", "arguments_of", "roles_of", "shown_as_messages", "shown_values"]
+__all__ = [
+    "MESSAGES",
+    "Arguments",
+    "arguments_of",
+    "named_arguments",
+    "question_of",
+    "roles_of",
+    "shown_as_messages",
+    "shown_values",
+]
 
 MESSAGES = frozenset({"messages", "conversation", "chat"})
 """Parameters that receive a conversation: the task as the user's turn, the response as the assistant's."""
@@ -62,6 +71,32 @@ def shown_as_messages(shown: Presented) -> list[dict[str, str]]:
     return [{"role": "user", "content": shown.task}, {"role": "assistant", "content": shown.first}]
 
 
+def question_of(spec: "JudgeSpec") -> Callable[[Presented], dict[str, object]]:
+    """Returns what makes a mapping of what is shown, under the names that `inputs` of the spec gives.
+
+    Raises UsageError if `inputs` names what there is not, or gives two things one name.
+    """
+    _check_roles(spec)
+    names = {role: spec.inputs.get(role, role) for role in (*roles_of(spec), *spec.inputs)}
+    if len(set(names.values())) < len(names):
+        raise UsageError(f"judge {spec.name}: inputs gives two things one name", fix="name each differently")
+
+    def question(shown: Presented) -> dict[str, object]:
+        values = shown_values(shown)
+        return {name: values[role] for role, name in names.items()}
+
+    return question
+
+
+def _check_roles(spec: "JudgeSpec") -> None:
+    allowed = {*roles_of(spec), *(["messages"] if spec.kind == "grade" else [])}
+    if unknown := [role for role in spec.inputs if role not in allowed and not role.startswith(ROW)]:
+        raise UsageError(
+            f"judge {spec.name}: inputs: there is no {unknown[0]} to show a {spec.kind} judge",
+            fix=f"one of {', '.join(sorted(allowed))}, or a column of the data as {ROW}NAME",
+        )
+
+
 def arguments_of(judge: Callable[..., object], spec: "JudgeSpec") -> Arguments:
     """Finds out how a judge is to be called, by `inputs` of the spec or by its parameters. Calls nothing.
 
@@ -72,6 +107,15 @@ def arguments_of(judge: Callable[..., object], spec: "JudgeSpec") -> Arguments:
     except (TypeError, ValueError):
         # Something compiled, whose parameters nobody knows.
         return _in_order(spec)
+    return _arguments(parameters, spec)
+
+
+def named_arguments(names: Iterable[str], spec: "JudgeSpec") -> Arguments:
+    """Finds out what each variable of a prompt is to be filled with, as for the parameters of a function."""
+    return _arguments([inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names], spec)
+
+
+def _arguments(parameters: list[inspect.Parameter], spec: "JudgeSpec") -> Arguments:
     needed = [each for each in parameters if each.default is each.empty and each.kind in _PLAIN]
     names = [each.name for each in parameters]
     open_ended = any(each.kind is each.VAR_KEYWORD for each in parameters)
@@ -114,12 +158,7 @@ def _positional(parameters: list[Any]) -> int:
 def _told(spec: "JudgeSpec", names: list[str], needed: list[Any], *, open_ended: bool) -> Arguments:
     """Returns the arguments as `inputs` says. Raises UsageError for a parameter that there is not, or is left out."""
     chosen = {name: role for role, name in spec.inputs.items()}
-    allowed = {*roles_of(spec), *(["messages"] if spec.kind == "grade" else [])}
-    if unknown := [role for role in spec.inputs if role not in allowed and not role.startswith(ROW)]:
-        raise UsageError(
-            f"judge {spec.name}: inputs: there is no {unknown[0]} to show a {spec.kind} judge",
-            fix=f"one of {', '.join(sorted(allowed))}, or a column of the data as {ROW}NAME",
-        )
+    _check_roles(spec)
     if missing := [name for name in chosen if name not in names and not open_ended]:
         raise UsageError(
             f"judge {spec.name}: inputs names {missing[0]}, and it takes ({', '.join(names)})",

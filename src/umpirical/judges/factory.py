@@ -8,6 +8,8 @@ from umpirical.domain.digests import Json, canonical_json, digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Response
 from umpirical.judges.adapters.catalogue import Adapted, judge_adapter_of
+from umpirical.judges.adapters.endpoint import endpoint_judge
+from umpirical.judges.adapters.program import program_judge
 from umpirical.judges.answers import AnswerReader
 from umpirical.judges.judge import Judge
 from umpirical.judges.model_judge import ModelJudge
@@ -21,7 +23,13 @@ from umpirical.models.requests import ChatRequest
 
 __all__ = ["build_judge", "build_reader", "build_renderer"]
 
-APART: dict[str, bool | set[str]] = {"name": True, "deadline": True, "model": {"price", "timeout", "attempts"}}
+APART: dict[str, bool | set[str]] = {
+    "name": True,
+    "deadline": True,
+    "processes": True,
+    "model": {"price", "timeout", "attempts"},
+    "http": {"attempts"},
+}
 """Left out of the fingerprint: what a call costs and how long it may take changes no answer."""
 
 
@@ -34,12 +42,20 @@ def build_judge(
     that is known already: it depends on what a function refers to, which may change as the function is called.
     """
     reader = build_reader(spec)
-    whole = {**spec.model_dump(mode="json", exclude=APART), "reader": reader.version}
+    whole = {**spec.model_dump(mode="json", exclude=_apart(spec)), "reader": reader.version}
     if spec.callable:
         found = load_user_object(spec.callable, folder) if found is None else found
-        adapted = judge_adapter_of(found).adapt(found, spec)
-        return _object_judge(spec, reader, whole, adapted if identity is None else replace(adapted, identity=identity))
+        return _object_judge(spec, reader, whole, judge_adapter_of(found).adapt(found, spec), identity)
+    if spec.exec:
+        return _object_judge(spec, reader, whole, program_judge(spec, folder), identity)
+    if spec.http:
+        return endpoint_judge(spec, reader, digest("judge", whole), calling)
     return _model_judge(spec, reader, whole, calling)
+
+
+def _apart(spec: JudgeSpec) -> dict[str, Any]:
+    """Returns what is left out, with ways of being a judge that this one does not have: a new one changes no other."""
+    return APART | {name: True for name in ("exec", "http") if getattr(spec, name) is None}
 
 
 def build_reader(spec: JudgeSpec) -> AnswerReader:
@@ -58,7 +74,7 @@ def build_renderer(spec: JudgeSpec) -> Judge | None:
 
     None for the user's own judge, which renders its prompt itself.
     """
-    if spec.callable:
+    if spec.model is None:
         return None
     reader = build_reader(spec)
     return _model_judge(spec, reader, {**spec.model_dump(mode="json", exclude=APART), "reader": reader.version}, None)
@@ -73,12 +89,14 @@ class _Unasked:
     async def close(self) -> None: ...
 
 
-def _object_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], adapted: Adapted) -> ObjectJudge:
-    assert spec.callable is not None  # noqa: S101  # the caller checked it
+def _object_judge(
+    spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], adapted: Adapted, identity: Json
+) -> ObjectJudge:
+    adapted = adapted if identity is None else replace(adapted, identity=identity)
     return ObjectJudge(
         name=spec.name,
         kind=spec.kind,
-        path=spec.callable,
+        path=spec.made_of[1],
         adapted=adapted,
         reader=reader,
         capabilities=spec.capabilities,

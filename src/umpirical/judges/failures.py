@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 
 from umpirical.domain.responses import FailureKind
+from umpirical.models.caller import CallFailed
 
 __all__ = ["READING", "JudgeFailure", "Unreadable", "failure_of"]
 
@@ -60,6 +61,8 @@ def failure_of(error: BaseException, reading: Collection[str] = JSON_READING) ->
     detail = f"{type(error).__name__}: {error}"
     if any(isinstance(each, Unreadable) for each in chain):
         return JudgeFailure(None, str(next(each for each in chain if isinstance(each, Unreadable))))
+    if isinstance(error, CallFailed):
+        return JudgeFailure(error.kind, error.detail)
     for each in chain:
         if (kind := _of_class(each) or _of_status(each)) is not None:
             return JudgeFailure(kind, _with_cause(detail, each, error))

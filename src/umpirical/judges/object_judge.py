@@ -1,4 +1,4 @@
-"""A judge that is the user's Python object: a function, or an object that a judge adapter has made askable."""
+"""A judge that is the user's own: a function, an object that a judge adapter has made askable, or a program."""
 
 import asyncio
 import time
@@ -41,7 +41,7 @@ class ObjectJudge:
     name: str
     kind: JudgeKind
     path: str
-    """Where the object is found: `module:name`."""
+    """Where the judge is found: `module:name`, or the command of a program."""
     adapted: Adapted
     reader: AnswerReader
     capabilities: Capabilities
@@ -85,7 +85,9 @@ class ObjectJudge:
         return read_response(self.reader, response, presentation)
 
     async def close(self) -> None:
-        """Releases nothing: the object belongs to the user, and outlives the run."""
+        """Ends a program. An object belongs to the user, and outlives the run."""
+        if self.adapted.close is not None:
+            await self.adapted.close()
 
 
 def _failed(trial_id: str, found: JudgeFailure) -> Response:

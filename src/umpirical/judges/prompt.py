@@ -48,7 +48,7 @@ def resolve_prompts(
     an arm to another prompt. `shared` are the study's instruction and rubric, inserted where a prompt names them.
     `hidden` maps columns of the data that no judge may name to what to do instead; None if there are no columns at all.
     """
-    if spec.callable:
+    if spec.model is None:
         _check_columns(spec, hidden)
         return spec
     # An arm is about ties, which do not apply to grades.
@@ -79,9 +79,10 @@ def prompt_text(prompt: Prompt) -> str:
 
 
 def columns_of(spec: JudgeSpec) -> tuple[str, ...]:
-    """Returns the columns of the data that a judge names, in its prompts or as inputs of a function, sorted by name."""
+    """Returns the columns of the data that a judge names, in prompts, in a body or as inputs, sorted by name."""
     named = {name for prompt in spec.prompts.values() for name in prompt_placeholders(prompt)}
-    named |= set(spec.inputs) if spec.callable else set()
+    named |= set(spec.inputs) if spec.model is None else set()
+    named |= spec.http.filled_in() if spec.http else set()
     return tuple(sorted(name.removeprefix(ROW) for name in named if name.startswith(ROW)))
 
 

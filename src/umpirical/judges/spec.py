@@ -1,13 +1,16 @@
 """The judge spec: what the user writes about a judge. Data only; nothing here does any work."""
 
+import shlex
 from collections import Counter
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from umpirical.domain.scales import Choice, GradeScale, JudgeKind
+from umpirical.judges.endpoint_spec import HttpSpec
 from umpirical.judges.judge import Capabilities
 from umpirical.judges.patterns import AnswerPattern
+from umpirical.judges.placeholders import ROW
 from umpirical.models.requests import Decoding, Message
 from umpirical.models.spec import ModelSpec
 
@@ -18,6 +21,9 @@ Occurrence = Literal["only", "first", "last"]
 
 Prompt = str | tuple[Message, ...]
 """A text that is sent as one user message, or messages. In a study file, a text is the name of a file."""
+
+LONGEST_WORD = 4096
+"""Characters of a word in a command."""
 
 
 class _Spec(BaseModel):
@@ -112,7 +118,7 @@ class AnswerSpec(_Spec):
 
 
 class JudgeSpec(_Spec):
-    """One judge under test: a model with a prompt, or a Python function."""
+    """One judge under test: a model with a prompt, a Python function, a program, or an endpoint."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
     kind: JudgeKind = "compare"
@@ -123,6 +129,14 @@ class JudgeSpec(_Spec):
         description="module:function, or path/file.py:function in the study's folder",
     )
     batch: int = Field(default=0, ge=0, le=1000, description="Most questions that a callable takes in a list; 0: one.")
+    exec: tuple[Annotated[str, Field(max_length=LONGEST_WORD)], ...] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=64,
+        description="A program that reads questions and writes answers, as JSON lines: [node, judge.js]. No shell.",
+    )
+    processes: int = Field(default=1, ge=1, le=64, description="How many processes of the program answer at a time.")
+    http: HttpSpec | None = None
     prompts: dict[str, Prompt] = Field(
         default={},
         description="Arm to prompt: builtin:NAME, or a file beside the study file. One that ends in .yaml or .json is "
@@ -138,26 +152,54 @@ class JudgeSpec(_Spec):
     scale: GradeScale | None = None
     answer: AnswerSpec = AnswerSpec()
     capabilities: Capabilities = Capabilities()
-    deadline: float = Field(default=120, gt=0, description="Seconds for one judgment of a callable.")
+    deadline: float = Field(
+        default=120, gt=0, description="Seconds for one judgment of a callable or a program, or one attempt by HTTP."
+    )
 
     @model_validator(mode="after")
     def _whole(self) -> "JudgeSpec":
-        if (self.model is None) == (self.callable is None):
-            raise ValueError("a judge has either a model or a callable")
+        if sum(made is not None for made in (self.model, self.callable, self.exec, self.http)) != 1:
+            raise ValueError("a judge has either a model, a callable, exec or http")
         if self.batch and not self.callable:
             raise ValueError("batch is for a callable; a model has a batch of its own")
-        if self.callable and self.prompts:
-            raise ValueError("a callable renders its own prompt: leave prompts out")
-        if self.callable and self.values:
-            raise ValueError("values fill the placeholders of prompts, and a callable has none: leave values out")
+        if self.processes > 1 and not self.exec:
+            raise ValueError("processes is for exec")
+        if (self.prompts or self.values) and self.model is None:
+            raise ValueError("a judge that is not a model renders its own prompt: leave prompts and values out")
         if doubled := [name for name, count in Counter(self.inputs.values()).items() if count > 1]:
             raise ValueError(f"inputs: {doubled[0]!r} is named twice")
+        self._check_command()
+        self._check_endpoint()
         if (self.kind == "grade") != (self.scale is not None):
             raise ValueError("a grade judge needs a scale, and a compare judge has none")
         on_scale = (*(self.scale.labels if self.scale else Choice), "abstain")
         if unknown := [label for label in self.answer.labels.values() if label not in on_scale]:
             raise ValueError(f"answer.labels: {unknown[0]!r} is not one of {', '.join(on_scale)}")
         return self
+
+    def _check_command(self) -> None:
+        if self.exec and (not self.exec[0] or any("\0" in word for word in self.exec)):
+            raise ValueError("exec: name a program and its arguments, such as [node, judge.js]")
+
+    def _check_endpoint(self) -> None:
+        if self.http is None:
+            return
+        if self.inputs:
+            raise ValueError("inputs: the body of http says what is sent as what")
+        known = {"task", "first", "second"} if self.kind == "compare" else {"task", "response"}
+        if unknown := {name for name in self.http.filled_in() - known if not name.startswith(ROW)}:
+            raise ValueError(f"http.body: there is no {{{{{min(unknown)}}}}} to show a {self.kind} judge")
+        if missing := known - {"task"} - self.http.filled_in():
+            raise ValueError(f"http.body: {{{{{min(missing)}}}}} is not sent")
+
+    @property
+    def made_of(self) -> tuple[str, str]:
+        """What kind of thing answers, and which one: ("program", "node judge.js")."""
+        if self.model is not None:
+            return self.model.adapter, self.model.name
+        if self.exec is not None:
+            return "program", shlex.join(self.exec)
+        return ("http", self.http.url) if self.http is not None else ("python", str(self.callable))
 
     @property
     def answer_field(self) -> str:

@@ -36,7 +36,8 @@ _TAG = re.compile(r"</?[A-Za-z][\w.-]{0,40}>")
 _BRACKETED = re.compile(r"\[\[([^\[\]\n]*)\]\]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _CLAUSE = re.compile(
-    r"[,;()—–]|\s-\s|\b(?:but|although|though|while|whereas|however|yet|so(?! that)|therefore|thus|hence|because|since)\b"
+    r"[,;()—–]|\s-\s|\b(?:but|although|though|while|whereas|however|yet|so(?! that))\b"
+    r"|\b(?:therefore|thus|hence|because|since)\b"
     r"|\band\b(?=\s+(?:the\s+)?§[12]\s+(?:is|was|wins|does)\b)"
 )
 _NEGATED = re.compile(r"\b(?:not|no|never|neither|nor|none|nothing|hardly|cannot|without|doubt|unclear)\b|n['’]t\b")

@@ -5,6 +5,7 @@ when it exits. A judge that hangs in one would hang the process, and the others 
 """
 
 import asyncio
+import contextvars
 import queue
 import threading
 from collections.abc import Callable
@@ -20,8 +21,11 @@ _idle: "queue.LifoQueue[queue.SimpleQueue[Work]]" = queue.LifoQueue()
 
 
 async def in_thread(function: Callable[..., T], *arguments: object) -> T:
-    """Calls a function in a thread of its own. If cancelled, leaves the thread to end by itself."""
-    loop = asyncio.get_running_loop()
+    """Calls a function in a thread of its own. If cancelled, leaves the thread to end by itself.
+
+    It sees the context variables of the caller: some frameworks keep the client there that the user has set.
+    """
+    loop, context = asyncio.get_running_loop(), contextvars.copy_context()
     future: asyncio.Future[T] = loop.create_future()
 
     def settle(answer: T | None, error: BaseException | None) -> None:
@@ -36,7 +40,7 @@ async def in_thread(function: Callable[..., T], *arguments: object) -> T:
         answer: T | None = None
         failed: BaseException | None = None
         try:
-            answer = function(*arguments)
+            answer = context.run(function, *arguments)
         except StopIteration as error:
             # A future cannot carry a StopIteration: its awaiter would wait forever.
             failed = RuntimeError(f"StopIteration: {error}")

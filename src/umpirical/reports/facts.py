@@ -39,11 +39,10 @@ def judge_record(run: Run, reading: Reading) -> JudgeRecord:
     """The judge that a run asked."""
     spec, fingerprint = run.judge, run.manifest["fingerprint"]
     prompts = {arm: prompt_text(prompt) for arm, prompt in spec.prompts.items()}
-    model = f"{spec.model.adapter}: {spec.model.name}" if spec.model else f"python: {spec.callable}"
     return JudgeRecord(
         name=spec.name,
         kind=spec.kind,
-        model=model,
+        model=": ".join(spec.made_of),
         fingerprint=fingerprint,
         served_by=_names(reading.served_by),
         decoding=dict(spec.decoding.sent()) if spec.model else {},

@@ -56,7 +56,7 @@ ENOUGH_RECORDED = 10_000
 """How many recorded answers are read: more of them would hardly change a mean."""
 
 Pricing = Literal["free", "priced", "unpriced", "unknown", "own-function"]
-"""`unpriced`: the price is unknown, and the user agreed. `own-function`: Umpirical sends nothing and sees no bill."""
+"""`unpriced`: the price is unknown, and the user agreed. `own-function`: no model, so that Umpirical sees no bill."""
 
 OutputBasis = Literal["recorded", "constrained", "max-tokens", "none"]
 """What the expected output is based on: earlier answers of this model, the answer schema, or the limit."""
@@ -178,7 +178,7 @@ def estimate_run(run: Run, pricer: Pricer | None, *, concurrency: int) -> RunEst
     return RunEstimate(
         run=run.name,
         judge=spec.name,
-        model=spec.model.name if spec.model else str(spec.callable),
+        model=spec.made_of[1],
         trials=run.trials,
         answered=run.trials - load.calls,
         calls=load.calls,

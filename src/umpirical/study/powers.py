@@ -6,6 +6,7 @@ All of it is derived from the study file. Nothing is imported, sent or read outs
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -15,6 +16,8 @@ from urllib.parse import urlsplit
 
 from umpirical.datasets.readers import READERS
 from umpirical.domain.errors import UsageError
+from umpirical.judges.adapters.program import program_files
+from umpirical.judges.endpoint_spec import HttpSpec
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import code_files
 from umpirical.models.adapters.catalogue import ADAPTERS
@@ -71,6 +74,8 @@ def powers_of_judges(judges: Iterable[JudgeSpec], folder: Path) -> list[Power]:
     """Returns what asking judges would do; `folder` is where their code is looked up."""
     known = list(judges)
     found = [power for judge in known if judge.model for power in _of_model(judge.model)]
+    found += [power for judge in known if judge.http for power in _of_endpoint(judge.http)]
+    found += [power for judge in known if judge.exec for power in _of_program(folder, judge.exec)]
     return [*found, *_of_code(folder, [judge.callable for judge in known if judge.callable])]
 
 
@@ -86,16 +91,27 @@ def _of_model(model: ModelSpec) -> Iterator[Power]:
         words = f"{where}, through {model.adapter}" if provider else where
     yield Power("send", f"sends prompts to {words}")
     if model.api_key_env is not None:
-        yield Power(
-            "secret",
-            f"sends the value of {model.api_key_env} to {where}",
-            doubt="" if _belongs(model.api_key_env, f"{where} {provider}") else "the name is of another secret",
-        )
+        yield _of_secret(model.api_key_env, where, provider)
     elif provider:
         doubt = f"the key is meant for {provider}" if model.base_url else ""
         yield Power("secret", f"sends your key for {provider} to {where}", doubt=doubt)
     for name, value in model.model_args.items():
         yield Power("argument", f"opens {model.name} with {name} = {value!r}")
+
+
+def _of_endpoint(http: HttpSpec) -> Iterator[Power]:
+    address, _, query = http.url.partition("?")
+    words, where = _destination(address)
+    yield Power("send", f"sends prompts to {words}")
+    if query:
+        yield Power("argument", f"asks {where} with {query}")
+    if http.api_key_env is not None:
+        yield _of_secret(http.api_key_env, where)
+
+
+def _of_secret(variable: str, where: str, provider: str = "") -> Power:
+    doubt = "" if _belongs(variable, f"{where} {provider}") else "the name is of another secret"
+    return Power("secret", f"sends the value of {variable} to {where}", doubt=doubt)
 
 
 def _destination(url: str) -> tuple[str, str]:
@@ -138,6 +154,13 @@ def _of_code(folder: Path, functions: list[str]) -> Iterator[Power]:
     if functions:
         for file in code_files(folder):
             yield Power("code", f"may import {file.relative_to(folder)}", _digest(file))
+
+
+def _of_program(folder: Path, command: tuple[str, ...]) -> Iterator[Power]:
+    doubt = "its code is in the command itself" if {"-c", "-e", "--eval", "-p", "--print"} & set(command) else ""
+    yield Power("code", f"runs the program {shlex.join(command)}, with your environment", doubt=doubt)
+    for file in program_files(command, folder):
+        yield Power("code", f"may load {file.relative_to(folder)}", _digest(file))
 
 
 def _digest(file: Path) -> str:

@@ -124,7 +124,7 @@ class BatchServer:
         lines = []
         for question in questions:
             params = question["params"]
-            result: dict[str, Any] = {"type": "succeeded", "message": message(params, self.answer(params))}
+            result: dict[str, Any] = {"type": "succeeded", "message": message(params, str(self.answer(params)))}
             if self.unanswered(params):
                 result = {"type": "expired"}
             lines.append(json.dumps({"custom_id": question["custom_id"], "result": result}))

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 from aiohttp import web
 
-__all__ = ["ChatServer", "Fault", "Said"]
+__all__ = ["ChatServer", "Fault", "Message", "Said", "prompt_text"]
 
 Fault = Literal["rate-limit", "server-error", "malformed", "truncated", "hang", "reset"]
 """429 with Retry-After, 500, a body that is not JSON, a body cut short, no answer, a closed connection."""
@@ -42,8 +42,11 @@ class Said:
         }
 
 
-Answer = Callable[[dict[str, Any]], str]
-"""Returns the text of the answer to a request body."""
+Message = dict[str, Any]
+"""An answer that is more than text, as in the protocol: `{"content": None, "tool_calls": [...]}`."""
+
+Answer = Callable[[dict[str, Any]], str | Message]
+"""Returns the text of the answer to a request body, or the whole message."""
 
 TokenAnswer = Callable[[dict[str, Any]], Said]
 """Returns the tokens of the answer to a request body, with their log-probabilities."""
@@ -169,26 +172,41 @@ class ChatServer:
                 return web.Response()
 
 
-def completion(body: dict[str, Any], answer: str | Said) -> dict[str, Any]:
+def completion(body: dict[str, Any], answer: str | Said | Message) -> dict[str, Any]:
     """Returns a chat completion, with log-probabilities if they were requested."""
-    text = answer if isinstance(answer, str) else answer.text
+    if isinstance(answer, dict):
+        message, text = {"role": "assistant", **answer}, str(answer.get("content") or "")
+    else:
+        text = answer if isinstance(answer, str) else answer.text
+        message = {"role": "assistant", "content": text}
     choice: dict[str, Any] = {
         "index": 0,
-        "message": {"role": "assistant", "content": text},
-        "finish_reason": "stop",
+        "message": message,
+        "finish_reason": "tool_calls" if message.get("tool_calls") else "stop",
     }
     if body.get("logprobs"):
         token = {"token": text, "logprob": -0.1, "bytes": None, "top_logprobs": []}
-        choice["logprobs"] = {"content": [token]} if isinstance(answer, str) else answer.logprobs()
-    words, said = sum(len(message["content"].split()) for message in body["messages"]), len(text.split())
+        choice["logprobs"] = answer.logprobs() if isinstance(answer, Said) else {"content": [token]}
+    words, said = len(prompt_text(body).split()), len(text.split())
     return {
         "id": "chatcmpl-loopback",
         "object": "chat.completion",
+        "created": 0,
         "model": body["model"],
         "system_fingerprint": "fp_loopback",
         "choices": [choice],
         "usage": {"prompt_tokens": words, "completion_tokens": said, "total_tokens": words + said},
     }
+
+
+def prompt_text(body: dict[str, Any]) -> str:
+    """Returns everything that a request says, message by message. A message is a text, or parts of which some are."""
+    contents = [message.get("content") or "" for message in body["messages"]]
+    texts = [
+        content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+        for content in contents
+    ]
+    return "\n\n".join(texts)
 
 
 def _close(request: web.Request) -> None:

@@ -2,7 +2,8 @@
 
 - an answer: a judgment is text that the answer reader reads as a verdict;
 - its own: with many judgments at a time, each gets the answer to its own question;
-- any text: candidates that are empty, blank or very long are shown to the judge like all others;
+- any text: candidates that are empty, blank or very long are shown to the judge like all others; a judge that declares
+  that it does not accept empty ones is not shown any;
 - its errors: an exception from the judge is raised, and never becomes an answer;
 - identity: plain JSON, the same each time the judge is adapted, and different for a different judge;
 - refusals: an object that is not a judge is refused with a UsageError that says what to do;
@@ -16,9 +17,10 @@ from typing import Literal, NoReturn
 
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.errors import UsageError
-from umpirical.domain.judgments import Verdict
+from umpirical.domain.judgments import Abstained, Verdict
 from umpirical.domain.trials import Presented
 from umpirical.judges.adapters.catalogue import Adapted, JudgeAdapter
+from umpirical.judges.answers import ABSTAIN
 from umpirical.judges.factory import build_reader
 from umpirical.judges.spec import JudgeSpec
 from umpirical.runs.loop import run_on_loop
@@ -92,6 +94,7 @@ class _Asked:
     def __init__(self, adapted: Adapted, spec: JudgeSpec, plain: Promise) -> None:
         """`plain` is the promise that a plain question to the judge tests."""
         self._adapted, self._reader, self._plain = adapted, build_reader(spec), plain
+        self._awkward = [text for text in AWKWARD if text.strip() or spec.capabilities.accepts_empty]
 
     async def all(self, expected: Sequence[tuple[Presented, str]]) -> None:
         for shown, label in expected:
@@ -102,13 +105,15 @@ class _Asked:
         if found != [label for _, label in many]:
             _broken("its own answer", f"of {MANY} judgments at a time, some got the answer to another one")
         shown = expected[0][0]
-        for text in AWKWARD:
+        for text in self._awkward:
             await self._asked("any text", Presented(shown.task, text, shown.second))
         await self._given_up(shown)
 
     async def _label(self, shown: Presented) -> str:
         text = await self._asked(self._plain, shown)
         outcome = self._reader.read(text)
+        if isinstance(outcome, Abstained):
+            return ABSTAIN
         return str(outcome.value) if isinstance(outcome, Verdict) else f"no verdict: {text!r}"
 
     async def _asked(self, promise: Promise, shown: Presented) -> str:

@@ -157,7 +157,7 @@ def _notes_on(run: "RunEstimate") -> list[str]:
         how = "as recorded" if run.seconds_basis == "recorded" else "1 s per call is assumed"
         notes.append(f"time: {how}, {run.concurrency} at a time")
     if run.pricing == "own-function":
-        notes.append("what your function spends is not visible here, and no budget limits it")
+        notes.append("what your judge spends is not visible here, and no budget limits it")
     if run.pricing == "unpriced":
         notes.append("no price is known, so no budget limits it")
     if run.refusal:

@@ -30,6 +30,8 @@ class Adapted:
     """Everything that distinguishes this judge from others: rubric, model, versions. A trial's id depends on it."""
     reading: frozenset[str] = JSON_READING
     """Exceptions, by class name, which mean that an answer came and the judge itself could not read it."""
+    close: Callable[[], Awaitable[None]] | None = None
+    """Releases what asking has opened; None if there is nothing, or it belongs to the user."""
 
 
 class JudgeAdapter(Protocol):
@@ -48,7 +50,12 @@ class JudgeAdapter(Protocol):
 
 
 JUDGE_ADAPTERS: Registry[JudgeAdapter] = Registry(
-    "judges", {PYTHON: "umpirical.judges.adapters.python:ADAPTER"}, noun="judge adapter"
+    "judges",
+    {
+        PYTHON: "umpirical.judges.adapters.python:ADAPTER",
+        "openevals": "umpirical.judges.adapters.openevals:ADAPTER",
+    },
+    noun="judge adapter",
 )
 
 

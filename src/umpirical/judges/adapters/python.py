@@ -9,7 +9,7 @@ from umpirical.domain.trials import Presented
 from umpirical.judges.adapters.catalogue import Adapted
 from umpirical.judges.adapters.returned import returned_text
 from umpirical.judges.adapters.source import source_digest
-from umpirical.judges.arguments import Arguments, arguments_of, roles_of, shown_values
+from umpirical.judges.arguments import Arguments, arguments_of, question_of
 from umpirical.judges.batches import Batches
 from umpirical.judges.threads import in_thread
 
@@ -54,11 +54,7 @@ def _one_by_one(judge: Callable[..., Any], arguments: Arguments, spec: "JudgeSpe
 
 
 def _in_batches(judge: Callable[..., Any], spec: "JudgeSpec") -> Callable[[Presented], Any]:
-    names = {role: role for role in roles_of(spec)} | spec.inputs
-
-    def question(shown: Presented) -> dict[str, object]:
-        values = shown_values(shown)
-        return {name: values[role] for role, name in names.items()}
+    question = question_of(spec)
 
     async def put(questions: Sequence[Presented]) -> Sequence[Any]:
         answers: Sequence[Any] = await _called(judge, [question(shown) for shown in questions])

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
 from umpirical.domain.errors import UsageError
@@ -99,7 +99,14 @@ def adapter_for(*, base_url: str | None) -> str:
     return next(name for name in ADAPTERS.names() if ADAPTERS.get(name).names_provider == (base_url is None))
 
 
-def key_of(spec: "ModelSpec", environment: Mapping[str, str] = os.environ) -> str | None:
+class Keyed(Protocol):
+    """A spec that may name the variable with a key."""
+
+    @property
+    def api_key_env(self) -> str | None: ...
+
+
+def key_of(spec: Keyed, environment: Mapping[str, str] = os.environ) -> str | None:
     """Returns the key in the variable that a spec names; None if it names none. Raises if the variable is not set."""
     if spec.api_key_env is None:
         return None

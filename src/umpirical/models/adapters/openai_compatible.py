@@ -7,24 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import Usage
-from umpirical.models.adapters.bodies import IDENTITY, quoted, read_body, read_json
+from umpirical.models.adapters.bodies import read_json
 from umpirical.models.adapters.catalogue import Calling, ModelAdapter, key_of
+from umpirical.models.adapters.posts import JsonPosts
 from umpirical.models.caller import CallFailed, Connection, Reply
 from umpirical.models.recording import largest_body
 from umpirical.models.requests import ChatRequest, Decoding
 from umpirical.models.tokens import counted_usage
 
 if TYPE_CHECKING:
-    import aiohttp
-
     from umpirical.models.spec import ModelSpec
 
 __all__ = ["ADAPTER", "OpenAIConnection", "request_body"]
-
-LONGEST_HEADER = 8190
-"""Bytes of a status line, of a header's name and of its value: what web servers themselves allow."""
-
-MOST_HEADERS = 128
 
 
 class _OpenAICompatible(ModelAdapter):
@@ -48,14 +42,12 @@ class OpenAIConnection(Connection):
 
     def __init__(self, *, base_url: str, api_key: str | None = None, timeout: float = 120.0) -> None:
         """`timeout` is in seconds, for one attempt."""
-        self._url = f"{base_url.rstrip('/')}/chat/completions"
-        self._headers = IDENTITY | ({"Authorization": f"Bearer {api_key}"} if api_key else {})
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._posts = JsonPosts(f"{base_url.rstrip('/')}/chat/completions", headers=headers, timeout=timeout)
         self.secrets = (api_key,) if api_key else ()
-        self._timeout = timeout
-        self._session: aiohttp.ClientSession | None = None
 
     async def send(self, request: ChatRequest, *, trial_id: str) -> Reply:
-        raw = await self._post(request_body(request), trial_id, most=largest_body(request.decoding))
+        raw = await self._posts.send(request_body(request), trial_id, most=largest_body(request.decoding))
         try:
             return _read_completion(read_json(raw))
         except RecursionError:
@@ -66,67 +58,7 @@ class OpenAIConnection(Connection):
         return _parameters(request.decoding, request.answer_schema)[1]
 
     async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
-
-    async def _post(self, body: Mapping[str, Any], trial_id: str, *, most: int) -> bytes:
-        import aiohttp
-
-        try:
-            # The id allows a server's log to be matched with ours; it says nothing about the stimulus.
-            headers = {"X-Client-Request-Id": trial_id}
-            async with self._open().post(self._url, json=body, headers=headers, allow_redirects=False) as http:
-                raw = await read_body(http, most)
-                if http.status != 200:
-                    raise _status_failure(http.status, raw, http.headers)
-        except TimeoutError:
-            raise CallFailed("timeout", f"no answer within {self._timeout:g} s") from None
-        except aiohttp.ClientPayloadError as error:
-            raise CallFailed("malformed", f"truncated reply: {error}") from None
-        except (aiohttp.ClientError, OSError) as error:
-            # Nothing is sent before there is a connection, and nothing that was not sent is billed.
-            unsent = isinstance(error, aiohttp.ClientConnectorError)
-            raise CallFailed("connection", f"{type(error).__name__}: {error}", turned_down=unsent) from None
-        except ValueError as error:
-            # A key with a line break in it, or another header that cannot be.
-            raise CallFailed("rejected", f"never sent: {error}", turned_down=True) from None
-        return raw
-
-    def _open(self) -> "aiohttp.ClientSession":
-        import aiohttp
-
-        if self._session is None:
-            # The pace limits concurrency; the pool must not become a second, hidden limit.
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),
-                timeout=aiohttp.ClientTimeout(total=self._timeout),
-                headers=self._headers,
-                auto_decompress=False,
-                request_class=_answering_nobody_else(),
-                max_line_size=LONGEST_HEADER,
-                max_field_size=LONGEST_HEADER,
-                max_headers=MOST_HEADERS,
-            )
-        return self._session
-
-
-@lru_cache(maxsize=1)
-def _answering_nobody_else() -> "type[aiohttp.ClientRequest]":
-    """Returns the class of requests that are sent only over connections on which nothing has come unasked.
-
-    A server that once sends a reply too many would otherwise answer every later question with the one before.
-    """
-    import aiohttp
-
-    class Request(aiohttp.ClientRequest):
-        async def send(self, conn: "aiohttp.connector.Connection") -> aiohttp.ClientResponse:
-            if conn.protocol is not None and conn.protocol.should_close:
-                conn.close()
-                raise aiohttp.ServerDisconnectedError("the server sent something that was not asked for")
-            return await super().send(conn)
-
-    return Request
+        await self._posts.close()
 
 
 def request_body(request: ChatRequest) -> dict[str, Any]:
@@ -223,28 +155,3 @@ def _usage(usage: Any) -> Usage:  # noqa: ANN401  # foreign JSON
 def _unread(message: Mapping[str, Any]) -> str:
     """Returns the reasoning beside an answer, under whichever name the server has for it."""
     return "".join(text for name in ("reasoning_content", "reasoning") if isinstance(text := message.get(name), str))
-
-
-def _status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallFailed:
-    """Returns the failure for a status other than 200.
-
-    A request that the server turned down is not billed. Behind any other status it may have done the work.
-    """
-    detail = f"HTTP {status}: {quoted(raw)}"
-    if status < 400:
-        return CallFailed("malformed", f"not the status of an answer: {detail}")
-    retry_after = _seconds(headers.get("Retry-After"))
-    if status == 429:
-        return CallFailed("rate-limited", detail, retry_after=retry_after, busy=True, turned_down=True)
-    if status == 408 or status >= 500:
-        busy = status in (503, 529)
-        return CallFailed("server-error", detail, retry_after=retry_after, busy=busy)
-    return CallFailed("rejected", detail, turned_down=status >= 400)
-
-
-def _seconds(header: str | None) -> float | None:
-    """Reads Retry-After in seconds; a date is rare enough there to use our own backoff instead."""
-    try:
-        return None if header is None else max(0.0, float(header))
-    except ValueError:
-        return None

@@ -1,0 +1,261 @@
+"""Examines the judges of one framework, inside an environment where it is installed: `python -m … NAME FOLDER`.
+
+Prints one line of JSON for each judge. Every connection that is not to this machine is refused and listed.
+"""
+
+import contextlib
+import io
+import json
+import math
+import os
+import re
+import socket
+import sys
+import traceback
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+import umpirical
+from tests.frameworks.specimen import FAULTS, RUBBISH, Simulation, Specimen
+from umpirical.api.studies import JudgeEntry
+from umpirical.domain.judgments import Failed, Outcome, Unparsed
+from umpirical.domain.trials import Presentation, Presented
+from umpirical.judges.adapters.catalogue import judge_adapter_of
+from umpirical.judges.factory import build_judge
+from umpirical.judges.spec import JudgeSpec
+from umpirical.models.adapters.catalogue import Calling
+from umpirical.reports.record import EstimateRecord
+from umpirical.runs.loop import run_on_loop
+from umpirical.testing import check_judge_adapter
+from umpirical.testing.chat_server import ChatServer, prompt_text
+
+HARD = 'A "quoted" {brace} {{mustache}} <b>&amp;</b>\tTab\nline\r\n\\n \\ $x$ %s ünï 漢字 🙂 </answer>'
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "frameworks"
+MISSES = 0.2
+"""Share of intervals that may miss: one in twenty does, and those of one run lean on the same answers."""
+DEADLINE = 40.0
+"""Seconds for a judgment that fails at once; frameworks retry by themselves."""
+LEAST = 5
+"""How many of the planted values have to be measured."""
+SHOWN = (("dark-current", ""), ("slot-bias", ""), ("grade-spread", ""), ("grade-slope", ""))
+"""The measures whose values are written down."""
+HANG = 3.0
+"""Seconds for a judgment that hangs."""
+
+outside: list[str] = []
+"""Where something tried to connect to, other than this machine."""
+
+
+def watch_connections() -> None:
+    """Refuses connections to other machines, and lists them."""
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "socket.getaddrinfo":
+            host = arguments[0]
+        elif event == "socket.connect" and isinstance(arguments[1], tuple):
+            host = arguments[1][0]
+        else:
+            return
+        host = host.decode() if isinstance(host, bytes) else host
+        if host not in (None, "", "localhost", "127.0.0.1", "::1", "0.0.0.0"):  # noqa: S104  # it is what is asked for
+            outside.append(str(host))
+            raise socket.gaierror(f"{host} is not this machine")
+
+    sys.addaudithook(hook)
+
+
+class Examined:
+    """One judge, and what was found out about it."""
+
+    def __init__(self, specimen: Specimen, folder: Path) -> None:
+        self.specimen, self.folder = specimen, folder
+        # Built to be asked what it is: nothing is sent.
+        told, _ = JudgeEntry().of(specimen.build("http://127.0.0.1:9/v1", ""), folder)
+        self.spec = JudgeSpec.model_validate({**told, **specimen.entry, "deadline": DEADLINE})
+
+    def measured(self) -> dict[str, Any]:
+        """Measures the judge twice in this process. Returns what was planted and what was found."""
+        simulation = Simulation(self.specimen, self.spec, self.folder / "twin")
+        with ChatServer(simulation.answer) as server:
+            judge = self.specimen.build(server.base_url, "Be exact.")
+            reports = [self._datasheet(judge, run) for run in ("once", "again")]
+            sent = sum(server.asked.values())
+        found, again = (_estimates(report) for report in reports)
+        assert found == again, "the second run of the process is not like the first"
+        unparsed, failed = (reports[0].measure(name).result for name in ("unparsed-rate", "failure-rate"))
+        assert failed.numerator == 0, f"{failed.numerator:g} of {failed.denominator} calls failed"
+        assert unparsed.numerator == len(simulation.rubbish) > 0, (
+            f"{len(simulation.rubbish)} answers were rubbish, and {unparsed.numerator:g} are unparsed"
+        )
+        trials, most = unparsed.denominator, self.specimen.requests * unparsed.denominator
+        assert sent <= 2 * most + self.specimen.asides, f"{sent} requests for two runs of {trials} trials"
+        return {"trials": trials, "unparsed": int(unparsed.numerator), **_recovered(found, simulation.planted())}
+
+    def _datasheet(self, judge: object, run: str) -> Any:
+        told = {name: value for name, value in self.specimen.entry.items() if name in ("kind", "scale")}
+        return umpirical.datasheet(
+            judge, folder=self.folder / run, size="screen", progress=False, deadline=DEADLINE, **told
+        )
+
+    def documented(self, code: str) -> None:
+        """Runs the example of the page, which finds its server and its key where its client looks for them."""
+        simulation = Simulation(self.specimen, self.spec, self.folder / "twin")
+        folder = self.folder / "example"
+        folder.mkdir(parents=True, exist_ok=True)
+        with ChatServer(simulation.answer) as server, contextlib.chdir(folder):
+            os.environ |= {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none"}
+            known: dict[str, Any] = {"__name__": "example"}
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(compile(code, f"{self.specimen.name} in the page", "exec"), known)  # noqa: S102  # our own page
+        report = known["report"]
+        assert report.measure("failure-rate").result.numerator == 0
+        assert report.measure("unparsed-rate").result.numerator == len(simulation.rubbish) > 0
+        assert printed.getvalue().strip() == report.markdown().strip()
+
+    def conforms(self) -> None:
+        """Holds the adapter to the conformance kit."""
+        with ChatServer(self._said) as server, ChatServer(_refused) as broken:
+            judge = self.specimen.build(server.base_url, "Be exact.")
+            check_judge_adapter(
+                judge_adapter_of(judge),
+                judge,
+                self.spec,
+                expected=self._plain(),
+                broken=self.specimen.build(broken.base_url, "Be exact."),
+                other=self.specimen.build(server.base_url, "Be kind."),
+                stranger=self.specimen.stranger(),
+            )
+
+    def shows(self) -> None:
+        """Every text is in the prompt as it is, the first before the second, also when they are exchanged."""
+        with ChatServer(self._said) as server:
+            judge = self._built(server)
+            for pair in ((f"one {HARD} one", f"two {HARD} two"), (f"two {HARD} two", f"one {HARD} one")):
+                server.bodies.clear()
+                _asked(judge, Presented(f"task {HARD} task", pair[0], pair[1] if self.spec.kind == "compare" else None))
+                prompt = next(each for each in map(prompt_text, server.bodies) if self.specimen.aside(each) is None)
+                places = [prompt.find(self.specimen.shows(text)) for text in pair]
+                assert places[0] >= 0, f"a text is not in the prompt as it is: {prompt!r}"
+                if self.spec.kind == "compare":
+                    assert places[0] < places[1], f"the second comes before the first: {prompt!r}"
+
+    def fails(self) -> dict[str, str]:
+        """Says how every fault of a server, and every answer that is no verdict, ends."""
+        found = {}
+        for fault in FAULTS:
+            misbehave = (lambda _id, _times, how=fault: how) if fault != "rejected" else (lambda *_: None)
+            answer = _refused if fault == "rejected" else self._said
+            with ChatServer(answer, misbehave=misbehave) as server:
+                deadline = HANG if self.specimen.expected(fault) == "timeout" else DEADLINE
+                outcome = _asked(self._built(server, deadline), self._plain()[0][0])
+            found[fault] = outcome.kind if isinstance(outcome, Failed) else repr(outcome)
+            assert found[fault] == self.specimen.expected(fault), f"{fault} is {outcome!r}"
+        for said in (RUBBISH, "", *(self.specimen.says(value) for value in self.specimen.off_scale)):
+            with ChatServer(lambda body, said=said: self.specimen.aside(prompt_text(body)) or said) as server:
+                outcome = _asked(self._built(server), self._plain()[0][0])
+            assert isinstance(outcome, Unparsed), f"{said!r} is {outcome!r}"
+        return found
+
+    def _built(self, server: ChatServer, deadline: float = DEADLINE) -> Any:
+        judge = self.specimen.build(server.base_url, "Be exact.")
+        spec = self.spec.model_copy(update={"deadline": deadline})
+        return build_judge(spec, folder=self.folder, calling=Calling(), found=judge)
+
+    def _plain(self) -> list[tuple[Presented, str]]:
+        """Returns questions with known answers: the longer of two texts is better, and a long one has the top grade."""
+        long, short = "a long answer to it", "short"
+        if self.spec.kind == "compare":
+            shown = [Presented("Do it.", long, short), Presented("Do it.", short, long)]
+            other = "abstain" if self.specimen.one_sided else "2"
+            return [(shown[0], "1"), (shown[1], other)]
+        low, high = self._ends()
+        return [(Presented("Do it.", long, None), str(high)), (Presented("Do it.", short, None), str(low))]
+
+    def _ends(self) -> tuple[Any, Any]:
+        scale = self.spec.scale
+        assert scale is not None
+        return (scale.labels[0], scale.labels[-1]) if scale.labels else (scale.low, scale.high)
+
+    def _said(self, body: dict[str, Any]) -> Any:
+        if (other := self.specimen.aside(prompt_text(body))) is not None:
+            return other
+        shown = self.specimen.shown(body)
+        if shown.second is None:
+            return self.specimen.says(self._ends()[len(shown.first) > 10])
+        return self.specimen.says("1" if len(shown.first) > len(shown.second) else "2")
+
+
+def _refused(_: dict[str, Any]) -> str:
+    raise web.HTTPBadRequest(text=json.dumps({"error": {"message": "it cannot be answered"}}))
+
+
+def _asked(judge: Any, shown: Presented) -> Outcome:
+    response = run_on_loop(judge.ask(judge.request(shown, Presentation()), trial_id="t"))
+    return judge.read(response, Presentation())
+
+
+def _estimates(report: Any) -> dict[tuple[str, str], tuple[float, float, float]]:
+    """Returns value and interval by measure and stratum. An end that is not there lies at infinity."""
+    found = {}
+    for measure in report.measures:
+        if isinstance(measure.result, EstimateRecord) and (ends := measure.result.interval) is not None:
+            low = -math.inf if ends.low is None else ends.low
+            high = math.inf if ends.high is None else ends.high
+            found[measure.name, measure.stratum] = (measure.result.value, low, high)
+    return found
+
+
+def _recovered(found: dict[tuple[str, str], Any], planted: dict[tuple[str, str], float]) -> dict[str, Any]:
+    """Holds what was measured against what was planted."""
+    both = [key for key in planted if key in found]
+    missed = [key for key in both if not found[key][1] - 1e-9 <= planted[key] <= found[key][2] + 1e-9]
+    assert len(both) >= LEAST, f"only {both} were measured"
+    assert len(missed) <= MISSES * len(both), f"planted outside the intervals: {missed} of {len(both)}"
+    shown = [key for key in both if key in SHOWN]
+    return {
+        "measures": len(both),
+        "missed": [" ".join(key).strip() for key in missed],
+        "planted": {name: round(planted[name, part], 3) for name, part in shown},
+        "measured": {name: [round(each, 3) for each in found[name, part]] for name, part in shown},
+    }
+
+
+def documented(name: str) -> list[str]:
+    """Returns the code in the page about a framework."""
+    page = (PAGES / f"{name.replace('_', '-')}.md").read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+
+
+def examine(name: str, folder: Path) -> list[dict[str, Any]]:
+    """Examines every judge of a framework, and returns a row for each; what fails is in the row's `error`."""
+    rows, pages = [], documented(name)
+    specimens = import_module(f"tests.frameworks.judges.{name}").SPECIMENS
+    for number, specimen in enumerate(specimens):
+        row: dict[str, Any] = {"judge": specimen.name}
+        try:
+            assert 0 < len(pages) <= len(specimens), "the page has no example, or one of a judge that is not here"
+            examined = Examined(specimen, folder / str(number))
+            row |= {"kind": examined.spec.kind, "faults": examined.fails()}
+            examined.shows()
+            examined.conforms()
+            row |= examined.measured()
+            if number < len(pages):
+                examined.documented(pages[number])
+            assert not outside, f"connections to {sorted(set(outside))}"
+        except Exception as error:  # noqa: BLE001  # a row of the matrix
+            traceback.print_exc()
+            row["error"] = f"{type(error).__name__}: {error}"
+        rows.append(row)
+    return rows
+
+
+if __name__ == "__main__":
+    watch_connections()
+    found = examine(sys.argv[1], Path(sys.argv[2]))
+    sys.stdout.write("\n" + json.dumps(found) + "\n")
+    sys.stdout.flush()
+    # A thread that a framework leaves behind, in a retry that nobody waits for, would keep the process.
+    os._exit(0)

@@ -1,0 +1,152 @@
+"""A judge of a framework that is measured, and the model behind it: a simulated judge that reads its prompts."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from umpirical.api.studies import datasheet_study
+from umpirical.domain.digests import digest
+from umpirical.domain.trials import Presentation, Presented
+from umpirical.judges.factory import build_judge
+from umpirical.judges.simulated.comparer import Comparer
+from umpirical.judges.simulated.grader import Grader
+from umpirical.judges.simulated.model import simulated_profile
+from umpirical.judges.simulated.planted import GradedPair, planted_grades, planted_values
+from umpirical.judges.simulated.profiles import GraderProfile
+from umpirical.judges.spec import JudgeSpec
+from umpirical.models.adapters.catalogue import Calling
+from umpirical.protocols.datasheet.key import quality_of
+from umpirical.study.trust import agree_to_all
+from umpirical.testing.chat_server import Message, prompt_text
+
+FAULTS = {"rejected": "rejected", "rate-limit": "rate-limited", "server-error": "server-error", "hang": "timeout"}
+"""How a server fails, and what that is in a run."""
+
+RUBBISH = "There is much to be said for and against."
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """How to build one judge of a framework, and how the model behind it answers."""
+
+    name: str
+    build: Callable[[str, str], Any]
+    """From the address of a server and a rubric to the judge, with retries of its client off where that can be set."""
+    reads: str
+    """Regular expression for a prompt, with the groups task, and first and second or response."""
+    says: Callable[[Any], str | Message]
+    """From a verdict to the model's answer, in the form that the framework wants."""
+    plants: str
+    """The simulated judge behind it."""
+    stranger: Callable[[], object]
+    """Returns an object of the package that is not a judge."""
+    entry: Mapping[str, Any] = field(default_factory=dict)
+    """What the user has to say because the judge does not tell: keys of a judge in a study file."""
+    off_scale: tuple[Any, ...] = ()
+    """Verdicts that no judgment may be made of."""
+    arm: str = "baseline"
+    """forced-choice for a judge of pairs that has no tie."""
+    one_sided: bool = False
+    """Whether it says only that the first is better, or not."""
+    requests: int = 1
+    """Requests for one judgment."""
+    asides: int = 0
+    """Requests for other things, over all judgments."""
+    aside: Callable[[str], str | Message | None] = lambda _prompt: None
+    """Answers a prompt that asks for something other than a verdict; None for all others."""
+    shows: Callable[[str], str] = lambda text: text
+    """How a text stands in the prompt."""
+    faults: Mapping[str, str] = field(default_factory=dict)
+    """Where it differs from the others: how a server fails, and what that is in a run."""
+
+    def shown(self, body: Mapping[str, Any]) -> Presented:
+        """Returns what a prompt shows."""
+        found = re.search(self.reads, prompt_text(dict(body)), re.DOTALL)
+        if found is None:
+            raise ValueError(f"{self.name}: unexpected prompt: {prompt_text(dict(body))!r}")
+        parts = found.groupdict()
+        return Presented(parts["task"], parts.get("first", parts.get("response")), parts.get("second"))
+
+    def expected(self, fault: str) -> str:
+        return self.faults.get(fault, FAULTS[fault])
+
+
+class Simulation:
+    """A model with planted defects, which answers every prompt of a judge. A share of its answers is rubbish.
+
+    Every draw depends on what is shown alone, so that a repeated request has the same answer.
+    """
+
+    SEED = 11
+    RUBBISH_SHARE = 0.05
+
+    def __init__(self, specimen: Specimen, judge: JudgeSpec, folder: Path) -> None:
+        self._specimen, self._judge, self._folder = specimen, judge, folder
+        self.rubbish: set[str] = set()
+        """The questions that were answered with rubbish."""
+        self.asked: set[str] = set()
+
+    def answer(self, body: dict[str, Any]) -> str | Message:
+        if (other := self._specimen.aside(prompt_text(body))) is not None:
+            return other
+        shown = self._specimen.shown(body)
+        prompt = self._native.request(shown, Presentation()).messages[-1].content
+        question = digest("question", prompt)
+        self.asked.add(question)
+        if int(question[:8], 16) / 16**8 < self.RUBBISH_SHARE:
+            self.rubbish.add(question)
+            return RUBBISH
+        said = json.loads(self._simulated.answer(prompt, question))
+        return self._specimen.says(said.get("verdict", said.get("grade")))
+
+    def planted(self) -> dict[tuple[str, str], float]:
+        """Returns the true values of the measures, by name and stratum."""
+        stimuli = self._stimuli
+        pairs = [
+            GradedPair(s.cluster, s.base or 0.0, s.delta or 0.0) for s in stimuli if s.family in ("delta0", "ladder")
+        ]
+        if isinstance(self._profile, GraderProfile):
+            values = planted_grades(self._profile, self._judge.scale, pairs)
+        else:
+            steps = sorted({pair.delta for pair in pairs if pair.delta})
+            values = planted_values(self._profile, steps, self._specimen.arm)
+        return {key: value for key, value in values.items() if key[0] not in ("unparsed-rate", "failure-rate")}
+
+    @cached_property
+    def _profile(self) -> Any:
+        return simulated_profile(self._specimen.plants, self._judge.kind)
+
+    @cached_property
+    def _study(self) -> Any:
+        suffix = "" if self._specimen.arm == "baseline" else f"-{self._specimen.arm}"
+        entry = {
+            "name": "twin",
+            "kind": self._judge.kind,
+            "model": {"adapter": "simulated", "name": self._specimen.plants},
+            "prompts": {"baseline": f"builtin:{self._judge.kind}{suffix}"},
+            **({"scale": self._judge.scale} if self._judge.scale else {}),
+        }
+        return datasheet_study([entry], self._folder, agree=agree_to_all, size="screen")
+
+    @cached_property
+    def _stimuli(self) -> list[Any]:
+        return list(self._study.protocol.stimuli(self._study))
+
+    @cached_property
+    def _native(self) -> Any:
+        """The same judge as if it had no framework: it renders the prompts that a simulated judge reads."""
+        calling = Calling(answer_key=lambda: self._key, seed=self.SEED)
+        return build_judge(self._study.spec.judges[0], folder=self._folder, calling=calling)
+
+    @cached_property
+    def _key(self) -> Any:
+        return quality_of(self._stimuli)
+
+    @cached_property
+    def _simulated(self) -> Any:
+        kind = Grader if isinstance(self._profile, GraderProfile) else Comparer
+        return kind(self._profile, self._key, self.SEED)
