@@ -129,11 +129,13 @@ def factor_row(presentation: Presentation) -> dict[str, Any]:
 def _plain(value: Any) -> Any:  # noqa: ANN401  # a factor is of any type
     if isinstance(value, Enum):
         return value.value
-    return _parts(value) if is_dataclass(value) else value
+    return _parts(value) if is_dataclass(type(value)) else value
 
 
-# Many trials share one layout.
-_parts = lru_cache(maxsize=256)(asdict)
+@lru_cache(maxsize=256)
+def _parts(value: Any) -> dict[str, Any]:  # noqa: ANN401  # of any dataclass
+    """Returns the fields of a value by name. Many trials share one layout, so each is taken apart once."""
+    return asdict(value)
 
 
 def presentation_from_row(row: Mapping[str, Any]) -> Presentation:
