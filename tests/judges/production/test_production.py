@@ -64,8 +64,8 @@ def measured(tmp_path, name, answer, study):
         [report] = umpirical.run(tmp_path, allow_unpriced=True, trust=True, progress=False)
     if name in LOOKED_AT:
         assert [check for check in verify_run(report.folder) if not check.holds] == []
-        assert "Reasoning and verdict" in report.html
-        assert report.record.reasoning.examples[0].trial_id in report.html
+        assert "Reasoning and verdict" in report.html()
+        assert report.record.reasoning.examples[0].trial_id in report.html()
     return report, server
 
 
