@@ -22,6 +22,7 @@ from umpirical.cli import main
 from umpirical.domain.errors import NotTrusted, UsageError
 from umpirical.domain.judgments import Unparsed
 from umpirical.judges.answers import AnswerReader
+from umpirical.judges.shapes import shape_of
 from umpirical.judges.spec import AnswerSpec
 
 ROOT = Path(__file__).parents[2]
@@ -450,7 +451,7 @@ def test_commands_print_in_one_place_only():
     ],
 )
 def test_a_pattern_takes_time_in_proportion_to_the_answer(pattern):
-    reader = AnswerReader(None, pattern=pattern)
+    reader = AnswerReader(None, shape=shape_of(AnswerSpec(pattern=pattern)))
 
     def seconds(length):
         start = time.perf_counter()

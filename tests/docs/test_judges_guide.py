@@ -6,6 +6,7 @@ from tests.docs.reading import ROOT, blocks, table
 from umpirical.domain.trials import Presented
 from umpirical.judges.arguments import MESSAGES, NAMES, arguments_of
 from umpirical.judges.spec import JudgeSpec
+from umpirical.store.yaml_core import read
 from umpirical.store.yaml_files import load_yaml
 
 PAGE = ROOT / "docs" / "judges.md"
@@ -34,3 +35,15 @@ def test_the_study_is_one(tmp_path: Path):
     (tmp_path / "study.yaml").write_text(blocks(PAGE, "yaml")[0])
     [entry] = load_yaml(tmp_path / "study.yaml").data["judges"]
     assert JudgeSpec.model_validate(entry).inputs["first"] == "left"
+
+
+def test_the_prompts_on_the_page_are_those_that_are_measured():
+    shown = [read(block, name="page") for block in blocks(PAGE, "yaml")]
+    entries = [entry for found in shown if isinstance(found, dict) for entry in found["judges"] if "model" in entry]
+    assert len(entries) == 4
+    prompts = [*blocks(PAGE, "text"), *blocks(PAGE, "yaml")]
+    for entry in entries:
+        folder = ROOT / "tests" / "judges" / "production" / entry["name"]
+        configured = read((folder / "judge.yaml").read_text(encoding="utf-8"), name="judge.yaml")
+        assert {name: value for name, value in entry.items() if name not in ("name", "model")} == configured
+        assert (folder / entry["prompts"]["baseline"]).read_text(encoding="utf-8") in prompts

@@ -28,8 +28,8 @@ EDITS = {
         ),
     ),
     "judges/model_judge.py": (
-        "fill(self.prompts[presentation.arm], values)",
-        "fill(self.prompts[presentation.arm], values) + f' Spell it {presentation.spelling}.'",
+        "fill(message.content, values)",
+        "fill(message.content, values) + f' Spell it {presentation.spelling}.'",
     ),
     "judges/answers.py": (
         '    text, reading = response.text or "", reader.under(presentation.layout)\n',

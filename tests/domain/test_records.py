@@ -41,6 +41,7 @@ CHANGED = {
     "task_family": "family",
     "quad": "quad 1",
     "version": "A",
+    "columns": {"reference": "42"},
 }
 
 EXPECTATIONS = [
@@ -73,8 +74,10 @@ def test_the_id_of_an_item_depends_on_every_field():
         replace(item, response="r"),
         replace(item, labels=("no",)),
         replace(item, strata={"language": "de"}),
+        replace(item, columns={"reference": "42"}),
+        replace(item, columns={"reference": "43"}),
     ]
-    assert len({item.id, *(other.id for other in others)}) == 5
+    assert len({item.id, *(other.id for other in others)}) == 7
 
 
 def test_the_examples_hold_every_kind_of_expectation():

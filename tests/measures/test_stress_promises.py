@@ -16,7 +16,7 @@ from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import CallTally, ChangeTally, GoldTally, RepeatTally, Tallies
 from umpirical.measures.catalogue import MEASURES, measure_all
 
-CALLS = ("abstention-rate", "unparsed-rate", "failure-rate")
+CALLS = ("abstention-rate", "unparsed-rate", "failure-rate", "reasoning-contradiction")
 SPECS = [spec for spec in MEASURES if spec.is_for("grade", "stress") and spec.name not in CALLS]
 IDS = [spec.name for spec in SPECS]
 

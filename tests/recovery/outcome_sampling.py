@@ -61,7 +61,22 @@ def sample_run(
             for (task, kind, counts), count in alike.items()
         ]
         pairs += _pair_tallies(arm, kinds, answers)
-        calls += [CallTally(f"t{task}", arm, "ladder", "", 1.0, 20, tie=19, unparsed=1) for task in range(tasks)]
+        calls += [
+            CallTally(
+                f"t{task}",
+                arm,
+                "ladder",
+                "",
+                1.0,
+                20,
+                tie=19,
+                unparsed=1,
+                reasoned=19,
+                stated=12,
+                contradicted=task % 4,
+            )
+            for task in range(tasks)
+        ]
     return Tallies(pairs=tuple(pairs), calls=tuple(calls), outcomes=tuple(outcomes))
 
 

@@ -324,9 +324,22 @@ def _vacuum_tallies(arm: str, rng: Rng) -> Iterator[VacuumTally]:
 
 
 def _with_gaps(answered: CallTally, missing: int) -> CallTally:
-    """Adds `missing` calls each that were unparsed, failed and not asked yet."""
+    """Adds `missing` calls each that were unparsed, failed and not asked yet, and reasonings to the verdicts."""
     planned = answered.planned + 3 * missing
-    return replace(answered, planned=planned, unparsed=missing, failed=missing, unasked=missing)
+    verdicts = answered.slot_1 + answered.slot_2 + answered.tie + answered.graded
+    stated = verdicts - verdicts // 3
+    # Tasks differ, as they do in a run.
+    contradicted = min(stated, len(answered.cluster + answered.stratum) % 3)
+    return replace(
+        answered,
+        planned=planned,
+        unparsed=missing,
+        failed=missing,
+        unasked=missing,
+        reasoned=verdicts,
+        stated=stated,
+        contradicted=contradicted,
+    )
 
 
 # The user's own items.

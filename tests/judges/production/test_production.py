@@ -29,6 +29,7 @@ from tests.judges.production.shapes_asked_for import (
     grading,
 )
 from umpirical.store.yaml_core import read
+from umpirical.study.verification import verify_run
 from umpirical.testing import ChatServer
 
 HERE = Path(__file__).parent
@@ -36,6 +37,9 @@ HERE = Path(__file__).parent
 JUDGES = sorted(path.parent.name for path in HERE.glob("*/judge.yaml"))
 
 MOST_LINES = 5
+
+LOOKED_AT = {"five_way_pair", "schema_pair", "absolute_grading"}
+"""Messages, a schema and columns of the data: their runs are verified, and their pages looked at."""
 
 
 def is_near(report, name, planted, stratum=""):
@@ -58,6 +62,10 @@ def measured(tmp_path, name, answer, study):
             json.dumps({"study": name, "judges": [entry(name, server.base_url)], **study}), encoding="utf-8"
         )
         [report] = umpirical.run(tmp_path, allow_unpriced=True, trust=True, progress=False)
+    if name in LOOKED_AT:
+        assert [check for check in verify_run(report.folder) if not check.holds] == []
+        assert "Reasoning and verdict" in report.html()
+        assert report.record.reasoning.examples[0].trial_id in report.html()
     return report, server
 
 

@@ -1,0 +1,49 @@
+"""Contradicted reasoning, by hand."""
+
+import pytest
+
+from umpirical.domain.measures import Estimate, Undefined
+from umpirical.domain.stimuli import Family
+from umpirical.domain.tallies import CallTally, Tallies
+from umpirical.measures.calls.reasoning_contradiction import reasoning_contradiction
+
+
+def calls(*counts, family=Family.LADDER):
+    """One task each, with verdicts, reasonings, statements and contradictions."""
+    return tuple(
+        CallTally(
+            f"t{place}", "baseline", family, "", 1.0, verdicts, graded=verdicts, reasoned=r, stated=s, contradicted=c
+        )
+        for place, (verdicts, r, s, c) in enumerate(counts)
+    )
+
+
+def test_it_is_the_share_of_contradictions_among_reasonings_that_state_a_verdict():
+    [measure] = reasoning_contradiction(Tallies(calls=calls((10, 8, 4, 1), (10, 9, 6, 1))), "baseline")
+    assert isinstance(measure.result, Estimate)
+    assert (measure.result.numerator, measure.result.denominator) == (2, 10)
+    assert measure.result.value == pytest.approx(0.2)
+    assert measure.result.interval.low < 0.2 < measure.result.interval.high
+
+
+@pytest.mark.parametrize(
+    ("counts", "reason"),
+    [
+        ([(10, 0, 0, 0), (10, 0, 0, 0)], "no verdict comes with a reasoning"),
+        ([(10, 10, 0, 0), (10, 10, 0, 0)], "no reasoning states a verdict"),
+        ([(10, 10, 4, 1), (10, 10, 0, 0)], "only one task was measured: an interval needs at least two"),
+        ([], "no verdict comes with a reasoning"),
+    ],
+)
+def test_it_is_undefined_with_the_reason_where_nothing_is_stated(counts, reason):
+    [measure] = reasoning_contradiction(Tallies(calls=calls(*counts)), "baseline")
+    assert isinstance(measure.result, Undefined)
+    assert measure.result.reason == reason
+
+
+def test_another_arm_and_the_user_s_own_answers_are_left_aside():
+    tallies = Tallies(calls=calls((10, 8, 4, 1), (10, 9, 6, 1)) + calls((9, 9, 9, 9), family=Family.CARRIER_LADDER))
+    [measure] = reasoning_contradiction(tallies, "baseline")
+    assert measure.result.denominator == 10
+    [other] = reasoning_contradiction(tallies, "strict")
+    assert isinstance(other.result, Undefined)
