@@ -18,7 +18,7 @@ addopts = --strict-markers --strict-config -p no:cacheprovider -p no:asyncio
 umpirical_size = screen
 """
 
-JUDGES = ("careful", "slot-locked", "surface-swayed")
+JUDGES = ("steady-grader", "lenient-on-nothing", "compressed-grader")
 
 
 @pytest.fixture

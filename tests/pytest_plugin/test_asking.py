@@ -91,16 +91,22 @@ def test_what_has_not_been_asked_is_inconclusive_where_nothing_may_be_asked(suit
         assert result.parseoutcomes() == {"inconclusive": 1}
         assert result.ret == pytest.ExitCode.TESTS_FAILED
         assert server.asked.total() == 0
-    result.stdout.fnmatch_lines(["*judge house has not been asked yet", "*fix: run the test without --umpirical-no-ask"])
+    result.stdout.fnmatch_lines(
+        ["*judge house has not been asked yet", "*fix: run the test without --umpirical-no-ask"]
+    )
 
 
 def test_answers_from_another_machine_count_only_if_somebody_agrees(answered):
-    answered.makepyfile("def test_it(umpirical):\n    umpirical.assert_reliable('simulated:careful', policy='ci-smoke')\n")
+    answered.makepyfile(
+        "def test_it(umpirical):\n    umpirical.assert_reliable('simulated:steady-grader', policy='ci-smoke')\n"
+    )
     ini = answered.path / "tox.ini"
-    ini.write_text(ini.read_text().replace("umpirical_trust = true\n", ""))
+    ini.write_text(ini.read_text().replace("umpirical_trust = true", ""))
     result = answered.runpytest_subprocess()
     assert result.parseoutcomes() == {"errors": 1}
-    result.stdout.fnmatch_lines(["*counts the answers in runs/careful-*", "  fix: read the list, then pass trust=True*"])
+    result.stdout.fnmatch_lines(
+        ["*counts the answers in runs/steady-grader-*", "  fix: read the list, then pass trust=True*"]
+    )
     assert answered.runpytest_subprocess("--umpirical-trust").parseoutcomes() == {"passed": 1}
 
 

@@ -21,7 +21,7 @@ Prompt = str | tuple[Message, ...]
 
 
 class _Spec(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 class AnswerSpec(_Spec):

@@ -1,10 +1,10 @@
 """The pytest plugin: `def test_my_judge(umpirical): umpirical.assert_reliable(my_judge, policy="release")`.
 
-Every pytest run in an environment with Umpirical imports this module, so it imports nothing but pytest and the settings.
-A judge is measured only where a test asks for it.
+Every pytest run in an environment with Umpirical imports this module, so it imports nothing but pytest and its own
+settings. A judge is measured only where a test asks for it.
 
-A measured judge has one of three outcomes, and an inconclusive one is neither a pass nor a failure: it has a letter and a
-word of its own. Whether it counts against the session is a setting.
+A measured judge has one of three outcomes, and an inconclusive one is neither a pass nor a failure: it has a letter and
+a word of its own. Whether it counts against the session is a setting.
 """
 
 from collections.abc import Generator
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from umpirical.pytest_plugin.outcomes import FINDINGS, RAISED, Finding
+from umpirical.pytest_plugin.outcomes import FINDINGS, RAISED
 from umpirical.pytest_plugin.settings import OPTIONS, settings_of
 
 if TYPE_CHECKING:
@@ -84,18 +84,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Lists every judge that was measured, what was decided, and where its datasheet is."""
     reports = [report for kind in terminalreporter.stats.values() for report in kind]
     found = [(report.nodeid, finding) for report in reports for finding in getattr(report, "umpirical", ())]
-    if not found:
+    # What could not be measured is among the errors, with its reason.
+    measured = [(test, finding) for test, finding in found if finding["outcome"] != "not measured"]
+    if not measured:
         return
     terminalreporter.section("umpirical: judges that were measured", sep="=")
-    for test, finding in sorted(found, key=lambda entry: entry[0]):
-        terminalreporter.write_line(f"{test}: {_headline(finding)}")
+    for test, finding in sorted(measured, key=lambda entry: entry[0]):
+        terminalreporter.write_line(f"{test}: {finding['outcome']}: {finding['headline']}")
         # The reason of a failure is printed with the failures.
         if finding["outcome"] == "inconclusive":
-            for line in finding["reason"].splitlines():
-                terminalreporter.write_line(f"  {line}")
+            for line in finding["reason"].splitlines()[1:]:
+                terminalreporter.write_line(line)
         elif finding["datasheet"]:
             terminalreporter.write_line(f"  datasheet: {finding['datasheet']}")
-
-
-def _headline(finding: Finding) -> str:
-    return f"{finding['outcome']}: {finding['headline']}"

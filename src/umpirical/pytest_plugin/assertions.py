@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from umpirical.api import Report, datasheet
+from umpirical.api.extras import chosen_policy
 from umpirical.api.studies import JudgeEntry, datasheet_study
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UmpiricalError, UsageError
@@ -52,33 +53,31 @@ class JudgeAssertions:
     ) -> Report[Any]:
         """Measures a judge, and passes if the policy lets it be used; returns its report.
 
-        `judge` is whatever `umpirical.datasheet` measures: a function, a judge object, or the name of a judge. `policy` is
-        a shipped one by its name (release is adjudication), a .yaml file, or a mapping with its keys. If `strict`, every
-        limit has to pass, also one that a way of use would make up for. `settings` are those of `umpirical.datasheet`,
-        such as `size` or `max_cost`. What is left out is as the marker says, or else the command line or the ini file.
+        `judge` is whatever `umpirical.datasheet` measures: a function, a judge object, or the name of a judge. `policy`
+        is a shipped one by its name (release is adjudication), a .yaml file, or a mapping with its keys. If `strict`,
+        every limit has to pass, also one that a way of use would make up for. `settings` are those of
+        `umpirical.datasheet`, such as `size` or `max_cost`. What is left out is as the marker says, or else the command
+        line or the ini file.
 
         The test fails if the policy refuses the judge. If the data do not settle it, the test is inconclusive. If the
-        judge cannot be asked, or a price was not agreed to, it is an error. The answers are kept: what has been answered
-        is not asked again, by whatever test or process.
+        judge cannot be asked, or a price was not agreed to, it is an error. The answers are kept: what has been
+        answered is not asked again, by whatever test or process.
         """
         __tracebackhide__ = True
         chosen: dict[str, Any] = {"policy": policy, "strict": strict, **settings}
         wanted = self._defaults() | {name: value for name, value in chosen.items() if value is not None}
-        try:
-            held, documents = self._measured(judge, wanted)
-        except _Unasked as unasked:
-            self._end("inconclusive", unasked.headline, str(unasked))
-        except UmpiricalError as error:
-            fix = f"\n  fix: {error.fix}" if error.fix else ""
-            self._end("not measured", str(error).partition("\n")[0], f"{error}{fix}")
-        outcome = _outcome(held.record, strict=bool(wanted["strict"]))
-        lines = [f"judge {held.judge}: {_headline(held.record)}", *_deciding(held.record, outcome)]
-        if outcome == "reliable":
-            self._note(outcome, lines[0], "", documents)
-            return held
-        reason = "\n  ".join([*lines, *_ways_on(wanted["size"], outcome), f"datasheet: {self._shown(documents.html)}"])
-        self._end(outcome, lines[0], reason, documents)
-        raise AssertionError  # not reached: the test has ended
+        measured = self._measured_or_why_not(judge, wanted)
+        if isinstance(measured, Finding):
+            self._end(measured)
+        held, documents = measured
+        outcome = _outcome(held, strict=bool(wanted["strict"]))
+        page = self._shown(documents.html)
+        lines = [f"judge {held.judge}: {_headline(held)}", *_deciding(held, outcome)]
+        if outcome != "reliable":
+            reason = "\n  ".join([*lines, *_ways_on(wanted["size"], outcome), f"datasheet: {page}"])
+            self._end(Finding(outcome, lines[0], reason, page))
+        self._note(Finding(outcome, lines[0], "", page))
+        return held
 
     def _defaults(self) -> dict[str, Any]:
         """Returns what the session and the markers say, those of the test last."""
@@ -94,16 +93,28 @@ class JudgeAssertions:
             found |= marker.kwargs
         return found
 
+    def _measured_or_why_not(self, judge: object, wanted: Mapping[str, Any]) -> tuple[Report[Any], Documents] | Finding:
+        try:
+            return self._measured(judge, wanted)
+        except _Unasked as unasked:
+            return Finding("inconclusive", unasked.headline, str(unasked))
+        except UmpiricalError as error:
+            fix = f"\n  fix: {error.fix}" if error.fix else ""
+            return Finding("not measured", str(error).partition("\n")[0], f"{error}{fix}")
+
     def _measured(self, judge: object, wanted: Mapping[str, Any]) -> tuple[Report[Any], Documents]:
         terms = {name: value for name, value in wanted.items() if name not in OWN}
         terms["max_cost"] = _lowest(terms["max_cost"], self._settings.ceiling)
         terms = {"folder": self._settings.folder, "progress": False, **terms}
+        policy = _policy(wanted["policy"], self._settings.root)
+        if policy:
+            # Nobody pays for answers that cannot be held to anything.
+            chosen_policy(policy, self._settings.root, outside=True)
         _ignored_by_git(Path(terms["folder"]))
         asking = _Asking(judge, terms)
         # Whoever comes second finds the answers: two processes that ask the same questions would pay twice.
         with one_at_a_time(Path(terms["folder"]) / "asking" / asking.name):
             measured = asking.kept() if self._settings.no_ask else datasheet(judge, **terms)
-            policy = _policy(wanted["policy"], self._settings.root)
             held = measured.hold(policy) if policy else measured
             return held, held.save(self._place(held))
 
@@ -111,20 +122,21 @@ class JudgeAssertions:
         """Returns where the datasheet goes: a folder for each test, whose name no other test has."""
         test = re.sub(r"[^\w.-]+", "-", self._item.nodeid).strip("-")[-80:]
         decided = held.record.decision
-        name = f"{held.judge}-{decided.policy_name if decided else ''}"
-        return self._settings.report / f"{test}-{digest('test', self._item.nodeid)[:6]}" / re.sub(r"[^\w.-]+", "-", name)
+        name = re.sub(r"[^\w.-]+", "-", f"{held.judge}-{decided.policy_name if decided else ''}")
+        return self._settings.report / f"{test}-{digest('test', self._item.nodeid)[:6]}" / name
 
-    def _end(self, outcome: Outcome, headline: str, reason: str, documents: Documents | None = None) -> None:
+    def _end(self, finding: Finding) -> NoReturn:
         __tracebackhide__ = True
-        self._note(outcome, headline, reason, documents)
-        end_test(self._item, outcome, inert(reason), inconclusive=self._settings.inconclusive)
+        self._note(finding)
+        end_test(self._item, finding.outcome, inert(finding.reason), inconclusive=self._settings.inconclusive)
 
-    def _note(self, outcome: Outcome, headline: str, reason: str, documents: Documents | None) -> None:
-        page = self._shown(documents.html) if documents else ""
-        finding = Finding(outcome=outcome, headline=inert(headline), reason=inert(reason), datasheet=page)
-        self._item.stash.setdefault(FINDINGS, []).append(finding)
+    def _note(self, finding: Finding) -> None:
+        said = {name: inert(text) for name, text in finding._asdict().items()}
+        self._item.stash.setdefault(FINDINGS, []).append(said)
         # Also in the file that --junit-xml writes.
-        self._item.user_properties += [("umpirical", f"{outcome}: {inert(headline)}"), ("umpirical_datasheet", page)]
+        self._item.user_properties.append(("umpirical", f"{said['outcome']}: {said['headline']}"))
+        if finding.datasheet:
+            self._item.user_properties.append(("umpirical_datasheet", said["datasheet"]))
 
     def _shown(self, path: Path) -> str:
         root = self._settings.root
@@ -194,38 +206,38 @@ def _ignored_by_git(folder: Path) -> None:
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
-def _outcome(record: Any, *, strict: bool) -> Outcome:
-    verdict = record.decision.verdict if record.decision else "not-enough-data"
+def _outcome(held: Report[Any], *, strict: bool) -> Outcome:
+    verdict = held.decision or "not-enough-data"
     if verdict == "use-with-limits" and strict:
-        missed = any(limit.verdict == "FAIL" for limit in _own_limits(record))
+        missed = any(limit.verdict == "FAIL" for limit in _own_limits(held))
         return "not reliable" if missed else "inconclusive"
     if verdict in USED:
         return "reliable"
     return "not reliable" if verdict == "do-not-use" else "inconclusive"
 
 
-def _headline(record: Any) -> str:
-    decided = record.decision
+def _headline(held: Report[Any]) -> str:
+    decided = held.record.decision
     if decided is None:
         return "no decision"
     title = decided.title
     return f"{title[:1].lower()}{title[1:]} (policy {decided.policy_name})"
 
 
-def _own_limits(record: Any) -> Sequence[LimitRecord]:
+def _own_limits(held: Report[Any]) -> Sequence[LimitRecord]:
     """Returns the limits of the judge's own prompt."""
-    arms = list(dict.fromkeys(limit.arm for limit in record.limits))
+    arms = list(dict.fromkeys(limit.arm for limit in held.record.limits))
     own = "baseline" if "baseline" in arms or not arms else arms[0]
-    return [limit for limit in record.limits if limit.arm == own]
+    return [limit for limit in held.record.limits if limit.arm == own]
 
 
-def _deciding(record: Any, outcome: Outcome) -> Iterator[str]:
+def _deciding(held: Report[Any], outcome: Outcome) -> Iterator[str]:
     """Yields the limits that decide, each with its figure and interval; what fails first."""
     states = {"not reliable": ("broken",), "inconclusive": ("open",)}.get(outcome, ())
-    limits = [limit for limit in _own_limits(record) if limit.essential and limit.state in states]
+    limits = [limit for limit in _own_limits(held) if limit.essential and limit.state in states]
     if not limits and outcome != "reliable":
-        limits = [limit for limit in _own_limits(record) if limit.verdict != "PASS"]
-    figures = {(measure.arm, measure.name, measure.stratum): measure for measure in record.measures}
+        limits = [limit for limit in _own_limits(held) if limit.verdict != "PASS"]
+    figures = {(measure.arm, measure.name, measure.stratum): measure for measure in held.measures}
     for limit in sorted(limits, key=lambda limit: limit.verdict != "FAIL"):
         measure = figures.get((limit.arm, limit.measure, limit.stratum))
         where = f" at {numbers.part(limit.stratum)}" if limit.stratum else ""
@@ -235,9 +247,10 @@ def _deciding(record: Any, outcome: Outcome) -> Iterator[str]:
             counts = numbers.measured_counts(measure, found)
             seen = f"{value} {interval} ({counts}), allowed: {numbers.limit(limit.kind, limit.value)}"
             if limit.needed is not None and limit.unit is not None:
-                seen += f"; about {numbers.about(limit.needed)} {numbers.units(limit.unit, limit.needed)} would settle it"
+                needed = f"{numbers.about(limit.needed)} {numbers.units(limit.unit, limit.needed)}"
+                seen = f"{seen}; about {needed} would settle it"
         yield f"{limit.verdict} {limit.title or limit.measure}{where}: {seen}"
-    if not record.complete:
+    if not held.record.complete:
         yield "the run is incomplete"
 
 

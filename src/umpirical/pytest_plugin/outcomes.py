@@ -1,6 +1,6 @@
 """What a test about a judge comes to, as plain data that a report of pytest can carry to another process."""
 
-from typing import Literal, NoReturn, TypedDict
+from typing import Literal, NamedTuple, NoReturn
 
 import pytest
 
@@ -10,7 +10,7 @@ Outcome = Literal["reliable", "not reliable", "inconclusive", "not measured"]
 """`not measured`: the judge could not be asked, or nobody agreed to the price."""
 
 
-class Finding(TypedDict):
+class Finding(NamedTuple):
     """What was found about one judge."""
 
     outcome: Outcome
@@ -18,15 +18,15 @@ class Finding(TypedDict):
     """Judge, decision and policy, in one line."""
     reason: str
     """What decides, in a few lines; empty for a judge that is reliable."""
-    datasheet: str
+    datasheet: str = ""
     """Path of the page; empty if there is none."""
 
 
-FINDINGS = pytest.StashKey[list[Finding]]()
-"""What was found in the phase of a test that has no report yet."""
+FINDINGS = pytest.StashKey[list[dict[str, str]]]()
+"""Findings, as plain data, of the phase of a test that has no report yet."""
 
 RAISED = pytest.StashKey[dict[int, tuple[BaseException, Outcome]]]()
-"""What assertions of a test have raised, by its id, and the outcome that it stands for. Kept, so that ids stay unique."""
+"""What assertions of a test have raised, by its id, and the outcome that it stands for. Kept, so that no id recurs."""
 
 
 def end_test(item: pytest.Item, outcome: Outcome, reason: str, *, inconclusive: str) -> NoReturn:
