@@ -1,5 +1,6 @@
 """What the plugin asks, what it may cost, and that nothing is asked twice: counted at a server."""
 
+import hashlib
 import re
 import subprocess
 import sys
@@ -7,14 +8,24 @@ import textwrap
 
 import pytest
 
-from tests.runs.loopback import CALLS, swayed_answer
+from tests.runs.loopback import responses
 from umpirical.store.budget import Budget
 from umpirical.testing import ChatServer
 
 pytest_plugins = ["pytester"]
 
+MANY = 100
+"""Fewer questions than the smallest size has."""
+
+
+def grade(body):
+    """A grade that depends on the text alone, and has nothing to do with quality."""
+    said = body["messages"][-1]["content"]
+    return str(1 + hashlib.sha256(said.encode()).digest()[0] % 5)
+
+
 REFUSES = {"failed": 1}
-"""The outcome of a judge whose answers have nothing to do with quality."""
+"""The outcome of that judge."""
 
 
 def write_suite(suite, server, *, price="'free'", tests=("test_judge",), **settings):
@@ -23,7 +34,8 @@ def write_suite(suite, server, *, price="'free'", tests=("test_judge",), **setti
     model = f"{{'adapter': 'openai-compatible', 'name': 'm', 'base_url': {server.base_url!r}, 'price': {price}}}"
     for number, test in enumerate(tests):
         text = f"""
-            JUDGE = {{"name": "house", "model": {model}}}
+            SCALE = {{"kind": "ordinal", "labels": ["1", "2", "3", "4", "5"]}}
+            JUDGE = {{"name": "house", "kind": "grade", "scale": SCALE, "model": {model}}}
 
             def {test}(umpirical):
                 umpirical.assert_reliable(JUDGE{said})
@@ -32,14 +44,21 @@ def write_suite(suite, server, *, price="'free'", tests=("test_judge",), **setti
     return suite
 
 
+def asked_once(suite):
+    """How many questions the one run of a suite has."""
+    [run] = (suite.path / ".umpirical" / "runs").iterdir()
+    found = len(responses(run))
+    assert found > MANY
+    return found
+
+
 def test_a_second_run_asks_nothing(suite):
-    with ChatServer(swayed_answer) as server:
+    with ChatServer(grade) as server:
         write_suite(suite, server)
         assert suite.runpytest_subprocess().parseoutcomes() == REFUSES
-        assert server.asked.total() == CALLS
-        assert (suite.path / ".umpirical" / "runs").is_dir()
+        assert server.asked.total() == asked_once(suite)
         assert suite.runpytest_subprocess().parseoutcomes() == REFUSES
-        assert server.asked.total() == CALLS
+        assert server.asked.total() == asked_once(suite)
     # Nor does one without a server, to which nothing may be sent; it says the same.
     result = suite.runpytest_subprocess("--umpirical-no-ask", "--umpirical-report=out")
     assert result.parseoutcomes() == REFUSES
@@ -49,12 +68,12 @@ def test_a_second_run_asks_nothing(suite):
 
 def test_with_two_workers_one_asks_and_the_other_waits(suite):
     """Without the wait, the second worker is told that another process asks, or pays for the same answers."""
-    with ChatServer(swayed_answer, latency=0.02) as server:
+    with ChatServer(grade, latency=0.02) as server:
         write_suite(suite, server, tests=("test_one", "test_two"))
         result = suite.runpytest_subprocess("-n", "2", "--dist", "load", "-v")
         assert result.parseoutcomes() == {"failed": 2}
         assert set(re.findall(r"\[(gw\d)\]", result.stdout.str())) == {"gw0", "gw1"}
-        assert server.asked.total() == CALLS
+        assert server.asked.total() == asked_once(suite)
         assert set(server.asked.values()) == {1}
     # What was found reaches the controller, which prints it.
     result.stdout.fnmatch_lines(
@@ -63,13 +82,13 @@ def test_with_two_workers_one_asks_and_the_other_waits(suite):
 
 
 def test_nothing_is_sent_before_somebody_has_agreed_to_the_price(suite):
-    with ChatServer(swayed_answer) as server:
+    with ChatServer(grade) as server:
         write_suite(suite, server, price={"input": 1, "output": 1})
         result = suite.runpytest_subprocess()
         assert result.ret == pytest.ExitCode.TESTS_FAILED
         assert result.parseoutcomes() == {"errors": 1}
         result.stdout.fnmatch_lines(
-            ["336 calls may cost up to $*, and no budget has been agreed to", "  fix: pass max_cost=*"]
+            ["* calls may cost up to $*, and no budget has been agreed to", "  fix: pass max_cost=*"]
         )
         assert server.asked.total() == 0
         enough = re.search(r"pass max_cost=([\d.]+)", result.stdout.str())[1]
@@ -79,13 +98,13 @@ def test_nothing_is_sent_before_somebody_has_agreed_to_the_price(suite):
         assert result.parseoutcomes() == {"errors": 1}
         assert server.asked.total() == 0
         assert suite.runpytest_subprocess().parseoutcomes() == REFUSES
-        assert server.asked.total() == CALLS
+        assert server.asked.total() == asked_once(suite)
     booked = Budget(suite.path / ".umpirical").booked(("judge house",)).total
     assert 0 < booked <= float(enough)
 
 
 def test_what_has_not_been_asked_is_inconclusive_where_nothing_may_be_asked(suite):
-    with ChatServer(swayed_answer) as server:
+    with ChatServer(grade) as server:
         write_suite(suite, server)
         result = suite.runpytest_subprocess("--umpirical-no-ask")
         assert result.parseoutcomes() == {"inconclusive": 1}

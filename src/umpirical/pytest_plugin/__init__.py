@@ -77,7 +77,8 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, tuple
             return "inconclusive", "?", ("INCONCLUSIVE", {"yellow": True})
         case "not measured":
             return "error", "E", ("ERROR", {"red": True})
-    return None
+        case _:
+            return None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -161,7 +161,7 @@ class _Asking:
     @property
     def name(self) -> str:
         [judge] = self._study().spec.judges
-        return judge.name
+        return str(judge.name)
 
     def kept(self) -> Report[Any]:
         """Measures what has been answered, and sends nothing. Raises _Unasked if there is nothing yet."""
@@ -169,7 +169,7 @@ class _Asking:
         if not started(run.store):
             raise _Unasked(f"judge {run.judge.name} has not been asked yet", "run the test without --umpirical-no-ask")
         found = finished_run(run.folder)
-        return Report(found.protocol, found.record, run.folder)  # type: ignore[arg-type]  # of the datasheet protocol
+        return Report(found.protocol, found.record, run.folder)
 
     def _study(self) -> Any:  # noqa: ANN401  # a study of one judge
         said = self.terms

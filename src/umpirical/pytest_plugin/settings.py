@@ -104,5 +104,5 @@ def _path(config: pytest.Config, name: str) -> Path | None:
     """Returns a path, which is relative to where pytest was called, or to the root directory if the ini file has it."""
     given = config.getoption(name)
     if given is not None:
-        return config.invocation_params.dir / given
-    return config.rootpath / said if (said := config.getini(name)) else None
+        return Path(config.invocation_params.dir, given)
+    return Path(config.rootpath, said) if (said := config.getini(name)) else None
