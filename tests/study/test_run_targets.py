@@ -84,7 +84,7 @@ def test_a_damaged_run_does_not_hide_the_others(study):
     assert len(find_runs(study).runs) == 3
 
 
-READERS = ("runs", "report", "readouts", "verify", "more")
+READERS = ("runs", "report", "readouts", "verify", "more", "export")
 
 
 def test_every_command_that_reads_runs_takes_the_same_names():

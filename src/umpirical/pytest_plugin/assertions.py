@@ -1,8 +1,9 @@
 """Assertions about judges: measures one, holds it to a policy, and ends the test by what comes out."""
 
+import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NoReturn
@@ -173,12 +174,13 @@ class _Asking:
 
     def _study(self) -> Any:  # noqa: ANN401  # a study of one judge
         said = self.terms
+        taken = inspect.signature(datasheet_study).parameters.keys() - {"folder"}
         return datasheet_study(
             [self.judge],
             Path(said["folder"]),
             agree=agree_to_all if said.get("trust") else agree_to_none,
-            entry=JudgeEntry(*(said.get(name) for name in ("name", "kind", "scale", "deadline"))),
-            **{name: said[name] for name in ("size", "arms", "repeats", "seed", "concurrency") if name in said},
+            entry=JudgeEntry(**{each.name: said.get(each.name) for each in fields(JudgeEntry)}),
+            **{name: value for name, value in said.items() if name in taken},
         )
 
 
