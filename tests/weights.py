@@ -17,6 +17,7 @@ HEAVY: dict[str, int] = {
     "tests/cli/test_commands.py::test_init_check_run_report_runs_in_that_order": 10,
     "tests/cli/test_commands.py::test_nothing_is_sent_before_somebody_agrees": 3,
     "tests/cli/test_datasheet.py": 20,
+    "tests/cli/test_mending.py": 60,
     "tests/cli/test_plan.py::test_on_a_terminal_the_question_is_asked_and_no_is_the_default": 12,
     "tests/cli/test_plan.py::test_simulated_judges_are_run_without_a_question_and_without_a_table": 8,
     "tests/cli/test_review.py": 12,
@@ -44,6 +45,9 @@ HEAVY: dict[str, int] = {
     "tests/protocols/datasheet/test_browser.py": 20,
     "tests/protocols/stress/end_to_end/test_generation_kill.py": 12,
     "tests/protocols/stress/test_browser.py": 27,
+    "tests/pytest_plugin/test_asking.py": 60,
+    "tests/pytest_plugin/test_outcomes.py": 50,
+    "tests/pytest_plugin/test_page.py": 8,
     "tests/recovery/test_examiner_recovery.py": 15,
     "tests/recovery/test_grade_recovery.py": 19,
     "tests/recovery/test_recovery.py": 19,
@@ -60,6 +64,7 @@ HEAVY: dict[str, int] = {
     "tests/stimuli/controlled/test_gates.py": 30,
     "tests/stimuli/perturbations/test_proved.py::test_a_long_text_takes_time_in_proportion": 5,
     "tests/study/test_demo.py": 9,
+    "tests/study/test_run_targets.py::test_they_read_what_is_named": 12,
     "tests/study/test_estimate.py::test_an_adapter_that_retries_by_itself_is_given_room_for_it": 4,
 }
 """A test or a test file, and roughly how many seconds it takes."""

@@ -12,6 +12,7 @@ from umpirical.protocols.datasheet.draft import (
     read_rubric,
     write_draft,
 )
+from umpirical.protocols.datasheet.policy_files import chosen_policy
 from umpirical.protocols.datasheet.readouts.readings import write_readouts
 from umpirical.protocols.datasheet.readouts.record import render_readouts_json
 
@@ -20,6 +21,7 @@ __all__ = [
     "DraftPlan",
     "Reply",
     "append_reply",
+    "chosen_policy",
     "compare_runs",
     "draft_family",
     "drafting_model",

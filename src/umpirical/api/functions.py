@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from umpirical.api.counts import first_problem, measure_counts
 from umpirical.api.results import Measures, Report
 from umpirical.api.studies import JudgeEntry, Scale, datasheet_study, stress_study
-from umpirical.domain.errors import SpendRefused, UsageError
+from umpirical.domain.errors import SpendRefused, UmpiricalError, UsageError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import measure_all
@@ -195,7 +195,7 @@ def run(  # noqa: PLR0913  # each by its name
     `study` is the file or its folder. `judges` are the names of those to measure; by default, all.
     `outside` allows the study's dataset to be outside its folder; `fresh` reuses no answers from earlier runs;
     `max_calls` is the most calls that one judge may take, a million by default. The other parameters are those of
-    `datasheet`.
+    `datasheet`. A judge that cannot be asked does not stop the others: its error is raised when they are measured.
     """
     loaded = load_study(Path(study), _agree(trust=trust), outside=outside, max_calls=max_calls)
     terms = _Terms(max_cost, prices, allow_unpriced, executor, progress, preflight)
@@ -359,6 +359,8 @@ class _Preflights:
 
 
 def _measured(study: Study[Any], judges: Sequence[str], terms: _Terms, *, fresh: bool = False) -> list[Report[Any]]:
+    """Measures judges. One that cannot be asked does not stop the others; its error is raised at the end."""
+    lost: dict[str, UmpiricalError] = {}
     finished = measure_judges(
         study,
         judges,
@@ -369,5 +371,19 @@ def _measured(study: Study[Any], judges: Sequence[str], terms: _Terms, *, fresh:
         fresh=fresh,
         executor=terms.executor,
         preflight=_Preflights(terms) if terms.preflight else None,
+        lose=lambda run, error: lost.update({run.judge.name: error}),
     )
-    return [Report(run.protocol, run.record, run.folder) for run in finished]
+    reports = [Report(run.protocol, run.record, run.folder) for run in finished]
+    if lost:
+        raise _told_all(lost, [report.judge for report in reports])
+    return reports
+
+
+def _told_all(lost: Mapping[str, UmpiricalError], measured: Sequence[str]) -> UmpiricalError:
+    """Returns the first error, with notes on the others and on the judges that were measured all the same."""
+    first, *others = lost.values()
+    for other in others:
+        first.add_note(f"and: {other}; what to do: {other.fix}" if other.fix else f"and: {other}")
+    if measured:
+        first.add_note(f"measured and kept: judges={list(measured)!r} returns their reports, and asks nothing")
+    return first

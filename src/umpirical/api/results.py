@@ -1,6 +1,6 @@
 """What the Python API returns: measures by name, and the report on a measured judge."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
@@ -157,6 +157,13 @@ class Report(Generic[RecordT_co]):
         """What to do with the judge, such as `use-with-limits`; None if the protocol makes no decision."""
         found = getattr(self.record, "decision", None)
         return None if found is None else str(found.verdict)
+
+    def hold(self, policy: str | Mapping[str, Any]) -> "Report[RecordT_co]":
+        """Returns the same measures with the decision by another policy. Makes no calls.
+
+        `policy` is a shipped one by its name, a .yaml file, or a mapping with the keys of such a file.
+        """
+        return Report(self._protocol, self._protocol.hold(self.record, policy), self.folder)
 
     def measure(self, name: str, *, stratum: str = "", arm: str = BASELINE, group: str = "") -> MeasureRecord:
         """Returns one measure by name; see `Measures.get`."""

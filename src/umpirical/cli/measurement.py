@@ -1,7 +1,7 @@
 """Measuring judges from the command line: show what a run takes, get consent, then ask the judges."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -11,21 +11,26 @@ import click
 from umpirical.cli.commands.plan import show_plan, tell_planned
 from umpirical.cli.consent import Terms, agree, tell_spent
 from umpirical.cli.preflight import TerminalPreflight
-from umpirical.cli.terminal import MAKING_STIMULI, remark, say
+from umpirical.cli.terminal import MAKING_STIMULI, complain, remark, say
 
 if TYPE_CHECKING:
+    from umpirical.domain.errors import UmpiricalError
     from umpirical.protocols.study import Study
     from umpirical.runs.run import Run
     from umpirical.study.estimate import PlanEstimate
     from umpirical.study.run import FinishedRun
 
-__all__ = ["exit_code", "measure", "measure_more", "policy_option"]
+__all__ = ["exit_code", "lost_summaries", "measure", "measure_more", "policy_option", "preflight_option"]
 
 policy_option = click.option(
     "--policy",
     default="",
     metavar="FILE",
     help="What to hold judges to: ranking, adjudication, ci-smoke, claim, or a file. Default: as the study says.",
+)
+
+preflight_option = click.option(
+    "--no-preflight", is_flag=True, help="Do not try a few calls first to see whether answers can be read."
 )
 
 
@@ -38,12 +43,21 @@ def measure(  # noqa: PLR0913  # each by its name
     executor: str | None = None,
     quiet: bool = False,
     preflight: bool = False,
+    lost: "dict[str, UmpiricalError] | None" = None,
 ) -> "list[FinishedRun]":
-    """Measures the named judges, or all, once the price has been shown and agreed to; after a preflight, if asked."""
+    """Measures the named judges, or all, once the price has been shown and agreed to; after a preflight, if asked.
+
+    What is wrong with one of several judges is printed, put into `lost` by its name, and does not stop the rest.
+    """
     from umpirical.progress import watch_run
     from umpirical.runs.executor import LOCAL
     from umpirical.study.run import measure_judges
 
+    def lose(run: "Run", error: "UmpiricalError") -> None:
+        complain(str(error), error.fix)
+        told[run.judge.name] = error
+
+    told = {} if lost is None else lost
     remark(MAKING_STIMULI)
     trying = TerminalPreflight(terms)
     return tell_runs(
@@ -59,6 +73,7 @@ def measure(  # noqa: PLR0913  # each by its name
             planned=lambda runs: tell_planned(study, runs),
             preflight=trying if preflight else None,
             tell=tell_spent,
+            lose=lose,
         ),
         quiet=quiet,
     )
@@ -103,10 +118,15 @@ def _next(measured: "Iterator[FinishedRun]") -> "FinishedRun | None":
         return next(measured, None)
 
 
-def exit_code(results: "Sequence[FinishedRun]") -> int:
-    """5 if a run is not complete; else what the decisions say: 3 if a judge is refused, 4 if one is open, else 0."""
-    codes = {result.exit_code for result in results}
-    return next((code for code in (5, 3, 4) if code in codes), 0)
+def exit_code(results: "Sequence[FinishedRun]", lost: "Mapping[str, UmpiricalError] | None" = None) -> int:
+    """What lost judges say; else 5 if a run is not complete, 3 if a judge is refused, 4 if one is open, else 0."""
+    codes = {result.exit_code for result in results} | {error.exit_code for error in (lost or {}).values()}
+    return next((code for code in (1, 2, 5, 3, 4) if code in codes), 0)
+
+
+def lost_summaries(lost: "Mapping[str, UmpiricalError]") -> list[dict[str, Any]]:
+    """Returns summaries of judges that could not be measured, for the program that started the runs."""
+    return [{"judge": judge, "complete": False, "error": str(error), "fix": error.fix} for judge, error in lost.items()]
 
 
 def _show(result: "FinishedRun") -> None:

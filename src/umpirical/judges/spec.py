@@ -27,7 +27,7 @@ LONGEST_WORD = 4096
 
 
 class _Spec(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 class AnswerSpec(_Spec):

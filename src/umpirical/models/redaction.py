@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["Redaction", "environment_secrets"]
+__all__ = ["SECRET_NAMES", "Redaction", "environment_secrets", "looks_like_key"]
 
 MARK = "[key]"
 
@@ -38,6 +38,31 @@ ESCAPED = re.compile(
     rf"|&\#[xX]0*{HEX};?|&\#0*(\d{{2,3}});?|\\\\{{0,7}}[nrtbf]"
 )
 """A sign written as in an address, in JSON, in a source, in a mail or in a page; the last but one in decimal."""
+
+
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""The name of an environment variable, as shells allow it."""
+
+RANDOM_WORD = 16
+"""Letters and digits, mixed: words of names are shorter, or have no digits in them."""
+
+RANDOM_LETTERS = 32
+"""Letters alone, in lower or mixed case."""
+
+
+def looks_like_key(name: str) -> bool:
+    """Whether a text is rather a key than the name of a variable. It must not be shown then: it may be one."""
+    if not VARIABLE.fullmatch(name):
+        return True
+    if KEY_SHAPES.match(name) and len(name) >= 20 and any(sign.isdigit() for sign in name):
+        return True
+    return any(_is_random(word) for word in name.split("_"))
+
+
+def _is_random(word: str) -> bool:
+    if word.isalpha():
+        return len(word) >= RANDOM_LETTERS and not word.isupper()
+    return len(word) >= RANDOM_WORD and not word.isdigit()
 
 
 class Redaction:

@@ -4,10 +4,11 @@ import re
 from decimal import Decimal
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from umpirical.domain.errors import UsageError
 from umpirical.models.adapters.catalogue import ADAPTERS
+from umpirical.models.redaction import SECRET_NAMES, looks_like_key
 
 __all__ = ["ModelSpec", "PriceSpec"]
 
@@ -28,7 +29,8 @@ def _known_adapters(schema: dict[str, Any]) -> None:
 class ModelSpec(BaseModel):
     """Which model, and where it is."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # An error must not show what was written: it may be a key in the wrong place.
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     adapter: str = Field(
         description="How it is reached: openai-compatible, inspect, simulated, or a plugin's.",
@@ -48,6 +50,24 @@ class ModelSpec(BaseModel):
     model_args: dict[str, str | int | float | bool] = Field(
         default={}, description="Arguments of the adapter's own, such as {responses_api: false} for inspect."
     )
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _names_a_variable(cls, name: str | None) -> str | None:
+        if name is not None and looks_like_key(name):
+            raise ValueError(
+                "that looks like a key, not the name of a variable; put the key into an environment variable, and "
+                "write the name of that variable here"
+            )
+        return name
+
+    @field_validator("model_args")
+    @classmethod
+    def _hold_no_key(cls, arguments: dict[str, str | int | float | bool]) -> dict[str, str | int | float | bool]:
+        for name, value in arguments.items():
+            if isinstance(value, str) and SECRET_NAMES.search(name):
+                raise ValueError(f"{name} looks like a key; keys are read from the environment only: see api_key_env")
+        return arguments
 
     @model_validator(mode="after")
     def _reachable(self) -> "ModelSpec":

@@ -259,8 +259,8 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
         """Returns what the record says, in a few plain sentences."""
         return []
 
-    def hold(self, record: RecordT, policy: str) -> RecordT:  # noqa: ARG002  # most decide by no policy
-        """Returns a record with the decision by another policy, which a person names: a shipped one, or a file."""
+    def hold(self, record: RecordT, policy: str | Mapping[str, Any]) -> RecordT:  # noqa: ARG002  # most decide by none
+        """Returns a record with the decision by another policy: a shipped one by its name, a file, or its keys."""
         raise UsageError(f"protocol {self.name} does not decide by a policy", fix="leave --policy out")
 
     def as_published(self, record: RecordT, published: RecordT) -> RecordT:  # noqa: ARG002  # likewise

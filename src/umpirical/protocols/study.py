@@ -35,7 +35,7 @@ class DesignSpec(BaseModel):
 class StudySpec(BaseModel):
     """What the user writes, whatever the protocol: which judges are measured. A protocol adds keys of its own."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     study: str = Field(description="A name for the study.")
     protocol: str | None = Field(

@@ -118,7 +118,8 @@ def _destination(url: str) -> tuple[str, str]:
     """Returns where a URL leads, in words, and the host alone. Refuses what two programs may read differently."""
     if not _PLAIN_URL.fullmatch(url):
         raise UsageError(
-            f"the base_url {url!r} has a user, a query or odd characters",
+            # What stands before an @ or behind a question mark may be a secret.
+            f"the base_url {_plain_part(url)!r} has a user, a query or odd characters",
             fix="write scheme, host, port and path only: https://host:8000/v1",
         )
     try:
@@ -132,6 +133,12 @@ def _destination(url: str) -> tuple[str, str]:
     number = port or (443 if secure else 80)
     notes = [f"port {number}", *(() if secure else ("unencrypted",)), *(("on this machine",) if _is_here(host) else ())]
     return f"{host}, {', '.join(notes)}", f"{host}:{number}"
+
+
+def _plain_part(url: str) -> str:
+    """Returns a URL without a name, a password and a query."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{re.split('[?#]', rest, maxsplit=1)[0].rpartition('@')[2]}"
 
 
 def _is_here(host: str) -> bool:

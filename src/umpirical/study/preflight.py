@@ -15,6 +15,7 @@ from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Trial
 from umpirical.judges.judge import Judge, Request
 from umpirical.judges.prompt import prompt_text
+from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED
@@ -25,6 +26,7 @@ from umpirical.runs.loop import run_on_loop
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run
 from umpirical.store.snapshots import snapshot
+from umpirical.study.diagnosis import address_of, remedy
 from umpirical.study.estimate import PlanEstimate
 
 __all__ = ["CALLS", "Preflight", "PreflightCall", "PreflightPlan", "Preflighting", "ask_preflight", "plan_preflight"]
@@ -33,7 +35,10 @@ CALLS = 4
 """Most calls of a preflight: enough to tell a judge that is never read from one that sometimes is not."""
 
 GIVE_UP = 2
-"""After this many calls without an answer, no further one is made: the server is not there, or refuses."""
+"""After this many calls without an answer, no further one is made: the server refuses."""
+
+ATTEMPTS = 3
+"""Most attempts at a call: a person waits, and what is wrong with a server is rarely mended within seconds."""
 
 LONGEST = 120
 """Characters of an answer that a message shows."""
@@ -77,6 +82,7 @@ class Preflight:
 
     judge: str
     calls: tuple[PreflightCall, ...]
+    spec: JudgeSpec
 
     def check(self) -> None:
         """Raises JudgeUnreadable, with the remedy, if fewer than half of the answers can be read."""
@@ -87,8 +93,7 @@ class Preflight:
         if silent := [call.outcome for call in lost if isinstance(call.outcome, Failed)]:
             why = f"{silent[0].kind}: {silent[0].detail}"
             raise JudgeUnreadable(
-                f"{counted} got no answer ({why})",
-                fix="make sure that the judge answers and that its key is right, then run the same command again",
+                f"{counted} got no answer from {address_of(self.spec)} ({why})", fix=remedy(self.spec, silent[0])
             )
         said = (lost[0].response.text or "")[:LONGEST]
         raise JudgeUnreadable(f"{counted} got an answer that is not on its scale, such as {said!r}", fix=_remedy(lost))
@@ -139,7 +144,7 @@ def ask_preflight(plan: PreflightPlan, ledger: Ledger) -> Preflight:
     """Makes the calls one after another, and keeps their answers in the run's journal."""
     run = plan.run
     with run.store.locked():
-        run_on_loop(_ask(plan, Calling(1, Meter(plan.pricer, ledger))))
+        run_on_loop(_ask(plan, Calling(1, Meter(plan.pricer, ledger), attempts=ATTEMPTS)))
     with snapshot(run.store) as now:
         known = now.responses(SHARD)
     judge, read = run.call.open_judge(), reader_of(run.judge)
@@ -152,7 +157,7 @@ def ask_preflight(plan: PreflightPlan, ledger: Ledger) -> Preflight:
         for trial, stimulus in plan.trials
         if trial.id in known
     )
-    return Preflight(run.judge.name, calls)
+    return Preflight(run.judge.name, calls, run.judge)
 
 
 async def _ask(plan: PreflightPlan, calling: Calling) -> None:
@@ -168,6 +173,9 @@ async def _ask(plan: PreflightPlan, calling: Calling) -> None:
             response = await judge.ask(request_for(judge, stimulus, trial.presentation), trial_id=trial.id)
             journal.commit([(SHARD, 0, response)])
             silent += response.failure is not None
+            if response.failure == "connection":
+                # Nobody is there, whatever is asked.
+                break
     finally:
         journal.close()
         await judge.close()

@@ -1,7 +1,7 @@
 """Runs the judges of a study."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -10,7 +10,7 @@ from typing import Any
 from typing import Protocol as Interface
 
 from umpirical.domain.bills import Bill
-from umpirical.domain.errors import SpendRefused, StoreError, UsageError
+from umpirical.domain.errors import SpendRefused, StoreError, UmpiricalError, UsageError
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, CapReached, Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED, TokenPrices
@@ -32,6 +32,7 @@ from umpirical.study.trust import Agree, ensure_judge_trusted, ensure_trusted
 __all__ = [
     "Consent",
     "FinishedRun",
+    "Lose",
     "Watch",
     "ask_runs",
     "complete_run",
@@ -151,6 +152,9 @@ def finished_run(folder: Path, *, out: Path | None = None, policy: str = "") -> 
     return FinishedRun(folder, protocol, record, protocol.write(record, out or folder))
 
 
+Lose = Callable[[Run, UmpiricalError], None]
+"""Receives a run that could not be completed, and why: its judge is lost to the command, and the others are not."""
+
 Consent = Callable[[PlanEstimate], Decimal | None]
 """Receives the estimate of what is left to ask, without simulated judges; returns the budget, or raises."""
 
@@ -168,11 +172,13 @@ def measure_judges(  # noqa: PLR0913  # each by its name
     planned: Callable[[list[Run]], None] = lambda _: None,
     preflight: Preflighting | None = None,
     tell: Callable[[Spending], None] = lambda _: None,
+    lose: Lose | None = None,
 ) -> Iterator[FinishedRun]:
     """Measures the named judges, or all, one after another, once the price has been agreed to.
 
     With `preflight`, a few calls of each judge come first, and JudgeUnreadable is raised if its answers cannot be read.
-    `tell` receives what was spent, however it ends.
+    If there are several judges, what is wrong with one of them does not stop the others: `lose` receives it, and it is
+    raised only without `lose`. `tell` receives what was spent, however it ends.
 
     The command line and the Python API both measure through this function: the price always precedes the spending, and
     one budget holds for all judges of the command.
@@ -190,6 +196,7 @@ def measure_judges(  # noqa: PLR0913  # each by its name
         executor=executor,
         preflight=preflight,
         tell=tell,
+        lose=lose,
     )
 
 
@@ -220,36 +227,61 @@ def ask_runs(  # noqa: PLR0913  # each by its name
     executor: str = LOCAL,
     preflight: Preflighting | None = None,
     tell: Callable[[Spending], None] = lambda _: None,
+    lose: Lose | None = None,
 ) -> Iterator[FinishedRun]:
-    """Completes planned runs one after another, once the price has been agreed to."""
+    """Completes planned runs one after another, once the price has been agreed to; `lose` as in `measure_judges`."""
     pricers = pricers_of(runs, prices or {}, allow_unpriced=allow_unpriced)
     priced = list(zip(runs, pricers, strict=True))
-    spending = _spending(priced)
+    spending, losing = _spending(priced), _Losing(lose if len(runs) > 1 else None)
 
     def estimate() -> PlanEstimate:
-        real = [(run, pricer) for run, pricer in priced if not run.simulated]
+        real = [(run, pricer) for run, pricer in priced if not run.simulated and run.name not in losing.lost]
         rows = tuple(estimate_run(run, pricer, concurrency=concurrency) for run, pricer in real)
         return PlanEstimate(rows, spending.booked())
 
     whole = estimate()
     _refuse(whole)
     try:
-        if preflight is not None and _fly(priced, preflight, whole, spending):
+        if preflight is not None and _fly(priced, preflight, whole, spending, losing):
             whole = estimate()
+        if len(losing.lost) == len(runs):
+            return
         spending.cap = consent(whole)
         for run, pricer in priced:
+            if run.name in losing.lost:
+                continue
             ledger = spending.ledger(judge_account(run.judge.name), run.name)
-            yield complete_run(
-                run,
-                concurrency,
-                _watched(watch, ledger),
-                meter=Meter(pricer or FREE, ledger),
-                executor=executor,
-            )
+            meter = Meter(pricer or FREE, ledger)
+            finished = None
+            with losing.contain(run):
+                finished = complete_run(run, concurrency, _watched(watch, ledger), meter=meter, executor=executor)
+            if finished is not None:
+                yield finished
     except CapReached as reached:
         raise spending.go_on(reached, estimate().bound) from None
     finally:
         tell(spending)
+
+
+class _Losing:
+    """Contains what is wrong with one judge of several. What concerns the money of all of them is not contained."""
+
+    def __init__(self, lose: Lose | None) -> None:
+        self._lose = lose
+        self.lost: set[str] = set()
+        """Names of the runs that could not be completed."""
+
+    @contextmanager
+    def contain(self, run: Run) -> Iterator[None]:
+        try:
+            yield
+        except (CapReached, SpendRefused):
+            raise
+        except UmpiricalError as error:
+            if self._lose is None:
+                raise
+            self.lost.add(run.name)
+            self._lose(run, error)
 
 
 def _spending(priced: Sequence[tuple[Run, Pricer | None]]) -> Spending:
@@ -273,7 +305,11 @@ def _refuse(estimate: PlanEstimate) -> None:
 
 
 def _fly(
-    priced: Sequence[tuple[Run, Pricer | None]], preflight: Preflighting, whole: PlanEstimate, spending: Spending
+    priced: Sequence[tuple[Run, Pricer | None]],
+    preflight: Preflighting,
+    whole: PlanEstimate,
+    spending: Spending,
+    losing: _Losing,
 ) -> bool:
     """Holds the preflights of all judges that need one; returns whether there were any."""
     plans = [plan for run, pricer in priced if (plan := plan_preflight(run, pricer)) is not None]
@@ -282,18 +318,19 @@ def _fly(
     spending.cap = preflight.agree(plans, whole) if any(plan.calls for plan in plans) else None
     for plan in plans:
         ledger = spending.ledger(judge_account(plan.run.judge.name), plan.run.name)
-        try:
-            found = ask_preflight(plan, ledger)
-        finally:
-            ledger.close()
-        preflight.show(found)
-        found.check()
+        with losing.contain(plan.run):
+            try:
+                found = ask_preflight(plan, ledger)
+            finally:
+                ledger.close()
+            preflight.show(found)
+            found.check()
     return True
 
 
-def measured_runs(folder: Path) -> list[Path]:
-    """Returns the folders of a study's runs in which at least one question has been asked."""
-    planned = sorted(path.parent for path in (folder / "runs").glob("*/run.json"))
+def measured_runs(folder: Path, *, among: Sequence[Path] | None = None) -> list[Path]:
+    """Returns the folders of a study's runs, or of those `among` it, in which at least one question has been asked."""
+    planned = sorted(path.parent for path in (folder / "runs").glob("*/run.json")) if among is None else among
     found = [run for run in planned if _started_or_damaged(run)]
     if not found:
         raise UsageError(f"{folder}: no run has been measured yet", fix=f"umpirical run {folder}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from umpirical.cli.consent import Terms, spending_options
-from umpirical.cli.measurement import exit_code, measure, policy_option
+from umpirical.cli.measurement import exit_code, lost_summaries, measure, policy_option, preflight_option
 from umpirical.cli.terminal import say, say_json
 from umpirical.cli.trust import terminal_trust, trust_option
 
@@ -24,6 +24,7 @@ __all__ = ["command"]
 @spending_options
 @trust_option
 @policy_option
+@preflight_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(  # noqa: PLR0913, PLR0917  # each an option
     judge: str,
@@ -38,6 +39,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     allow_unpriced: bool,  # noqa: FBT001
     trust: bool,  # noqa: FBT001
     policy: str,
+    no_preflight: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
 ) -> int:
     """Measure the judge JUDGE and write its datasheet.
@@ -47,13 +49,15 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     run stops, the same command resumes it.
     """
     from umpirical.api.studies import datasheet_study
+    from umpirical.domain.errors import UmpiricalError
 
     targets = [judge] if against is None else [judge, against]
     agree = terminal_trust(given=trust)
     study = replace(datasheet_study(targets, folder, agree=agree, size=size, arms=arms, repeats=repeats), policy=policy)
-    results = measure(study, [], Terms(yes, max_cost, prices, allow_unpriced), quiet=as_json)
-    summaries = [result.summary() for result in results]
-    if against is not None:
+    terms, lost = Terms(yes, max_cost, prices, allow_unpriced), dict[str, UmpiricalError]()
+    results = measure(study, [], terms, quiet=as_json, preflight=not no_preflight, lost=lost)
+    summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
+    if against is not None and not lost:
         from umpirical.api.extras import compare_runs
 
         first, second = (result.folder for result in results)
@@ -65,4 +69,4 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
         import json
 
         say_json(json.dumps(summaries, indent=1))
-    return exit_code(results)
+    return exit_code(results, lost)

@@ -10,18 +10,22 @@ __all__ = ["command"]
 
 
 @click.command("export")
-@click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("target")
+@click.option("--to", "tool", type=click.Choice(["inspect"]), required=True, help="inspect: a log for `inspect view`.")
 @click.option(
-    "--to", "target", type=click.Choice(["inspect"]), required=True, help="inspect: a log for `inspect view`."
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="The file to write; default: in the run's."
 )
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="The file to write; default: in RUN.")
-def command(run: Path, target: str, out: Path | None) -> int:  # noqa: ARG001  # there is one so far
-    """Write the answers of RUN for another tool, with the question, the answer and the outcome of every trial.
+def command(target: str, tool: str, out: Path | None) -> int:  # noqa: ARG001  # there is one tool so far
+    """Write the answers of a run for another tool, with the question, the answer and the outcome of every trial.
+
+    TARGET is the folder of a run, the name of a run or a judge, or a study's folder or file; it must have one run.
 
     A call that failed is a sample with an error. Makes no calls, and needs no key.
     """
     from umpirical.integrations.inspect.export import export_run
+    from umpirical.study.run_targets import find_run
 
+    run = find_run(target)
     path, samples = export_run(run, out or run / f"{run.resolve().name}.eval")
     say(f"{path}: {samples:,} samples")
     say(f"  inspect view --log-dir {path.parent}")

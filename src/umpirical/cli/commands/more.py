@@ -1,7 +1,6 @@
 """`umpirical more`."""
 
 from decimal import Decimal
-from pathlib import Path
 
 import click
 
@@ -14,13 +13,13 @@ __all__ = ["command"]
 
 
 @click.command("more")
-@click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("target")
 @spending_options
 @trust_option
 @click.option("--concurrency", default=16, type=click.IntRange(1, 4096), help="Calls in flight at a time.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(  # noqa: PLR0913, PLR0917  # each an option
-    run: Path,
+    target: str,
     yes: bool,  # noqa: FBT001
     max_cost: Decimal | None,
     prices: tuple[str, ...],
@@ -29,15 +28,18 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     concurrency: int,
     as_json: bool,  # noqa: FBT001
 ) -> int:
-    """Ask just what would settle what RUN leaves open, and write one datasheet of both.
+    """Ask just what would settle what a run leaves open, and write one datasheet of both.
 
-    The possible cost is shown first. Answers of RUN are reused, and each follow-up may err half as often as the look
-    before it, since a second look gives chance a second try.
+    TARGET is the folder of a run, the name of a run or a judge, or a study's folder or file; it must have one run.
+
+    The possible cost is shown first. Answers of the run are reused, and each follow-up may err half as often as the
+    look before it, since a second look gives chance a second try.
     """
     from umpirical.study.run import follow_run
+    from umpirical.study.run_targets import find_run
 
     remark(MAKING_STIMULI)
-    planned, words = follow_run(run, terminal_trust(given=trust))
+    planned, words = follow_run(find_run(target), terminal_trust(given=trust))
     for line in words:
         remark(f"  {line}")
     results = measure_more(

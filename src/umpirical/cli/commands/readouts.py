@@ -11,20 +11,25 @@ __all__ = ["command"]
 
 
 @click.command("readouts")
-@click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--target", default=TARGET, type=click.FloatRange(0, 0.5), help="Acceptable rate of false preferences.")
+@click.argument("target")
+@click.option(
+    "--target", "rate", default=TARGET, type=click.FloatRange(0, 0.5), help="Acceptable rate of false preferences."
+)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; default: readouts in the run's.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
-def command(run: Path, target: float, out: Path | None, as_json: bool) -> None:  # noqa: FBT001
-    """Read the responses of RUN in every way they allow, and write a datasheet for each. Makes no calls.
+def command(target: str, rate: float, out: Path | None, as_json: bool) -> None:  # noqa: FBT001
+    """Read the responses of a run in every way they allow, and write a datasheet for each. Makes no calls.
+
+    TARGET is the folder of a run, the name of a run or a judge, or a study's folder or file; it must have one run.
 
     The readouts are: text, what the parser reads; logprob, the most likely label; both-orders, what both orders agree
     on; order-averaged, the log-odds averaged over both orders. One is recommended: it is chosen on one half of the
     tasks and reported on the other.
     """
     from umpirical.api.extras import render_readouts_json, write_readouts
+    from umpirical.study.run_targets import find_run
 
-    measured = write_readouts(run, out=out, target=target)
+    measured = write_readouts(find_run(target), out=out, target=rate)
     if as_json:
         say_json(render_readouts_json(measured.readouts))
         return

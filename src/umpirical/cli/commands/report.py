@@ -1,28 +1,44 @@
 """`umpirical report`."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from umpirical.cli.measurement import exit_code, policy_option
 from umpirical.cli.terminal import remark, say, say_json
 
+if TYPE_CHECKING:
+    from umpirical.study.run import FinishedRun
+
 __all__ = ["command"]
 
 
 @click.command("report")
-@click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("target")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: the run's.")
 @policy_option
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
-def command(run: Path, out: Path | None, policy: str, as_json: bool) -> int:  # noqa: FBT001
-    """Reread the responses of RUN and write its datasheet or its stress report. Makes no calls.
+def command(target: str, out: Path | None, policy: str, as_json: bool) -> int:  # noqa: FBT001
+    """Reread the responses of a run and write its datasheet or its stress report. Makes no calls.
 
-    RUN may also be the folder of a study: all of its runs are reread. Judges of stress tests are reported side by side.
+    TARGET is the folder of a run, the name of a run or a judge, or a study's folder or file: then all of its runs are
+    reread. Judges of stress tests are reported side by side.
     """
-    if not (run / "run.json").is_file() and (run / "runs").is_dir():
-        return _report_study(run, out, policy, as_json=as_json)
-    return _report_run(run, out, policy, as_json=as_json)
+    from umpirical.study.run_targets import find_runs
+
+    found = find_runs(target)
+    if found.whole:
+        return _report_study(found.study, out, policy, as_json=as_json)
+    if len(found.runs) == 1:
+        return _report_run(found.runs[0], out, policy, as_json=as_json)
+    from umpirical.study.run import measured_runs
+
+    results = _report_each(measured_runs(found.study, among=found.runs), out, policy, as_json=as_json)
+    if as_json:
+        say_json(f"[{','.join(result.text() for result in results)}]")
+    return exit_code(results)
 
 
 def _report_run(run: Path, out: Path | None, policy: str, *, as_json: bool) -> int:
@@ -43,24 +59,10 @@ def _report_run(run: Path, out: Path | None, policy: str, *, as_json: bool) -> i
 
 
 def _report_study(study: Path, out: Path | None, policy: str, *, as_json: bool) -> int:
-    from umpirical.domain.errors import StoreError, UsageError
-    from umpirical.study.run import finished_run, measured_runs, write_side_by_side
+    from umpirical.domain.errors import UsageError
+    from umpirical.study.run import measured_runs, write_side_by_side
 
-    results = []
-    for run in measured_runs(study):
-        try:
-            finished = finished_run(run, policy=policy)
-        except StoreError as error:
-            # One broken record is no reason to report nothing at all.
-            remark(f"{run.name} is left out: {error}")
-            continue
-        results.append(finished)
-        if not as_json:
-            say(f"{run.name}:")
-            if finished.decision:
-                say(f"  {finished.decision.line}")
-            for finding in finished.findings:
-                say(f"  {finding}")
+    results = _report_each(measured_runs(study), None, policy, as_json=as_json)
     together = write_side_by_side(study, out=out)
     if together is None and as_json:
         raise UsageError("the study's protocol has no report on several judges", fix="umpirical report RUN --json")
@@ -74,3 +76,26 @@ def _report_study(study: Path, out: Path | None, policy: str, *, as_json: bool) 
         return exit_code(results)
     say(page)
     return exit_code(results)
+
+
+def _report_each(runs: Sequence[Path], out: Path | None, policy: str, *, as_json: bool) -> "list[FinishedRun]":
+    """Rereads several runs, and shows each; `out` has a folder for each of them."""
+    from umpirical.domain.errors import StoreError
+    from umpirical.study.run import finished_run
+
+    results = []
+    for run in runs:
+        try:
+            finished = finished_run(run, out=None if out is None else out / run.name, policy=policy)
+        except StoreError as error:
+            # One broken record is no reason to report nothing at all.
+            remark(f"{run.name} is left out: {error}")
+            continue
+        results.append(finished)
+        if not as_json:
+            say(f"{run.name}:")
+            if finished.decision:
+                say(f"  {finished.decision.line}")
+            for finding in finished.findings:
+                say(f"  {finding}")
+    return results

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from umpirical.cli.consent import Terms, spending_options
-from umpirical.cli.measurement import exit_code, measure, policy_option
+from umpirical.cli.measurement import exit_code, lost_summaries, measure, policy_option, preflight_option
 from umpirical.cli.terminal import remark, say, say_json
 from umpirical.cli.trust import calls_option, outside_option, trust_option, trusted_study
 
@@ -24,7 +24,7 @@ __all__ = ["command"]
 @click.option("--fresh", is_flag=True, help="Start a new run that reuses no answers from earlier ones.")
 @policy_option
 @click.option("--executor", metavar="NAME", help="How the judges are asked: local, or a plugin's. Default: local.")
-@click.option("--no-preflight", is_flag=True, help="Do not try a few calls first to see whether answers can be read.")
+@preflight_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(  # noqa: PLR0913, PLR0917  # each an option
     study: Path,
@@ -46,19 +46,35 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
 
     The possible cost is shown first, and nothing is sent until you agree to it. A few calls come before the rest, with
     the prompt, the answers and how they were read; if fewer than half can be read, nothing more is sent. After an
-    interruption, a failure or a reached budget, the same command resumes: what has an answer is not asked again.
+    interruption, a failure or a reached budget, the same command resumes: what has an answer is not asked again. A
+    judge that cannot be asked does not stop the others.
 
     Exits with 0 if the policy lets every judge be used, 3 if it refuses one, and 4 if there is not enough data on one.
     """
+    from umpirical.domain.errors import UmpiricalError
     from umpirical.study.run import write_side_by_side
 
     loaded = replace(trusted_study(study, trust=trust, outside=outside, max_calls=max_calls), policy=policy)
-    terms = Terms(yes, max_cost, prices, allow_unpriced)
-    results = measure(loaded, judges, terms, fresh=fresh, executor=executor, quiet=as_json, preflight=not no_preflight)
+    terms, lost = Terms(yes, max_cost, prices, allow_unpriced), dict[str, UmpiricalError]()
+    results = measure(
+        loaded,
+        judges,
+        terms,
+        fresh=fresh,
+        executor=executor,
+        quiet=as_json,
+        preflight=not no_preflight,
+        lost=lost,
+    )
     if as_json:
         import json
 
-        say_json(json.dumps([result.summary() for result in results], indent=1))
-    if together := write_side_by_side(loaded.folder, runs=[result.folder for result in results]):
-        (remark if as_json else say)(f"all judges side by side:  {together[1]}")
-    return exit_code(results)
+        summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
+        say_json(json.dumps(summaries, indent=1))
+    tell = remark if as_json else say
+    if lost:
+        measured = ", ".join(result.record.judge.name for result in results) or "none"
+        tell(f"not measured: {', '.join(lost)}; measured: {measured}")
+    if results and (together := write_side_by_side(loaded.folder, runs=[result.folder for result in results])):
+        tell(f"all judges side by side:  {together[1]}")
+    return exit_code(results, lost)

@@ -1,7 +1,6 @@
 """`umpirical runs`."""
 
 from dataclasses import asdict
-from pathlib import Path
 
 import click
 
@@ -11,13 +10,19 @@ __all__ = ["command"]
 
 
 @click.command("runs")
-@click.argument("study", type=click.Path(path_type=Path), default=Path())
+@click.argument("target", default=".")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
-def command(study: Path, as_json: bool) -> None:  # noqa: FBT001
-    """List the runs of the study in the folder STUDY, and the progress of each."""
-    from umpirical.study.listing import list_runs
+def command(target: str, as_json: bool) -> None:  # noqa: FBT001
+    """List the runs of a study, and the progress of each.
 
-    states = list_runs(study if study.is_dir() else study.parent)
+    TARGET is a study's folder or file, the folder of a run, or the name of a run or a judge.
+    """
+    from umpirical.study.listing import list_runs
+    from umpirical.study.run_targets import find_runs
+
+    found = find_runs(target)
+    names = {run.name for run in found.runs}
+    states = [state for state in list_runs(found.study) if found.whole or state.name in names]
     if as_json:
         import json
 

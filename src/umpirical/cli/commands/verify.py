@@ -10,24 +10,24 @@ __all__ = ["command"]
 
 
 @click.command("verify")
-@click.argument("run", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("target")
 @click.option(
     "--record",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="A published datasheet or report of the run; default: the one in its folder.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
-def command(run: Path, record: Path | None, as_json: bool) -> int:  # noqa: FBT001
-    """Hold everything that RUN has on disk to its digests, to its plan, and to what was published about it.
+def command(target: str, record: Path | None, as_json: bool) -> int:  # noqa: FBT001
+    """Hold everything that a run has on disk to its digests, to its plan, and to what was published about it.
 
-    RUN may also be the folder of a study: all of its runs are verified. Makes no calls, and changes nothing. Exits with
-    1 if anything is not what was written.
+    TARGET is the folder of a run, the name of a run or a judge, or a study's folder or file: then all of its runs are
+    verified. Makes no calls, and changes nothing. Exits with 1 if anything is not what was written.
     """
+    from umpirical.study.run_targets import find_runs
     from umpirical.study.verification import verify_run
 
-    whole = not (run / "run.json").exists() and (run / "runs").is_dir()
-    folders = sorted(path.parent for path in (run / "runs").glob("*/run.json")) if whole else [run]
-    if whole and record is not None:
+    folders = find_runs(target).runs
+    if len(folders) != 1 and record is not None:
         raise click.UsageError("--record needs a single run")
     broken, told = 0, []
     for folder in folders:

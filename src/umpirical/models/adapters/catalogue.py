@@ -38,6 +38,8 @@ class Calling:
     """The kind of judge that the model is part of."""
     seed: int = 1
     """The study's seed, from which a simulated judge draws."""
+    attempts: int | None = None
+    """Most attempts at a call, if fewer than the model's spec allows."""
 
 
 class ModelAdapter:
@@ -68,10 +70,11 @@ class ModelAdapter:
         connection, most = self.connect(spec, calling), calling.concurrency
         # A batch collects whatever is waiting, so there is no pace to find.
         pace = Pace(most, first=most) if connection.gathers else Pace(most)
+        attempts = spec.attempts if calling.attempts is None else min(spec.attempts, calling.attempts)
         # The spec's own secrets are taken out of every record, even if the connection does not declare them.
         return Caller(
             connection,
-            retrying=Retrying(attempts=spec.attempts),
+            retrying=Retrying(attempts=attempts),
             pace=pace,
             meter=calling.meter,
             secrets=secrets_of(spec),

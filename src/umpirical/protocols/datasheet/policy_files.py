@@ -16,11 +16,14 @@ from umpirical.reports.record import Strict
 from umpirical.store.files import inside
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 
-__all__ = ["DEFAULT", "PRESETS", "PolicyFile", "chosen_policy", "policy_schema", "preset", "read_policy"]
+__all__ = ["ALIASES", "DEFAULT", "PRESETS", "PolicyFile", "chosen_policy", "policy_schema", "preset", "read_policy"]
 
 DEFAULT = "ranking"
 
 PRESETS = ("ranking", "adjudication", "ci-smoke", "claim")
+
+ALIASES = {"release": "adjudication"}
+"""Other names of shipped policies. A release is decided by single cases: those that got worse."""
 
 
 class WayEntry(Strict):
@@ -63,11 +66,14 @@ Parts = dict[str, Any]
 """A policy file with everything that it extends: `ways` by name, limits by measure and part."""
 
 
-def chosen_policy(name: str, folder: Path, *, outside: bool = False) -> Policy:
-    """Returns a shipped policy by its name, or the one in a file.
+def chosen_policy(chosen: str | Mapping[str, Any], folder: Path, *, outside: bool = False) -> Policy:
+    """Returns a shipped policy by its name, the one in a file, or the one that a mapping with the keys of a file is.
 
     A file that a study names has to be inside the study's folder; one that a person names may be anywhere.
     """
+    if not isinstance(chosen, str):
+        return _known_policy(_written(chosen))
+    name = ALIASES.get(chosen, chosen)
     if name in PRESETS:
         return preset(name)
     if not name.endswith((".yaml", ".yml")):
@@ -75,10 +81,21 @@ def chosen_policy(name: str, folder: Path, *, outside: bool = False) -> Policy:
     path = Path(name) if outside else inside(folder, name, what="policy")
     if not path.is_file():
         raise UsageError(f"no policy file {name}", fix=f"create it, or name one of {', '.join(PRESETS)}")
-    document = load_yaml(path)
+    return _known_policy(load_yaml(path))
+
+
+def _known_policy(document: YamlDocument) -> Policy:
     policy = read_policy(document)
     _refuse_unknown(PolicyFile.model_validate(document.data), document)
     return policy
+
+
+def _written(policy: Mapping[str, Any]) -> YamlDocument:
+    """Returns a policy that was given as a mapping, as the file that it would be; a mapping needs no name."""
+    try:
+        return parse_yaml(json.dumps({"policy": "own", **policy}, indent=1), name="policy")
+    except TypeError as error:
+        raise UsageError(f"the policy is no plain data: {error}", fix="see docs/policies.md for its keys") from None
 
 
 @cache

@@ -1,6 +1,8 @@
 """The datasheet protocol."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
@@ -131,7 +133,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
     def schema(self) -> str:
         return datasheet_schema()
 
-    def hold(self, record: Datasheet, policy: str) -> Datasheet:
+    def hold(self, record: Datasheet, policy: str | Mapping[str, Any]) -> Datasheet:
         chosen = chosen_policy(policy, Path(), outside=True)
         # Another policy is no reason to forget how often one has looked.
         return held_to(record, chosen.at_look(record.policy.look) if record.policy else chosen)

@@ -1,0 +1,108 @@
+"""The settings of the pytest plugin: options of the command line, and lines of the ini file with the same names."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+__all__ = ["COUNTED_AS", "OPTIONS", "Option", "Settings", "settings_of"]
+
+COUNTED_AS = ("fail", "skip", "xfail")
+"""How an inconclusive test counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One setting: `--umpirical-max-cost` on the command line, `umpirical_max_cost` in the ini file."""
+
+    name: str
+    help: str
+    metavar: str | None = None
+    """None for a switch."""
+    choices: tuple[str, ...] | None = None
+
+    @property
+    def ini(self) -> str:
+        return f"umpirical_{self.name.replace('-', '_')}"
+
+    def add_to(self, group: pytest.OptionGroup, parser: pytest.Parser) -> None:
+        told = f"{self.help} (ini: {self.ini})"
+        if self.metavar is None:
+            group.addoption(f"--umpirical-{self.name}", action="store_true", default=None, dest=self.ini, help=told)
+            parser.addini(self.ini, self.help, type="bool", default=False)
+        else:
+            more: dict[str, Any] = {"choices": self.choices} if self.choices else {"metavar": self.metavar}
+            group.addoption(f"--umpirical-{self.name}", default=None, dest=self.ini, help=told, **more)
+            parser.addini(self.ini, self.help, type="string", default="")
+
+
+OPTIONS = (
+    Option("folder", "where answers are kept between runs; default: .umpirical in the root directory", "DIR"),
+    Option("report", "where datasheets are written; default: reports in that folder", "DIR"),
+    Option("policy", "what judges are held to: ranking, adjudication (or release), claim, ci-smoke, or a file", "NAME"),
+    Option("size", "how much is asked: screen, paper, standard or full; default: standard", "SIZE"),
+    Option("max-cost", "the budget of each judge in US dollars; on the command line, no test may exceed it", "USD"),
+    Option(
+        "inconclusive",
+        "how a test counts if the data do not settle it: fail (default), skip or xfail",
+        "HOW",
+        choices=COUNTED_AS,
+    ),
+    Option("strict", "hold judges to every limit, also where a way of use makes up for it"),
+    Option("no-ask", "send nothing: measure what has been answered, and call the rest inconclusive"),
+    Option("trust", "agree to what files say about judges, and to answers that came from another machine"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a session. None where nothing was said."""
+
+    folder: Path
+    report: Path
+    root: Path
+    policy: str | None
+    size: str | None
+    max_cost: str | None
+    ceiling: str | None
+    """The most that any test may spend on a judge, whatever it says itself."""
+    inconclusive: str
+    strict: bool
+    no_ask: bool
+    trust: bool
+
+
+def settings_of(config: pytest.Config) -> Settings:
+    """Reads the settings. Raises pytest.UsageError for one that cannot be."""
+    folder = _path(config, "umpirical_folder") or config.rootpath / ".umpirical"
+    counted = _said(config, "umpirical_inconclusive") or COUNTED_AS[0]
+    if counted not in COUNTED_AS:
+        raise pytest.UsageError(f"umpirical_inconclusive is {counted!r}, expected one of {', '.join(COUNTED_AS)}")
+    return Settings(
+        folder=folder,
+        report=_path(config, "umpirical_report") or folder / "reports",
+        root=config.rootpath,
+        policy=_said(config, "umpirical_policy"),
+        size=_said(config, "umpirical_size"),
+        max_cost=_said(config, "umpirical_max_cost"),
+        ceiling=config.getoption("umpirical_max_cost"),
+        inconclusive=counted,
+        strict=bool(_said(config, "umpirical_strict")),
+        no_ask=bool(_said(config, "umpirical_no_ask")),
+        trust=bool(_said(config, "umpirical_trust")),
+    )
+
+
+def _said(config: pytest.Config, name: str) -> Any:  # noqa: ANN401  # text or a switch
+    """Returns a setting: of the command line, or else of the ini file; None if neither has it."""
+    given = config.getoption(name)
+    return given if given is not None else config.getini(name) or None
+
+
+def _path(config: pytest.Config, name: str) -> Path | None:
+    """Returns a path, which is relative to where pytest was called, or to the root directory if the ini file has it."""
+    given = config.getoption(name)
+    if given is not None:
+        return Path(config.invocation_params.dir, given)
+    return Path(config.rootpath, said) if (said := config.getini(name)) else None
