@@ -26,13 +26,13 @@ def test_a_run_on_a_full_disk_says_so_and_can_be_resumed(small_disk, left):
     with ChatServer(swayed_answer) as server:
         study = write_study(small_disk / "study", server.base_url, concurrency=8, repeats=4)
         planned = command("plan", study)
-        _, err = planned.communicate(timeout=300)
+        _, err = planned.communicate(timeout=900)
         assert planned.returncode == 0, err
         room = int(subprocess.check_output(["df", "--output=avail", "-B1", str(small_disk)], text=True).split()[-1])
         filler = small_disk / "filler"
         filler.write_bytes(bytes(room - left))
         full = command("run", study, "--yes")
-        _, err = full.communicate(timeout=300)
+        _, err = full.communicate(timeout=900)
         assert full.returncode == 5, err
         assert "the disk is full; all answers so far are kept" in err
         assert "bug" not in err
@@ -40,7 +40,7 @@ def test_a_run_on_a_full_disk_says_so_and_can_be_resumed(small_disk, left):
         filler.unlink()
         kept, asked = len(responses(run)), server.asked.total()
         done = command("run", study, "--yes")
-        _, err = done.communicate(timeout=300)
+        _, err = done.communicate(timeout=900)
         assert done.returncode == REFUSED, err
         # What was kept was not asked again, and all the rest was asked once more.
         assert server.asked.total() - asked == 4 * CALLS - kept

@@ -22,7 +22,7 @@ FINISHED = (0, 3, 4)
 
 
 def read(process):
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=900)
     return process.returncode, out, err
 
 
