@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,7 @@ class HostedRun:
                 logprobs=reply.logprobs,
                 served_by=f"{reply.served_by} inspect-ai {installed}".strip(),
             )
-        recording = Recording(filter(None, (model.api.api_key, *environment_secrets())))
+        recording = _recording(model.api.api_key or "")
         row = response_row(recording.keep(answer, request.decoding))
         return asked.output, row | {
             "sent": recording.repeated(asked.sent or asked_parameters(request, installed)),
@@ -188,6 +188,12 @@ def hosted_run(folder: str) -> HostedRun:
     if folder not in _hosted:
         _hosted[folder] = HostedRun(open_run(Path(folder)))
     return _hosted[folder]
+
+
+@cache
+def _recording(key: str) -> Recording:
+    """Returns what takes the model's key, and what else is secret in the environment, out of responses."""
+    return Recording(filter(None, (key, *environment_secrets())))
 
 
 def _refuse_additions(said: GenerateConfig, sent: GenerateConfig) -> None:
