@@ -28,6 +28,7 @@ HEAVY: dict[str, int] = {
     "tests/docs/test_readme.py::test_the_quick_start_leads_to_a_datasheet": 23,
     "tests/english/test_english.py": 60,
     "tests/integrations/inspect/test_export.py": 25,
+    "tests/integrations/inspect/test_hosted.py": 12,
     "tests/integrations/inspect/test_tasks.py": 150,
     "tests/llm/test_example.py::test_the_study_is_sound_and_its_calls_are_as_many_as_the_page_says": 4,
     "tests/llm/test_smollm2.py": 250,
