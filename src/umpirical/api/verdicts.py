@@ -249,7 +249,8 @@ def _counts(asked: Sequence[Asked], scale: GradeScale | None) -> dict[str, int]:
 
 def _statements(kind: JudgeKind, counts: dict[str, int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns what the verdicts can tell and what they cannot, each with the reason."""
-    can, cannot = [], []
+    missing = counts["rows"] - counts["verdict"]
+    can, cannot = [f"How often there was no verdict: {missing:,} of {counts['rows']:,} rows."], []
     items = "pairs" if kind == "compare" else "items"
     if kind == "compare":
         if both := counts["both_orders"]:

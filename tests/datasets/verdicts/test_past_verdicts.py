@@ -243,17 +243,19 @@ def test_a_grade_that_is_not_on_the_scale_is_no_verdict(tmp_path):
 
 
 def test_deepeval(tmp_path):
-    def case(number, score):
+    def case(number, score, **more):
         metric = {"name": "Correctness [GEval]", "threshold": 0.5, "success": False, "evaluationModel": "gpt-4o"}
         return {
             "name": f"test_case_{number}",
             "input": f"question {number % 2}",
             "actualOutput": "answer",
             "order": number,
-            "metricsData": [metric | ({} if score is None else {"score": score})],
+            "metricsData": [metric | more | ({} if score is None else {"score": score})],
         }
 
-    data = {"testRunData": {"testCases": [case(n, s) for n, s in enumerate((0.7, 0.0, 0.7, None, 0.1))]}}
+    cases = [case(n, s) for n, s in enumerate((0.7, 0.0, 0.7, None, 0.1))]
+    cases += [case(5, 9.9), case(7, None, error="ValueError: no JSON")]
+    data = {"testRunData": {"testCases": cases, "conversationalTestCases": []}}
     file = tmp_path / ".latest_test_run.json"
     file.write_text(json.dumps(data))
     [found] = umpirical.measure_verdicts(file)
@@ -262,9 +264,11 @@ def test_deepeval(tmp_path):
     assert found.scale == GradeScale("interval", low=0.0, high=1.0)
     # Two items. One was scored 0.7, 0.7 and 0.1: two of three pairs of answers differ. The other was scored once.
     assert said["flip-rate"] == "only one cluster of items was measured: an interval needs at least two"
-    assert said["unparsed-rate"] == (1, 5)
-    assert said["failure-rate"] == (0, 5)
+    # No score at all; and 9.9, which DeepEval makes of a 99 and calls a success.
+    assert said["unparsed-rate"] == (2, 7)
+    assert said["failure-rate"] == (1, 7)
     assert said["accuracy"] == "no item has a gold label"
+    assert found.can_tell[0] == "How often there was no verdict: 3 of 7 rows."
 
 
 def promptfoo(path, results):

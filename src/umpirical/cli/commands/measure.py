@@ -59,7 +59,7 @@ def command(file: Path, form: str | None, kind: str | None, scale_text: str | No
         say("\n".join(f"  {line}" for line in repr(each.measures).splitlines()))
         for heading, lines in (("can tell", each.can_tell), ("cannot tell", each.cannot_tell)):
             say(f"\nWhat these verdicts {heading}:")
-            for line in lines or ("Nothing.",):
+            for line in lines:
                 say(f"  - {line}")
         say()
     return 0

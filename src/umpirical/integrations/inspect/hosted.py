@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run, open_run
 from umpirical.store.lock import one_at_a_time
 from umpirical.store.schemas import response_from_row, response_row
+from umpirical.store.snapshots import snapshot
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import finished_run
 from umpirical.study.trust import note_run
@@ -98,7 +99,7 @@ class HostedRun:
                 logprobs=reply.logprobs,
                 served_by=f"{reply.served_by} inspect-ai {installed}".strip(),
             )
-        recording = Recording(filter(None, (model.api.api_key, *environment_secrets())))
+        recording = _recording(model.api.api_key or "")
         row = response_row(recording.keep(answer, request.decoding))
         return asked.output, row | {
             "sent": recording.repeated(asked.sent or asked_parameters(request, installed)),
@@ -123,7 +124,7 @@ class HostedRun:
         return metrics(finished)
 
     def _take(self, scores: Sequence[SampleScore]) -> None:
-        """Puts the answers into the run's journal; one that is already there stays as it is."""
+        """Puts the answers that are new into the run's journal."""
         names = [str(score.sample_id) for score in scores]
         if len(set(names)) != len(names):
             raise UsageError("a trial was asked in several epochs", fix="-T repeats=N in place of --epochs")
@@ -134,11 +135,24 @@ class HostedRun:
                 f"trial {unknown[0]} is not in the plan of {self.run.folder}", fix="measure a log of this run"
             )
         with self.run.store.locked():
+            new = self._unknown(found)
             journal = self.run.store.open_journal()
             try:
-                journal.commit((self._plan[answer.trial_id][1], 0, answer) for answer in found)
+                journal.commit((self._plan[answer.trial_id][1], 0, answer) for answer in new)
             finally:
                 journal.close()
+
+    def _unknown(self, answers: Sequence[Response]) -> list[Response]:
+        """Returns what the run does not have yet. Raises StoreError for another answer than the one that it has."""
+        with snapshot(self.run.store) as now:
+            known = {trial_id: response for _, found in now.walk() for trial_id, response in found.items()}
+        for answer in answers:
+            if (before := known.get(answer.trial_id)) is not None and before != answer:
+                raise StoreError(
+                    f"the run has another answer to trial {answer.trial_id} than the log",
+                    fix="take the log as Inspect wrote it, with the run that its metadata names",
+                )
+        return [answer for answer in answers if answer.trial_id not in known]
 
     @cached_property
     def _plan(self) -> dict[str, tuple[Trial, int]]:
@@ -188,6 +202,12 @@ def hosted_run(folder: str) -> HostedRun:
     if folder not in _hosted:
         _hosted[folder] = HostedRun(open_run(Path(folder)))
     return _hosted[folder]
+
+
+@cache
+def _recording(key: str) -> Recording:
+    """Returns what takes the model's key, and what else is secret in the environment, out of responses."""
+    return Recording(filter(None, (key, *environment_secrets())))
 
 
 def _refuse_additions(said: GenerateConfig, sent: GenerateConfig) -> None:
