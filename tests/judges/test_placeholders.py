@@ -82,6 +82,21 @@ def test_what_is_ambiguous_or_unknown_is_refused(tmp_path, template, parts, mess
         rendered(tmp_path, template, **parts)
 
 
+def test_a_built_in_prompt_keeps_our_names_beside_one_with_names_of_its_own(tmp_path):
+    (tmp_path / "p.txt").write_text("{question}{answer_a}{answer_b}")
+    prompts = {"baseline": "p.txt", "strict": "builtin:compare-strict"}
+    resolved = resolve_prompts(spec(prompts=prompts, inputs=NAMES), tmp_path)
+    assert resolved.prompts["baseline"] == "{{task}}{{first}}{{second}}"
+    assert "{{task}}" in resolved.prompts["strict"]
+
+
+def test_a_name_of_the_template_comes_before_a_text_of_the_study(tmp_path):
+    (tmp_path / "p.txt").write_text("{instruction} {first} {second} {rubric}")
+    shared = {"instruction": "Grade it.", "rubric": "R"}
+    resolved = resolve_prompts(spec(inputs={"task": "instruction"}), tmp_path, shared=shared)
+    assert resolved.prompts["baseline"] == "{{task}} {{first}} {{second}} R"
+
+
 def test_an_input_named_twice_is_refused():
     with pytest.raises(ValueError, match="named twice"):
         spec(inputs={"first": "x", "second": "x"})

@@ -159,16 +159,18 @@ def _resolved(prompt: Prompt, spec: JudgeSpec, folder: Path, shared: Mapping[str
     """Reads a prompt by its name, respells it in our own names, and puts the study's texts and the judge's in."""
     name, read = (prompt, _read(prompt, spec, folder)) if isinstance(prompt, str) else ("of messages", prompt)
     what = f"judge {spec.name}: prompt {name}"
-    fillings = _fillings(spec, shared)
-    texts = [message.content for message in messages_of(read)]
     builtin = isinstance(prompt, str) and prompt.startswith("builtin:")
+    # A built-in prompt has our own names, whatever another prompt of the same judge calls them.
+    inputs = {} if builtin else spec.inputs
+    fillings = _fillings(inputs, spec.values, shared)
+    texts = [message.content for message in messages_of(read)]
     spelling = "double" if builtin else spelling_of(texts, fillings, what=what)
     made = [respelled(text, spelling, fillings, what=what) for text in texts]
-    if spelling == "double" and not (shared or spec.inputs or spec.values):
+    if spelling == "double" and not (shared or inputs or spec.values):
         made = texts
     needed = {"task", "first", "second"} if spec.kind == "compare" else {"task", "first"}
     if missing := needed - {name for text in made for name in placeholders(text)}:
-        names = ", ".join(f"{{{{{spec.inputs.get(name, name)}}}}}" for name in sorted(missing))
+        names = ", ".join(f"{{{{{inputs.get(name, name)}}}}}" for name in sorted(missing))
         raise UsageError(
             f"{what} lacks {names}",
             fix="add the placeholders, or say in the judge's inputs what it calls them:  inputs: {task: question}",
@@ -178,15 +180,14 @@ def _resolved(prompt: Prompt, spec: JudgeSpec, folder: Path, shared: Mapping[str
     return tuple(replace(message, content=text) for message, text in zip(read, made, strict=True))
 
 
-def _fillings(spec: JudgeSpec, shared: Mapping[str, str]) -> dict[str, str]:
+def _fillings(inputs: Mapping[str, str], values: Mapping[str, str], shared: Mapping[str, str]) -> dict[str, str]:
     """Maps every name that a template may use to what takes its place."""
-    for name, value in {**shared, **spec.values}.items():
+    for name, value in {**shared, **values}.items():
         if held := placeholders(value):
             raise UsageError(f"the {name} holds {{{{{min(held)}}}}}", fix="rephrase it")
-    roles = {role: role for role in ALLOWED if role not in spec.inputs} | {
-        name: role for role, name in spec.inputs.items()
-    }
-    return {name: f"{{{{{role}}}}}" for name, role in roles.items()} | dict(shared) | spec.values
+    roles = {role: role for role in ALLOWED if role not in inputs} | {name: role for role, name in inputs.items()}
+    # A template that calls the task `instruction` does not mean the study's.
+    return {**shared, **{name: f"{{{{{role}}}}}" for name, role in roles.items()}, **values}
 
 
 def _read(name: str, spec: JudgeSpec, folder: Path) -> Prompt:

@@ -5,7 +5,7 @@ found; what is found should be what a person would have read. Every step takes t
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from umpirical.domain.judgments import Grade
 from umpirical.domain.scales import Choice, GradeScale
@@ -41,12 +41,17 @@ _CLAUSE = re.compile(
     r"|\band\b(?=\s+(?:the\s+)?§[12]\s+(?:is|was|wins|does)\b)"
 )
 _NEGATED = re.compile(r"\b(?:not|no|never|neither|nor|none|nothing|hardly|cannot|without|doubt|unclear)\b|n['’]t\b")
-_UNSURE = re.compile(
-    r"\b(?:if|unless|whether|assuming|suppose|supposing|imagine|claims?|claimed|says|asserts?|insists?|"
-    r"argues?|according to|at first|initially|which of|which one|decide which|determine which|one might|one could|"
-    rf"some (?:people|readers|users)|which {_NOUN})\b"
+_CONDITION = re.compile(
+    r"\b(?:if|unless|whether|assuming|suppose|supposing|imagine|which of|which one|decide which|determine which|"
+    rf"which {_NOUN})\b"
 )
-"""Makes what follows in the same sentence a condition, or somebody else's opinion."""
+"""Makes the rest of the sentence a condition, or a question."""
+_OPINION = re.compile(
+    r"\b(?:claims?|claimed|says|asserts?|insists?|argues?|according to|at first|initially|one might|one could|"
+    r"some (?:people|readers|users))\b"
+)
+"""Makes what follows somebody else's opinion, or an earlier one, as far as the next `but`."""
+_TURN = re.compile(r"\b(?:but|however|yet)\b")
 _SUBJECT = re.compile(rf"\b(?:it|this|that|i|we|overall|final|verdict|decision|conclusion|label|{_NOUN})\b")
 _MODAL = re.compile(r"\b(?:would|could|might|may|should|must|need|needs|were)\b")
 _OWN_OPINION = re.compile(
@@ -136,13 +141,9 @@ class Statements:
         for sentence in _SENTENCE.split(self._marked(reasoning)):
             if sentence.rstrip().endswith("?"):
                 continue
-            denied = False
-            for clause in _CLAUSE.split(sentence):
-                # `It is not the case, as some think, that A is better`: the negation is in another clause.
-                if _UNSURE.search(clause) or (denied and clause.lstrip().startswith("that ")):
-                    break
-                denied = denied or _NEGATED.search(clause) is not None
-                found = found if (said := self._stated(clause)) is None else said
+            for clause in _certain_clauses(sentence):
+                said = self._stated(clause)
+                found = found if said is None else said
         return found
 
     def _marked(self, text: str) -> str:
@@ -193,6 +194,20 @@ class Statements:
         if self._scale.kind == "interval" and re.fullmatch(r"[-+]?\d+(?:\.\d+)?", word):
             return float(word) if self._scale.holds(float(word)) else None
         return None
+
+
+def _certain_clauses(sentence: str) -> Iterator[str]:
+    """Yields the clauses of a sentence that are neither under a condition nor somebody else's opinion."""
+    for part in _TURN.split(sentence):
+        denied = False
+        for clause in _CLAUSE.split(part):
+            if _CONDITION.search(clause):
+                return
+            # `It is not the case, as some think, that A is better`: the negation is in another clause.
+            if _OPINION.search(clause) or (denied and clause.lstrip().startswith("that ")):
+                break
+            denied = denied or _NEGATED.search(clause) is not None
+            yield clause
 
 
 def _name(place: int, word: str, label: str) -> str:

@@ -105,7 +105,7 @@ def _remedy(lost: Sequence[PreflightCall]) -> str:
     reasons = dict.fromkeys(call.outcome.why for call in lost if isinstance(call.outcome, Unparsed))
     return (
         f"{'; '.join(reasons)}. Tell the judge in its prompt to end with exactly one answer of its scale, or name the "
-        "scale that it answers on; --no-preflight measures it as it is"
+        "scale that it answers on and, under answer, the shape; --no-preflight measures it as it is"
     )
 
 
