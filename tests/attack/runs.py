@@ -69,7 +69,7 @@ def said(run: Path) -> tuple[Any, ...]:
     return found.reading.unasked, found.reading.responses_sha256, found.tallies
 
 
-def command(*arguments: object) -> "subprocess.Popen[str]":
+def command(*arguments: object, prefix: tuple[str, ...] = ()) -> "subprocess.Popen[str]":
     """Starts the command line in a process of its own."""
-    whole = [sys.executable, "-m", "umpirical", *trusting(arguments)]
+    whole = [*prefix, sys.executable, "-m", "umpirical", *trusting(arguments)]
     return subprocess.Popen(whole, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.attack.commands import one_after_another
 from tests.attack.runs import command, copy_study, said, simulated_run, unseal
 from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
 from umpirical.protocols.datasheet.counting import tally_judgments
@@ -65,13 +64,13 @@ def test_readers_of_a_run_in_progress_disturb_nothing_and_see_one_moment(tmp_pat
         wait_for(lambda: server.asked.total() > 20)
         seen = []
         while asking.poll() is None and len(seen) < 2 * rounds:
-            aside = ("--out", tmp_path / "out")
-            told = (("report", run.parent, "--json", *aside), ("runs", study, "--json"))
-            others = (("readouts", run.parent, *aside), ("plan", study), ("verify", run.parent))
-            found = one_after_another(*told, *others).done
-            for what, done in zip((*told, *others), found, strict=True):
-                assert done.code in ((0, 3, 4, 5) if what in told else (0,)), (what, done)
-            seen += [(what[0], json.loads(done.out)) for what, done in zip(told, found, strict=False)]
+            for what in (("report", run.parent, "--json", "--out", tmp_path / "out"), ("runs", study, "--json")):
+                code, out, err = read(command(*what))
+                assert code in (0, 3, 4, 5), err
+                seen.append((what[0], json.loads(out)))
+            for what in (("readouts", run.parent, "--out", tmp_path / "out"), ("plan", study), ("verify", run.parent)):
+                code, _, err = read(command(*what))
+                assert code == 0, err
         code, _, err = read(asking)
         assert code == 3, err
         assert server.asked.total() == len(server.asked) == CALLS * rounds
@@ -129,13 +128,12 @@ def test_a_run_that_may_only_be_read_is_read(sound, tmp_path, state):
     locked_up(tmp_path / "study")
     before = sorted(path.name for path in run.iterdir())
     try:
-        elsewhere = ("report", run, "--out", tmp_path / "out")
-        *fine, refused = one_after_another(
-            ("runs", tmp_path / "study"), ("verify", run), elsewhere, ("report", run), prefix=prefix
-        ).done
-        assert all(done.code in FINISHED for done in fine), fine
-        assert refused.code == 2
-        assert "--out FOLDER" in refused.err
+        for what in (("runs", tmp_path / "study"), ("verify", run), ("report", run, "--out", tmp_path / "out")):
+            code, out, err = read(command(*what, prefix=prefix))
+            assert code in FINISHED, (what, err, out)
+        code, _, err = read(command("report", run, prefix=prefix))
+        assert code == 2
+        assert "--out FOLDER" in err
         assert sorted(path.name for path in run.iterdir()) == before
     finally:
         for path in [tmp_path / "study", *(tmp_path / "study").rglob("*")]:
