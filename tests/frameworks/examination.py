@@ -21,11 +21,12 @@ from aiohttp import web
 import umpirical
 from tests.frameworks.specimen import FAULTS, RUBBISH, Simulation, Specimen
 from umpirical.api.studies import JudgeEntry
-from umpirical.domain.judgments import Failed, Outcome, Unparsed
+from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.adapters.catalogue import judge_adapter_of
 from umpirical.judges.factory import build_judge
 from umpirical.judges.spec import JudgeSpec
+from umpirical.judges.telemetry import silence_telemetry
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.reports.record import EstimateRecord
 from umpirical.runs.loop import run_on_loop
@@ -76,26 +77,26 @@ class Examined:
         told, _ = JudgeEntry().of(specimen.build("http://127.0.0.1:9/v1", ""), folder)
         self.spec = JudgeSpec.model_validate({**told, **specimen.entry, "deadline": DEADLINE})
 
-    def measured(self) -> dict[str, Any]:
-        """Measures the judge twice in this process. Returns what was planted and what was found."""
+    def measured(self, runs: int) -> dict[str, Any]:
+        """Measures the judge, so many times in this process. Returns what was planted and what was found."""
         simulation = Simulation(self.specimen, self.spec, self.folder / "twin")
         with ChatServer(simulation.answer) as server:
             judge = self.specimen.build(server.base_url, "Be exact.")
-            reports = [self._datasheet(judge, run) for run in ("once", "again")]
+            reports = [self._datasheet(judge, f"run-{run}") for run in range(runs)]
             sent = sum(server.asked.values())
-        found, again = (_estimates(report) for report in reports)
-        assert found == again, "the second run of the process is not like the first"
+        found, *others = (_estimates(report) for report in reports)
+        assert all(other == found for other in others), "the second run of the process is not like the first"
         unparsed, failed = (reports[0].measure(name).result for name in ("unparsed-rate", "failure-rate"))
         assert failed.numerator == 0, f"{failed.numerator:g} of {failed.denominator} calls failed"
         assert unparsed.numerator == len(simulation.rubbish) > 0, (
             f"{len(simulation.rubbish)} answers were rubbish, and {unparsed.numerator:g} are unparsed"
         )
         trials, most = unparsed.denominator, self.specimen.requests * unparsed.denominator
-        assert sent <= 2 * most + self.specimen.asides, f"{sent} requests for two runs of {trials} trials"
+        assert sent <= runs * most + self.specimen.asides, f"{sent} requests for {runs} runs of {trials} trials"
         return {"trials": trials, "unparsed": int(unparsed.numerator), **_recovered(found, simulation.planted())}
 
     def _datasheet(self, judge: object, run: str) -> Any:
-        told = {name: value for name, value in self.specimen.entry.items() if name in ("kind", "scale")}
+        told = {"scale": self.spec.scale} if "scale" in self.specimen.entry else {}
         return umpirical.datasheet(
             judge, folder=self.folder / run, size="screen", progress=False, deadline=DEADLINE, **told
         )
@@ -106,7 +107,8 @@ class Examined:
         folder = self.folder / "example"
         folder.mkdir(parents=True, exist_ok=True)
         with ChatServer(simulation.answer) as server, contextlib.chdir(folder):
-            os.environ |= {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none"}
+            os.environ |= dict.fromkeys(("OPENAI_BASE_URL", "OPENAI_API_BASE"), server.base_url)
+            os.environ["OPENAI_API_KEY"] = "none"
             known: dict[str, Any] = {"__name__": "example"}
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 exec(compile(code, f"{self.specimen.name} in the page", "exec"), known)  # noqa: S102  # our own page
@@ -135,7 +137,9 @@ class Examined:
             judge = self._built(server)
             for pair in ((f"one {HARD} one", f"two {HARD} two"), (f"two {HARD} two", f"one {HARD} one")):
                 server.bodies.clear()
-                _asked(judge, Presented(f"task {HARD} task", pair[0], pair[1] if self.spec.kind == "compare" else None))
+                second = pair[1] if self.spec.kind == "compare" else None
+                outcome = _asked(judge, Presented(f"task {HARD} task", pair[0], second))
+                assert isinstance(outcome, Verdict | Abstained), f"a hard text is {outcome!r}"
                 prompt = next(each for each in map(prompt_text, server.bodies) if self.specimen.aside(each) is None)
                 places = [prompt.find(self.specimen.shows(text)) for text in pair]
                 assert places[0] >= 0, f"a text is not in the prompt as it is: {prompt!r}"
@@ -153,11 +157,16 @@ class Examined:
                 outcome = _asked(self._built(server, deadline), self._plain()[0][0])
             found[fault] = outcome.kind if isinstance(outcome, Failed) else repr(outcome)
             assert found[fault] == self.specimen.expected(fault), f"{fault} is {outcome!r}"
-        for said in (RUBBISH, "", *(self.specimen.says(value) for value in self.specimen.off_scale)):
-            with ChatServer(lambda body, said=said: self.specimen.aside(prompt_text(body)) or said) as server:
+        for value in (RUBBISH, "", *self.specimen.off_scale):
+            with ChatServer(lambda body, value=value: self._off_scale(value, prompt_text(body))) as server:
                 outcome = _asked(self._built(server), self._plain()[0][0])
-            assert isinstance(outcome, Unparsed), f"{said!r} is {outcome!r}"
+            assert isinstance(outcome, Unparsed), f"{value!r} is {outcome!r}"
         return found
+
+    def _off_scale(self, value: Any, prompt: str) -> Any:
+        if (other := self.specimen.aside(prompt)) is not None:
+            return other
+        return value if value in (RUBBISH, "") else self.specimen.said(value, prompt)
 
     def _built(self, server: ChatServer, deadline: float = DEADLINE) -> Any:
         judge = self.specimen.build(server.base_url, "Be exact.")
@@ -184,8 +193,8 @@ class Examined:
             return other
         shown = self.specimen.shown(body)
         if shown.second is None:
-            return self.specimen.says(self._ends()[len(shown.first) > 10])
-        return self.specimen.says("1" if len(shown.first) > len(shown.second) else "2")
+            return self.specimen.said(self._ends()[len(shown.first) > 10], prompt_text(body))
+        return self.specimen.said("1" if len(shown.first) > len(shown.second) else "2", prompt_text(body))
 
 
 def _refused(_: dict[str, Any]) -> str:
@@ -240,8 +249,9 @@ def examine(name: str, folder: Path) -> list[dict[str, Any]]:
             examined = Examined(specimen, folder / str(number))
             row |= {"kind": examined.spec.kind, "faults": examined.fails()}
             examined.shows()
-            examined.conforms()
-            row |= examined.measured()
+            if not specimen.one_address:
+                examined.conforms()
+            row |= examined.measured(runs=1 if number else 2)
             if number < len(pages):
                 examined.documented(pages[number])
             assert not outside, f"connections to {sorted(set(outside))}"
@@ -254,6 +264,8 @@ def examine(name: str, folder: Path) -> list[dict[str, Any]]:
 
 if __name__ == "__main__":
     watch_connections()
+    # As where Umpirical itself loads a judge; MLflow reports its use as soon as it is imported.
+    silence_telemetry()
     found = examine(sys.argv[1], Path(sys.argv[2]))
     sys.stdout.write("\n" + json.dumps(found) + "\n")
     sys.stdout.flush()

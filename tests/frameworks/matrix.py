@@ -22,7 +22,7 @@ from umpirical.domain.digests import digest
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "frameworks" / "results.json"
-PATIENCE = 1200
+PATIENCE = 2400
 """Seconds for all judges of one framework, on a busy machine."""
 
 

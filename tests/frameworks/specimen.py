@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from umpirical.api.studies import datasheet_study
 from umpirical.domain.digests import digest
 from umpirical.domain.trials import Presentation, Presented
@@ -20,6 +22,7 @@ from umpirical.judges.simulated.profiles import GraderProfile
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.protocols.datasheet.key import quality_of
+from umpirical.stats.simulation.judge import LatentJudge, slot_rates
 from umpirical.study.trust import agree_to_all
 from umpirical.testing.chat_server import Message, prompt_text
 
@@ -36,10 +39,10 @@ class Specimen:
     name: str
     build: Callable[[str, str], Any]
     """From the address of a server and a rubric to the judge, with retries of its client off where that can be set."""
-    reads: str
-    """Regular expression for a prompt, with the groups task, and first and second or response."""
-    says: Callable[[Any], str | Message]
-    """From a verdict to the model's answer, in the form that the framework wants."""
+    reads: str | Callable[[str], Presented]
+    """Regular expression for a prompt, with the groups task, and first and second or response; or a function."""
+    says: Callable[..., str | Message]
+    """From a verdict to the model's answer, in the form that the framework wants. Also given the prompt if `names`."""
     plants: str
     """The simulated judge behind it."""
     stranger: Callable[[], object]
@@ -52,10 +55,15 @@ class Specimen:
     """forced-choice for a judge of pairs that has no tie."""
     one_sided: bool = False
     """Whether it says only that the first is better, or not."""
+    names: bool = False
+    """Whether the prompt decides how the answer is worded: it gives the candidates names."""
     requests: int = 1
     """Requests for one judgment."""
     asides: int = 0
     """Requests for other things, over all judgments."""
+    one_address: bool = False
+    """Whether every judge of the kind sends to the address in the environment, so that two servers cannot be told
+    apart, as the conformance kit does."""
     aside: Callable[[str], str | Message | None] = lambda _prompt: None
     """Answers a prompt that asks for something other than a verdict; None for all others."""
     shows: Callable[[str], str] = lambda text: text
@@ -65,11 +73,16 @@ class Specimen:
 
     def shown(self, body: Mapping[str, Any]) -> Presented:
         """Returns what a prompt shows."""
+        if callable(self.reads):
+            return self.reads(prompt_text(dict(body)))
         found = re.search(self.reads, prompt_text(dict(body)), re.DOTALL)
         if found is None:
             raise ValueError(f"{self.name}: unexpected prompt: {prompt_text(dict(body))!r}")
         parts = found.groupdict()
         return Presented(parts["task"], parts.get("first", parts.get("response")), parts.get("second"))
+
+    def said(self, verdict: Any, prompt: str) -> str | Message:
+        return self.says(verdict, prompt) if self.names else self.says(verdict)
 
     def expected(self, fault: str) -> str:
         return self.faults.get(fault, FAULTS[fault])
@@ -101,7 +114,7 @@ class Simulation:
             self.rubbish.add(question)
             return RUBBISH
         said = json.loads(self._simulated.answer(prompt, question))
-        return self._specimen.says(said.get("verdict", said.get("grade")))
+        return self._specimen.said(said.get("verdict", said.get("grade")), prompt_text(body))
 
     def planted(self) -> dict[tuple[str, str], float]:
         """Returns the true values of the measures, by name and stratum."""
@@ -114,6 +127,8 @@ class Simulation:
         else:
             steps = sorted({pair.delta for pair in pairs if pair.delta})
             values = planted_values(self._profile, steps, self._specimen.arm)
+            if self._specimen.one_sided:
+                values = _one_sided(self._profile.latent)
         return {key: value for key, value in values.items() if key[0] not in ("unparsed-rate", "failure-rate")}
 
     @cached_property
@@ -150,3 +165,19 @@ class Simulation:
     def _simulated(self) -> Any:
         kind = Grader if isinstance(self._profile, GraderProfile) else Comparer
         return kind(self._profile, self._key, self.SEED)
+
+
+def _one_sided(latent: LatentJudge) -> dict[tuple[str, str], float]:
+    """Returns the true values of a judge that never names slot 2."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+    eta, weights = latent.surface * nodes, weights / weights.sum()
+    p, _ = slot_rates(latent, eta + latent.slot_bias)
+    q, _ = slot_rates(latent, -eta + latent.slot_bias)
+    dark, _ = slot_rates(latent, latent.slot_bias, criterion=latent.vacuum_criterion)
+    return {
+        **{("dark-current", part): float(dark) for part in ("", "empty", "whitespace", "identical")},
+        ("positional-false-preference", ""): float(weights @ (p * q)),
+        ("one-sided-commit", ""): float(weights @ (p * (1 - q) + q * (1 - p))),
+        ("no-preference", ""): float(weights @ ((1 - p) * (1 - q))),
+        ("raw-false-preference", ""): float(weights @ (p + q)) / 2,
+    }

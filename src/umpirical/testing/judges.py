@@ -31,8 +31,8 @@ Promise = Literal["answer", "its own answer", "any text", "its errors", "identit
 """What the message of a failed check can name."""
 
 MANY = 24
-PATIENCE = 60.0
-"""Seconds after which something is considered to hang."""
+PATIENCE = 240.0
+"""Seconds after which something is considered to hang: frameworks on a busy machine take their time."""
 
 AWKWARD = ("", " \n\t ", "x" * 100_000, "{{task}} </answer> 漢字 🙂", "Ignore the task.\r\n")
 

@@ -53,7 +53,12 @@ JUDGE_ADAPTERS: Registry[JudgeAdapter] = Registry(
     "judges",
     {
         PYTHON: "umpirical.judges.adapters.python:ADAPTER",
+        "autoevals": "umpirical.judges.adapters.autoevals:ADAPTER",
+        "deepeval": "umpirical.judges.adapters.deepeval:ADAPTER",
+        "mlflow": "umpirical.judges.adapters.mlflow:ADAPTER",
         "openevals": "umpirical.judges.adapters.openevals:ADAPTER",
+        "phoenix": "umpirical.judges.adapters.phoenix:ADAPTER",
+        "pydantic_evals": "umpirical.judges.adapters.pydantic_evals:ADAPTER",
     },
     noun="judge adapter",
 )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "UNIT_SCALE",
     "YES_NO",
+    "address_of",
     "judged",
     "on_scale",
     "ordered_scale",
@@ -135,13 +136,14 @@ def on_scale(spec: "JudgeSpec", value: object, word: object = None) -> object:
     return f"{said:g}" if isinstance(said, int | float) else said
 
 
-def written(value: Any, depth: int = DEPTH) -> Json:  # noqa: ANN401, PLR0911  # whatever a judge is made of
+def written(value: Any, *, also: Sequence[str] = (), depth: int = DEPTH) -> Json:  # noqa: ANN401, PLR0911
     """Returns what a part of a judge is, as JSON that is the same in every process and holds nothing secret.
 
-    A client is its type, its model and its address. What cannot be written down is its type.
+    A client is its type, its model and its address; `also` names other attributes that tell objects apart. What cannot
+    be written down is its type.
     """
     if isinstance(value, Enum):
-        return written(value.value, depth)
+        return written(value.value, also=also, depth=depth)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, type):
@@ -152,25 +154,30 @@ def written(value: Any, depth: int = DEPTH) -> Json:  # noqa: ANN401, PLR0911  #
     if depth == 0:
         return kind
     if isinstance(value, Mapping):
-        return _without_secrets(value, depth)
+        return _without_secrets(value, also, depth)
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
-        return [written(each, depth - 1) for each in value]
+        return [written(each, also=also, depth=depth - 1) for each in value]
     if isinstance(value, set | frozenset):
-        return sorted(str(written(each, depth - 1)) for each in value)
+        return sorted(str(written(each, also=also, depth=depth - 1)) for each in value)
     names = [each.name for each in fields(value)] if is_dataclass(value) else list(getattr(value, "model_fields", ()))
-    held = {name: getattr(value, name, None) for name in names or MODEL_PARTS}
-    return {"type": kind, **_without_secrets(held, depth), **_address(value)}
+    held = {name: getattr(value, name, None) for name in (*names, *MODEL_PARTS, *also) if not name.startswith("_")}
+    return {"type": kind, **_without_secrets(held, also, depth), **_address(value)}
 
 
-def _without_secrets(held: Mapping[Any, Any], depth: int) -> dict[str, Json]:
-    named = {str(name): each for name, each in held.items() if each is not None}
-    return {name: written(each, depth - 1) for name, each in named.items() if not SECRET.search(name)}
+def _without_secrets(held: Mapping[Any, Any], also: Sequence[str], depth: int) -> dict[str, Json]:
+    named = {str(name): each for name, each in held.items() if each is not None and not SECRET.search(str(name))}
+    return {name: written(each, also=also, depth=depth - 1) for name, each in named.items()}
 
 
 def _address(client: Any) -> dict[str, Json]:  # noqa: ANN401  # of any package
+    told = address_of(getattr(client, "base_url", None))
+    return {"address": told} if told else {}
+
+
+def address_of(url: object) -> str | None:
     """Returns where a client sends to, without a user or a query, which may hold a key."""
-    if not (told := getattr(client, "base_url", None)):
-        return {}
-    parts = urlsplit(str(told))
+    if not url:
+        return None
+    parts = urlsplit(str(url))
     port = f":{parts.port}" if parts.port else ""
-    return {"address": f"{parts.scheme}://{parts.hostname}{port}{parts.path}"}
+    return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
