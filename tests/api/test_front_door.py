@@ -725,7 +725,6 @@ def raises(error):
 
 BROKEN = {
     "an exception": raises(ValueError("broken")),
-    "nothing": lambda: None,
     "sys.exit": lambda: sys.exit(0),
     "an interrupt of its own": raises(KeyboardInterrupt()),
     "a cancellation of its own": raises(asyncio.CancelledError()),
@@ -748,8 +747,9 @@ def test_a_call_that_ends_in_anything_but_an_answer_is_counted_as_failed(setting
     assert sum(row.unasked for row in audit) == 0
 
 
-def test_an_answer_off_the_scale_is_counted_as_unparsed(settings):
-    report = umpirical.datasheet(now_and_then(Calls(), lambda: 7), **settings)
+@pytest.mark.parametrize("answer", [7, None, True, float("nan")])
+def test_an_answer_off_the_scale_is_counted_as_unparsed(settings, answer):
+    report = umpirical.datasheet(now_and_then(Calls(), lambda: answer), **settings)
     assert report.measure("unparsed-rate").result.numerator == TENTH
     assert report.measure("failure-rate").result.numerator == 0
 

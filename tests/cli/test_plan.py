@@ -233,12 +233,12 @@ def test_without_max_tokens_a_priced_model_is_refused(umpirical, tmp_path):
 
 
 def test_a_function_of_the_users_is_not_called_without_a_word(umpirical, tmp_path):
-    (tmp_path / "counted_judge.py").write_text(
+    (tmp_path / "planned_judge.py").write_text(
         "from pathlib import Path\n\n\ndef judge(task, first, second):\n"
         "    with (Path(__file__).parent / 'called').open('a') as log:\n        log.write('x')\n    return 'tie'\n"
     )
     (tmp_path / "umpirical.yaml").write_text(
-        "study: s\ndesign: {size: screen}\njudges:\n  - {name: mine, callable: 'counted_judge:judge'}\n"
+        "study: s\ndesign: {size: screen}\njudges:\n  - {name: mine, callable: 'planned_judge:judge'}\n"
     )
     lend_stimuli(tmp_path)
     code, _, err = umpirical("run", tmp_path)

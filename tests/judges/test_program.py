@@ -366,7 +366,6 @@ def test_processes_and_deadlines_make_no_other_judge(tmp_path):
     [
         ({"inputs": {"first": "id"}}, "id is the name"),
         ({"inputs": {"response": "x"}}, "no response to show"),
-        ({"inputs": {"first": "x", "second": "x"}}, "one name"),
         ({"inputs": {"first": "second"}}, "one name"),
     ],
 )

@@ -29,7 +29,10 @@ INSPECT = {"adapter": "inspect", "name": "openai/gpt-4o"}
         ({"model": MODEL | {"api_key": "secret"}}, "Extra inputs"),
         ({"model": INSPECT | {"name": "gpt-4o"}}, "named by provider and model"),
         ({"model": INSPECT | {"name": "openai/"}}, "named by provider and model"),
-        ({"model": INSPECT | {"model_args": {"api_key": "secret"}}}, "a key goes into api_key_env"),
+        (
+            {"model": INSPECT | {"model_args": {"api_key": "secret"}}},
+            "keys are read from the environment only: see api_key_env",
+        ),
         ({"model": INSPECT | {"model_args": {"memoize": True}}}, "memoize is not allowed here"),
         ({"model": INSPECT | {"model_args": {"http_client": {"a": 1}}}}, "model_args"),
         ({"model": REMOTE | {"batch": True}}, "this adapter does not take batch or model_args"),

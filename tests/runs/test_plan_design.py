@@ -107,6 +107,7 @@ def test_nothing_but_task_and_candidates_decides_what_is_shown():
         task_family="others",
         quad="q",
         version="B",
+        columns={"reference": "what a right answer has"},
     )
     kept = {"task", "candidates"}
     assert all(getattr(changed, f.name) != getattr(PAIR, f.name) for f in fields(PAIR) if f.name not in kept)

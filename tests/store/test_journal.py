@@ -1,5 +1,6 @@
 """The journal: an answer is final, a failure gives way."""
 
+import sqlite3
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from umpirical.domain.responses import Response, Usage
-from umpirical.store.journal import Journal
+from umpirical.store.journal import Journal, JournalView
 
 FULL = Response(
     "t1",
@@ -38,6 +39,18 @@ def test_a_response_comes_back_whole(journal):
     journal.commit([(3, 0, FULL)])
     assert journal.responses(3) == [FULL]
     assert journal.responses(2) == []
+
+
+def test_a_journal_that_is_just_being_made_is_empty(tmp_path):
+    path = tmp_path / "journal.sqlite"
+    path.touch()
+    for pragma in ("", "pragma journal_mode = wal"):
+        writer = sqlite3.connect(path)
+        writer.execute(pragma)
+        view = JournalView(path)
+        assert view.counts() == {}
+        view.close()
+        writer.close()
 
 
 def test_what_was_committed_survives_reopening(tmp_path):

@@ -179,17 +179,20 @@ class JournalView(_Rows):
             self._view.close()
 
     def _open(self) -> sqlite3.Connection:
-        if not self.path.exists():
-            empty = sqlite3.connect(":memory:", check_same_thread=False)
-            empty.executescript(_CREATE)
-            return empty
-        self._view = DatabaseView(self.path)
-        try:
-            _check_pages(self._view.db)
-        except BaseException:
-            self._view.close()
-            raise
-        return self._view.db
+        if self.path.exists():
+            self._view = DatabaseView(self.path)
+            try:
+                _check_pages(self._view.db)
+                # Between making the file and the table in it, a writer has committed nothing.
+                made = self._view.db.execute("select count(*) from sqlite_master").fetchone() != (0,)
+            except BaseException:
+                self._view.close()
+                raise
+            if made:
+                return self._view.db
+        empty = sqlite3.connect(":memory:", check_same_thread=False)
+        empty.executescript(_CREATE)
+        return empty
 
 
 def _check_pages(db: sqlite3.Connection) -> None:
