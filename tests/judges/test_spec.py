@@ -31,7 +31,7 @@ INSPECT = {"adapter": "inspect", "name": "openai/gpt-4o"}
         ({"model": INSPECT | {"name": "openai/"}}, "named by provider and model"),
         (
             {"model": INSPECT | {"model_args": {"api_key": "secret"}}},
-            "keys are read from the environment only: see api_key_env",
+            "from the environment only: see api_key_env",
         ),
         ({"model": INSPECT | {"model_args": {"memoize": True}}}, "memoize is not allowed here"),
         ({"model": INSPECT | {"model_args": {"http_client": {"a": 1}}}}, "model_args"),
