@@ -1,5 +1,7 @@
 """Examines the judges of one framework, inside an environment where it is installed: `python -m … NAME FOLDER`.
 
+With `--examples`, only the examples of the framework's page are measured, and not every judge of its own as well.
+
 Prints one line of JSON for each judge. Every connection that is not to this machine is refused and listed.
 """
 
@@ -86,14 +88,10 @@ class Examined:
             sent = sum(server.asked.values())
         found, *others = (_estimates(report) for report in reports)
         assert all(other == found for other in others), "the second run of the process is not like the first"
-        unparsed, failed = (reports[0].measure(name).result for name in ("unparsed-rate", "failure-rate"))
-        assert failed.numerator == 0, f"{failed.numerator:g} of {failed.denominator} calls failed"
-        assert unparsed.numerator == len(simulation.rubbish) > 0, (
-            f"{len(simulation.rubbish)} answers were rubbish, and {unparsed.numerator:g} are unparsed"
-        )
-        trials, most = unparsed.denominator, self.specimen.requests * unparsed.denominator
-        assert sent <= runs * most + self.specimen.asides, f"{sent} requests for {runs} runs of {trials} trials"
-        return {"trials": trials, "unparsed": int(unparsed.numerator), **_recovered(found, simulation.planted())}
+        statuses = _statuses(reports[0], simulation)
+        most = runs * self.specimen.requests * statuses["trials"] + self.specimen.asides
+        assert sent <= most, f"{sent} requests, and {most} were expected at most"
+        return {**statuses, **_recovered(found, simulation.planted())}
 
     def _datasheet(self, judge: object, run: str) -> Any:
         told = {"scale": self.spec.scale} if "scale" in self.specimen.entry else {}
@@ -101,8 +99,11 @@ class Examined:
             judge, folder=self.folder / run, size="screen", progress=False, deadline=DEADLINE, **told
         )
 
-    def documented(self, code: str) -> None:
-        """Runs the example of the page, which finds its server and its key where its client looks for them."""
+    def documented(self, code: str) -> dict[str, Any]:
+        """Runs the example of the page, which finds its server and its key where its client looks for them.
+
+        Returns what was planted and what it found.
+        """
         simulation = Simulation(self.specimen, self.spec, self.folder / "twin")
         folder = self.folder / "example"
         folder.mkdir(parents=True, exist_ok=True)
@@ -113,9 +114,8 @@ class Examined:
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 exec(compile(code, f"{self.specimen.name} in the page", "exec"), known)  # noqa: S102  # our own page
         report = known["report"]
-        assert report.measure("failure-rate").result.numerator == 0
-        assert report.measure("unparsed-rate").result.numerator == len(simulation.rubbish) > 0
         assert printed.getvalue().strip() == report.markdown().strip()
+        return {**_statuses(report, simulation), **_recovered(_estimates(report), simulation.planted())}
 
     def conforms(self) -> None:
         """Holds the adapter to the conformance kit."""
@@ -206,6 +206,15 @@ def _asked(judge: Any, shown: Presented) -> Outcome:
     return judge.read(response, Presentation())
 
 
+def _statuses(report: Any, simulation: Simulation) -> dict[str, int]:
+    """Holds the outcomes against the answers: rubbish alone is unparsed, and nothing has failed."""
+    unparsed, failed = (report.measure(name).result for name in ("unparsed-rate", "failure-rate"))
+    assert failed.numerator == 0, f"{failed.numerator:g} of {failed.denominator} calls failed"
+    told = f"{len(simulation.rubbish)} answers were rubbish, and {unparsed.numerator:g} are unparsed"
+    assert unparsed.numerator == len(simulation.rubbish) > 0, told
+    return {"trials": unparsed.denominator, "unparsed": int(unparsed.numerator)}
+
+
 def _estimates(report: Any) -> dict[tuple[str, str], tuple[float, float, float]]:
     """Returns value and interval by measure and stratum. An end that is not there lies at infinity."""
     found = {}
@@ -238,8 +247,11 @@ def documented(name: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
 
 
-def examine(name: str, folder: Path) -> list[dict[str, Any]]:
-    """Examines every judge of a framework, and returns a row for each; what fails is in the row's `error`."""
+def examine(name: str, folder: Path, *, examples: bool = False) -> list[dict[str, Any]]:
+    """Examines every judge of a framework, and returns a row for each; what fails is in the row's `error`.
+
+    With `examples`, only those in the page are measured.
+    """
     rows, pages = [], documented(name)
     specimens = import_module(f"tests.frameworks.judges.{name}").SPECIMENS
     for number, specimen in enumerate(specimens):
@@ -251,9 +263,11 @@ def examine(name: str, folder: Path) -> list[dict[str, Any]]:
             examined.shows()
             if not specimen.one_address:
                 examined.conforms()
-            row |= examined.measured(runs=1 if number else 2)
+            if not examples:
+                row |= examined.measured(runs=1 if number else 2)
             if number < len(pages):
-                examined.documented(pages[number])
+                found = examined.documented(pages[number])
+                row |= found if examples else {}
             assert not outside, f"connections to {sorted(set(outside))}"
         except Exception as error:  # noqa: BLE001  # a row of the matrix
             traceback.print_exc()
@@ -266,8 +280,8 @@ if __name__ == "__main__":
     watch_connections()
     # As where Umpirical itself loads a judge; MLflow reports its use as soon as it is imported.
     silence_telemetry()
-    found = examine(sys.argv[1], Path(sys.argv[2]))
-    sys.stdout.write("\n" + json.dumps(found) + "\n")
+    rows = examine(sys.argv[1], Path(sys.argv[2]), examples="--examples" in sys.argv)
+    sys.stdout.write("\n" + json.dumps(rows) + "\n")
     sys.stdout.flush()
     # A thread that a framework leaves behind, in a retry that nobody waits for, would keep the process.
     os._exit(0)
