@@ -145,7 +145,7 @@ def _ordered(metric: Any) -> Any:  # noqa: ANN401  # an ArenaGEval
     """
     base, fixed = metric.evaluation_template, copy.copy(metric)
 
-    class Ordered(base):  # type: ignore[misc]  # known only here
+    class Ordered(base):  # type: ignore[misc, valid-type]  # known only here
         @staticmethod
         def generate_arena_winner(**given: Any) -> object:  # noqa: ANN401  # as its base has it
             case = given["test_case_contents"]
