@@ -106,7 +106,9 @@ class Examined:
         folder = self.folder / "example"
         folder.mkdir(parents=True, exist_ok=True)
         with ChatServer(simulation.answer) as server, contextlib.chdir(folder):
-            os.environ |= {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none"}
+            # LlamaIndex has a name of its own for the address.
+            os.environ |= dict.fromkeys(("OPENAI_BASE_URL", "OPENAI_API_BASE"), server.base_url)
+            os.environ["OPENAI_API_KEY"] = "none"
             known: dict[str, Any] = {"__name__": "example"}
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 exec(compile(code, f"{self.specimen.name} in the page", "exec"), known)  # noqa: S102  # our own page

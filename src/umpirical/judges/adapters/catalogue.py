@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from umpirical.domain.digests import Json
@@ -53,6 +54,12 @@ JUDGE_ADAPTERS: Registry[JudgeAdapter] = Registry(
     "judges",
     {
         PYTHON: "umpirical.judges.adapters.python:ADAPTER",
+        "inspect_ai": "umpirical.judges.adapters.inspect_scorer:ADAPTER",
+        "langchain": "umpirical.judges.adapters.langchain:ADAPTER",
+        "langchain_classic": "umpirical.judges.adapters.langchain:ADAPTER",
+        "llama_index": "umpirical.judges.adapters.llama_index:ADAPTER",
+        "opik": "umpirical.judges.adapters.opik:ADAPTER",
+        "ragas": "umpirical.judges.adapters.ragas:ADAPTER",
         "openevals": "umpirical.judges.adapters.openevals:ADAPTER",
     },
     noun="judge adapter",
@@ -66,7 +73,13 @@ def judge_adapter_of(judge: object) -> JudgeAdapter:
 
 
 def _packages(judge: object) -> Iterator[str]:
-    """Yields top-level packages, nearest first. A function's type says nothing, so its own module is used."""
+    """Yields top-level packages, nearest first. A function's type says nothing, so its own module is used.
+
+    A framework may register the user's own function, and leave its mark on it.
+    """
     yield str(getattr(judge, "__module__", "")).partition(".")[0]
+    if isinstance(judge, FunctionType):
+        marks = [mark for name, mark in vars(judge).items() if name.startswith("__")]
+        yield from (type(mark).__module__.partition(".")[0] for mark in marks)
     for base in type(judge).__mro__:
         yield base.__module__.partition(".")[0]
