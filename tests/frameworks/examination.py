@@ -108,6 +108,7 @@ class Examined:
         folder = self.folder / "example"
         folder.mkdir(parents=True, exist_ok=True)
         with ChatServer(simulation.answer) as server, contextlib.chdir(folder):
+            # LlamaIndex has a name of its own for the address.
             os.environ |= dict.fromkeys(("OPENAI_BASE_URL", "OPENAI_API_BASE"), server.base_url)
             os.environ["OPENAI_API_KEY"] = "none"
             known: dict[str, Any] = {"__name__": "example"}

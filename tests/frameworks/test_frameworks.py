@@ -23,6 +23,14 @@ def test_a_judge_of_a_framework_is_measured_as_planted(name):
     assert [row["error"] for row in rows if "error" in row] == []
 
 
+@pytest.mark.heavy
+def test_a_scorer_of_inspect_is_measured_as_planted_with_the_installed_version(tmp_path):
+    command = [sys.executable, "-m", "tests.frameworks.examination", "inspect_ai", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    rows = json.loads(done.stdout.strip().rpartition("\n")[2])
+    assert [row["error"] for row in rows if "error" in row] == []
+
+
 @pytest.mark.parametrize("name", [name for name in JUDGE_ADAPTERS.names() if name != PYTHON])
 def test_an_adapter_is_loaded_without_its_framework(name):
     code = f"""

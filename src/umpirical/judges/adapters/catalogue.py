@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from umpirical.domain.digests import Json
@@ -55,10 +56,16 @@ JUDGE_ADAPTERS: Registry[JudgeAdapter] = Registry(
         PYTHON: "umpirical.judges.adapters.python:ADAPTER",
         "autoevals": "umpirical.judges.adapters.autoevals:ADAPTER",
         "deepeval": "umpirical.judges.adapters.deepeval:ADAPTER",
+        "inspect_ai": "umpirical.judges.adapters.inspect_scorer:ADAPTER",
+        "langchain": "umpirical.judges.adapters.langchain:ADAPTER",
+        "langchain_classic": "umpirical.judges.adapters.langchain:ADAPTER",
+        "llama_index": "umpirical.judges.adapters.llama_index:ADAPTER",
         "mlflow": "umpirical.judges.adapters.mlflow:ADAPTER",
         "openevals": "umpirical.judges.adapters.openevals:ADAPTER",
+        "opik": "umpirical.judges.adapters.opik:ADAPTER",
         "phoenix": "umpirical.judges.adapters.phoenix:ADAPTER",
         "pydantic_evals": "umpirical.judges.adapters.pydantic_evals:ADAPTER",
+        "ragas": "umpirical.judges.adapters.ragas:ADAPTER",
     },
     noun="judge adapter",
 )
@@ -71,7 +78,13 @@ def judge_adapter_of(judge: object) -> JudgeAdapter:
 
 
 def _packages(judge: object) -> Iterator[str]:
-    """Yields top-level packages, nearest first. A function's type says nothing, so its own module is used."""
+    """Yields top-level packages, nearest first. A function's type says nothing, so its own module is used.
+
+    A framework may register the user's own function, and leave its mark on it.
+    """
     yield str(getattr(judge, "__module__", "")).partition(".")[0]
+    if isinstance(judge, FunctionType):
+        marks = [mark for name, mark in vars(judge).items() if name.startswith("__")]
+        yield from (type(mark).__module__.partition(".")[0] for mark in marks)
     for base in type(judge).__mro__:
         yield base.__module__.partition(".")[0]
