@@ -23,7 +23,10 @@ def reasoning_contradiction(tallies: Tallies, arm: str) -> list[Measure]:
         [Counted(tally.cluster, tally.contradicted, tally.stated) for tally in chosen],
         unit="call",
         empty="no reasoning states a verdict" if reasoned else "no verdict comes with a reasoning",
-        left_out={},
+        left_out={
+            "its reasoning states no verdict": sum(tally.reasoned - tally.stated for tally in chosen),
+            "not asked yet": sum(tally.unasked for tally in chosen),
+        },
     )
     return [Measure(SPEC.name, result, arm)]
 
