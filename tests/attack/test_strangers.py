@@ -13,6 +13,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import click
 import pytest
 
 import umpirical as front_door
@@ -43,7 +44,7 @@ FEW = (
 
 ARGUMENTS = {
     "study": lambda folder: [str(folder)],
-    "run": lambda folder: [str(next((folder / "runs").glob("*"), folder))],
+    "target": lambda folder: [str(next(folder.glob("runs/*"), folder))],
     "judge": lambda folder: ["theirs.yaml" if (folder / "theirs.yaml").exists() else "theirs"],
     "rubric": lambda folder: [str(folder / "umpirical.yaml")],
     "folder": lambda folder: [str(folder)],
@@ -137,6 +138,8 @@ def command_line(path, command, folder, out):
             words += ARGUMENTS[parameter.name](folder)
         elif parameter.name in OPTIONS and path[0] not in ("draft", "demo"):
             words += OPTIONS[parameter.name](folder)
+        elif parameter.required and isinstance(parameter.type, click.Choice):
+            words += [parameter.opts[-1], parameter.type.choices[0]]
         elif parameter.required:
             words += [parameter.opts[-1], str(out / "made.json") if parameter.name == "out" else "openai/none"]
     return words
