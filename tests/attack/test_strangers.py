@@ -84,7 +84,7 @@ class Handler(BaseHTTPRequestHandler):
     def _serve(self):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self.server.requests.append(f"{self.requestline}\n{self.headers}\n{body.decode('utf-8', 'replace')}")
-        message = {"role": "assistant", "content": '{"verdict": "1"}'}
+        message = {"role": "assistant", "content": '{"verdict": "tie"}'}
         answer = {"model": "m", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
         text = json.dumps(answer | {"usage": {"prompt_tokens": 1, "completion_tokens": 1}}).encode()
         self.send_response(200)
