@@ -14,6 +14,8 @@ from umpirical.domain.responses import Response
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.trials import Presentation
 from umpirical.judges.answers import AnswerReader, read_response
+from umpirical.judges.shapes import shape_of
+from umpirical.judges.spec import AnswerSpec
 from umpirical.models.adapters.catalogue import Calling, open_model
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.models.spec import ModelSpec
@@ -28,12 +30,20 @@ class Way:
     json: bool = True
 
 
+def shaped(scale=None, **answer):
+    return AnswerReader(scale, shape=shape_of(AnswerSpec(**answer)))
+
+
 WAYS = {
     "compare": Way(AnswerReader(None)),
     "compare, own words": Way(AnswerReader(None, labels={"A": "1", "B": "2", "yes": "tie", "same": "abstain"})),
     "compare, confidence": Way(AnswerReader(None, confidence=True)),
-    "compare, pattern": Way(AnswerReader(None, pattern=r"Final: (?P<answer>\w+)"), json=False),
-    "compare, loose pattern": Way(AnswerReader(None, pattern=r"(?P<answer>1|2|tie)"), json=False),
+    "compare, pattern": Way(shaped(pattern=r"Final: (?P<answer>\w+)"), json=False),
+    "compare, loose pattern": Way(shaped(pattern=r"(?P<answer>1|2|tie)"), json=False),
+    "compare, field": Way(shaped(field="verdict")),
+    "compare, tag": Way(shaped(tag="verdict"), json=False),
+    "compare, brackets": Way(shaped(brackets=True), json=False),
+    "compare, last line": Way(shaped(last_line=True), json=False),
     **{
         f"compare, {labels}": Way(AnswerReader(None), Layout(labels, swapped))
         for labels, swapped in product(LABEL_SETS, (False, True))
@@ -45,7 +55,7 @@ WAYS = {
     "ordinal, own words": Way(AnswerReader(GradeScale("ordinal", ("bad", "good")), labels={"1": "bad", "2": "good"})),
     "interval": Way(AnswerReader(GradeScale("interval", low=0, high=100))),
     "interval, pattern": Way(
-        AnswerReader(GradeScale("interval", low=0, high=100), pattern=r"Score: (?P<answer>[\d.]+)"), json=False
+        shaped(GradeScale("interval", low=0, high=100), pattern=r"Score: (?P<answer>[\d.]+)"), json=False
     ),
 }
 
