@@ -55,6 +55,10 @@ bench:
 frameworks *arguments:
     python -m tests.frameworks.matrix {{arguments}}
 
+# One real small model through three frameworks and directly; writes docs/frameworks/real-model.md
+real-model:
+    python -m tests.frameworks.real_model
+
 # Write the pages of docs/casebook again from its records
 casebook:
     python docs/casebook/write.py
@@ -74,6 +78,10 @@ api:
 # One million judgments on one machine, with the memory they take
 million:
     python benchmarks/million.py --trials 1000000
+
+# What scale costs, as ratios of things measured side by side; `just scale --quick` for small sizes
+scale *arguments:
+    python benchmarks/scale.py --json {{arguments}}
 
 # Fix whatever ruff can fix, and format the code
 format:

@@ -48,8 +48,8 @@ class StubServer:
         self._process.terminate()
         self._process.wait()
 
-    def url(self, latency_ms: int) -> str:
-        return f"http://127.0.0.1:{self._port}/{latency_ms}/v1"
+    def url(self, latency_ms: int, *, graded: bool = False) -> str:
+        return f"http://127.0.0.1:{self._port}/{latency_ms}/{'graded/' if graded else ''}v1"
 
 
 def compare(server: StubServer, *, quick: bool, quiet: bool) -> dict[str, Any]:

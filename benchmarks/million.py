@@ -1,8 +1,10 @@
-"""A study of many judgments on one machine: planned, asked, recorded, read, counted and reported, with flat memory.
+"""A study of many judgments on one machine: made, planned, asked, recorded, counted and reported, with flat memory.
 
     python benchmarks/million.py --trials 1000000
+    python benchmarks/million.py --trials 1000000 --protocol stress
 
-Prints one JSON object: judgments per second of each stage, and the highest memory of the process after it.
+A server on loopback answers every call alike. Prints one JSON object: of each stage the seconds of CPU of this process,
+judgments per second, and the highest memory so far.
 """
 
 import argparse
@@ -12,25 +14,35 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
+
+from calling import StubServer
+from scaling.planning import stress_study
 
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
 from umpirical.models.adapters.catalogue import Calling
-from umpirical.protocols.datasheet.protocol import DATASHEET
-from umpirical.protocols.datasheet.stimuli import write_stimulus_set
+from umpirical.protocols.study import Study
 from umpirical.runs.local import LocalExecutor
 from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
 
+MODEL = "{{adapter: openai-compatible, name: stub, base_url: '{url}', price: free}}"
+
 STUDY = """\
 study: million
 judges:
-  - {{name: careful, model: {{adapter: simulated, name: careful}}}}
+  - name: stub
+    model: {model}
 design: {{size: standard, repeats: {repeats}}}
 """
 
 TRIALS_PER_REPEAT = RECIPES["standard"].calls
+TRIALS_PER_ITEM = 17
+"""Of a stress study with these tests, whose texts can all be changed."""
+
+IN_FLIGHT = 64
 
 
 class Watcher:
@@ -51,45 +63,60 @@ class Watcher:
 class Stages:
     """Times each stage, and notes the highest memory after it."""
 
-    def __init__(self, trials: int) -> None:
-        self.found: dict[str, object] = {"trials": trials}
-        self._trials = trials
-        self._start = time.perf_counter()
+    def __init__(self) -> None:
+        self.found: dict[str, Any] = {}
+        self._taken: list[tuple[str, float, float]] = []
+        self._start = time.perf_counter(), time.process_time()
 
     def ended(self, name: str) -> None:
-        now = time.perf_counter()
-        self.found[f"{name}_per_second"] = round(self._trials / (now - self._start))
+        now = time.perf_counter(), time.process_time()
+        self._taken.append((name, now[0] - self._start[0], now[1] - self._start[1]))
         self.found[f"{name}_peak_mb"] = round(peak_mb())
         self._start = now
 
+    def over(self, trials: int) -> dict[str, Any]:
+        for name, seconds, cpu in self._taken:
+            self.found |= {f"{name}_cpu_s": round(cpu, 1), f"{name}_per_second": round(trials / seconds)}
+        return {"trials": trials, **self.found}
+
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--trials", type=int, default=1_000_000)
-    repeats = max(1, round(options.parse_args().trials / TRIALS_PER_REPEAT))
-    with tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(measure(Path(folder), repeats), indent=1))
+    options.add_argument("--protocol", choices=["datasheet", "stress"], default="datasheet")
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder, StubServer() as server:
+        place, model = Path(folder, "study"), MODEL.format(url=server.url(0, graded=chosen.protocol == "stress"))
+        if chosen.protocol == "stress":
+            study = stress_study(place, max(1, round(chosen.trials / TRIALS_PER_ITEM)), model)
+        else:
+            place.mkdir()
+            study = datasheet_study(place, max(1, round(chosen.trials / TRIALS_PER_REPEAT)), model)
+        print(json.dumps(measure(study), indent=1))
 
 
-def measure(folder: Path, repeats: int) -> dict[str, object]:
-    study = parse_study(STUDY.format(repeats=repeats), folder)
-    # Made once, however many judgments there are to be.
-    write_stimulus_set(study)
-    stages = Stages(TRIALS_PER_REPEAT * repeats)
-    run = prepare_run(study, study.spec.judges[0])
+def datasheet_study(folder: Path, repeats: int, model: str) -> Study[Any]:
+    """Returns a datasheet study in a folder that is there."""
+    return parse_study(STUDY.format(model=model, repeats=repeats), folder)
+
+
+def measure(study: Study[Any]) -> dict[str, Any]:
+    stages, protocol = Stages(), study.protocol
+    stimuli = protocol.stimuli(study)
+    stages.ended("made")
+    run = prepare_run(study, study.spec.judges[0], stimuli=stimuli)
     stages.ended("planned")
-    LocalExecutor(Calling(64)).run(range(run.shards), run.call, run.store, Watcher())
+    LocalExecutor(Calling(IN_FLIGHT)).run(range(run.shards), run.call, run.store, Watcher())
     stages.ended("asked_and_recorded")
-    datasheet = DATASHEET.report(run)
+    record = protocol.report(run)
     stages.ended("read_counted_and_measured")
-    DATASHEET.write(datasheet, run.folder)
-    sizes = {path.name: path.stat().st_size for path in run.store.folder.iterdir() if path.is_file()}
+    protocol.write(record, run.folder)
+    stages.ended("written")
     responses = sum(path.stat().st_size for path in (run.store.folder / "responses").iterdir())
     stages.found["bytes_per_response"] = round(responses / run.trials, 1)
-    stages.found["journal_bytes_left"] = sizes.get("journal.sqlite", 0)
-    stages.found["complete"] = datasheet.complete
-    stages.found["in_the_audit"] = sum(row.planned for row in datasheet.audit)
-    return stages.found
+    stages.found["complete"] = record.complete
+    stages.found["in_the_audit"] = sum(row.planned for row in record.audit)
+    return stages.over(run.trials)
 
 
 def peak_mb() -> float:

@@ -1,24 +1,30 @@
 """A server for benchmarks: answers chat completions with next to no work, after the delay named in the path.
 
-`http://127.0.0.1:PORT/20/v1/chat/completions` answers after 20 ms. Prints its port, and serves until it is ended.
+`http://127.0.0.1:PORT/20/v1/chat/completions` answers after 20 ms, and `/20/graded/v1/chat/completions` with a grade.
+Prints its port, and serves until it is ended.
 """
 
 import asyncio
 import json
 
-ANSWER = json.dumps(
-    {
-        "id": "chatcmpl-stub",
-        "object": "chat.completion",
-        "created": 0,
-        "model": "stub",
-        "choices": [
-            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": '{"verdict": "tie"}'}}
-        ],
-        "usage": {"prompt_tokens": 1200, "completion_tokens": 6, "total_tokens": 1206},
-    }
-).encode()
-REPLY = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(ANSWER), ANSWER)
+
+def reply(content: str) -> bytes:
+    """Returns a whole reply with this answer in it."""
+    answer = json.dumps(
+        {
+            "id": "chatcmpl-stub",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "stub",
+            "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}],
+            "usage": {"prompt_tokens": 1200, "completion_tokens": 6, "total_tokens": 1206},
+        }
+    ).encode()
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(answer)}\r\n\r\n"
+    return head.encode() + answer
+
+
+COMPARED, GRADED = reply('{"verdict": "tie"}'), reply('{"grade": "3"}')
 
 
 class Stub(asyncio.Protocol):
@@ -39,11 +45,12 @@ class Stub(asyncio.Protocol):
             if len(self.buffer) < end + 4 + length:
                 return
             self.buffer = self.buffer[end + 4 + length :]
-            delay = float(head.split(b"/", 2)[1]) / 1000
-            if delay:
-                asyncio.get_running_loop().call_later(delay, self.transport.write, REPLY)
+            _, delay, rest = head.split(b"/", 2)
+            answer = GRADED if rest.startswith(b"graded/") else COMPARED
+            if seconds := float(delay) / 1000:
+                asyncio.get_running_loop().call_later(seconds, self.transport.write, answer)
             else:
-                self.transport.write(REPLY)
+                self.transport.write(answer)
 
 
 async def main() -> None:

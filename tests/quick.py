@@ -34,7 +34,7 @@ MOST_IMPORTERS = 20
 
 OUTSIDE = {
     "docs": ("tests/docs",),
-    "examples": ("tests/docs", "tests/llm/test_example.py"),
+    "examples": ("tests/docs", "tests/examples", "tests/llm/test_example.py"),
     "README.md": ("tests/docs",),
     "CONTRIBUTING.md": ("tests/docs",),
     "CHANGELOG.md": ("tests/docs",),

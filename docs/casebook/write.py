@@ -8,6 +8,7 @@ words stands beside a placeholder that holds the record to it: what a record doe
 """
 
 import argparse
+import json
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -16,10 +17,12 @@ from functools import cache
 from html import unescape
 from pathlib import Path
 from re import sub
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from umpirical.domain.errors import UmpiricalError, UsageError
+from umpirical.protocols.agent.record import AgentReport
 from umpirical.protocols.datasheet.readouts.record import (
     ReadoutRow,
     Readouts,
@@ -90,6 +93,8 @@ class Casebook:
         self.folder = folder
         self.sheet = cache(self._sheet)
         self.readouts = cache(self._readouts)
+        self.auditor = cache(self._auditor)
+        self.writers = cache(self._writers)
 
     def models(self) -> list[Model]:
         """Those whose judge has a record."""
@@ -237,6 +242,34 @@ class Casebook:
         spec: StudySpec = read_study(self.folder / "studies" / model).spec
         return spec
 
+    def audited(self, name: str, stratum: str = "") -> str:
+        """A value of the judge of agents with its interval and counts, or why there is none."""
+        found = [one for one in self.auditor().measures if (one.name, one.stratum, one.group) == (name, stratum, "")]
+        if len(found) != 1:
+            raise NotBorneOut(f"agents: there is no {name} {stratum}, and the text speaks of it")
+        value, counts = _in_words(found[0])
+        return f"{value} ({counts})" if counts else value
+
+    def asked_of(self, role: str) -> list[dict[str, Any]]:
+        """What a role of the rewriting was asked, in order, with the answer in `said` and its transcript in `of`."""
+        known = {one["name"]: one for one in self.writers()["transcripts"]}
+        calls = [call for call in self.writers()["calls"] if call["role"] == role]
+        return [{**call, "said": json.loads(call["text"]), "of": known[call["transcript"]]} for call in calls]
+
+    def aims(self) -> list[tuple[int, int]]:
+        """The messages that plans were aimed at, each with the number of the transcript's last message."""
+        plans = self.asked_of("planner")
+        return [(step["message"], plan["of"]["messages"]) for plan in plans for step in plan["said"]["steps"]]
+
+    def votes(self, about: str, deserved: str = "") -> list[str]:
+        """Verdicts of the verifier about `original` or `rewritten` transcripts, whose original deserves this one."""
+        votes = [vote for vote in self.asked_of("verifier") if vote["about"] == about]
+        return [vote["said"]["status"] for vote in votes if deserved in ("", vote["of"]["deserves"])]
+
+    def dropped(self, words: str) -> int:
+        """Attempts that were dropped for a reason."""
+        return sum(words in attempt["rejected"] for attempt in self.writers()["attempts"])
+
     def _limit(self, record: str, name: str, stratum: str) -> LimitRecord:
         (found,) = (one for one in self.limits(record) if (one.measure, one.stratum) == (name, stratum))
         return found
@@ -261,6 +294,13 @@ class Casebook:
 
     def _readouts(self, record: str) -> Readouts:
         return parse_readouts((self.folder / "records" / f"{record}.readouts.json").read_text(encoding="utf-8"))
+
+    def _auditor(self) -> AgentReport:
+        return AgentReport.model_validate_json((self.folder / "agents" / "judge.json").read_text(encoding="utf-8"))
+
+    def _writers(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder / "agents" / "writers.json").read_text(encoding="utf-8"))
+        return found
 
 
 def render_pages(folder: Path) -> dict[Path, str]:

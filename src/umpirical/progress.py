@@ -16,10 +16,15 @@ from umpirical.domain.responses import Response
 if TYPE_CHECKING:
     from umpirical.models.money import Ledger
 
-__all__ = ["Progress", "watch_generation", "watch_run"]
+__all__ = ["Progress", "tell", "watch_generation", "watch_run"]
 
 SECONDS_BETWEEN_LINES = 30.0
 SECONDS_BETWEEN_PICTURES = 0.2
+
+
+def tell(sentence: str) -> None:
+    """Shows a sentence beside the progress."""
+    print(sentence, file=sys.stderr, flush=True)  # noqa: T201  # as progress is
 
 
 class Progress:
@@ -29,7 +34,7 @@ class Progress:
         self.name, self.total = name, total
         self.done = self.before = self.failed = self.unparsed = self.rate_limited = 0
         self._ledger = ledger
-        self._spent_before = ledger.spent if ledger else Decimal(0)
+        self._spent_before = ledger.bill.total if ledger else Decimal(0)
         self._start = time.monotonic()
         self._last_line = self._start
 
@@ -44,6 +49,10 @@ class Progress:
         self.unparsed += isinstance(outcome, Unparsed)
         self.rate_limited += response.rate_limited
         self.show()
+
+    def told(self, sentence: str) -> None:
+        """Shows a sentence at once: what is waited for, and what can be done meanwhile."""
+        tell(f"{self.name}  {sentence}")
 
     def show(self) -> None:
         now = time.monotonic()
@@ -72,9 +81,9 @@ class Progress:
 
     def money(self) -> str:
         """Returns the amount booked, the budget, and the projected total. Empty if nothing costs anything."""
-        if self._ledger is None or not (self._ledger.spent or self._ledger.cap):
+        if self._ledger is None or not (self._ledger.bill.total or self._ledger.cap):
             return ""
-        spent, asked = self._ledger.spent, self.done - self.before
+        spent, asked = self._ledger.bill.total, self.done - self.before
         cap = f" of ${self._ledger.cap:.2f}" if self._ledger.cap is not None else ""
         elsewhere = self._ledger.elsewhere.total
         whole = (
@@ -110,6 +119,10 @@ class _LiveProgress(Progress):
             console=Console(stderr=True),
         )
         self._task = self._bar.add_task(name, total=total, state="")
+
+    def told(self, sentence: str) -> None:
+        # Above the bar, which is drawn again below it.
+        self._bar.console.print(f"{self.name}  {sentence}", markup=False, highlight=False)
 
     def show(self) -> None:
         state = "  ".join(part for part in (self.money(), self.time_left(), self.trouble()) if part)

@@ -3,12 +3,14 @@
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -112,8 +114,11 @@ def test_the_command_that_would_go_on_is_named_and_does(umpirical, tmp_path):
 def test_what_was_never_sent_costs_nothing(umpirical, tmp_path):
     with BillingServer(BEHAVIOURS["honest"]) as server:
         study = study_at(tmp_path, server)
-    # The server is gone, and its port is closed.
-    code, _, err = umpirical("run", study, "--yes", "--no-preflight", "--max-cost", "1000")
+    # The server is gone. Its port is taken and never opened, so that no other server gets it.
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", urlsplit(server.base_url).port))
+        code, _, err = umpirical("run", study, "--yes", "--no-preflight", "--max-cost", "1000")
     assert code == 5
     assert "uncertain" not in err
     assert booked(study) == 0
@@ -145,13 +150,14 @@ def test_processes_at_once_share_one_budget(tmp_path, name, rounds):
             assert server.bill <= booked(study) <= cap
         if BEHAVIOURS[name].honest:
             assert server.bill == booked(study)
-        # Another process gave up while room was held by the first; what is left is used by the next.
-        assert server.bill > cap / 4
+        # Another process gave up while room was held by the first; what is left is used by the next. What may have been
+        # billed stays booked at its worst, some four times what it was.
+        assert server.bill > cap / (4 if BEHAVIOURS[name].honest else 16)
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(40, marks=pytest.mark.attack)], ids=["twice", "40 times"])
 def test_a_killed_process_leaves_its_lease_booked(tmp_path, kills):
-    rng, cap = random.Random(kills), 100 + 40 * kills  # noqa: S311  # moments, not secrets
+    rng, cap = random.Random(kills), 100 + 140 * kills  # noqa: S311  # moments, not secrets
     killed = 0
     with BillingServer(BEHAVIOURS["honest"], latency=0.005) as server:
         study = study_at(tmp_path, server, repeats=max(1, kills // 8))

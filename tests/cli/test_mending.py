@@ -87,6 +87,18 @@ def test_a_closed_port_is_said_after_one_call_and_nothing_is_booked(umpirical, t
     assert "1 of 1 calls of the preflight" in err
 
 
+def test_an_endpoint_that_nobody_is_at_is_named(umpirical, tmp_path, closed):
+    url = f"{closed}/judge"
+    (tmp_path / "umpirical.yaml").write_text(
+        "study: s\ndesign: {size: screen}\njudges:\n"
+        f"  - {{name: mine, http: {{url: '{url}', attempts: 1, body: ['{{{{first}}}}', '{{{{second}}}}']}}}}\n"
+    )
+    code, _, err = umpirical("run", tmp_path, "--yes", "--trust")
+    assert code == 5
+    assert f"got no answer from {url}" in err
+    assert f"start the endpoint, or correct url: nothing could be reached at {url}" in err
+
+
 def test_a_wrong_key_is_said_with_the_words_of_the_server_and_the_variable(umpirical, tmp_path, monkeypatch):
     monkeypatch.setenv("JUDGE_KEY", "a-wrong-key-of-some-length")
     with refusing(401, "Incorrect API key provided") as (base_url, asked):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.datasets.described import rows
-from umpirical.datasets.jsonl_files import _deeper
+from umpirical.datasets.nesting import is_deeper
 from umpirical.domain.errors import ConfigError
 
 TEXT = st.text(st.characters(blacklist_categories=["Cs"]), max_size=20)
@@ -101,13 +101,13 @@ def test_the_depth_is_exact(tmp_path, levels, fits):
     ],
 )
 def test_brackets_inside_a_text_are_not_nesting(line, deep):
-    assert _deeper(line, 3) is deep
+    assert is_deeper(line, 3) is deep
 
 
 def test_a_text_of_many_quotes_that_is_never_closed_takes_no_quadratic_time():
     line = "[" * 33 + '"' + '\\"' * 200_000
-    assert _deeper(line, 32) is True
-    assert _deeper('"' + '\\"' * 200_000 + "[" * 40, 32) is False
+    assert is_deeper(line, 32) is True
+    assert is_deeper('"' + '\\"' * 200_000 + "[" * 40, 32) is False
 
 
 @pytest.mark.parametrize(

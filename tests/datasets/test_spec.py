@@ -21,7 +21,7 @@ def test_the_scale_is_that_of_judges_and_measures():
     [
         ({"colums": {}}, "Extra inputs"),
         ({"path": ""}, "at least 1 character"),
-        ({"columns": {"label": "label"}}, "Field required"),
+        ({"columns": {"label": "label"}}, "columns.response: name the column of the text that is judged"),
         ({"columns": {"response": "a", "label": "a"}}, "the response and its label are one column"),
         ({"columns": {"response": "a", "id": "a"}}, "the response and its id are one column"),
         ({"columns": {"response": "a", "strata": ["b", "b"]}}, "a column is named twice"),

@@ -56,7 +56,7 @@ def test_the_pages_are_what_the_records_give(capsys):
 def test_every_record_is_of_a_model_that_is_named_and_every_model_page_has_a_record():
     assert sorted(BOOK.judges()) == JUDGES
     pages = {path.name.removesuffix(write.TEMPLATE) for path in TEMPLATES if path.name.endswith(write.TEMPLATE)}
-    assert pages - {"README"} == {model.name for model in BOOK.models()}
+    assert pages - {"README", "agents"} == {model.name for model in BOOK.models()}
 
 
 @each_judge
@@ -252,6 +252,32 @@ def test_the_study_file_is_that_of_the_record(name):
     assert spec.model.name in sheet.judge.model
     assert spec.decoding.max_tokens == sheet.judge.decoding["max_tokens"]
     assert set(sheet.run.arms) == set(study.spec.design.arms)
+
+
+def test_another_answer_of_a_writer_of_transcripts_is_found(copy, capsys):
+    def aim_at_the_last(record):
+        [first, *_] = (call for call in record["calls"] if call["role"] == "planner")
+        [last] = (one["messages"] for one in record["transcripts"] if one["name"] == first["transcript"])
+        first["text"] = json.dumps({"steps": [{"message": last, "change": "Name no day."}]})
+
+    tamper(copy / "agents" / "writers.json", aim_at_the_last)
+    assert check(copy) == 1
+    assert "the text claims" in capsys.readouterr().err
+
+
+def test_another_number_of_the_judge_of_agents_is_found(copy):
+    def change(record):
+        whole = [one for one in record["measures"] if not one["stratum"] and not one["group"]]
+        [found] = (one for one in whole if one["name"] == "accuracy")
+        found["result"]["value"] = 0.123
+
+    tamper(copy / "agents" / "judge.json", change)
+    assert check(copy) == 1
+
+
+@pytest.mark.parametrize("name", ["judge.json", "judge.html", "writers.json"])
+def test_a_record_of_agents_names_nothing_of_a_machine(name):
+    assert not re.search(r"/(tmp|home|root|work)/", (FOLDER / "agents" / name).read_text(encoding="utf-8"))
 
 
 def prose(template) -> str:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.datasets.verdicts.samples import TABLE
 from tests.docs.reading import ROOT, blocks, table
 from umpirical.cli import main
 from umpirical.cli.commands.measure import ROLES
@@ -9,24 +10,10 @@ from umpirical.datasets.verdicts.formats import FORMATS
 
 PAGE = ROOT / "docs" / "past-verdicts.md"
 
-VERDICTS = """\
-pair_id,order,winner,label,judge
-p1,uv,1,1,j
-p1,vu,2,1,j
-p2,uv,1,2,j
-p2,vu,1,2,j
-p3,uv,tie,1,j
-p3,vu,2,1,j
-p4,uv,tie,tie,j
-p4,vu,tie,tie,j
-p5,uv,2,2,j
-p5,vu,error,2,j
-"""
-
 
 def test_what_it_shows_is_printed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "verdicts.csv").write_text(VERDICTS)
+    (tmp_path / "verdicts.csv").write_text(TABLE)
     assert blocks(PAGE, "sh")[0].split()[1:] == ["measure", "verdicts.csv"]
     with pytest.raises(SystemExit) as ended:
         main(["measure", "verdicts.csv"])

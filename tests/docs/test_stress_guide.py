@@ -15,14 +15,16 @@ from umpirical.domain.tallies import CallTally, ChangeTally, Tallies
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.measures.catalogue import measure_all
 from umpirical.protocols.stress.start import ENOUGH, SAMPLE
+from umpirical.protocols.stress.suites import HARNESS_NAMES, HARNESS_SUITE
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
+from umpirical.stimuli.simulated.model import FAULTS
 from umpirical.study.file import parse_study
 
 GUIDE = ROOT / "docs" / "stress-tests.md"
 REFERENCE = ROOT / "docs" / "perturbations.md"
 (ANSWERS,) = blocks(GUIDE, "csv")
 (COMMANDS,) = blocks(GUIDE, "sh")
-(STUDY,) = blocks(GUIDE, "yaml")
+STUDY, RESPONSES = blocks(GUIDE, "yaml")
 
 SPACING = stress_test("vertical-spacing", name="spacing")
 CALLS = (CallTally("0", "baseline", "spacing", "", None, 1, graded=1),)
@@ -52,6 +54,15 @@ def test_the_study_file_is_one(tmp_path):
     assert "6 is best." in study.spec.judges[0].prompts["baseline"]
 
 
+def test_the_study_whose_responses_a_model_writes_is_rehearsed(tmp_path, umpirical):
+    (tmp_path / "prompts.csv").write_text("id,prompt\na,Why is it dark?\nb,Why is it cold?\nc,Why is it late?\n")
+    (tmp_path / "umpirical.yaml").write_text(RESPONSES)
+    for command in ("generate", "run"):
+        code, _, err = umpirical(command, tmp_path, "--yes")
+        assert code == 0, err
+    assert len((tmp_path / "generated" / "responses.jsonl").read_text().splitlines()) == 3
+
+
 def test_every_perturbation_is_listed_with_what_it_does():
     expected = []
     for perturbation in PERTURBATIONS:
@@ -64,6 +75,18 @@ def test_every_perturbation_is_listed_with_what_it_does():
 def test_every_simulated_examiner_is_listed_with_its_defect():
     expected = [[f"`{name}`", profile.about] for name, profile in EXAMINER_PROFILES.items()]
     assert table(GUIDE, "examiner") == expected
+
+
+def test_the_table_of_the_harness_s_names_is_the_one_that_is_used():
+    assert {row[0].strip("`"): row[1].strip("`") for row in table(GUIDE, "harness")} == HARNESS_NAMES
+    assert all(name in GUIDE.read_text() for name in HARNESS_SUITE)
+
+
+def test_every_fault_of_a_simulated_writer_is_listed():
+    expected = [
+        [f"`{name}`", f"`{fault}`", about] for name, faults in FAULTS.items() for fault, about in faults.items()
+    ]
+    assert table(GUIDE, "simulated") == expected
 
 
 def test_the_guide_says_how_many_items_a_pass_takes_where_nothing_ever_changes():

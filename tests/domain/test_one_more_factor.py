@@ -32,9 +32,9 @@ EDITS = {
         "fill(message.content, values) + f' Spell it {presentation.spelling}.'",
     ),
     "judges/answers.py": (
-        '    text, reading = response.text or "", reader.under(presentation.layout)\n',
+        '    text, reading = response.text or "", reader.under(presentation)\n',
         (
-            '    text, reading = response.text or "", reader.under(presentation.layout)\n'
+            '    text, reading = response.text or "", reader.under(presentation)\n'
             "    text = text[::-1] if presentation.spelling == 'backwards' else text\n"
         ),
     ),

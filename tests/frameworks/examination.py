@@ -21,12 +21,14 @@ from typing import Any
 from aiohttp import web
 
 import umpirical
-from tests.frameworks.specimen import FAULTS, RUBBISH, Simulation, Specimen
+from tests.frameworks.specimen import BATCH, FAULTS, RUBBISH, Simulation, Specimen
 from umpirical.api.studies import JudgeEntry
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
 from umpirical.domain.trials import Presentation, Presented
-from umpirical.judges.adapters.catalogue import judge_adapter_of
+from umpirical.judges.adapters.catalogue import Adapted, judge_adapter_of
+from umpirical.judges.adapters.promptfoo import describe_promptfoo, promptfoo_judge
 from umpirical.judges.factory import build_judge
+from umpirical.judges.promptfoo.spec import PromptfooSpec
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.telemetry import silence_telemetry
 from umpirical.models.adapters.catalogue import Calling
@@ -70,21 +72,29 @@ def watch_connections() -> None:
     sys.addaudithook(hook)
 
 
+def outside_of_node() -> list[str]:
+    """Returns where programs in Node tried to connect to, which list that themselves: see outside.mjs."""
+    listed = Path(os.environ.get("UMPIRICAL_OUTSIDE", ""))
+    return listed.read_text(encoding="utf-8").split() if listed.is_file() else []
+
+
 class Examined:
     """One judge, and what was found out about it."""
 
     def __init__(self, specimen: Specimen, folder: Path) -> None:
         self.specimen, self.folder = specimen, folder
         # Built to be asked what it is: nothing is sent.
-        told, _ = JudgeEntry().of(specimen.build("http://127.0.0.1:9/v1", ""), folder)
+        told, _ = JudgeEntry().of(specimen.made("http://127.0.0.1:9/v1", "", folder), folder)
+        if specimen.is_config:
+            told = {**describe_promptfoo(PromptfooSpec.model_validate(told["promptfoo"]), folder), **told}
         self.spec = JudgeSpec.model_validate({**told, **specimen.entry, "deadline": DEADLINE})
 
     def measured(self, runs: int) -> dict[str, Any]:
         """Measures the judge, so many times in this process. Returns what was planted and what was found."""
         simulation = Simulation(self.specimen, self.spec, self.folder / "twin")
         with ChatServer(simulation.answer) as server:
-            judge = self.specimen.build(server.base_url, "Be exact.")
-            reports = [self._datasheet(judge, f"run-{run}") for run in range(runs)]
+            built = self.specimen.build(server.base_url, "Be exact.")
+            reports = [self._datasheet(built, f"run-{run}") for run in range(runs)]
             sent = sum(server.asked.values())
         found, *others = (_estimates(report) for report in reports)
         assert all(other == found for other in others), "the second run of the process is not like the first"
@@ -93,20 +103,25 @@ class Examined:
         assert sent <= most, f"{sent} requests, and {most} were expected at most"
         return {**statuses, **_recovered(found, simulation.planted())}
 
-    def _datasheet(self, judge: object, run: str) -> Any:
-        told = {"scale": self.spec.scale} if "scale" in self.specimen.entry else {}
+    def _datasheet(self, built: object, run: str) -> Any:
+        judge = self.specimen.placed(built, self.folder / run)
+        told: dict[str, Any] = {"scale": self.spec.scale} if "scale" in self.specimen.entry else {}
+        told |= {"concurrency": BATCH} if self.specimen.is_config else {}
         return umpirical.datasheet(
-            judge, folder=self.folder / run, size="screen", progress=False, deadline=DEADLINE, **told
+            judge, folder=self.folder / run, size="screen", progress=False, deadline=DEADLINE, trust=True, **told
         )
 
-    def documented(self, code: str) -> dict[str, Any]:
+    def documented(self, code: str, config: str = "") -> dict[str, Any]:
         """Runs the example of the page, which finds its server and its key where its client looks for them.
+
+        `config` is the file that the page says to have beside it.
 
         Returns what was planted and what it found.
         """
         simulation = Simulation(self.specimen, self.spec, self.folder / "twin")
         folder = self.folder / "example"
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / "promptfooconfig.yaml").write_text(config, encoding="utf-8")
         with ChatServer(simulation.answer) as server, contextlib.chdir(folder):
             # LlamaIndex has a name of its own for the address.
             os.environ |= dict.fromkeys(("OPENAI_BASE_URL", "OPENAI_API_BASE"), server.base_url)
@@ -121,15 +136,15 @@ class Examined:
     def conforms(self) -> None:
         """Holds the adapter to the conformance kit."""
         with ChatServer(self._said) as server, ChatServer(_refused) as broken:
-            judge = self.specimen.build(server.base_url, "Be exact.")
+            judge = self.specimen.made(server.base_url, "Be exact.", self.folder)
             check_judge_adapter(
-                judge_adapter_of(judge),
+                _OfConfigs(self.folder) if self.specimen.is_config else judge_adapter_of(judge),
                 judge,
                 self.spec,
                 expected=self._plain(),
-                broken=self.specimen.build(broken.base_url, "Be exact."),
-                other=self.specimen.build(server.base_url, "Be kind."),
-                stranger=self.specimen.stranger(),
+                broken=self.specimen.made(broken.base_url, "Be exact.", self.folder),
+                other=self.specimen.made(server.base_url, "Be kind.", self.folder),
+                stranger=self.specimen.placed(self.specimen.stranger(), self.folder),
             )
 
     def shows(self) -> None:
@@ -139,7 +154,7 @@ class Examined:
             for pair in ((f"one {HARD} one", f"two {HARD} two"), (f"two {HARD} two", f"one {HARD} one")):
                 server.bodies.clear()
                 second = pair[1] if self.spec.kind == "compare" else None
-                outcome = _asked(judge, Presented(f"task {HARD} task", pair[0], second))
+                outcome = asked(judge, Presented(f"task {HARD} task", pair[0], second))
                 assert isinstance(outcome, Verdict | Abstained), f"a hard text is {outcome!r}"
                 prompt = next(each for each in map(prompt_text, server.bodies) if self.specimen.aside(each) is None)
                 places = [prompt.find(self.specimen.shows(text)) for text in pair]
@@ -155,12 +170,12 @@ class Examined:
             answer = _refused if fault == "rejected" else self._said
             with ChatServer(answer, misbehave=misbehave) as server:
                 deadline = HANG if self.specimen.expected(fault) == "timeout" else DEADLINE
-                outcome = _asked(self._built(server, deadline), self._plain()[0][0])
+                outcome = asked(self._built(server, deadline), self._plain()[0][0])
             found[fault] = outcome.kind if isinstance(outcome, Failed) else repr(outcome)
             assert found[fault] == self.specimen.expected(fault), f"{fault} is {outcome!r}"
         for value in (RUBBISH, "", *self.specimen.off_scale):
             with ChatServer(lambda body, value=value: self._off_scale(value, prompt_text(body))) as server:
-                outcome = _asked(self._built(server), self._plain()[0][0])
+                outcome = asked(self._built(server), self._plain()[0][0])
             assert isinstance(outcome, Unparsed), f"{value!r} is {outcome!r}"
         return found
 
@@ -170,8 +185,10 @@ class Examined:
         return value if value in (RUBBISH, "") else self.specimen.said(value, prompt)
 
     def _built(self, server: ChatServer, deadline: float = DEADLINE) -> Any:
-        judge = self.specimen.build(server.base_url, "Be exact.")
+        judge = self.specimen.made(server.base_url, "Be exact.", self.folder)
         spec = self.spec.model_copy(update={"deadline": deadline})
+        if self.specimen.is_config:
+            return build_judge(_about(judge, spec), folder=self.folder, calling=Calling())
         return build_judge(spec, folder=self.folder, calling=Calling(), found=judge)
 
     def _plain(self) -> list[tuple[Presented, str]]:
@@ -198,11 +215,28 @@ class Examined:
         return self.specimen.said("1" if len(shown.first) > len(shown.second) else "2", prompt_text(body))
 
 
+class _OfConfigs:
+    """The adapter of judges that are configs in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def describe(self, judge: Any) -> Any:
+        return describe_promptfoo(PromptfooSpec.model_validate(judge["promptfoo"]), self._folder)
+
+    def adapt(self, judge: Any, spec: JudgeSpec) -> Adapted:
+        return promptfoo_judge(_about(judge, spec), self._folder)
+
+
+def _about(judge: Any, spec: JudgeSpec) -> JudgeSpec:
+    return spec.model_copy(update={"promptfoo": PromptfooSpec.model_validate(judge["promptfoo"])})
+
+
 def _refused(_: dict[str, Any]) -> str:
     raise web.HTTPBadRequest(text=json.dumps({"error": {"message": "it cannot be answered"}}))
 
 
-def _asked(judge: Any, shown: Presented) -> Outcome:
+def asked(judge: Any, shown: Presented) -> Outcome:
     response = run_on_loop(judge.ask(judge.request(shown, Presentation()), trial_id="t"))
     return judge.read(response, Presentation())
 
@@ -242,10 +276,10 @@ def _recovered(found: dict[tuple[str, str], Any], planted: dict[tuple[str, str],
     }
 
 
-def documented(name: str) -> list[str]:
+def documented(name: str, language: str = "python") -> list[str]:
     """Returns the code in the page about a framework."""
     page = (PAGES / f"{name.replace('_', '-')}.md").read_text(encoding="utf-8")
-    return re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    return re.findall(rf"^```{language}\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
 
 
 def examine(name: str, folder: Path, *, examples: bool = False) -> list[dict[str, Any]]:
@@ -253,7 +287,7 @@ def examine(name: str, folder: Path, *, examples: bool = False) -> list[dict[str
 
     With `examples`, only those in the page are measured.
     """
-    rows, pages = [], documented(name)
+    rows, pages, configs = [], documented(name), documented(name, "yaml")
     specimens = import_module(f"tests.frameworks.judges.{name}").SPECIMENS
     for number, specimen in enumerate(specimens):
         row: dict[str, Any] = {"judge": specimen.name}
@@ -267,8 +301,10 @@ def examine(name: str, folder: Path, *, examples: bool = False) -> list[dict[str
             if not examples:
                 row |= examined.measured(runs=1 if number else 2)
             if number < len(pages):
-                found = examined.documented(pages[number])
+                config = configs[number] if specimen.is_config else ""
+                found = examined.documented(pages[number], config)
                 row |= found if examples else {}
+            outside.extend(outside_of_node())
             assert not outside, f"connections to {sorted(set(outside))}"
         except Exception as error:  # noqa: BLE001  # a row of the matrix
             traceback.print_exc()

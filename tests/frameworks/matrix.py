@@ -22,7 +22,7 @@ from umpirical.domain.digests import digest
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "frameworks" / "results.json"
-PATIENCE = 2400
+PATIENCE = 5400
 """Seconds for all judges of one framework, on a busy machine."""
 
 
@@ -41,18 +41,34 @@ def environment(name: str) -> Path:
     folder = cache / f"{name}-{digest('environment', needs)[:12]}"
     if not (folder / "complete").exists():
         shutil.rmtree(folder, ignore_errors=True)
-        _uv("venv", "--quiet", "--python", "3.11", str(folder))
-        _uv("pip", "install", "--quiet", "--python", str(folder / "bin" / "python"), "-e", str(ROOT), *entry["install"])
+        python = str(folder / "bin" / "python")
+        _run("uv", "venv", "--quiet", "--python", "3.11", str(folder))
+        _run("uv", "pip", "install", "--quiet", "--python", python, "-e", str(ROOT), *entry.get("install", ()))
+        if "npm" in entry:
+            # No script of a package is run, and nothing is installed but here.
+            _run(
+                "npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", *entry["npm"]
+            )
         (folder / "complete").touch()
     return folder
 
 
+def variables() -> dict[str, str]:
+    """Returns the environment variables of a process in another environment: nothing of this one's Python."""
+    kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    return kept | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+
+
 def examined(name: str, *arguments: str) -> list[dict[str, Any]]:
     """Returns a row for each judge of a framework, with an `error` where something was not as it should be."""
-    python = environment(name) / "bin" / "python"
-    settings = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    settings |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    home = environment(name)
+    python = home / "bin" / "python"
+    settings = variables()
     with TemporaryDirectory(prefix=f"umpirical-{name}-") as folder:
+        if "npm" in frameworks()[name]:
+            settings["PATH"] = f"{home / 'node_modules' / '.bin'}{os.pathsep}{settings['PATH']}"
+            settings["NODE_OPTIONS"] = f"--import={(ROOT / 'tests' / 'frameworks' / 'outside.mjs').as_uri()}"
+            settings["UMPIRICAL_OUTSIDE"] = str(Path(folder) / "outside.txt")
         command = [str(python), "-m", "tests.frameworks.examination", name, folder, *arguments]
         done = subprocess.run(
             command, cwd=ROOT, env=settings, check=False, capture_output=True, text=True, timeout=PATIENCE
@@ -67,13 +83,19 @@ def examined(name: str, *arguments: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _uv(*arguments: str) -> None:
-    subprocess.run(["uv", *arguments], cwd=ROOT, check=True, capture_output=True, text=True, timeout=PATIENCE)
+def installed(name: str) -> list[str]:
+    """Returns the packages of a framework, with their versions."""
+    entry = frameworks()[name]
+    return [*entry.get("install", ()), *entry.get("npm", ())]
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=PATIENCE)
 
 
 def line(name: str) -> dict[str, Any]:
     """Returns what is written down about a framework."""
-    found = {"installed": frameworks()[name]["install"], "date": datetime.now(UTC).date().isoformat()}
+    found = {"installed": installed(name), "date": datetime.now(UTC).date().isoformat()}
     try:
         return {**found, "judges": examined(name)}
     except subprocess.CalledProcessError as error:

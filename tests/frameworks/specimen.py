@@ -29,6 +29,9 @@ from umpirical.testing.chat_server import Message, prompt_text
 FAULTS = {"rejected": "rejected", "rate-limit": "rate-limited", "server-error": "server-error", "hang": "timeout"}
 """How a server fails, and what that is in a run."""
 
+BATCH = 64
+"""Questions in one start of promptfoo, which takes seconds."""
+
 RUBBISH = "There is much to be said for and against."
 
 
@@ -68,8 +71,22 @@ class Specimen:
     """Answers a prompt that asks for something other than a verdict; None for all others."""
     shows: Callable[[str], str] = lambda text: text
     """How a text stands in the prompt."""
+    is_config: bool = False
+    """Whether what is built is the text of a config of promptfoo's, and no object."""
     faults: Mapping[str, str] = field(default_factory=dict)
     """Where it differs from the others: how a server fails, and what that is in a run."""
+
+    def made(self, base_url: str, rubric: str, folder: Path) -> Any:
+        """Returns the judge: an object, or an entry about a file that is written into a folder."""
+        return self.placed(self.build(base_url, rubric), folder)
+
+    def placed(self, built: Any, folder: Path) -> Any:
+        if not self.is_config:
+            return built
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"promptfoo-{digest('config', built)[:12]}.yaml"
+        file.write_text(built, encoding="utf-8")
+        return {"name": "judge", "promptfoo": {"config": file.name}, "batch": BATCH}
 
     def shown(self, body: Mapping[str, Any]) -> Presented:
         """Returns what a prompt shows."""
@@ -106,7 +123,7 @@ class Simulation:
     def answer(self, body: dict[str, Any]) -> str | Message:
         if (other := self._specimen.aside(prompt_text(body))) is not None:
             return other
-        shown = self._specimen.shown(body)
+        shown = self._as_asked(self._specimen.shown(body))
         prompt = self._native.request(shown, Presentation()).messages[-1].content
         question = digest("question", prompt)
         self.asked.add(question)
@@ -114,7 +131,11 @@ class Simulation:
             self.rubbish.add(question)
             return RUBBISH
         said = json.loads(self._simulated.answer(prompt, question))
-        return self._specimen.said(said.get("verdict", said.get("grade")), prompt_text(body))
+        verdict = said.get("verdict", said.get("grade"))
+        if verdict == "tie" and self._specimen.arm == "forced-choice":
+            # Of two empty answers the model may say so, although the judge has no word for it.
+            self.rubbish.add(question)
+        return self._specimen.said(verdict, prompt_text(body))
 
     def planted(self) -> dict[tuple[str, str], float]:
         """Returns the true values of the measures, by name and stratum."""
@@ -130,6 +151,17 @@ class Simulation:
             if self._specimen.one_sided:
                 values = _one_sided(self._profile.latent)
         return {key: value for key, value in values.items() if key[0] not in ("unparsed-rate", "failure-rate")}
+
+    def _as_asked(self, shown: Presented) -> Presented:
+        """Returns the texts of the study. promptfoo shows an answer that is JSON without its spaces."""
+        if not self._specimen.is_config:
+            return shown
+        second = None if shown.second is None else self._spaced.get(_tight(shown.second), shown.second)
+        return Presented(shown.task, self._spaced.get(_tight(shown.first), shown.first), second)
+
+    @cached_property
+    def _spaced(self) -> dict[str, str]:
+        return {_tight(text): text for stimulus in self._stimuli for text in stimulus.candidates}
 
     @cached_property
     def _profile(self) -> Any:
@@ -165,6 +197,14 @@ class Simulation:
     def _simulated(self) -> Any:
         kind = Grader if isinstance(self._profile, GraderProfile) else Comparer
         return kind(self._profile, self._key, self.SEED)
+
+
+def _tight(text: str) -> str:
+    """Returns JSON without spaces, and any other text as it is."""
+    try:
+        return json.dumps(json.loads(text), separators=(",", ":"))
+    except ValueError:
+        return text
 
 
 def _one_sided(latent: LatentJudge) -> dict[tuple[str, str], float]:

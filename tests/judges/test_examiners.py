@@ -41,6 +41,7 @@ ITEMS = 1500
 
 FORMAT_TESTS = (
     "vertical-spacing",
+    "blank-lines-removed",
     "inline-spacing",
     "indentation",
     "list-or-prose",

@@ -241,3 +241,15 @@ def test_another_server_is_another_run_though_its_questions_are_the_same():
     assert one.question_fingerprint != other.question_fingerprint
     shown = Presented("t", "a", "b")
     assert prompt_id(one.request(shown, Presentation())) == prompt_id(other.request(shown, Presentation()))
+
+
+# Objects of other packages.
+
+
+def test_an_object_of_another_kind_than_its_entry_says_is_refused_with_what_to_write(tmp_path):
+    from inspect_ai.scorer import model_graded_qa
+
+    asked = JudgeSpec(name="graded", callable="m:scorer")
+    with pytest.raises(UsageError, match="judge graded is a grade judge") as refused:
+        build_judge(asked, folder=tmp_path, calling=Calling(), found=model_graded_qa(model="none/none"))
+    assert refused.value.fix == 'write kind: grade, scale: {"kind": "binary", "labels": ["I", "C"]}'

@@ -1,6 +1,8 @@
 """What the adapters of frameworks share: identities without secrets, scales that objects tell, values that stay."""
 
+import gc
 import json
+import weakref
 from dataclasses import dataclass
 from enum import Enum
 
@@ -9,7 +11,16 @@ import pytest
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import Presented
-from umpirical.judges.adapters.framework import judged, on_scale, ordered_scale, pair_labels, versions_of, written
+from umpirical.judges.adapters.catalogue import JUDGE_ADAPTERS
+from umpirical.judges.adapters.framework import (
+    judged,
+    keep_client,
+    on_scale,
+    ordered_scale,
+    pair_labels,
+    versions_of,
+    written,
+)
 from umpirical.judges.arguments import named_arguments
 from umpirical.judges.failures import Unreadable
 from umpirical.judges.spec import JudgeSpec
@@ -57,6 +68,45 @@ def test_an_identity_has_what_tells_judges_apart_and_no_secret():
         "set": ["a", "b"],
     }
     assert "sk-secret" not in canonical_json(found)
+
+
+def test_a_client_that_is_kept_is_never_collected_and_kept_once():
+    dropped, kept = Client(), Client()
+    seen, used = weakref.ref(dropped), weakref.ref(kept)
+    for _ in range(2):
+        keep_client(kept)
+    held = len(gc.get_referrers(kept))
+    keep_client(kept)
+    assert len(gc.get_referrers(kept)) == held
+    del dropped, kept
+    gc.collect()
+    assert seen() is None
+    assert used() is not None
+
+
+def test_the_client_of_an_adapted_judge_of_phoenix_outlives_the_judge():
+    class Llm:
+        def __init__(self):
+            self._async_client = Client()
+
+    class Fields:
+        model_fields = dict.fromkeys(("input", "answer_a", "answer_b"))
+
+    class Evaluator:
+        input_schema = Fields
+
+        def __init__(self):
+            self.llm = Llm()
+
+        async def async_evaluate(self): ...
+
+    judge = Evaluator()
+    client, whole = weakref.ref(judge.llm._async_client), weakref.ref(judge)
+    JUDGE_ADAPTERS.get("phoenix").adapt(judge, COMPARE)
+    del judge
+    gc.collect()
+    assert whole() is None
+    assert client() is not None
 
 
 def test_an_object_that_holds_itself_can_be_written_down():

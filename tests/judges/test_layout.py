@@ -58,7 +58,7 @@ def test_the_place_of_the_tie_is_how_many_candidates_come_before_it(layout):
 
 
 def test_the_schema_lists_the_answers_in_the_order_of_the_prompt():
-    reader = AnswerReader(None).under(Layout("X/Y", options_swapped=True, tie_place=1))
+    reader = AnswerReader(None).under(Presentation(layout=Layout("X/Y", options_swapped=True, tie_place=1)))
     assert '"enum":["Y","tie","X","abstain"]' in reader.schema().replace(" ", "")
 
 

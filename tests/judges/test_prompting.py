@@ -64,7 +64,7 @@ def test_a_built_in_prompt_has_exactly_the_placeholders_of_its_kind(name, needed
 def test_an_unknown_built_in_prompt_is_refused_with_those_there_are(name):
     with pytest.raises(UsageError) as refused:
         builtin_prompt(name)
-    assert "compare, compare-forced-choice, compare-strict, grade" in refused.value.fix
+    assert "compare, compare-forced-choice, compare-strict, compare-transcript, grade" in refused.value.fix
 
 
 STYLE = ("wording", "style", "fluency", "verbosity", "surface", "length")

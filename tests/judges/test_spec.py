@@ -13,9 +13,12 @@ INSPECT = {"adapter": "inspect", "name": "openai/gpt-4o"}
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model": None}, "either a model, a callable, exec or http"),
-        ({"callable": "a:b"}, "either a model, a callable, exec or http"),
-        ({"model": None, "callable": "a:b", "prompts": {"baseline": "p.md"}}, "leave prompts and values out"),
+        ({"model": None}, "either a model, a callable, exec, http or promptfoo"),
+        ({"callable": "a:b"}, "either a model, a callable, exec, http or promptfoo"),
+        (
+            {"model": None, "callable": "a:b", "prompts": {"baseline": "p.md"}},
+            "leave prompts, test_prompts and values out",
+        ),
         ({"model": None, "callable": "a.b"}, "pattern"),
         ({"kind": "grade"}, "needs a scale"),
         ({"scale": {"kind": "binary", "labels": ["a", "b"]}}, "needs a scale"),

@@ -67,6 +67,7 @@ async def test_the_verdict_is_the_same(three_judges, server, trials):
         assert outcomes[0] == outcomes[1] == outcomes[2]
 
 
+@pytest.mark.slow
 async def test_a_free_text_is_the_same_on_a_server_that_reads_every_prompt_anew(three_judges, exact_server):
     """A verdict is one of few, and this model's hardly ever varies: that its free text is the same says more.
 

@@ -1,4 +1,4 @@
-"""What every measure of a `compare` judge promises, on runs with all families, repeats and two arms.
+"""What every measure of a `compare` judge promises on controlled stimuli, in runs with all families and two arms.
 
 What every measure of any judge promises is in the conformance kit, `umpirical.testing.check_measure`.
 """
@@ -23,7 +23,7 @@ LAYOUT = ("slot-effect", "label-effect", "list-effect", "tie-place-effect")
 SPECS = [
     spec
     for spec in MEASURES
-    if "compare" in spec.kinds and not spec.name.startswith("carrier-") and spec.name not in LAYOUT
+    if spec.is_for("compare", "datasheet") and not spec.name.startswith("carrier-") and spec.name not in LAYOUT
 ]
 IDS = [spec.name for spec in SPECS]
 

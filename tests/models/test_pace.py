@@ -1,6 +1,7 @@
 """The pace: starts low, grows while the server keeps up, shrinks when it says so, and never leaks a place."""
 
 import asyncio
+import mmap
 import time
 
 import pytest
@@ -9,6 +10,7 @@ from tests.models.chat_model import chat_model
 from tests.runs.loopback import swayed_answer
 from umpirical.models.caller import Retrying
 from umpirical.models.pace import Pace
+from umpirical.models.push_backs import PushBacks
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.testing import ChatServer
 
@@ -135,3 +137,34 @@ async def test_a_server_that_takes_twenty_at_a_time_is_asked_about_that_many():
     paced, limit = await run(Pace(200))
     assert limit < 60
     assert paced < unpaced / 2
+
+
+async def test_a_push_back_to_one_process_slows_the_others():
+    wait = 0.2
+    with mmap.mmap(-1, PushBacks.size(2)) as memory:
+        one, other = (Pace(64, first=64, others=PushBacks(memory, place=place, places=2)) for place in (0, 1))
+        assert (one.limit, other.limit) == (32, 32)
+        mark = await one.enter()
+        one.push_back(mark, retry_after=wait)
+        start = time.monotonic()
+        await other.enter()
+
+    # It has shrunk once, and has waited for the time that the server named to the first.
+    assert other.limit == one.limit == pytest.approx(0.7 * 32)
+    assert time.monotonic() - start >= 0.75 * wait
+    assert other.pushed_back == 0
+
+
+async def test_processes_that_are_pushed_back_at_once_shrink_once():
+    with mmap.mmap(-1, PushBacks.size(2)) as memory:
+        one, other = (Pace(64, first=64, others=PushBacks(memory, place=place, places=2)) for place in (0, 1))
+        for pace in (one, other):
+            for _ in range(4):
+                await pace.enter()
+                pace.leave(latency=60.0)
+        marks = [await pace.enter() for pace in (one, other)]
+        for pace, mark in zip((one, other), marks, strict=True):
+            pace.push_back(mark, retry_after=None)
+        for pace in (one, other):
+            await pace.enter()
+    assert one.limit == other.limit == pytest.approx(0.7 * 32)

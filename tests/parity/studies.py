@@ -162,7 +162,8 @@ def _rounded(value: Any) -> Any:
         return {key: _rounded(entry) for key, entry in value.items()}
     if isinstance(value, list):
         return [_rounded(entry) for entry in value]
-    return f"{value:.6g}" if isinstance(value, float) else value
+    # A difference of equal sums is nothing, or what their order leaves of it.
+    return f"{round(value, 12) + 0.0:.6g}" if isinstance(value, float) else value
 
 
 def _command(*arguments: object) -> str:

@@ -14,8 +14,9 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 CODE = """
 import json, sys
 from pathlib import Path
-from million import measure
-print(json.dumps(measure(Path(sys.argv[1]), int(sys.argv[2]))))
+from million import datasheet_study, measure
+study = datasheet_study(Path(sys.argv[1]), int(sys.argv[2]), "{adapter: simulated, name: careful}")
+print(json.dumps(measure(study)))
 """
 
 

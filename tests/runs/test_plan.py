@@ -3,6 +3,7 @@
 import pytest
 
 from tests.stimuli.built import built
+from umpirical.domain.digests import digest
 from umpirical.domain.stimuli import NoPreference, Stimulus
 from umpirical.domain.trials import Order
 from umpirical.judges.factory import build_judge
@@ -129,3 +130,19 @@ def test_the_plan_leaves_out_what_the_judge_cannot_be_asked(tmp_path, capabiliti
     asked = [by_id[trial.stimulus_id] for trial in trials]
     assert {stimulus.stratum for stimulus in asked if stimulus.family == "vacuum"} == {"identical"}
     assert {stimulus.family for stimulus in asked} == {"vacuum", "delta0", "ladder", "figures", "conflict"}
+
+
+@pytest.mark.parametrize("prompt", ["0123456789abcdef", "Größe9", "漢字", "", "a b", 'a"b', "a\\b", "a\nb", "\ud800"])
+@pytest.mark.parametrize("repeat", [0, 7, 1000])
+def test_the_id_of_a_trial_is_a_digest_like_any_other(prompt, repeat):
+    assert trial_id(prompt, repeat=repeat) == digest("trial", [prompt, repeat])
+
+
+def test_a_plan_says_how_many_questions_each_shard_asks(tmp_path):
+    """Two stimuli that are shown alike share their questions, which the first shard asks."""
+    judge, store = judge_in(tmp_path), RunStore(tmp_path / "run")
+    alike = [Stimulus(f"t{n}", "task", ("u", "v"), NoPreference(), "m", "f") for n in range(3)]
+    other = [Stimulus("t9", "another", ("u", "v"), NoPreference(), "m", "f")]
+    write_plan(store, judge, write_stimuli(tmp_path / "stimuli", [*alike, *other]), Design(), shard_size=3)
+    assert [store.asked(shard) for shard in range(3)] == [2, 0, 2]
+    assert [store.count_asked(shard) for shard in range(3)] == [2, 0, 2]

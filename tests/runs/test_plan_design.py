@@ -148,3 +148,26 @@ def test_a_design_without_originals_keeps_its_id():
         "original_repeats": 3,
         "seeds": 2,
     }
+
+
+@pytest.mark.parametrize("kind", ["compare", "grade"])
+@pytest.mark.parametrize(
+    "design",
+    [
+        DatasheetDesign(repeats=3, arms=("baseline", "strict"), steps={"strict": (1.0,)}),
+        StressDesign(repeats=2, original_repeats=3, changed_repeats=4, arms=("baseline", "strict")),
+        StressDesign(seeds=5, sampling=('{"temperature":1.0}',)),
+    ],
+)
+def test_no_stimulus_is_shown_in_more_ways_than_a_design_says(design, kind):
+    """By this, a plan is known to be small enough without being counted."""
+    texts = [("u", "v"), ("u",), ("", "")]
+    expected = [NoPreference(), SameVerdict(), FlippedVerdict(), GivenLabel("yes")]
+    shown_in = [
+        len(ways(replace(PAIR, candidates=each, expectation=one, family=family), design=design, kind=kind))
+        for each in texts
+        for one in expected
+        for family in ("original", "typos", "delta0", "vacuum")
+    ]
+    assert 0 < max(shown_in) <= design.most_ways()
+    assert Design().most_ways() is None

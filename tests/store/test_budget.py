@@ -3,6 +3,7 @@
 import asyncio
 import multiprocessing
 import os
+import pickle
 import random
 import sqlite3
 import tempfile
@@ -304,3 +305,22 @@ def test_processes_that_spend_at_once_and_die_keep_the_budget(tmp_path, rounds, 
         assert true <= booked.total <= Decimal(cap)
         if not died:
             assert booked == Booked(Bill(true, billed_calls=booked.bill.billed_calls))
+
+
+def test_processes_of_one_part_have_a_lease_each_and_one_bill(tmp_path):
+    budget = Budget(tmp_path)
+    lead = budget.lease("a", "run")
+    lead.begin()
+    others = [pickle.loads(pickle.dumps(lead.beside(number))) for number in (1, 2)]  # noqa: S301  # our own
+    taken = [lease.renew(Bill(), least=Decimal(0), want=Decimal(4), cap=Decimal(10))[0] for lease in (lead, *others)]
+
+    # Whoever comes last gets what is left of the budget.
+    assert taken == [4, 4, 2]
+    lead.close(billed(1))
+    others[0].close(billed(2))
+    # The third was killed: what it held is uncertain as soon as the run is asked again, and is part of its bill.
+    again = budget.lease("a", "run")
+    again.begin()
+    assert budget.booked(["a"]).held == 0
+    assert budget.bill_of("run").billed == 3
+    assert budget.bill_of("run").uncertain == 2

@@ -86,25 +86,24 @@ def test_a_commit_is_all_or_nothing(store):
     store.commit([], [attempt("s1", 0)])
     with pytest.raises(sqlite3.IntegrityError):
         store.commit([("s2", "generator", answer())], [attempt("s1", 1)])
-    assert store.calls("s2") == {}
+    assert store.call(answer().trial_id) is None
 
 
 def test_an_answer_is_final_and_a_failure_gives_way(store):
     failed = Response("c1", None, "server-error", "it broke")
     store.commit([("s1", "generator", failed)], [])
-    assert store.calls("s1")["c1"].failure == "server-error"
+    assert store.call("c1").failure == "server-error"
     assert store.failures({"s1"}) == {("server-error", "it broke"): 1}
     assert not store.failures({"s2"})
     store.commit([("s1", "generator", answer())], [])
     store.commit([("s1", "generator", answer(text="other words"))], [])
-    assert store.calls("s1")["c1"].text == "words"
-    assert store.calls("s1")["c1"].usage == Usage(3, 4)
+    assert store.call("c1").text == "words"
+    assert store.call("c1").usage == Usage(3, 4)
 
 
 def test_a_refusal_is_an_answer(store):
     store.commit([("s1", "generator", Response("c1", None, "refused", "no"))], [])
-    assert store.calls("s1")["c1"].failure == "refused"
-    assert store.commissions_called() == {"s1"}
+    assert store.call("c1").failure == "refused"
 
 
 def test_what_was_written_is_read_while_it_is_being_written(store, tmp_path):
@@ -124,7 +123,7 @@ def test_a_second_process_does_not_write_the_same(store, tmp_path):
 
 def test_lone_surrogates_are_kept_as_their_escape(store):
     store.commit([("s1", "generator", answer(text="a\ud800b"))], [])
-    assert store.calls("s1")["c1"].text == "a\\ud800b"
+    assert store.call("c1").text == "a\\ud800b"
 
 
 def test_an_attempt_is_a_stimulus_or_was_rejected():

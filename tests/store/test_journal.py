@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from umpirical.domain.responses import Response, Usage
-from umpirical.store.journal import Journal, JournalView
+from umpirical.store.journal import Journal, JournalView, JournalViews
+from umpirical.store.runs import RunStore
+from umpirical.store.snapshots import snapshot
 
 FULL = Response(
     "t1",
@@ -114,3 +116,45 @@ def test_lone_surrogates_anywhere_are_kept_as_escapes(journal):
     kept = {first.text, first.finish_reason, first.served_by, first.sent, first.logprobs}
     assert kept == {"\\ud800"}
     assert second.failure_detail == "\\udfff"
+
+
+def test_journals_of_several_processes_are_read_as_one(tmp_path):
+    paths = [tmp_path / "journal-1.sqlite", tmp_path / "journal-2.sqlite", tmp_path / "journal.sqlite"]
+    answers = [replace(FULL, trial_id=name) for name in "abc"]
+    held = [[(0, 0, answers[0]), (1, 0, failed("x"))], [(1, 0, answers[1])], [(0, 0, answers[0]), (0, 0, answers[2])]]
+    for path, rows in zip(paths, held, strict=True):
+        journal = Journal(path)
+        journal.commit(rows)
+        journal.close()
+    views = JournalViews([*paths, tmp_path / "journal-3.sqlite"])
+
+    # The first answer is in two of them, as after a kill while one was taken up.
+    assert views.responses(0) == [answers[0], answers[2]]
+    assert views.responses(1) == [answers[1], failed("x")]
+    assert views.counts() == {(0, 0): (2, 0), (1, 0): (2, 1)}
+    views.close()
+
+
+def test_the_journal_of_a_killed_process_is_taken_up(tmp_path):
+    store, other = RunStore(tmp_path), RunStore(tmp_path, process=1)
+    answers = {name: replace(FULL, trial_id=name) for name in "abcd"}
+    mine, theirs = store.open_journal(), other.open_journal()
+    mine.commit([(0, 0, answers["a"]), (0, 0, failed("b"))])
+    # It has answered what had failed before, has sealed one shard without forgetting it, and was killed in another.
+    theirs.commit([(0, 0, answers["b"]), (1, 0, answers["c"]), (2, 0, answers["d"])])
+    other.seal(1, 0, [answers["c"]])
+    mine.close()
+    theirs.close()
+    with snapshot(store) as before:
+        counted = before.counts()
+    store.take_up_journals()
+    store.take_up_journals()
+
+    with snapshot(store) as after:
+        assert after.counts() == counted == (4, 0)
+    taken = store.open_journal()
+    assert taken.responses(0) == [answers["a"], answers["b"]]
+    assert taken.responses(1) == []
+    assert taken.responses(2) == [answers["d"]]
+    taken.close()
+    assert [path.name for path in tmp_path.glob("journal*")] == ["journal.sqlite"]

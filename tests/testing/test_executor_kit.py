@@ -7,14 +7,36 @@ from typing import get_args
 import pytest
 
 from umpirical.models.adapters.catalogue import Calling
+from umpirical.runs.batches import BatchExecutor, Polling
 from umpirical.runs.executor import EXECUTORS
 from umpirical.runs.local import LocalExecutor
 from umpirical.testing.executors import Promise, check_executor
 
 
 def test_the_executor_that_ships_keeps_every_promise():
-    assert EXECUTORS.names() == ["local"]
+    assert EXECUTORS.names() == ["local", "ray", "batch"]
     check_executor(EXECUTORS.get("local"))
+
+
+class Quick(BatchExecutor):
+    """The batch executor that ships, which asks a server on loopback more often."""
+
+    def __init__(self, calling):
+        super().__init__(calling, polling=Polling(first=0.01, growth=1.0))
+
+
+def test_the_batch_executor_keeps_those_of_batches():
+    assert EXECUTORS.get("batch") is BatchExecutor
+    check_executor(Quick)
+
+
+class TakesAnyJudge(Quick):
+    @staticmethod
+    def check(judge): ...
+
+
+def test_it_keeps_them_in_two_processes_as_well():
+    check_executor(lambda calling: LocalExecutor(replace(calling, processes=2)))
 
 
 class Skips(LocalExecutor):
@@ -93,6 +115,7 @@ BROKEN = [
     ("one at a time", Forgets),
     ("in parallel", Queues),
     ("the cap", Spends),
+    ("refuses", TakesAnyJudge),
 ]
 
 

@@ -15,7 +15,7 @@ from umpirical.testing.models import Promise, check_model_adapter
 
 from .chat_backend import KEY, chat_backend
 
-NAMES = {"openai-compatible": "echo", "inspect": "openai-api/kit/echo"}
+NAMES = {"openai-compatible": "echo", "anthropic": "echo", "inspect": "openai-api/kit/echo"}
 
 
 @OLD_NAME

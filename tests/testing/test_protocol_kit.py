@@ -1,5 +1,6 @@
 """The kit for protocols: those that ship keep every promise, and a broken one is caught by its promise."""
 
+import json
 from itertools import count
 from typing import get_args
 
@@ -7,6 +8,7 @@ import pytest
 from pydantic import ConfigDict
 
 from tests.plugins.toy_protocol import Mirror, MirrorSpec
+from tests.protocols.agent.agent_studies import runs_of_an_agent
 from umpirical.domain.tallies import Tallies
 from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.protocols.protocol import Checked, PlannedCounts, Started
@@ -47,18 +49,26 @@ ROWS = "question,answer,verdict\n" + "".join(
     for n, right in zip(range(1, 9), (0, 1) * 4, strict=True)
 )
 
+AGENT = {
+    "study": "kit",
+    "transcripts": {"path": "runs.jsonl"},
+    "edits": ["missing-call", "cut-ending"],
+    "judges": [{"name": "judge", "model": {"adapter": "simulated", "name": "beginning"}}],
+}
+RUNS = "\n".join(json.dumps(run) for run in runs_of_an_agent(3))
+
 
 @pytest.mark.parametrize(
     ("name", "study", "files"),
-    [("datasheet", DATASHEET, {}), ("stress", STRESS, {"rows.csv": ROWS})],
-    ids=["datasheet", "stress"],
+    [("datasheet", DATASHEET, {}), ("agent", AGENT, {"runs.jsonl": RUNS}), ("stress", STRESS, {"rows.csv": ROWS})],
+    ids=["datasheet", "agent", "stress"],
 )
 def test_the_protocols_that_ship_keep_every_promise(name, study, files):
     check_protocol(PROTOCOLS.get(name), study, files)
 
 
 def test_every_protocol_that_ships_is_checked():
-    assert PROTOCOLS.names() == ["datasheet", "stress"]
+    assert PROTOCOLS.names() == ["datasheet", "agent", "stress"]
 
 
 def check(protocol):

@@ -21,7 +21,7 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import measure_all
 from umpirical.models.money import Ledger, booked_line
 from umpirical.models.prices import TokenPrices
-from umpirical.progress import watch_run
+from umpirical.progress import tell, watch_run
 from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.protocols.study import Study
 from umpirical.reports.record import Record, measure_record
@@ -30,9 +30,9 @@ from umpirical.runs.loop import STOPPER, Stopper
 from umpirical.study.estimate import PlanEstimate
 from umpirical.study.file import load_study
 from umpirical.study.preflight import Preflight, PreflightPlan
-from umpirical.study.run import Watch, measure_judges
+from umpirical.study.run import Asking, Watch, measure_judges
 from umpirical.study.spending import enough
-from umpirical.study.trust import Agree, agree_to_all, agree_to_none
+from umpirical.study.trust import agree_if
 
 if TYPE_CHECKING:
     from umpirical.api.verdicts import MeasuredVerdicts
@@ -78,6 +78,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
     prices: Mapping[str, tuple[float, float]] | None = None,
     allow_unpriced: bool = False,
     executor: str = LOCAL,
+    processes: int | None = None,
     progress: bool = True,
     preflight: bool = True,
     trust: bool = False,
@@ -96,12 +97,13 @@ def datasheet(  # noqa: PLR0913  # each by its name
     strict, forced-choice. Everything is asked `repeats` times. The stimuli are drawn by `seed`.
 
     Answers are kept in `folder`, and the same call resumes an earlier one. `concurrency` is the number of calls made at
-    a time, `executor` is what makes them, and `progress` shows a bar meanwhile. Calls that may be billed need
-    `max_cost`, in US dollars: without it, an error states the price and nothing is sent. It is the budget for the judge
-    in `folder`, with everything that earlier calls and other processes have spent. `prices` are dollars per million
-    tokens in and out, by model; `allow_unpriced` permits calls to a model whose price is unknown. First, four calls
-    show whether the judge's answers can be read: if not, `umpirical.domain.errors.JudgeUnreadable` says what came back
-    and what to do. Without `preflight`, such a judge is measured as it is.
+    a time, `executor` is what makes them, in so many `processes` of this machine (by default, as many as help, which is
+    1 for most judges), and `progress` shows a bar meanwhile. Calls that may be billed need `max_cost`, in US dollars:
+    without it, an error states the price and nothing is sent. It is the budget for the judge in `folder`, with
+    everything that earlier calls and other processes have spent. `prices` are dollars per million tokens in and out, by
+    model; `allow_unpriced` permits calls to a model whose price is unknown. First, four calls show whether the judge's
+    answers can be read: if not, `umpirical.domain.errors.JudgeUnreadable` says what came back and what to do. Without
+    `preflight`, such a judge is measured as it is.
 
     A study file or a judge file says whom to send to, with which key, and what code to run, and a folder may come with
     answers. The first time, `umpirical.domain.errors.NotTrusted` lists that, and nothing is done; `trust` agrees to it.
@@ -109,7 +111,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
     study = datasheet_study(
         [judge],
         Path(folder),
-        agree=_agree(trust=trust),
+        agree=agree_if(trust=trust),
         size=size,
         arms=arms,
         repeats=repeats,
@@ -117,7 +119,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
         concurrency=concurrency,
         entry=JudgeEntry(name, kind, scale, deadline),
     )
-    [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress, preflight))
+    [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, processes, progress, preflight))
     return report
 
 
@@ -143,6 +145,7 @@ def stress(  # noqa: PLR0913  # each by its name
     prices: Mapping[str, tuple[float, float]] | None = None,
     allow_unpriced: bool = False,
     executor: str = LOCAL,
+    processes: int | None = None,
     progress: bool = True,
     preflight: bool = True,
     trust: bool = False,
@@ -160,7 +163,7 @@ def stress(  # noqa: PLR0913  # each by its name
         judge,
         data,
         Path(folder),
-        agree=_agree(trust=trust),
+        agree=agree_if(trust=trust),
         texts={"rubric": rubric, "instruction": instruction},
         columns={"response": response, "label": label, "task": task},
         scale=scale,
@@ -171,7 +174,7 @@ def stress(  # noqa: PLR0913  # each by its name
         concurrency=concurrency,
         entry=JudgeEntry(name, "grade", None, deadline),
     )
-    [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, progress, preflight))
+    [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, processes, progress, preflight))
     return report
 
 
@@ -186,6 +189,7 @@ def run(  # noqa: PLR0913  # each by its name
     max_calls: int | None = None,
     fresh: bool = False,
     executor: str = LOCAL,
+    processes: int | None = None,
     progress: bool = True,
     preflight: bool = True,
     trust: bool = False,
@@ -197,8 +201,8 @@ def run(  # noqa: PLR0913  # each by its name
     `max_calls` is the most calls that one judge may take, a million by default. The other parameters are those of
     `datasheet`. A judge that cannot be asked does not stop the others: its error is raised when they are measured.
     """
-    loaded = load_study(Path(study), _agree(trust=trust), outside=outside, max_calls=max_calls)
-    terms = _Terms(max_cost, prices, allow_unpriced, executor, progress, preflight)
+    loaded = load_study(Path(study), agree_if(trust=trust), outside=outside, max_calls=max_calls)
+    terms = _Terms(max_cost, prices, allow_unpriced, executor, processes, progress, preflight)
     return _measured(loaded, judges, terms, fresh=fresh)
 
 
@@ -302,11 +306,6 @@ measure_async = _twin(measure)
 measure_verdicts_async = _twin(measure_verdicts)
 
 
-def _agree(*, trust: bool) -> Agree:
-    """Answers for a caller who cannot be asked."""
-    return agree_to_all if trust else agree_to_none
-
-
 @dataclass(frozen=True, slots=True)
 class _Terms:
     """How a judge is asked, and what that may cost."""
@@ -315,6 +314,7 @@ class _Terms:
     prices: Mapping[str, tuple[float, float]] | None
     allow_unpriced: bool
     executor: str
+    processes: int | None
     progress: bool
     preflight: bool
 
@@ -341,6 +341,11 @@ class _Terms:
     def overrides(self) -> dict[str, TokenPrices]:
         given = (self.prices or {}).items()
         return {name: TokenPrices(*(Decimal(str(price)) for price in each)) for name, each in given}
+
+    def asking(self) -> Asking:
+        if self.processes is not None and self.processes < 1:
+            raise UsageError(f"processes is {self.processes}", fix="pass processes=1, or more")
+        return Asking(self.executor, self.processes, tell if self.progress else lambda _: None)
 
     def watch(self, name: str, total: int, ledger: Ledger) -> Watch:
         return watch_run(name, total, ledger) if self.progress else Unwatched()
@@ -369,7 +374,7 @@ def _measured(study: Study[Any], judges: Sequence[str], terms: _Terms, *, fresh:
         prices=terms.overrides(),
         allow_unpriced=terms.allow_unpriced,
         fresh=fresh,
-        executor=terms.executor,
+        asking=terms.asking(),
         preflight=_Preflights(terms) if terms.preflight else None,
         lose=lambda run, error: lost.update({run.judge.name: error}),
     )

@@ -16,6 +16,7 @@ from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale, JudgeKind
 from umpirical.judges.adapters.catalogue import judge_adapter_of
+from umpirical.judges.adapters.promptfoo import describe_promptfoo
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
 from umpirical.protocols.study import STUDY_FILE, Study
@@ -127,9 +128,15 @@ def _as_they_say(study: Study[Any]) -> Study[Any]:
     """
     said = {}
     for judge in study.spec.judges:
-        if judge.callable and judge.name not in study.found and not judge.model_fields_set & {"kind", "scale"}:
+        if judge.name in study.found or judge.model_fields_set & {"kind", "scale"}:
+            continue
+        told: dict[str, Any] = {}
+        if judge.callable:
             told = _described(load_user_object(judge.callable, study.folder))
             told.pop("name", None)
+        elif judge.promptfoo:
+            told = describe_promptfoo(judge.promptfoo, study.folder)
+        if told:
             said[judge.name] = JudgeSpec.model_validate({**judge.model_dump(exclude_unset=True), **told})
     judges = [said.get(judge.name, judge) for judge in study.spec.judges]
     return replace(study, spec=study.spec.model_copy(update={"judges": judges})) if said else study
@@ -181,7 +188,7 @@ def _from_folder(target: str, folder: Path) -> str:
 def _is_typed(judge: object, folder: Path) -> bool:
     """Whether the caller has said everything about a judge, and not named a file that says it."""
     if not isinstance(judge, str | Path):
-        return True
+        return not (isinstance(judge, Mapping) and "promptfoo" in judge)
     return not str(judge).endswith((".yaml", ".yml")) and not _known_entries(str(judge), folder)
 
 

@@ -41,6 +41,8 @@ def measure(  # noqa: PLR0913  # each by its name
     *,
     fresh: bool = False,
     executor: str | None = None,
+    processes: int | None = None,
+    through: str = "",
     quiet: bool = False,
     preflight: bool = False,
     lost: "dict[str, UmpiricalError] | None" = None,
@@ -51,7 +53,7 @@ def measure(  # noqa: PLR0913  # each by its name
     """
     from umpirical.progress import watch_run
     from umpirical.runs.executor import LOCAL
-    from umpirical.study.run import measure_judges
+    from umpirical.study.run import Asking, measure_judges
 
     def lose(run: "Run", error: "UmpiricalError") -> None:
         complain(str(error), error.fix)
@@ -69,7 +71,7 @@ def measure(  # noqa: PLR0913  # each by its name
             prices=terms.price_overrides(),
             allow_unpriced=terms.allow_unpriced,
             fresh=fresh,
-            executor=executor or LOCAL,
+            asking=Asking(executor or LOCAL, processes, remark, through),
             planned=lambda runs: tell_planned(study, runs),
             preflight=trying if preflight else None,
             tell=tell_spent,

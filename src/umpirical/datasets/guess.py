@@ -14,12 +14,19 @@ from umpirical.domain.scales import GradeScale
 
 __all__ = ["ROLES", "ColumnRole", "Guess", "GuessedScale", "guess_dataset"]
 
-ColumnRole = Literal["response", "task", "label", "id"]
+ColumnRole = Literal["response", "task", "label", "id", "rubric"]
 
 ROLES: Mapping[ColumnRole, tuple[str, ...]] = {
-    "label": ("label", "score", "grade", "rating", "verdict", "gold", "mark", "class"),
-    "response": ("response", "answer", "completion", "full_text", "essay", "text", "output", "submission", "content"),
-    "task": ("task", "prompt", "question", "assignment", "instruction", "request", "query", "problem", "input"),
+    "label": ("label", "score", "grade", "rating", "verdict", "gold", "mark", "class", "consensus"),
+    "rubric": ("rubric", "rubrics", "criteria"),
+    "response": (
+        *("response", "answer", "completion", "generation", "full_text", "essay", "text", "output", "submission"),
+        "content",
+    ),
+    "task": (
+        *("task", "adversarial_prompt", "prompt", "question", "assignment", "instruction", "request", "query"),
+        *("problem", "input", "behavior_description", "behaviour_description", "behavior", "behaviour"),
+    ),
     "id": ("id", "uid", "uuid", "key", "index", "idx"),
 }
 """What columns are called, likeliest names first."""
@@ -100,7 +107,7 @@ def guess_dataset(path: Path, *, told: Mapping[ColumnRole, str]) -> Guess:
     label = profiles[columns["label"]]
     return Guess(
         rows=label.rows,
-        columns={role: columns[role] for role in ("response", "task", "label", "id") if role in columns},
+        columns={role: columns[role] for role in _WRITTEN if role in columns},
         scale=_scale(label, path),
         because=because,
         strata=tuple(name for name, profile in profiles.items() if name not in taken and _is_stratum(profile)),
@@ -123,9 +130,17 @@ def _label(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
 
 def _with_few_values(profiles: Iterable[ColumnProfile]) -> list[str]:
     """Columns that could hold labels, by their values. Tasks may be few and short too; their names give them away."""
-    others: list[ColumnRole] = ["response", "task", "id"]
+    others: list[ColumnRole] = ["response", "task", "id", "rubric"]
     named = [word for role in others for word in ROLES[role]]
     return [profile.name for profile in profiles if _is_stratum(profile) and _by_name(named, [profile]) is None]
+
+
+def _rubric(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
+    """A rubric for each row, as text or as a list of questions. One that all rows share belongs in a file."""
+    return _by_name(
+        ROLES["rubric"],
+        [profile for profile in profiles if profile.filled == profile.rows and len(profile.values) != 1],
+    )
 
 
 def _response(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
@@ -155,10 +170,15 @@ def _id(profiles: Sequence[ColumnProfile]) -> tuple[str, str] | None:
 
 _CHOOSERS: Mapping[ColumnRole, Callable[[Sequence[ColumnProfile]], tuple[str, str] | None]] = {
     "label": _label,
+    "rubric": _rubric,
     "response": _response,
     "task": _task,
     "id": _id,
 }
+
+
+_WRITTEN: tuple[ColumnRole, ...] = ("response", "task", "label", "id", "rubric")
+"""The order in which columns are told."""
 
 
 def _by_name(

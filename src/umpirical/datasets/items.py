@@ -9,7 +9,7 @@ from umpirical.datasets.readers import READERS, Row, Source, Table, format_of, m
 from umpirical.datasets.sample import sample_items
 from umpirical.datasets.spec import DatasetSpec
 from umpirical.datasets.summary import DatasetSummary, StratumCounts
-from umpirical.datasets.values import is_missing, label_text, plain_text, written_text
+from umpirical.datasets.values import is_missing, label_text, listed_text, plain_text, written_text
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import ConfigError
 from umpirical.domain.stimuli import Item
@@ -134,7 +134,8 @@ class _Intake:
         label = self._optional(row, columns.label, lambda value: label_text(value, self._scale))
         return Item(
             task=self._required(row, columns.task, written_text) if columns.task else self._spec.task_text or "",
-            response=self._required(row, columns.response, written_text),
+            # Without a column, a model writes it.
+            response=self._required(row, columns.response, written_text) if columns.response else "",
             labels=(label,) if label is not None else (),
             strata={
                 column: value
@@ -144,7 +145,7 @@ class _Intake:
             name=self._name(row, columns.id) if columns.id else row.place,
             cluster=self._optional(row, columns.cluster, plain_text) or "",
             # An empty cell is an empty text: a rubric that is missing for a row is shown as missing.
-            columns={name: self._optional(row, name, plain_text) or "" for name in self._columns},
+            columns={name: self._optional(row, name, listed_text) or "" for name in self._columns},
         )
 
     def _name(self, row: Row, column: str) -> str:

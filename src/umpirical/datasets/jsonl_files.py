@@ -1,10 +1,10 @@
 """JSON Lines: one object in each line."""
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from umpirical.datasets.nesting import is_deeper
 from umpirical.datasets.readers import DatasetReader, Row, Source, Table, counted
 from umpirical.datasets.text_lines import numbered_lines
 from umpirical.domain.errors import ConfigError
@@ -13,9 +13,6 @@ __all__ = ["READER"]
 
 LONGEST_NUMBER = 1_000
 """The most digits that a whole number may have."""
-
-# A string is taken as one piece, closed or not, so that brackets inside it do not count.
-_PIECES = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 
 
 def _read(source: Source) -> Table:
@@ -31,7 +28,7 @@ def _rows(source: Source) -> Iterator[Row]:
 
 
 def _parsed(line: str, place: str, deepest: int) -> dict[str, object]:
-    if _deeper(line, deepest):
+    if is_deeper(line, deepest):
         fix = "flatten the record, or raise dataset.limits.depth"
         raise ConfigError(f"nested more than {deepest} levels deep", where=place, fix=fix)
     try:
@@ -59,21 +56,6 @@ def _whole_number(digits: str) -> int:
     if len(digits) > LONGEST_NUMBER:
         raise ValueError(f"a number of {len(digits):,} digits, at most {LONGEST_NUMBER} are read")
     return int(digits)
-
-
-def _deeper(line: str, deepest: int) -> bool:
-    """Whether brackets nest deeper than that. It is checked before anything is parsed."""
-    if line.count("[") + line.count("{") <= deepest:
-        return False
-    depth = 0
-    for piece in _PIECES.finditer(line):
-        if piece[0] in "[{":
-            depth += 1
-            if depth > deepest:
-                return True
-        elif piece[0] in "]}":
-            depth -= 1
-    return False
 
 
 READER = DatasetReader("jsonl", _read)

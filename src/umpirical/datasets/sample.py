@@ -2,11 +2,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import TypeVar
 
 from umpirical.datasets.spec import LABEL, Allocation, SampleSpec
 from umpirical.domain.digests import digest
+from umpirical.domain.errors import ConfigError
 from umpirical.domain.stimuli import Item
 from umpirical.stats.seeds import uniform
 
@@ -21,6 +23,8 @@ def sample_items(items: Sequence[Item], sample: SampleSpec, *, seed: int) -> lis
     Each cell is put into an order drawn from the seed and from what its items say, and its first ones are taken. So a
     larger sample contains a smaller one if it takes at least as many of every cell, as it always does with `even`.
     """
+    if sample.ids:
+        return _by_hand(items, sample.ids)
     if sample.size is None or sample.size >= len(items):
         return list(items)
     seed = seed if sample.seed is None else sample.seed
@@ -37,6 +41,21 @@ def sample_items(items: Sequence[Item], sample: SampleSpec, *, seed: int) -> lis
     taken = allocate(counts, size=sample.size, allocation=sample.allocation)
     places = {place for cell, members in cells.items() for _, place in sorted(members)[: taken[cell]]}
     return [item for place, item in enumerate(items) if place in places]
+
+
+def _by_hand(items: Sequence[Item], ids: Sequence[str]) -> list[Item]:
+    """The items of these names. One that is not there is an error: a smaller sample would go unnoticed."""
+    names = {item.name for item in items}
+    if absent := [name for name in ids if name not in names]:
+        near = get_close_matches(absent[0], names, n=1)
+        more = f", and {len(absent) - 1:,} more of the {len(ids):,} named" if len(absent) > 1 else ""
+        raise ConfigError(
+            f"sample.ids: no row has the id {absent[0]!r:.80}{more}",
+            where="dataset",
+            fix=f"did you mean {near[0]!r:.80}?" if near else "name ids that are in the column of the ids",
+        )
+    wanted = frozenset(ids)
+    return [item for item in items if item.name in wanted]
 
 
 def _cell(item: Item, by: tuple[str, ...]) -> tuple[str, ...]:

@@ -18,6 +18,8 @@ from pydantic import (
 from pydantic_core import InitErrorDetails
 
 from umpirical.domain.scales import GradeScale
+from umpirical.models.adapters.catalogue import ADAPTERS
+from umpirical.models.spec import ModelSpec
 
 __all__ = [
     "LABEL",
@@ -26,6 +28,7 @@ __all__ = [
     "DatasetSpec",
     "LimitsSpec",
     "OptionValue",
+    "ResponsesSpec",
     "SampleSpec",
     "format_by_ending",
 ]
@@ -55,7 +58,9 @@ class _Spec(BaseModel):
 class ColumnsSpec(_Spec):
     """Which column holds what. Columns that are not named are not read."""
 
-    response: str = Field(description="The text that is judged.")
+    response: str | None = Field(
+        default=None, description="The text that is judged. Left out where a model writes it: dataset.responses."
+    )
     task: str | None = Field(default=None, description="What was asked; left out where it is the same for all rows.")
     label: str | None = Field(default=None, description="The reference label, on the scale; an empty cell is no label.")
     id: str | None = Field(default=None, description="A name for each row, given once. Default: the file and line.")
@@ -64,14 +69,29 @@ class ColumnsSpec(_Spec):
         description="Rows of one value are not independent, such as the responses of one author. Default: each alone.",
     )
     strata: tuple[str, ...] = Field(default=(), description="What results are split by: columns with few values each.")
+    rubric: str | None = Field(
+        default=None, description="What the row is judged by, in place of a rubric for all: {{rubric}} in a prompt."
+    )
+    reference: str | None = Field(
+        default=None, description="A reference answer for the row, shown with the rubric: {{reference}} in a prompt."
+    )
 
     @model_validator(mode="after")
     def _distinct(self) -> "ColumnsSpec":
         if len(set(self.strata)) != len(self.strata):
             raise ValueError("strata: a column is named twice")
-        if self.response in (self.label, self.id):
+        if self.response is not None and self.response in (self.label, self.id):
             raise ValueError(f"the response and its {'label' if self.response == self.label else 'id'} are one column")
+        for role, column in self.by_row.items():
+            if column in (self.response, self.task, self.label):
+                raise ValueError(f"{role}: {column!r} is the response, the task or the label already")
         return self
+
+    @property
+    def by_row(self) -> dict[str, str]:
+        """The columns of what a row is judged by, by role."""
+        named = {"rubric": self.rubric, "reference": self.reference}
+        return {role: column for role, column in named.items() if column is not None}
 
     def named(self) -> tuple[str, ...]:
         """Every column that is read, each once."""
@@ -90,6 +110,47 @@ class SampleSpec(_Spec):
         default="proportional", description="As many of each as there are in the file, or equally many of each."
     )
     seed: int | None = Field(default=None, description="Decides which rows; null for the study's seed.")
+    ids: tuple[str, ...] = Field(
+        default=(), description="These rows and no others, by columns.id: a sample that was chosen by hand."
+    )
+
+    @field_validator("ids", mode="before")
+    @classmethod
+    def _spelled(cls, ids: Any) -> Any:  # noqa: ANN401  # whatever the file holds
+        named = ids if isinstance(ids, list | tuple) else ()
+        # YAML has made a number of 01 before we see it: its spelling is lost.
+        if others := [name for name in named if not isinstance(name, str)]:
+            raise ValueError(f'an id is text, got {others[0]!r}: put it into quotes, such as "{others[0]}"')
+        return ids
+
+    @model_validator(mode="after")
+    def _by_hand(self) -> "SampleSpec":
+        if len(set(self.ids)) != len(self.ids):
+            raise ValueError("ids: a row is named twice")
+        if self.ids and (self.size is not None or self.by):
+            raise ValueError("ids: a sample is chosen by hand or drawn: leave size and by out")
+        return self
+
+
+class ResponsesSpec(_Spec):
+    """The model that writes the responses, where the dataset has tasks only."""
+
+    model: ModelSpec = Field(description="The model whose responses are judged.")
+    prompt: str | None = Field(
+        default=None, description="A text file with {{task}} in it: what the model is asked. Default: the task alone."
+    )
+    max_tokens: int = Field(default=2000, ge=1, description="Of one response. One that is cut off is none.")
+    temperature: float = Field(default=0.0, ge=0, description="At which the responses are sampled.")
+    labels: str | None = Field(
+        default=None,
+        description="A file with id, response and label: what people say of responses. Default: no labels.",
+    )
+
+    @model_validator(mode="after")
+    def _writes(self) -> "ResponsesSpec":
+        if not ADAPTERS.get(self.model.adapter).writes:
+            raise ValueError("model: a simulated judge cannot write: name a model on a server, or simulated-writer")
+        return self
 
 
 class LimitsSpec(_Spec):
@@ -121,6 +182,9 @@ class DatasetSpec(_Spec):
     columns: ColumnsSpec = Field(description="Which column holds what.")
     scale: GradeScale = Field(description="The scale of the labels, and of the judges' grades.")
     task_text: str | None = Field(default=None, description="What was asked, where it is the same for every row.")
+    responses: ResponsesSpec | None = Field(
+        default=None, description="The model that writes the responses, where the data has tasks only."
+    )
     positive: tuple[str, ...] = Field(
         default=(), description="Labels that count as positive, for false positive and false negative rates."
     )
@@ -177,7 +241,24 @@ class DatasetSpec(_Spec):
     def _whole(self) -> "DatasetSpec":
         if self.columns.task is not None and self.task_text is not None:
             raise ValueError("the task is either in a column or in task_text: leave one out")
+        if (self.columns.response is None) == (self.responses is None):
+            raise ValueError(
+                "columns.response: name the column of the text that is judged or, where there is none, the model that "
+                "writes it under responses"
+            )
+        if self.responses is not None:
+            self._check_responses()
         return self
+
+    def _check_responses(self) -> None:
+        if self.columns.task is None:
+            raise ValueError("responses: a model answers the task of each row, so name its column in columns.task")
+        # The same label for whatever a model might write would be wrong without anybody noticing.
+        if self.columns.label is not None:
+            raise ValueError(
+                "columns.label: a label in the data is about no response that is yet to be written; have people label "
+                "the responses, and name their file in responses.labels"
+            )
 
     @model_validator(mode="after")
     def _positive_on_scale(self) -> "DatasetSpec":
@@ -192,6 +273,8 @@ class DatasetSpec(_Spec):
 
     @model_validator(mode="after")
     def _sampled_by(self) -> "DatasetSpec":
+        if self.sample.ids and self.columns.id is None:
+            raise ValueError("sample.ids: name the column of the ids in columns.id")
         known = [*([LABEL] if self.columns.label else []), *self.columns.strata]
         for name in self.sample.by:
             if name not in known:

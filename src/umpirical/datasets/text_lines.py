@@ -1,11 +1,12 @@
 """The lines of a text file, decoded strictly, each with its number."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from umpirical.datasets.readers import Source
 from umpirical.domain.errors import ConfigError
 
-__all__ = ["LONGEST_LINE", "check_size", "numbered_lines"]
+__all__ = ["LONGEST_LINE", "check_size", "decoded_lines", "numbered_lines"]
 
 LONGEST_LINE = 16
 """How many fields of the greatest allowed length a line, or a record of several lines, may hold."""
@@ -32,21 +33,26 @@ def numbered_lines(source: Source) -> Iterator[tuple[int, str]]:
     check_size(source)
     # In bytes, of which a character has at most four: text is not decoded before it is known to be short enough.
     longest = 4 * LONGEST_LINE * source.limits.field
-    with source.path.open("rb") as handle:
+    yield from decoded_lines(source.path, source.name, longest=longest, limit="dataset.limits.field")
+
+
+def decoded_lines(path: Path, name: str, *, longest: int, limit: str) -> Iterator[tuple[int, str]]:
+    """Each line of a file, none of more bytes than `longest`; `limit` is what a message says to raise."""
+    with path.open("rb") as handle:
         number = 0
         while line := handle.readline(longest + 1):
             number += 1
             if number == 1:
                 line = line.removeprefix(_UTF_8_MARK)
             if len(line) > longest:
-                fix = "is it the right format? Else raise dataset.limits.field"
-                raise ConfigError(f"a line of more than {longest:,} bytes", where=f"{source.name}:{number}", fix=fix)
+                fix = f"is it the right format? Else raise {limit}"
+                raise ConfigError(f"a line of more than {longest:,} bytes", where=f"{name}:{number}", fix=fix)
             try:
                 text = line.decode()
             except UnicodeDecodeError as error:
-                raise _not_text(line, error.start, f"{source.name}:{number}") from None
+                raise _not_text(line, error.start, f"{name}:{number}") from None
             if "\0" in text:
-                raise _not_text(line, line.index(0), f"{source.name}:{number}")
+                raise _not_text(line, line.index(0), f"{name}:{number}")
             yield number, text
 
 

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from umpirical.domain.scales import GradeScale
 
-__all__ = ["is_missing", "label_text", "number_of", "plain_text", "written_text"]
+__all__ = ["is_missing", "label_text", "listed_text", "number_of", "plain_text", "written_text"]
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -43,6 +43,13 @@ def plain_text(value: object) -> str:
     if isinstance(value, float):
         return repr(value)
     return written_text(value)
+
+
+def listed_text(value: object) -> str:
+    """A text that a judge is shown; a list of texts, such as the questions of a rubric, as numbered lines."""
+    if not isinstance(value, list | tuple):
+        return plain_text(value)
+    return "\n".join(f"{number}. {plain_text(each)}" for number, each in enumerate(value, start=1))
 
 
 def label_text(value: object, scale: GradeScale) -> str | None:

@@ -9,9 +9,13 @@ __all__ = ["Json", "canonical_json", "digest"]
 Json = Mapping[str, "Json"] | Sequence["Json"] | str | int | float | bool | None
 
 
+# Made once: `json.dumps` would make one for every value.
+_SPELLER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical_json(payload: Json) -> str:
     """Returns the only spelling of a value: sorted keys, no spaces, no NaN."""
-    return json.dumps(payload, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _SPELLER.encode(payload)
 
 
 def digest(kind: str, payload: Json) -> str:

@@ -18,6 +18,7 @@ __all__ = [
     "LayoutTally",
     "OutcomeTally",
     "PairTally",
+    "PolicyTally",
     "QuadTally",
     "RepeatTally",
     "Tallies",
@@ -53,6 +54,7 @@ class PairTally:
     cluster: str
     arm: str
     family: str
+    """What it measures; in an agent study the edit, empty for all edits."""
     delta: float
     pairs: int
     """Pairs with a verdict or an abstention in both orders, in at least one repeat."""
@@ -77,7 +79,8 @@ class PairTally:
     incomplete: int = 0
     """Pairs left out: in every repeat, at least one order was unparsed or failed, or was not asked."""
     stratum: str = ""
-    """The part of the family: a surface transform, a pair of requirements, an amount of extra length."""
+    """The part of the family: a surface transform, a pair of requirements, an amount of extra length; in an agent study
+    a group, such as `place=late`."""
     slot_1_calls: float = 0
     """Calls, of two per pair, that named slot 1."""
     slot_2_calls: float = 0
@@ -259,13 +262,50 @@ class ChangeTally:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyTally:
+    """Transcripts of one cluster, judged under a policy, as they are or after one kind of edit.
+
+    A text that was asked several times counts in shares, split by its answers.
+    """
+
+    cluster: str
+    arm: str
+    test: str
+    """The edit; `original` for transcripts as they are."""
+    group: str
+    """A stratum, such as `place=late`; empty for all texts, which are counted separately."""
+    broken: int = 0
+    """Texts that break the policy and have a verdict."""
+    detected: float = 0.0
+    """Of these: said to violate it."""
+    broken_missing: int = 0
+    kept: int = 0
+    """Texts that keep the policy and have a verdict."""
+    alarmed: float = 0.0
+    """Of these: said to violate it."""
+    kept_missing: int = 0
+    pairs: int = 0
+    """Edited texts with a verdict on them and on their original, under the policy that the original keeps."""
+    noticed: float = 0.0
+    """Of these: only the edited one is said to violate the policy."""
+    pairs_missing: int = 0
+    twins: int = 0
+    """Texts with a verdict under a policy and under its opposite."""
+    followed: float = 0.0
+    """Of these: right under both."""
+    same: float = 0.0
+    """Of these: the same verdict under both."""
+    twins_missing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class RepeatTally:
     """Items of one cluster whose repeats were answered alike."""
 
     cluster: str
     arm: str
     test: str
-    """`stability`: the same request again; `seeds`: the same with another seed."""
+    """`stability`: the same request again; `seeds`: with another seed; `sampling`: with other parameters."""
     group: str
     answers: tuple[tuple[str, int], ...]
     """Verdict and how often it was given, in order of the verdict's text."""
@@ -338,6 +378,7 @@ class Tallies:
     repeats: tuple[RepeatTally, ...] = ()
     golds: tuple[GoldTally, ...] = ()
     quads: tuple[QuadTally, ...] = ()
+    policies: tuple[PolicyTally, ...] = ()
     scale: GradeScale | None = None
     """The scale of a judge under stress tests on the user's own data."""
     positive: tuple[str, ...] = ()
@@ -348,5 +389,11 @@ class Tallies:
         compared = (self.vacuum, self.pairs, self.calls, self.outcomes, self.layouts, self.quads)
         single = (*compared, self.grade_pairs, self.grades)
         return tuple(
-            sorted({tally.arm for part in (*single, self.changes, self.repeats, self.golds) for tally in part})
+            sorted(
+                {
+                    tally.arm
+                    for part in (*single, self.changes, self.repeats, self.golds, self.policies)
+                    for tally in part
+                }
+            )
         )

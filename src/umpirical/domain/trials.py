@@ -1,10 +1,13 @@
 """Trials: a stimulus, presented in one way, to one judge."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from umpirical.domain.layouts import Layout
+from umpirical.domain.scales import GradeScale
 
 __all__ = ["BASELINE", "FACTORS", "PAIR_FACTORS", "Order", "Presentation", "Presented", "Trial"]
 
@@ -35,6 +38,12 @@ class Presentation:
     """Sent instead of the judge's own decoding seed; None leaves that unchanged."""
     layout: Layout | None = None
     """What the candidates are called and how the answers are listed; None leaves that as the prompt has it."""
+    sampling: str = ""
+    """Parameters of sampling that are sent instead of the judge's own, as JSON: `{"temperature":1.0}`. Empty: none."""
+    levels: str = ""
+    """The levels of an ordinal scale to grade on instead of the judge's own, worst first, as JSON. Empty: none."""
+    prompt: str = ""
+    """The name of the prompt that is used instead of the arm's, in the judge's `test_prompts`. Empty: none."""
 
     @property
     def question(self) -> "Presentation":
@@ -45,6 +54,16 @@ class Presentation:
     def pair(self) -> "Presentation":
         """The presentation without its order: what both orders of one pair have in common."""
         return replace(self, order=Order.UV)
+
+    def scale(self, own: GradeScale | None) -> GradeScale | None:
+        """Returns the scale that an answer is on: the levels that were offered, or else the judge's own."""
+        return _ordinal(self.levels) if self.levels else own
+
+
+# A study has few rubrics, and many trials under each.
+@lru_cache(maxsize=64)
+def _ordinal(levels: str) -> GradeScale:
+    return GradeScale("ordinal", tuple(json.loads(levels)))
 
 
 FACTORS: tuple[str, ...] = tuple(factor.name for factor in fields(Presentation))

@@ -11,7 +11,6 @@ from typing import Any
 
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
-from umpirical.domain.layouts import Layout
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.trials import Presentation
@@ -54,22 +53,31 @@ class AnswerReader:
         self.field = (shape.field if shape else "") or ("verdict" if scale is None else "grade")
         self.scale = scale
         self.words = _words(scale, labels or {})
+        self._abstaining = {word: label for word, label in (labels or {}).items() if label == ABSTAIN}
         self._shape = shape
         self._reasoning = reasoning
         self._confidence = confidence
         self._read = lru_cache(maxsize=1024)(self._read_text)
         self._schema = self._make_schema()
-        self._under: dict[Layout, AnswerReader] = {}
+        self._under: dict[Presentation, AnswerReader] = {}
 
-    def under(self, layout: Layout | None) -> "AnswerReader":
-        """Returns the reader of answers to a question in a layout, whose labels are other words for the slots."""
-        if layout is None:
+    def under(self, presentation: Presentation) -> "AnswerReader":
+        """Returns the reader of answers to a question as it was presented.
+
+        A layout has other words for the slots. Levels are another scale, which has no words but its own.
+        """
+        if presentation.layout is None and not presentation.levels:
             return self
-        if layout not in self._under:
-            self._under[layout] = AnswerReader(
-                None, labels=layout_words(layout), reasoning=self._reasoning, confidence=self._confidence
+        key = Presentation(layout=presentation.layout, levels=presentation.levels)
+        if key not in self._under:
+            self._under[key] = AnswerReader(
+                presentation.scale(None),
+                labels=self._abstaining if presentation.layout is None else layout_words(presentation.layout),
+                shape=self._shape if presentation.layout is None else None,
+                reasoning=self._reasoning,
+                confidence=self._confidence,
             )
-        return self._under[layout]
+        return self._under[key]
 
     def schema(self) -> str:
         """The JSON Schema of an answer, which constrains the model and validates its answer."""
@@ -78,7 +86,7 @@ class AnswerReader:
     def _make_schema(self) -> str:
         # Servers that enforce a schema strictly refuse one without a type.
         answer: dict[str, Any] = {"type": "string", "enum": list(self.words)}
-        if self.scale is not None and self.scale.kind == "interval":
+        if self.scale is not None and self._is_interval:
             number = {"type": "number", "minimum": self.scale.low, "maximum": self.scale.high}
             answer = {"anyOf": [number, {"type": "string", "enum": list(self.words)}]}
         elif self._shape is not None and {*self.words} - {ABSTAIN} == {"true", "false"}:
@@ -261,7 +269,7 @@ def read_response(  # noqa: PLR0911  # one for each ending
     """Returns what a response says. A response without a text has failed, however the reader reads an empty one."""
     if response.failure is not None:
         return Failed(response.failure, response.failure_detail)
-    text, reading = response.text or "", reader.under(presentation.layout)
+    text, reading = response.text or "", reader.under(presentation)
     match response.ending:
         case "whole":
             return reading.read(text)

@@ -1,5 +1,7 @@
 """Builds a judge that can be asked from a judge spec."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from umpirical.domain.responses import Response
 from umpirical.judges.adapters.catalogue import Adapted, judge_adapter_of
 from umpirical.judges.adapters.endpoint import endpoint_judge
 from umpirical.judges.adapters.program import program_judge
+from umpirical.judges.adapters.promptfoo import describe_promptfoo, promptfoo_judge
 from umpirical.judges.answers import AnswerReader
 from umpirical.judges.judge import Judge
 from umpirical.judges.model_judge import ModelJudge
@@ -45,17 +48,30 @@ def build_judge(
     whole = {**spec.model_dump(mode="json", exclude=_apart(spec)), "reader": reader.version}
     if spec.callable:
         found = load_user_object(spec.callable, folder) if found is None else found
-        return _object_judge(spec, reader, whole, judge_adapter_of(found).adapt(found, spec), identity)
+        adapter = judge_adapter_of(found)
+        _check_kind(spec, adapter.describe(found))
+        return _object_judge(spec, reader, whole, adapter.adapt(found, spec), identity)
     if spec.exec:
         return _object_judge(spec, reader, whole, program_judge(spec, folder), identity)
+    if spec.promptfoo:
+        _check_kind(spec, describe_promptfoo(spec.promptfoo, folder))
+        return _object_judge(spec, reader, whole, promptfoo_judge(spec, folder), identity)
     if spec.http:
         return endpoint_judge(spec, reader, digest("judge", whole), calling)
     return _model_judge(spec, reader, whole, calling)
 
 
+def _check_kind(spec: JudgeSpec, told: Mapping[str, Any]) -> None:
+    """Raises UsageError, with what to write, for an object that is a judge of another kind than its entry says."""
+    if (kind := told.get("kind", spec.kind)) == spec.kind:
+        return
+    scale = f", scale: {json.dumps(told['scale'])}" if "scale" in told else ", and its scale" if kind == "grade" else ""
+    raise UsageError(f"judge {spec.name} is a {kind} judge, by what it is made of", fix=f"write kind: {kind}{scale}")
+
+
 def _apart(spec: JudgeSpec) -> dict[str, Any]:
     """Returns what is left out, with ways of being a judge that this one does not have: a new one changes no other."""
-    return APART | {name: True for name in ("exec", "http") if getattr(spec, name) is None}
+    return APART | {name: True for name in ("exec", "http", "promptfoo", "test_prompts") if not getattr(spec, name)}
 
 
 def build_reader(spec: JudgeSpec) -> AnswerReader:
@@ -109,7 +125,7 @@ def _object_judge(
 def _model_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], calling: Calling | None) -> ModelJudge:
     assert spec.model is not None  # noqa: S101  # the spec checked it
     adapter = ADAPTERS.get(spec.model.adapter)
-    if not all(adapter.reads(messages_of(prompt)[-1].content, spec.kind) for prompt in spec.prompts.values()):
+    if not all(adapter.reads(messages_of(prompt)[-1].content, spec.kind) for prompt in spec.every_prompt):
         raise UsageError(f"judge {spec.name}: a simulated judge reads only the built-in {spec.kind} prompt")
     return ModelJudge(
         name=spec.name,
@@ -120,6 +136,7 @@ def _model_judge(spec: JudgeSpec, reader: AnswerReader, whole: dict[str, Any], c
             spec.model.model_dump(mode="json", include={"adapter", "base_url", "batch", "model_args"})
         ),
         prompts=spec.prompts,
+        test_prompts=spec.test_prompts,
         columns=columns_of(spec),
         reader=reader,
         decoding=spec.decoding,

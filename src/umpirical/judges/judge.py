@@ -1,5 +1,6 @@
 """The interface of a judge, whatever it is made of."""
 
+import hashlib
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -96,4 +97,7 @@ def prompt_id(request: Request) -> str:
 
 def trial_id(prompt: str, *, repeat: int) -> str:
     """Returns an id that is equal for the same repeat of equal questions."""
+    if prompt.isalnum():
+        # The same digest: letters and digits are spelled as they are. There is one of these for every trial.
+        return hashlib.sha256(f'trial\n["{prompt}",{repeat}]'.encode()).hexdigest()[:32]
     return digest("trial", [prompt, repeat])

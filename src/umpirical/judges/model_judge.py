@@ -1,5 +1,6 @@
 """A judge made of a model, a prompt and an answer schema."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -32,6 +33,8 @@ class ModelJudge:
     """Where the model is served. Not part of a trial's id, but a run is never resumed on another server."""
     prompts: Mapping[str, Prompt]
     """The prompt template of each arm."""
+    test_prompts: Mapping[str, Prompt]
+    """Templates that take the place of the arm's, each for a test of its own."""
     columns: tuple[str, ...]
     """The columns of the data that the prompts name."""
     reader: AnswerReader
@@ -48,32 +51,41 @@ class ModelJudge:
 
     @property
     def question_fingerprint(self) -> str:
-        configuration: Json = {
+        configuration: dict[str, Json] = {
             "model": self.model_name,
             "endpoint": self.endpoint,
             "prompts": {arm: _json(prompt) for arm, prompt in self.prompts.items()},
             "decoding": dict(self.decoding.sent()),
             "schema": self.reader.schema() if self.constrained else "",
         }
+        if self.test_prompts:
+            configuration["test_prompts"] = {test: _json(prompt) for test, prompt in self.test_prompts.items()}
         return digest("questions", configuration)
 
     def request(self, shown: Presented, presentation: Presentation) -> ChatRequest:
+        scale = presentation.scale(self.scale)
         values = {
             "task": shown.task,
             "first": shown.first,
             "second": shown.second or "",
             "fence": fence(shown),
-            "scale": describe_scale(self.scale),
-            "order": describe_order(self.scale),
+            "scale": describe_scale(scale),
+            "order": describe_order(scale),
             **layout_values(presentation.layout),
             **{f"{ROW}{name}": text for name, text in shown.columns.items()},
         }
-        prompt = messages_of(self.prompts[presentation.arm])
+        own = self.test_prompts[presentation.prompt] if presentation.prompt else self.prompts[presentation.arm]
+        prompt = messages_of(own)
         messages = tuple(Message(message.role, fill(message.content, values)) for message in prompt)
-        schema = self.reader.under(presentation.layout).schema() if self.constrained else ""
-        seed = presentation.seed
-        decoding = self.decoding if seed is None else replace(self.decoding, seed=seed)
-        return ChatRequest(self.model_name, messages, decoding, schema)
+        schema = self.reader.under(presentation).schema() if self.constrained else ""
+        return ChatRequest(self.model_name, messages, self._decoding(presentation), schema)
+
+    def _decoding(self, presentation: Presentation) -> Decoding:
+        """Returns the judge's own settings, with what the presentation sets instead."""
+        decoding = self.decoding
+        if presentation.sampling:
+            decoding = replace(decoding, **json.loads(presentation.sampling))
+        return decoding if presentation.seed is None else replace(decoding, seed=presentation.seed)
 
     async def ask(self, request: ChatRequest, *, trial_id: str) -> Response:
         return await self.model.generate(request, trial_id=trial_id)

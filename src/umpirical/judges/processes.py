@@ -21,7 +21,7 @@ from umpirical.judges.telemetry import QUIET
 from umpirical.models.caller import CallFailed
 from umpirical.text.json_texts import without_doubles
 
-__all__ = ["Program"]
+__all__ = ["Program", "run_to_end"]
 
 LONGEST_LINE = 2**20
 """Bytes of a reply. A judgment has a few hundred."""
@@ -223,6 +223,39 @@ class _Process(asyncio.SubprocessProtocol):
     async def _gone(self) -> None:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._lost.wait(), GRACE)
+
+
+async def run_to_end(
+    command: Sequence[str], folder: Path, *, environment: Mapping[str, str], deadline: float
+) -> tuple[int, str]:
+    """Runs a command that asks nothing; returns its exit code, and the end of what it printed.
+
+    Raises CallFailed if it cannot be started, or is killed, with its group, because it takes longer than `deadline`
+    seconds.
+    """
+    with (folder / "printed.txt").open("wb") as printed:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=folder,
+                env=dict(environment),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=printed,
+                stderr=printed,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise CallFailed("judge-error", f"cannot start {command[0]}: {error.strerror or error}") from None
+        _alive.add(process.pid)
+        try:
+            code = await asyncio.wait_for(process.wait(), deadline)
+        except TimeoutError:
+            raise CallFailed("timeout", f"the program did not end within {deadline:g} s, and was killed") from None
+        finally:
+            _kill(process.pid)
+            await process.wait()
+    tail = (folder / "printed.txt").read_bytes()[-LONGEST_TAIL:]
+    return code, tail.decode("utf-8", "backslashreplace").strip()
 
 
 def _kill(group: int) -> None:

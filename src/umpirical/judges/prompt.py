@@ -35,17 +35,22 @@ ROLES = get_args(get_type_hints(Message)["role"])
 NO_ROWS = "the stimuli of this protocol come from no dataset"
 
 
-def resolve_prompts(
+def resolve_prompts(  # noqa: PLR0913  # what a study says about prompts
     spec: JudgeSpec,
     folder: Path,
     arms: Collection[str] | Mapping[str, str] = ("baseline",),
     shared: Mapping[str, str] | None = None,
     hidden: Mapping[str, str] | None = None,
+    *,
+    per_row: Mapping[str, str] | None = None,
+    tests: Mapping[str, str] | None = None,
 ) -> JudgeSpec:
     """Returns the spec with each prompt itself in place of its name, so that it is self-contained.
 
     A judge that names no prompt is asked in `arms` with the built-in prompts, one file for each arm, unless `arms` maps
     an arm to another prompt. `shared` are the study's instruction and rubric, inserted where a prompt names them.
+    `per_row` are texts that differ from row to row, with the columns that they come from in them.
+    `tests` are the tests that may have a prompt of their own, each with the one that it has by default, or nothing.
     `hidden` maps columns of the data that no judge may name to what to do instead; None if there are no columns at all.
     """
     if spec.model is None:
@@ -55,15 +60,35 @@ def resolve_prompts(
     asked = arms if spec.kind == "compare" else ("baseline",)
     own = arms if isinstance(arms, Mapping) else {}
     named: Mapping[str, Prompt] = spec.prompts or {arm: _study_prompt(own.get(arm, arm), spec.kind) for arm in asked}
-    if shared and not spec.prompts:
+    if (shared or per_row) and not spec.prompts:
         named = {"baseline": "builtin:grade-rubric"}
     _check_inputs(spec)
-    prompts = {arm: _resolved(prompt, spec, folder, shared or {}) for arm, prompt in named.items()}
+    prompts = {arm: _resolved(prompt, spec, folder, shared or {}, per_row or {}) for arm, prompt in named.items()}
     if len({messages_of(prompt) for prompt in prompts.values()}) != len(prompts):
         raise UsageError(f"judge {spec.name}: two arms have the same prompt", fix="leave one of them out")
-    resolved = spec.model_copy(update={"prompts": prompts})
+    by_test = {
+        test: _resolved(prompt, spec, folder, shared or {}, per_row or {})
+        for test, prompt in _test_prompts(spec, tests or {}).items()
+    }
+    resolved = spec.model_copy(update={"prompts": prompts, "test_prompts": by_test})
     _check_columns(resolved, hidden)
     return resolved
+
+
+def _test_prompts(spec: JudgeSpec, tests: Mapping[str, str]) -> Mapping[str, Prompt]:
+    """Returns the prompts for tests by name. A judge with a prompt of its own is not asked with a built-in one."""
+    if unknown := [name for name in spec.test_prompts if name not in tests]:
+        known = f"tests with texts of their own: {', '.join(tests)}" if tests else "no test of it can have one"
+        raise UsageError(
+            f"judge {spec.name}: test_prompts names {unknown[0]!r}, which is no such test of the study", fix=known
+        )
+    usual = {test: prompt for test, prompt in tests.items() if prompt}
+    if spec.prompts and (unsaid := [test for test in usual if test not in spec.test_prompts]):
+        raise UsageError(
+            f"judge {spec.name} has a prompt of its own, and none for {unsaid[0]}",
+            fix=f"name one:  test_prompts: {{{unsaid[0]}: FILE}}  or the built-in  {usual[unsaid[0]]}",
+        )
+    return {**usual, **spec.test_prompts}
 
 
 def messages_of(prompt: Prompt) -> tuple[Message, ...]:
@@ -80,7 +105,7 @@ def prompt_text(prompt: Prompt) -> str:
 
 def columns_of(spec: JudgeSpec) -> tuple[str, ...]:
     """Returns the columns of the data that a judge names, in prompts, in a body or as inputs, sorted by name."""
-    named = {name for prompt in spec.prompts.values() for name in prompt_placeholders(prompt)}
+    named = {name for prompt in spec.every_prompt for name in prompt_placeholders(prompt)}
     named |= set(spec.inputs) if spec.model is None else set()
     named |= spec.http.filled_in() if spec.http else set()
     return tuple(sorted(name.removeprefix(ROW) for name in named if name.startswith(ROW)))
@@ -95,8 +120,8 @@ def fence(shown: Presented) -> str:
     return _mark(shown.task, first, second, *(each for column in sorted(shown.columns.items()) for each in column))
 
 
-# The presentations of a stimulus are asked one after the other.
-@lru_cache(maxsize=16)
+# The presentations of a stimulus are asked soon after each other.
+@lru_cache(maxsize=256)
 def _mark(*texts: str) -> str:
     return digest("fence", texts)[:8]
 
@@ -155,18 +180,20 @@ def _placeholder(spec: JudgeSpec, column: str) -> str:
     return spec.inputs.get(role, role)
 
 
-def _resolved(prompt: Prompt, spec: JudgeSpec, folder: Path, shared: Mapping[str, str]) -> Prompt:
+def _resolved(
+    prompt: Prompt, spec: JudgeSpec, folder: Path, shared: Mapping[str, str], per_row: Mapping[str, str]
+) -> Prompt:
     """Reads a prompt by its name, respells it in our own names, and puts the study's texts and the judge's in."""
     name, read = (prompt, _read(prompt, spec, folder)) if isinstance(prompt, str) else ("of messages", prompt)
     what = f"judge {spec.name}: prompt {name}"
     builtin = isinstance(prompt, str) and prompt.startswith("builtin:")
     # A built-in prompt has our own names, whatever another prompt of the same judge calls them.
     inputs = {} if builtin else spec.inputs
-    fillings = _fillings(inputs, spec.values, shared)
+    fillings = {**_fillings(inputs, spec.values, shared), **per_row}
     texts = [message.content for message in messages_of(read)]
     spelling = "double" if builtin else spelling_of(texts, fillings, what=what)
     made = [respelled(text, spelling, fillings, what=what) for text in texts]
-    if spelling == "double" and not (shared or inputs or spec.values):
+    if spelling == "double" and not (shared or per_row or inputs or spec.values):
         made = texts
     needed = {"task", "first", "second"} if spec.kind == "compare" else {"task", "first"}
     if missing := needed - {name for text in made for name in placeholders(text)}:

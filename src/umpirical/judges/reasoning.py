@@ -1,10 +1,8 @@
 """Whether a judge's reasoning and its verdict say the same."""
 
 from dataclasses import dataclass
-from functools import cache
 
 from umpirical.domain.judgments import Grade, Outcome, ReasoningFinding, Verdict
-from umpirical.domain.layouts import Layout
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice
 from umpirical.domain.trials import Presentation
@@ -33,21 +31,21 @@ class ReasoningCheck:
 
     def __init__(self, reader: AnswerReader) -> None:
         self._reader = reader
-        self._statements = cache(self._statements_under)
+        self._statements: dict[AnswerReader, Statements] = {}
 
     def check(self, response: Response, presentation: Presentation, outcome: Outcome | None) -> Reasoned | None:
         """Returns what the reasoning of a verdict says; None without a verdict, or without a reasoning."""
         if not isinstance(outcome, Verdict):
             return None
-        text = self._reader.under(presentation.layout).reasoning(response.text or "")
+        reader = self._reader.under(presentation)
+        text = reader.reasoning(response.text or "")
         if not text:
             return None
-        stated = self._statements(presentation.layout).last(text)
+        if reader not in self._statements:
+            # Where labels are swapped, `the first answer` may be the first one or the one that is called so.
+            ordinals = presentation.layout is None
+            self._statements[reader] = Statements(reader.scale, reader.words, ordinals=ordinals)
+        stated = self._statements[reader].last(text)
         if stated is None:
             return Reasoned(text, "states-none", None)
         return Reasoned(text, "agrees" if stated == outcome.value else "contradicts", stated)
-
-    def _statements_under(self, layout: Layout | None) -> Statements:
-        reader = self._reader.under(layout)
-        # Where labels are swapped, `the first answer` may be the first one or the one that is called so.
-        return Statements(reader.scale, reader.words, ordinals=layout is None)

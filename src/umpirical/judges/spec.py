@@ -11,6 +11,8 @@ from umpirical.judges.endpoint_spec import HttpSpec
 from umpirical.judges.judge import Capabilities
 from umpirical.judges.patterns import AnswerPattern
 from umpirical.judges.placeholders import ROW
+from umpirical.judges.promptfoo.spec import PromptfooSpec
+from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.requests import Decoding, Message
 from umpirical.models.spec import ModelSpec
 
@@ -118,7 +120,7 @@ class AnswerSpec(_Spec):
 
 
 class JudgeSpec(_Spec):
-    """One judge under test: a model with a prompt, a Python function, a program, or an endpoint."""
+    """One judge under test: a model with a prompt, a Python function, a program, an endpoint, or one of promptfoo's."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
     kind: JudgeKind = "compare"
@@ -128,7 +130,12 @@ class JudgeSpec(_Spec):
         pattern=r"^([\w.]+|[\w./ -]+\.py):[\w.]+$",
         description="module:function, or path/file.py:function in the study's folder",
     )
-    batch: int = Field(default=0, ge=0, le=1000, description="Most questions that a callable takes in a list; 0: one.")
+    batch: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        description="Most questions in one list for a callable (0: one), or in one start of promptfoo (0: 16).",
+    )
     exec: tuple[Annotated[str, Field(max_length=LONGEST_WORD)], ...] | None = Field(
         default=None,
         min_length=1,
@@ -137,10 +144,16 @@ class JudgeSpec(_Spec):
     )
     processes: int = Field(default=1, ge=1, le=64, description="How many processes of the program answer at a time.")
     http: HttpSpec | None = None
+    promptfoo: PromptfooSpec | None = None
     prompts: dict[str, Prompt] = Field(
         default={},
         description="Arm to prompt: builtin:NAME, or a file beside the study file. One that ends in .yaml or .json is "
         "a list of messages, each with role and content. Default: the built-in.",
+    )
+    test_prompts: dict[str, Prompt] = Field(
+        default={},
+        description="Test to prompt, where a test has one of its own: the texts of the test and their originals are "
+        "asked with it, so that verdicts of one prompt are compared.",
     )
     inputs: dict[str, str] = Field(
         default={},
@@ -158,14 +171,18 @@ class JudgeSpec(_Spec):
 
     @model_validator(mode="after")
     def _whole(self) -> "JudgeSpec":
-        if sum(made is not None for made in (self.model, self.callable, self.exec, self.http)) != 1:
-            raise ValueError("a judge has either a model, a callable, exec or http")
-        if self.batch and not self.callable:
-            raise ValueError("batch is for a callable; a model has a batch of its own")
+        if sum(made is not None for made in (self.model, self.callable, self.exec, self.http, self.promptfoo)) != 1:
+            raise ValueError("a judge has either a model, a callable, exec, http or promptfoo")
+        if self.model is not None and not ADAPTERS.get(self.model.adapter).judges:
+            raise ValueError("a simulated writer is no judge: adapter: simulated  has judges")
+        if self.batch and not (self.callable or self.promptfoo):
+            raise ValueError("batch is for a callable or promptfoo; a model has a batch of its own")
         if self.processes > 1 and not self.exec:
             raise ValueError("processes is for exec")
-        if (self.prompts or self.values) and self.model is None:
-            raise ValueError("a judge that is not a model renders its own prompt: leave prompts and values out")
+        if (self.prompts or self.test_prompts or self.values) and self.model is None:
+            raise ValueError(
+                "a judge that is not a model renders its own prompt: leave prompts, test_prompts and values out"
+            )
         if doubled := [name for name, count in Counter(self.inputs.values()).items() if count > 1]:
             raise ValueError(f"inputs: {doubled[0]!r} is named twice")
         self._check_command()
@@ -199,7 +216,14 @@ class JudgeSpec(_Spec):
             return self.model.adapter, self.model.name
         if self.exec is not None:
             return "program", shlex.join(self.exec)
+        if self.promptfoo is not None:
+            return "promptfoo", f"assertion {self.promptfoo.assertion} of {self.promptfoo.config}"
         return ("http", self.http.url) if self.http is not None else ("python", str(self.callable))
+
+    @property
+    def every_prompt(self) -> tuple[Prompt, ...]:
+        """The prompts of its arms, and those for tests."""
+        return (*self.prompts.values(), *self.test_prompts.values())
 
     @property
     def answer_field(self) -> str:

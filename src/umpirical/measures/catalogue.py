@@ -37,7 +37,7 @@ class MeasureSpec:
     """The kinds of judges it says something about; for others it is not computed."""
     protocols: tuple[str, ...] = ("datasheet",)
     """Names of the protocols whose runs it measures: `datasheet` (controlled stimuli), `stress` (tests on the user's
-    own data), that of a plugin, or EVERY_PROTOCOL."""
+    own data), `agent` (transcripts), that of a plugin, or EVERY_PROTOCOL."""
     between_arms: bool = False
     """It compares an arm with the baseline, so the baseline itself has none."""
     symbol: str = ""
@@ -125,6 +125,21 @@ MEASURES: Registry[MeasureSpec] = Registry(
         "shift-equivalence": "umpirical.measures.changes.shift_equivalence:SPEC",
         "flip-detection": "umpirical.measures.changes.flip_detection:SPEC",
         "right-on-both": "umpirical.measures.changes.right_on_both:SPEC",
+        "violation-detection": "umpirical.measures.policies.violation_detection:SPEC",
+        "false-alarm": "umpirical.measures.policies.false_alarm:SPEC",
+        "noticed-edit": "umpirical.measures.policies.noticed_edit:SPEC",
+        "policy-following": "umpirical.measures.policies.policy_following:SPEC",
+        "policy-blind-verdict": "umpirical.measures.policies.policy_blind_verdict:SPEC",
+        "policy-sensitivity": "umpirical.measures.policies.policy_sensitivity:SPEC",
+        "right-in-both-orders": "umpirical.measures.policies.right_in_both_orders:SPEC",
+        "wrong-in-both-orders": "umpirical.measures.policies.wrong_in_both_orders:SPEC",
+        "positional-preference": "umpirical.measures.policies.positional_preference:SPEC",
+        "one-order-preference": "umpirical.measures.policies.one_order_preference:SPEC",
+        "neither-order-preference": "umpirical.measures.policies.neither_order_preference:SPEC",
+        "policy-blind-preference": "umpirical.measures.policies.policy_blind_preference:SPEC",
+        "policy-reversal": "umpirical.measures.policies.policy_reversal:SPEC",
+        "one-policy-preference": "umpirical.measures.policies.one_policy_preference:SPEC",
+        "neither-policy-preference": "umpirical.measures.policies.neither_policy_preference:SPEC",
         "verdict-entropy": "umpirical.measures.repeats.verdict_entropy:SPEC",
         "modal-share": "umpirical.measures.repeats.modal_share:SPEC",
         "repeat-icc": "umpirical.measures.repeats.repeat_icc:SPEC",

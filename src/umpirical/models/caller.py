@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
 
 import stamina
 
@@ -22,7 +21,7 @@ from umpirical.models.pace import Pace
 from umpirical.models.recording import Recording
 from umpirical.models.requests import ChatRequest
 
-__all__ = ["RETRIED", "CallFailed", "Caller", "Connection", "Reply", "Retrying", "backoff"]
+__all__ = ["RETRIED", "CallFailed", "Caller", "Connection", "Reply", "Retrying", "backoff", "received_of"]
 
 # A retry is recorded with its response and shown as progress; a line on standard error for each would drown both.
 logging.getLogger("stamina").setLevel(logging.ERROR)
@@ -48,6 +47,10 @@ class Reply:
     """Reasoning that came with the answer: it is billed as output, and not kept."""
     sent: str = ""
     """Parameters as sent, as JSON, if they differ from those that the connection announces."""
+
+
+UNKNOWN = Usage()
+NO_REPLY = Reply("")
 
 
 class CallFailed(Exception):
@@ -157,27 +160,33 @@ class Caller:
 
     async def generate(self, request: ChatRequest, *, trial_id: str) -> Response:
         """Asks until there is an answer or another attempt would not help. A failure is a response too."""
-        call = _Call()
+        call, text, failure, detail = _Call(), None, None, ""
         try:
             reply = await self._persist(request, trial_id, call)
+            text = reply.text
         except CallFailed as failed:
-            answer = Response(trial_id, None, failed.kind, failed.detail)
-        else:
-            answer = Response(
-                trial_id,
-                reply.text,
-                finish_reason=reply.finish_reason,
-                logprobs=reply.logprobs,
-                served_by=reply.served_by,
-            )
-        answer = self._recording.keep(answer, request.decoding)
-        return replace(
-            answer,
-            sent=self._recording.repeated(call.sent or self._connection.parameters(request)),
-            served_by=f"{answer.served_by} {self._connection.client}".strip(),
-            price_table=self._meter.pricer.table,
-            **call.totals(),
+            reply, failure, detail = NO_REPLY, failed.kind, failed.detail
+        # Made once, with everything in it: to replace fields of a response takes longer than to make it.
+        whole = Response(
+            trial_id,
+            text,
+            failure,
+            detail,
+            reply.finish_reason,
+            call.usage,
+            reply.logprobs,
+            self._recording.repeated(call.sent or self._connection.parameters(request)),
+            reply.served_by,
+            (time.perf_counter() - call.start) * 1000,
+            call.attempts,
+            call.rate_limited,
+            call.cost,
+            self._meter.pricer.table,
+            call.asked_at,
         )
+        kept = self._recording.keep(whole, request.decoding)
+        served_by = f"{kept.served_by} {self._connection.client}".strip()
+        return kept if served_by == kept.served_by else replace(kept, served_by=served_by)
 
     async def close(self) -> None:
         await self._connection.close()
@@ -214,7 +223,7 @@ class Caller:
             reservation = await self._meter.reserve(request, attempts=self._connection.requests_per_attempt)
             start = time.perf_counter()
             reply = await self._connection.send(request, trial_id=trial_id)
-            usage, received, call.sent = reply.usage, _received(reply), reply.sent or call.sent
+            usage, received, call.sent = reply.usage, received_of(reply), reply.sent or call.sent
             if usage is None:
                 reservation.not_billed()
         except CallFailed as failed:
@@ -233,7 +242,8 @@ class Caller:
         return reply
 
 
-def _received(reply: Reply) -> Received:
+def received_of(reply: Reply) -> Received:
+    """Returns what came with a reply that is billed as output."""
     # Every protocol lists the alternatives of a token once, even if there are none.
     return Received(reply.text, reply.unread, reply.logprobs.count('"top_logprobs"'))
 
@@ -244,7 +254,7 @@ class _Call:
 
     attempts: int = 0
     rate_limited: int = 0
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = UNKNOWN
     cost: Decimal | None = Decimal(0)
     """None once the price of an attempt is unknown."""
     sent: str = ""
@@ -260,7 +270,7 @@ class _Call:
     def book(self, reservation: Reservation, usage: Usage, received: Received | None) -> None:
         """Charges a reply, for which the server did work."""
         cost = reservation.billed(usage, received)
-        self.usage = self.usage.plus(usage)
+        self.usage = usage if self.usage is UNKNOWN else self.usage.plus(usage)
         self.cost = None if cost is None or self.cost is None else self.cost + cost
 
     def let_go(self, reservation: Reservation | None) -> None:
@@ -268,14 +278,3 @@ class _Call:
         if reservation is not None and reservation.open:
             reservation.perhaps_billed()
             self.cost = None
-
-    def totals(self) -> dict[str, Any]:
-        """Returns what a response says of all attempts."""
-        return {
-            "usage": self.usage,
-            "latency_ms": (time.perf_counter() - self.start) * 1000,
-            "attempts": self.attempts,
-            "rate_limited": self.rate_limited,
-            "cost": self.cost,
-            "asked_at": self.asked_at,
-        }

@@ -17,10 +17,11 @@ from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.responses import Usage
 from umpirical.models.requests import ChatRequest
 from umpirical.models.tokens import can_be_read_as, fewest_tokens, most_tokens
-from umpirical.store.budget import Booked, Lease
+from umpirical.store.budget import Booked, Lease, Lending
 
 __all__ = [
     "FREE",
+    "BatchMoney",
     "BoundBroken",
     "CapReached",
     "FreePricer",
@@ -85,7 +86,7 @@ class Ledger:
     With a lease, the budget is shared with all processes and outlives them. Without one, it is this ledger's alone.
     """
 
-    def __init__(self, cap: Decimal | None = None, *, lease: Lease | None = None) -> None:
+    def __init__(self, cap: Decimal | None = None, *, lease: Lending | None = None) -> None:
         self.cap = cap
         """The budget: what may ever be booked, whoever books it."""
         self.spent = Decimal(0)
@@ -100,7 +101,8 @@ class Ledger:
         self._in_flight = 0
         self._stop: CapReached | None = None
         self._waiting: set[asyncio.Future[None]] = set()
-        self._lease = lease
+        self.lease = lease
+        self._beside: dict[int | str, Bill] = {}
         self._limit = cap if lease is None else Decimal(0)
         """The most that `spent` and `reserved` may come to: the cap, or what the lease holds."""
         self._at_cap = False
@@ -111,7 +113,15 @@ class Ledger:
 
     @property
     def bill(self) -> Bill:
-        """What was spent here."""
+        """What was spent here, and by processes that ask together with this one."""
+        return Bill.sum([self._own_bill, *self._beside.values()])
+
+    def spent_beside(self, other: int | str, bill: Bill) -> None:
+        """Takes note of what another process, or a batch, has spent, which has a lease of its own."""
+        self._beside[other] = bill
+
+    @property
+    def _own_bill(self) -> Bill:
         return Bill(
             self._billed, self.spent - self._billed, self._billed_calls, self._uncertain_calls, dict(self._faults)
         )
@@ -125,7 +135,7 @@ class Ledger:
         while self._stop is not None or not self._fits(worst):
             if self._stop is not None:
                 raise self._stop
-            if self._lease is not None and not (self._at_cap and self._in_flight):
+            if self.lease is not None and not (self._at_cap and self._in_flight):
                 await self._renewed(worst)
                 if self._fits(worst):
                     continue
@@ -140,7 +150,7 @@ class Ledger:
                 self._waiting.discard(waiter)
         self.reserved += worst
         self._in_flight += 1
-        if self._lease is not None and worst and not self._at_cap and self._renewing is None:
+        if self.lease is not None and worst and not self._at_cap and self._renewing is None:
             # Renewed while there is still room for half of what is in flight, so that no call waits for the disk.
             assert self._limit is not None  # noqa: S101  # it has a lease
             if 2 * (self._limit - self.spent - self.reserved) < self.reserved:
@@ -162,10 +172,15 @@ class Ledger:
             if not waiter.done():
                 waiter.set_result(None)
 
+    def check(self) -> None:
+        """Raises if nothing more may be sent."""
+        if self._stop is not None:
+            raise self._stop
+
     def close(self) -> None:
         """Books what was spent, and gives back the rest of the lease. May be called more than once."""
-        if self._lease is not None:
-            self._lease.close(self.bill)
+        if self.lease is not None:
+            self.lease.close(self._own_bill)
 
     def _blame(self, faults: tuple[BillingFault, ...], worst: Decimal, billed: Decimal) -> None:
         self._faults.update(faults)
@@ -200,7 +215,7 @@ class Ledger:
         return self._renewing
 
     async def _renewal(self) -> None:
-        assert self._lease is not None  # noqa: S101  # it is renewed
+        assert self.lease is not None  # noqa: S101  # it is renewed
         assert self._limit is not None  # noqa: S101  # likewise
         try:
             # Calls go on meanwhile, as far as the lease allows: so it never shrinks before its end.
@@ -208,14 +223,14 @@ class Ledger:
             busy = self.reserved + self._wanted
             want = max(least, self.spent + 2 * busy)
             held, self.elsewhere = await asyncio.to_thread(
-                self._lease.renew, self.bill, least=least, want=want, cap=self.cap
+                self.lease.renew, self._own_bill, least=least, want=want, cap=self.cap
             )
             self._limit, self._at_cap = held, held < want
         finally:
             self._renewing = None
 
     def _reached(self, worst: Decimal) -> CapReached:
-        booked = Booked(Bill.sum([self.elsewhere.bill, self.bill]), self.elsewhere.held)
+        booked = Booked(Bill.sum([self.elsewhere.bill, self._own_bill]), self.elsewhere.held)
         return CapReached(
             f"the next call may cost up to ${worst:.6f}, and {booked_line(booked, self.cap)}",
             fix="run the same command with a higher --max-cost to go on",
@@ -229,7 +244,7 @@ def booked_line(booked: Booked, cap: Decimal | None) -> str:
     if bill.uncertain:
         parts.append(f"${bill.uncertain:.4f} uncertain")
     if booked.held:
-        parts.append(f"${booked.held:.4f} held by processes that run or were killed")
+        parts.append(f"${booked.held:.4f} held by batches at a provider, or by processes that run or were killed")
     of = "" if cap is None else f" of the budget of ${cap}"
     detail = f": {', '.join(parts)}" if len(parts) > 1 else ""
     return f"${booked.total:.4f}{of} is booked{detail}"
@@ -308,6 +323,62 @@ class Reservation:
         if self.open:
             self.open = False
             self.ledger.settle(self.worst, amount, faults=faults)
+
+
+class BatchMoney:
+    """The money of one batch: held at its worst case from before it is sent until its results are read.
+
+    Out of a durable budget it is held by a lease of the batch's own, which another process may settle.
+    """
+
+    def __init__(self, ledger: Ledger, name: str) -> None:
+        self._ledger, self._name = ledger, name
+        # Only the process that leads has a lease of the study itself, and only that one writes batches.
+        self._lease = ledger.lease.of_batch(name) if isinstance(ledger.lease, Lease) else None
+        self._held = Decimal(0)
+        self._others = Booked()
+
+    async def hold(self, worst: Decimal) -> Decimal:
+        """Holds as much of `worst` as the budget has room for, and returns how much that is.
+
+        What is held already, by a process that was killed, counts. Holding less later gives the rest back.
+        """
+        if not worst:
+            return worst
+        if self._lease is not None:
+            held, self._others = await asyncio.to_thread(
+                self._lease.renew, Bill(), least=Decimal(0), want=worst, cap=self._ledger.cap
+            )
+            if not self._ledger.bill.total and not self._ledger.elsewhere.total:
+                # Before this command has spent anything; later, its own batches would be among the others.
+                self._ledger.elsewhere = self._others
+            return max(held, Decimal(0))
+        self.settle(Bill())
+        cap, booked = self._ledger.cap, self._ledger.spent + self._ledger.reserved
+        self._held = worst if cap is None else max(Decimal(0), min(worst, cap - booked))
+        if self._held:
+            await self._ledger.reserve(self._held)
+        return self._held
+
+    def settle(self, bill: Bill) -> None:
+        """Books what the batch cost, and gives back the rest."""
+        if self._lease is not None:
+            self._lease.settle(bill)
+        elif self._held:
+            self._ledger.settle(self._held, bill.total, faults=tuple(bill.faults))
+            self._held = Decimal(0)
+            return
+        self._ledger.spent_beside(self._name, bill)
+
+    def reached(self, worst: Decimal) -> CapReached:
+        """Returns the error for an entry that there is no room for."""
+        ledger = self._ledger
+        # With a lease, all that this command has booked is in the budget, too.
+        booked = Booked(ledger.bill, ledger.reserved) if self._lease is None else self._others
+        return CapReached(
+            f"the next entry of a batch may cost up to ${worst:.6f}, and {booked_line(booked, self._ledger.cap)}",
+            fix="run the same command with a higher --max-cost to go on",
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,13 @@
-"""Pace: how many calls are in flight. Starts low, grows while the server keeps up, shrinks when it pushes back."""
+"""Pace: how many calls are in flight. Starts low, grows while the server keeps up, shrinks when it pushes back.
+
+Processes that ask one server together have a pace each. If the server pushes one of them back, all of them shrink.
+"""
 
 import asyncio
 import time
 from collections import deque
+
+from umpirical.models.push_backs import Others
 
 __all__ = ["Pace"]
 
@@ -17,13 +22,20 @@ NEVER_SLOW = 0.25
 
 SMOOTHING = 0.1
 
+FIRST = 8
+"""Calls in flight at first, by all processes together."""
+
 
 class Pace:
     """A limit on calls in flight that finds its own value, up to `most`. For one event loop."""
 
-    def __init__(self, most: int, *, first: int = 8) -> None:
+    def __init__(self, most: int, *, first: int = FIRST, others: Others | None = None) -> None:
+        """`others` are the processes that ask the same server."""
         self.most = most
-        self.limit = float(min(first, most))
+        self._others, self._heard = others, 0
+        self._step = 1 / others.places if others else 1.0
+        self._shrunk_at = float("-inf")
+        self.limit = float(min(max(1, int(first * self._step)), most))
         self.in_flight = 0
         self.pushed_back = 0
         """How often the server asked for less: 429s and 503s."""
@@ -37,7 +49,7 @@ class Pace:
 
     async def enter(self) -> int:
         """Waits for a place; returns a mark of the limit that was in force."""
-        while self.in_flight >= int(self.limit) or time.monotonic() < self._resume_at:
+        while self._must_wait():
             waiter = asyncio.get_running_loop().create_future()
             self._waiting.append(waiter)
             try:
@@ -47,6 +59,11 @@ class Pace:
                 raise
         self.in_flight += 1
         return self._changes
+
+    def _must_wait(self) -> bool:
+        if self._others is not None:
+            self._listen(self._others)
+        return self.in_flight >= int(self.limit) or time.monotonic() < self._resume_at
 
     def leave(self, *, latency: float | None = None) -> None:
         """Gives a place back. `latency` is that of an answer; None if there was none."""
@@ -59,10 +76,26 @@ class Pace:
         """Lowers the limit because the server asked for less; only once for calls sent under the same limit."""
         self.pushed_back += 1
         if retry_after:
-            self._pause(retry_after)
+            self._pause(time.monotonic() + retry_after)
         if mark == self._changes:
-            self._doubling = False
-            self._change(max(1.0, self.limit * SHRINK))
+            self._shrink()
+            if self._others is not None:
+                self._others.tell(self._resume_at)
+
+    def _listen(self, others: Others) -> None:
+        """Shrinks if another process was pushed back, unless this one was for the same reason a moment ago."""
+        times, resume_at = others.heard()
+        if times == self._heard:
+            return
+        self._heard = times
+        self._pause(resume_at)
+        if time.monotonic() - self._shrunk_at > self._latency:
+            self._shrink()
+
+    def _shrink(self) -> None:
+        self._doubling = False
+        self._shrunk_at = time.monotonic()
+        self._change(max(1.0, self.limit * SHRINK))
 
     def _answered(self, latency: float) -> None:
         self._latency += SMOOTHING * (latency - self._latency) if self._latency else latency
@@ -70,19 +103,18 @@ class Pace:
         self._since_change += 1
         keeps_up = self._latency <= max(NEVER_SLOW, SLOW * self._best)
         if self._since_change >= self.limit and self.limit < self.most and keeps_up:
-            self._change(min(float(self.most), self.limit * 2 if self._doubling else self.limit + 1))
+            self._change(min(float(self.most), self.limit * 2 if self._doubling else self.limit + self._step))
 
     def _change(self, limit: float) -> None:
         self.limit = limit
         self._since_change = 0
         self._changes += 1
 
-    def _pause(self, seconds: float) -> None:
+    def _pause(self, until: float) -> None:
         """Lets no call start before the time that the server named."""
-        until = time.monotonic() + seconds
         if until > self._resume_at:
             self._resume_at = until
-            asyncio.get_running_loop().call_later(seconds + 0.001, self._wake)
+            asyncio.get_running_loop().call_later(max(0.0, until - time.monotonic()) + 0.001, self._wake)
 
     def _wake(self) -> None:
         free = int(self.limit) - self.in_flight

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UNPRICED",
+    "BatchPricer",
     "KnownPrice",
     "PricedModel",
     "Rate",
@@ -39,6 +40,7 @@ __all__ = [
     "TablePricer",
     "TokenPrices",
     "UnpricedPricer",
+    "batch_pricer",
     "known_prices",
     "near_names",
     "no_price",
@@ -75,6 +77,10 @@ RESOLD = {
     ("openai", "azure"): "azure",
 }
 """One company's models on another's cloud, as in anthropic/bedrock/NAME: the cloud sends the bill."""
+
+BATCH_SHARES = {"anthropic": Decimal("0.5"), "openai": Decimal("0.5")}
+"""What a token costs in a batch, as a share of its price: "all usage is charged at 50% of the standard API prices"
+(Anthropic's guide to message batches), "50% lower costs" (OpenAI's guide to the Batch API). genai-prices has none."""
 
 MOCK = "mockllm"
 """Inspect's own simulated models."""
@@ -199,6 +205,35 @@ class UnpricedPricer:
 
 
 UNPRICED = UnpricedPricer()
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPricer:
+    """The price of a model's batches: a known share of its price or, where none is known, the whole."""
+
+    single: Pricer
+    """The price of its single calls."""
+    share: Decimal | None
+
+    @property
+    def table(self) -> str:
+        if self.share is None:
+            return f"{self.single.table}, as for single calls: no batch price is known"
+        return f"{self.single.table}, {self.share:%} of it in batches"
+
+    def cost(self, usage: Usage) -> Decimal | None:
+        cost = self.single.cost(usage)
+        return None if cost is None else cost * (self.share or 1)
+
+    def worst(self, request: ChatRequest) -> Decimal:
+        return self.single.worst(request) * (self.share or 1)
+
+
+def batch_pricer(single: Pricer) -> Pricer:
+    """Returns the price of a model's batches. A price that a person gave is used as it is."""
+    if single in (FREE, UNPRICED):
+        return single
+    return BatchPricer(single, BATCH_SHARES.get(single.provider) if isinstance(single, TablePricer) else None)
 
 
 def parse_price(text: str) -> tuple[str, TokenPrices]:

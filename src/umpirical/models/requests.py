@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Literal, Protocol
 
 from pydantic import ConfigDict, Field
@@ -56,8 +57,15 @@ class ChatRequest:
             "model": self.model,
             "messages": [[message.role, message.content] for message in self.messages],
             "decoding": dict(self.decoding.sent()),
-            "answer_schema": json.loads(self.answer_schema) if self.answer_schema else None,
+            "answer_schema": _parsed(self.answer_schema) if self.answer_schema else None,
         }
+
+
+# All questions of a judge have the same few.
+@lru_cache(maxsize=64)
+def _parsed(schema: str) -> Json:
+    parsed: Json = json.loads(schema)
+    return parsed
 
 
 class Model(Protocol):

@@ -18,8 +18,8 @@ class PriceSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    input: Decimal = Field(ge=0)
-    output: Decimal = Field(ge=0)
+    input: Decimal = Field(ge=0, description="US dollars for a million tokens that are sent.")
+    output: Decimal = Field(ge=0, description="US dollars for a million tokens that come back.")
 
 
 def _known_adapters(schema: dict[str, Any]) -> None:
@@ -33,13 +33,17 @@ class ModelSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     adapter: str = Field(
-        description="How it is reached: openai-compatible, inspect, simulated, or a plugin's.",
+        description="How it is reached: openai-compatible, anthropic, inspect, simulated, simulated-writer, or a "
+        "plugin's.",
         json_schema_extra=_known_adapters,
     )
     name: str = Field(
-        description="The model's name on its server; provider and model for inspect; or a simulated judge's profile."
+        description="The model's name on its server; provider and model for inspect; a simulated judge's profile; or "
+        "generator or validator, of simulated writers."
     )
-    base_url: str | None = Field(default=None, description="Of an OpenAI-compatible server: http://127.0.0.1:8000/v1")
+    base_url: str | None = Field(
+        default=None, description="Of the server: http://127.0.0.1:8000/v1, or https://api.anthropic.com for anthropic."
+    )
     api_key_env: str | None = Field(default=None, description="Environment variable that holds the key.")
     price: Literal["free"] | PriceSpec | None = Field(
         default=None, description="Only where no price is known: free for a server of your own, or dollars per million."

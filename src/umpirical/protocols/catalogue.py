@@ -15,6 +15,8 @@ PROTOCOLS: Registry[Protocol[Any, Any]] = Registry(
     "protocols",
     {
         "datasheet": "umpirical.protocols.datasheet.protocol:DATASHEET",
+        # Before the protocol of any other data: the first that can start a study of a file does.
+        "agent": "umpirical.protocols.agent.protocol:AGENT",
         "stress": "umpirical.protocols.stress.protocol:STRESS",
     },
     noun="protocol",

@@ -48,8 +48,8 @@ class Checked:
     notes: list[str] = field(default_factory=list)
     """Remarks that prevent nothing."""
     gates: list[GateResult] = field(default_factory=list)
-    stimuli: Sequence[Stimulus] = ()
-    """The stimuli that judges would be asked about."""
+    stimuli: Iterable[Stimulus] = ()
+    """The stimuli that judges would be asked about; they can be iterated over again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Functions that protocols share for writing a new study file."""
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.study import STUDY_FILE
 
-__all__ = ["new_study_file", "quoted", "quoted_list", "scalar", "study_name"]
+__all__ = ["new_study_file", "path_from", "quoted", "quoted_list", "scalar", "study_name"]
 
 _PLAIN = re.compile(r"[A-Za-z_/][\w./-]*", re.ASCII)
 _NO_TEXT = frozenset({"true", "false", "null"})
@@ -19,6 +20,12 @@ def new_study_file(folder: Path) -> Path:
     if file.exists():
         raise UsageError(f"{file} already exists", fix="choose another folder, or edit that file")
     return file
+
+
+def path_from(folder: Path, data: Path) -> str:
+    """Returns the path relative to the study file if the two are close, so that both can be moved; else in full."""
+    data, folder = data.resolve(), folder.resolve()
+    return os.path.relpath(data, folder) if data.is_relative_to(folder.parent) else str(data)
 
 
 def study_name(folder: Path) -> str:

@@ -49,6 +49,8 @@ class MadeCounts:
     """Who validated, and how many had to agree."""
     levels: dict[str, str] = field(default_factory=dict)
     """For a test that writes new texts for each level: how many were written, and why not more."""
+    sources: str = ""
+    """For such a test, if every original is to have texts of every level: how many have."""
     reviewed: int = 0
     """Generated texts that at least one person decided on."""
     edited: int = 0
@@ -61,17 +63,24 @@ class MadeCounts:
     """Nobody has decided on them, not enough people have, or they disagree."""
     left_out: int = 0
     """Undecided texts that the study's policy keeps out of the set."""
+    by_fallback: int = 0
+    """Generated texts on which the fallback validator was asked at least once."""
+    simulated: int = 0
+    """Generated texts that a program wrote in a generator's place, for a rehearsal."""
 
     def as_json(self) -> dict[str, Json]:
         """Leaves out the review counts if there was no review, so that such a set keeps its old digest."""
         counts: dict[str, Json] = asdict(self)
-        if not any(counts[name] for name in BY_PEOPLE):
-            return {name: count for name, count in counts.items() if name not in BY_PEOPLE}
-        return counts
+        unused = set() if any(counts[name] for name in BY_PEOPLE) else set(BY_PEOPLE)
+        unused |= {name for name in LATER if not counts[name]}
+        return {name: count for name, count in counts.items() if name not in unused}
 
 
 BY_PEOPLE = ("reviewed", "edited", "relabelled", "rejected_by_review", "undecided", "left_out")
 """What a review adds to the counts."""
+
+LATER = ("by_fallback", "simulated", "sources")
+"""What is left out where there is nothing to say, so that older sets keep their digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +109,8 @@ class Written:
     made: Mapping[str, MadeCounts]
     failures: Mapping[tuple[str, str], int]
     """How many calls failed for commissions that are still open, by kind and detail."""
+    more: bool = False
+    """Whether other texts can be written only now, from these."""
 
     @property
     def open(self) -> int:

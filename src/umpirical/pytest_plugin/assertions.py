@@ -16,14 +16,14 @@ from umpirical.api.studies import JudgeEntry, datasheet_study
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UmpiricalError, UsageError
 from umpirical.protocols.protocol import Documents
-from umpirical.pytest_plugin.outcomes import FINDINGS, Finding, Outcome, end_test
+from umpirical.pytest_plugin.outcomes import FINDINGS, Finding, Reliability, end_test
 from umpirical.pytest_plugin.settings import Settings
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, LimitRecord
 from umpirical.store.lock import one_at_a_time
 from umpirical.store.snapshots import started
 from umpirical.study.run import finished_run, plan_runs
-from umpirical.study.trust import agree_to_all, agree_to_none
+from umpirical.study.trust import agree_if
 from umpirical.text.inert import inert
 
 __all__ = ["JudgeAssertions"]
@@ -178,7 +178,7 @@ class _Asking:
         return datasheet_study(
             [self.judge],
             Path(said["folder"]),
-            agree=agree_to_all if said.get("trust") else agree_to_none,
+            agree=agree_if(trust=bool(said.get("trust"))),
             entry=JudgeEntry(**{each.name: said.get(each.name) for each in fields(JudgeEntry)}),
             **{name: value for name, value in said.items() if name in taken},
         )
@@ -208,7 +208,7 @@ def _ignored_by_git(folder: Path) -> None:
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
-def _outcome(held: Report[Any], *, strict: bool) -> Outcome:
+def _outcome(held: Report[Any], *, strict: bool) -> Reliability:
     verdict = held.decision or "not-enough-data"
     if verdict == "use-with-limits" and strict:
         missed = any(limit.verdict == "FAIL" for limit in _own_limits(held))
@@ -233,7 +233,7 @@ def _own_limits(held: Report[Any]) -> Sequence[LimitRecord]:
     return [limit for limit in held.record.limits if limit.arm == own]
 
 
-def _deciding(held: Report[Any], outcome: Outcome) -> Iterator[str]:
+def _deciding(held: Report[Any], outcome: Reliability) -> Iterator[str]:
     """Yields the limits that decide, each with its figure and interval; what fails first."""
     states = {"not reliable": ("broken",), "inconclusive": ("open",)}.get(outcome, ())
     limits = [limit for limit in _own_limits(held) if limit.essential and limit.state in states]
@@ -256,7 +256,7 @@ def _deciding(held: Report[Any], outcome: Outcome) -> Iterator[str]:
         yield "the run is incomplete"
 
 
-def _ways_on(size: str, outcome: Outcome) -> Iterator[str]:
+def _ways_on(size: str, outcome: Reliability) -> Iterator[str]:
     """Yields what would settle an inconclusive test."""
     if outcome == "inconclusive" and size != LARGEST:
         yield f"more data may settle it: size={LARGEST!r}"

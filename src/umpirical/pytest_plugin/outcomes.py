@@ -4,16 +4,16 @@ from typing import Literal, NamedTuple, NoReturn
 
 import pytest
 
-__all__ = ["FINDINGS", "RAISED", "Finding", "Outcome", "end_test"]
+__all__ = ["FINDINGS", "RAISED", "Finding", "Reliability", "end_test"]
 
-Outcome = Literal["reliable", "not reliable", "inconclusive", "not measured"]
+Reliability = Literal["reliable", "not reliable", "inconclusive", "not measured"]
 """`not measured`: the judge could not be asked, or nobody agreed to the price."""
 
 
 class Finding(NamedTuple):
     """What was found about one judge."""
 
-    outcome: Outcome
+    outcome: Reliability
     headline: str
     """Judge, decision and policy, in one line."""
     reason: str
@@ -25,11 +25,11 @@ class Finding(NamedTuple):
 FINDINGS = pytest.StashKey[list[dict[str, str]]]()
 """Findings, as plain data, of the phase of a test that has no report yet."""
 
-RAISED = pytest.StashKey[dict[int, tuple[BaseException, Outcome]]]()
+RAISED = pytest.StashKey[dict[int, tuple[BaseException, Reliability]]]()
 """What assertions of a test have raised, by its id, and the outcome that it stands for. Kept, so that no id recurs."""
 
 
-def end_test(item: pytest.Item, outcome: Outcome, reason: str, *, inconclusive: str) -> NoReturn:
+def end_test(item: pytest.Item, outcome: Reliability, reason: str, *, inconclusive: str) -> NoReturn:
     """Ends a test. `inconclusive` is how an inconclusive one counts: as a failure, as skipped, or as an xfail.
 
     Raises Failed, Skipped or XFailed.

@@ -50,6 +50,7 @@ def judge_record(run: Run, reading: Reading) -> JudgeRecord:
         answer_schema=build_reader(spec).schema() if spec.answer.shape in ("", "field") else "",
         capabilities=spec.capabilities.as_dict(),
         prompts=prompts,
+        test_prompts={test: prompt_text(prompt) for test, prompt in spec.test_prompts.items()},
         scale=_scale(spec),
         grades=len(spec.scale.labels) or None if spec.scale else None,
     )

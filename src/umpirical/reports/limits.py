@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from typing import Literal
 
+from umpirical.reports import numbers
 from umpirical.reports.forecast import units_to_settle
 from umpirical.reports.left_out import worst_ends
-from umpirical.reports.record import EstimateRecord, LimitVerdict, MeasureRecord
+from umpirical.reports.record import EstimateRecord, LimitRecord, LimitState, LimitVerdict, MeasureRecord
 
 __all__ = [
     "FALSE_PREFERENCES",
@@ -20,6 +21,7 @@ __all__ = [
     "Held",
     "Leaning",
     "hold",
+    "limit_record",
     "units_needed",
     "verdict_of",
 ]
@@ -74,6 +76,61 @@ def hold(
     if verdict == "INCONCLUSIVE" and not unanswered:
         needed = _needed(estimate, least, most, forecast)
     return Held("INCONCLUSIVE" if unanswered else verdict, leaning, needed, unanswered)
+
+
+def limit_record(  # noqa: PLR0913  # the parts of a limit, each by its name
+    name: str,
+    measure: MeasureRecord | None,
+    *,
+    arm: str,
+    kind: Literal["at_most", "at_least"],
+    value: float,
+    essential: bool,
+    count_missing: bool,
+) -> LimitRecord:
+    """Holds a measure against a limit. One that is missing or undefined neither meets it nor breaks it."""
+    title, stratum = (measure.title, measure.stratum) if measure else (name, "")
+    known = LimitRecord(
+        measure=name,
+        title=title,
+        arm=arm,
+        stratum=stratum,
+        essential=essential,
+        kind=kind,
+        value=value,
+        verdict="N/A",
+        why="not measured",
+    )
+    if measure is None:
+        return known
+    estimate = measure.result
+    if not isinstance(estimate, EstimateRecord):
+        return known.model_copy(update={"why": estimate.reason})
+    least, most = (value, None) if kind == "at_least" else (None, value)
+    held = hold(estimate, least, most, forecast=units_needed(measure), count_missing=count_missing)
+    seen = f"{numbers.measured_value(measure, estimate)} {numbers.measured_interval(measure, estimate.interval)}"
+    states: dict[LimitVerdict, LimitState] = {"PASS": "met", "FAIL": "broken"}
+    return known.model_copy(
+        update={
+            "verdict": held.verdict,
+            "state": states.get(held.verdict, "open"),
+            "needed": held.needed,
+            "more_needed": None if held.needed is None else held.needed - estimate.denominator,
+            "unit": estimate.unit,
+            "unanswered": held.unanswered,
+            "why": f"{seen} against {numbers.limit(kind, value)}: {_words(held)}",
+        }
+    )
+
+
+def _words(held: Held) -> str:
+    if held.unanswered:
+        return "inside, but not with all that has no verdict counted the worst way"
+    return {
+        "PASS": "the whole interval is inside",
+        "FAIL": "the whole interval is outside",
+        "INCONCLUSIVE": "the interval holds the limit",
+    }[held.verdict]
 
 
 def verdict_of(ends: tuple[float, float], least: float | None, most: float | None) -> LimitVerdict:

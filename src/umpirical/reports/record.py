@@ -142,8 +142,16 @@ class JudgeRecord(Strict):
     answer_schema: str
     capabilities: dict[str, bool]
     prompts: dict[str, str] = Field(default={}, description="The prompt template of each arm.")
+    test_prompts: dict[str, str] = Field(default={}, description="Those for single tests; left out if there is none.")
     scale: str = Field(default="", description="What a `grade` judge may answer, in words.")
     grades: int | None = Field(default=None, description="How many grades there are; null on a scale of numbers.")
+
+    # The return type is not named: pydantic would take it for the schema of the whole.
+    @model_serializer(mode="wrap")
+    def _as_known(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202
+        known: dict[str, Any] = handler(self)
+        # Most judges have none, and their records stay as they were.
+        return {name: each for name, each in known.items() if each or name != "test_prompts"}
 
 
 class RevisionRecord(Strict):

@@ -132,7 +132,7 @@ def read_judgments(
     """
     opened = snapshot(run.store) if now is None else nullcontext(now)
     with opened as responses_now, building(run.folder / "judgments.parquet") as path:
-        reading, scale, read = Reading(path), run.judge.scale, reader_of(run.judge)
+        reading, read = Reading(path), reader_of(run.judge)
         reasoning = ReasoningCheck(build_reader(run.judge))
         state = hashlib.sha256()
         with row_writer(path, judgment_schema(facts.columns)) as write:
@@ -151,6 +151,7 @@ def read_judgments(
                         reading.reasons.add(trial, stimulus, outcome, reasoned)
                     seen(trial, stimulus, outcome, response)
                     found = None if reasoned is None else reasoned.finding
+                    scale = trial.presentation.scale(run.judge.scale)
                     rows.append(judgment_row(trial, stimulus, outcome, scale, facts, reasoning=found))
                 write(rows)
         reading.responses_sha256 = state.hexdigest()

@@ -1,127 +1,36 @@
-"""The local executor: one process, one event loop, and as many calls in flight as requested."""
+"""The local executor: this machine, in one process or in several, with as many calls in flight as requested."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 
-from umpirical.domain.errors import StoreError
-from umpirical.domain.judgments import Failed
-from umpirical.domain.stimuli import Stimulus
-from umpirical.domain.trials import Trial
-from umpirical.judges.judge import Judge, Request, prompt_id
 from umpirical.models.adapters.catalogue import Calling
+from umpirical.runs.asking import GIVE_UP_AFTER, ask_shards
 from umpirical.runs.call import CallSpec
 from umpirical.runs.executor import Receipt, Watcher
 from umpirical.runs.loop import run_on_loop
-from umpirical.runs.plan import request_for
-from umpirical.runs.recorder import OpenShard, Recorder
-from umpirical.runs.workers import Workers
-from umpirical.store.journal import Journal
-from umpirical.store.reuse import reused_answers
+from umpirical.runs.processes import ask_together
+from umpirical.runs.together import Together, why_alone
+from umpirical.store.batches import refuse_in_flight
 from umpirical.store.runs import RunStore
-from umpirical.store.snapshots import RunSnapshot
 
 __all__ = ["LocalExecutor"]
 
 
 class LocalExecutor:
-    """Asks in this process. If killed, it loses at most the calls in flight and the commit in progress."""
+    """Asks on this machine. If killed, it loses at most the calls in flight and the commits in progress."""
 
-    def __init__(self, calling: Calling, *, give_up_after: int = 50) -> None:
+    def __init__(self, calling: Calling, *, give_up_after: int = GIVE_UP_AFTER) -> None:
         """`give_up_after` has the same meaning as in `Workers`."""
         self._calling = calling
         self._give_up_after = give_up_after
 
     def run(self, shards: Sequence[int], call: CallSpec, store: RunStore, watcher: Watcher) -> list[Receipt]:
+        calling, give_up_after = self._calling, self._give_up_after
+        # A process without a shard, or without a call, would have nothing to do.
+        processes = min(calling.processes, len(shards), calling.concurrency)
         with store.locked():
             store.tidy()
-            return run_on_loop(self._run(shards, call, store, watcher))
-
-    async def _run(self, shards: Sequence[int], call: CallSpec, store: RunStore, watcher: Watcher) -> list[Receipt]:
-        judge = call.open_judge(self._calling)
-        workers = Workers(
-            1 if judge.capabilities.stateful else self._calling.concurrency,
-            give_up_after=self._give_up_after,
-            fix="make sure that the judge answers, then run the same command again",
-        )
-        recorder = Recorder(store, workers.count)
-        questions = _questions(shards, call, store, recorder, watcher)
-        receipts: list[Receipt] = []
-        try:
-            await workers.work_through(questions, _Asking(judge, recorder, watcher, workers).ask)
-        finally:
-            questions.close()
-            # Also on Ctrl-C: answers are paid for, so they are kept.
-            receipts = recorder.close()
-            await judge.close()
-        return receipts
-
-
-_Question = tuple[OpenShard, Trial, Stimulus]
-
-
-def _questions(
-    shards: Sequence[int], call: CallSpec, store: RunStore, recorder: Recorder, watcher: Watcher
-) -> Generator[_Question, None, None]:
-    """Yields every trial without an answer, in the order of the plan. All workers draw from this one generator."""
-    stimuli, journal = call.stimulus_set, store.open_journal()
-    try:
-        for number in shards:
-            shard, pending = _open_shard(number, RunSnapshot(store, journal), journal, watcher)
-            if shard is None:
-                continue
-            if not pending:
-                recorder.record(shard, None)
-            for trial, part in pending:
-                yield shard, trial, stimuli.part(part)[trial.stimulus_id]
-    finally:
-        journal.close()
-
-
-def _open_shard(
-    number: int, before: RunSnapshot, journal: Journal, watcher: Watcher
-) -> tuple[OpenShard | None, list[tuple[Trial, int]]]:
-    """Returns a shard and what is left to ask in it; (None, []) if it is complete."""
-    store = before.store
-    plan, elsewhere = list(store.plan_shard(number)), store.asked_elsewhere(number)
-    # Several stimuli may share one question; it is asked once, in the first shard that has it.
-    asked = {trial.id: (trial, part) for trial, part in reversed(plan) if trial.id not in elsewhere}
-    generation = before.next_generation(number)
-    if generation and sum(receipt.answered for receipt in before.receipts(number)) == len(asked):
-        watcher.resumed(len(plan))
-        return None, []
-    answered = {trial_id for trial_id, response in before.responses(number).items() if response.failure is None}
-    if generation == 0 and (reused := [a for a in reused_answers(store, number) if a.trial_id in asked]):
-        # They go into the journal, where they are sealed with the rest; existing entries stay as they are.
-        journal.commit((number, 0, response) for response in reused)
-        answered.update(response.trial_id for response in reused)
-    pending = [entry for trial_id, entry in reversed(asked.items()) if trial_id not in answered]
-    watcher.resumed(len(plan) - len(pending))
-    if generation and not pending:
-        return None, []
-    return OpenShard(number, generation, len(pending)), pending
-
-
-class _Asking:
-    """The state that the workers share."""
-
-    def __init__(self, judge: Judge, recorder: Recorder, watcher: Watcher, workers: Workers) -> None:
-        self._judge, self._recorder, self._watcher, self._workers = judge, recorder, watcher, workers
-        self._checked: set[int] = set()
-
-    async def ask(self, question: _Question) -> None:
-        shard, trial, stimulus = question
-        request = request_for(self._judge, stimulus, trial.presentation)
-        self._check_plan(shard, trial, request)
-        response = await self._judge.ask(request, trial_id=trial.id)
-        self._recorder.record(shard, response)
-        outcome = self._judge.read(response, trial.presentation)
-        self._watcher.settled(outcome, response)
-        await self._recorder.keep_up()
-        self._workers.settled(f"{outcome.kind}: {outcome.detail}" if isinstance(outcome, Failed) else None)
-
-    def _check_plan(self, shard: OpenShard, trial: Trial, request: Request) -> None:
-        """Checks that what is sent is what was planned; once per shard, since the run's id covers what decides it."""
-        if shard.number in self._checked:
-            return
-        self._checked.add(shard.number)
-        if prompt_id(request) != trial.prompt_id:
-            raise StoreError("the judge or its stimuli have changed since the run was planned", fix="start a fresh run")
+            refuse_in_flight(store.folder)
+            if processes > 1 and not why_alone(call, calling):
+                together = Together(tuple(shards), call, store, calling, processes, give_up_after)
+                return run_on_loop(ask_together(together, watcher))
+            return run_on_loop(ask_shards(shards, call, store, watcher, calling=calling, give_up_after=give_up_after))

@@ -6,6 +6,7 @@ not interfere with it.
 """
 
 import asyncio
+import atexit
 import os
 import threading
 from collections.abc import Callable, Coroutine
@@ -44,6 +45,10 @@ STOPPER: ContextVar[Stopper | None] = ContextVar("umpirical_stopper", default=No
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 _thread: threading.Thread | None = None
+_ending = threading.Event()
+
+SECONDS_TO_END = 5.0
+"""How long the process waits for the loop at its end, before it ends without."""
 
 
 def run_on_loop(work: Coroutine[Any, Any, T]) -> T:
@@ -110,10 +115,23 @@ def _running_loop() -> asyncio.AbstractEventLoop:
     global _loop, _thread  # noqa: PLW0603  # there must be only one
     with _lock:
         if _loop is None:
-            _loop = asyncio.new_event_loop()
+            _loop = _new_loop()
             _thread = threading.Thread(target=_serve, args=(_loop,), name="umpirical-loop", daemon=True)
             _thread.start()
         return _loop
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    """Returns a loop of uvloop's, which takes a fifth less of a processor for a call; where there is none, asyncio's.
+
+    This loop is Umpirical's own: the loop of a notebook or of a user's program stays what it is.
+    """
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    made: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return made
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
@@ -122,9 +140,18 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     A task that ends in SystemExit or KeyboardInterrupt, such as one that a judge has started, stops the loop that it
     runs on. Whoever awaits that task is told; all others would wait for ever.
     """
-    while True:
+    while not _ending.is_set():
         with suppress(SystemExit, KeyboardInterrupt):
             loop.run_forever()
+
+
+def _end() -> None:
+    """Stops the loop before the interpreter ends: uvloop crashes if it is still running then."""
+    if _loop is None or _thread is None:
+        return
+    _ending.set()
+    _loop.call_soon_threadsafe(_loop.stop)
+    _thread.join(SECONDS_TO_END)
 
 
 def _forget() -> None:
@@ -134,3 +161,4 @@ def _forget() -> None:
 
 
 os.register_at_fork(after_in_child=_forget)
+atexit.register(_end)

@@ -33,6 +33,10 @@ class Design:
         """Returns the design for a whole set; one may show a stimulus by its place among the others."""
         return self
 
+    def most_ways(self) -> int | None:
+        """Returns the most ways in which one stimulus is shown; None if that is not known before they are counted."""
+        return None
+
     def presentations(
         self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"
     ) -> Iterator[Presentation]:
@@ -76,7 +80,7 @@ def write_plan(
     store: RunStore, judge: Judge, stimuli: StimulusSet, design: Design, *, shard_size: int = SHARD_SIZE
 ) -> int:
     """Writes the plan of a run and returns its number of trials. It holds no prompts: they are rendered again."""
-    trials, count, digests = _trials(judge, stimuli, design), 0, list[str]()
+    trials, count, digests, asked = _trials(judge, stimuli, design), 0, list[str](), list[int]()
     # Bytes take half of the memory of their spelling, and there may be a million.
     first_in: dict[bytes, int] = {}
     while chunk := list(islice(trials, shard_size)):
@@ -84,8 +88,9 @@ def write_plan(
         found = {trial.id: first_in.setdefault(bytes.fromhex(trial.id), shard) for trial, _ in chunk}
         elsewhere = {trial_id: first for trial_id, first in found.items() if first != shard}
         digests.append(store.write_plan_shard(shard, chunk, elsewhere))
+        asked.append(len(found) - len(elsewhere))
         count += len(chunk)
-    store.finish_plan(count, digests)
+    store.finish_plan(count, digests, asked)
     return count
 
 
@@ -96,7 +101,7 @@ def _trials(judge: Judge, stimuli: StimulusSet, design: Design) -> Iterator[tupl
             prompts: dict[Presentation, str] = {}
             for way in design.presentations(stimulus, judge.capabilities, judge.kind):
                 # Repeats are the same question, so it is rendered once.
-                if way.question not in prompts:
-                    prompts[way.question] = prompt_id(request_for(judge, stimulus, way))
-                prompt = prompts[way.question]
+                question = way.question
+                if (prompt := prompts.get(question)) is None:
+                    prompt = prompts[question] = prompt_id(request_for(judge, stimulus, way))
                 yield Trial(trial_id(prompt, repeat=way.repeat), prompt, stimulus.id, way), part

@@ -51,7 +51,7 @@ class Recorder:
             raise self._error
         self._taken += 1
         self._inbox.put((shard, response))
-        if 2 * (self._taken - self._committed) >= self._most:
+        if 2 * (self._taken - self._committed) >= self._most and not self._due.is_set():
             self._due.set()
 
     async def keep_up(self) -> None:

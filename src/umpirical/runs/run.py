@@ -62,6 +62,8 @@ class Run:
         """Number of trials that have no answer yet, neither here nor reused from another run."""
         left = 0
         for shard, answered in answered_trials(self.store):
+            if answered is None:
+                continue
             elsewhere = self.store.asked_elsewhere(shard)
             asked = {trial.id for trial, _ in self.store.plan_shard(shard)} - elsewhere.keys()
             left += len(asked - answered)

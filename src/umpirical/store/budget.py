@@ -6,6 +6,9 @@ One SQLite database in WAL mode beside the study's runs. Every judge has an acco
 stimuli. A process takes a lease out of an account before it sends anything. The lease is durable, and covers the worst
 case of everything that the process sends until it renews the lease; so no call waits for the disk. At the end the
 process writes what was billed and gives the rest back. If it is killed, its lease stays booked at its full amount.
+Processes that ask one run together have a lease each, whose part is that of the run with a number behind it.
+A batch at a provider has a lease of its own, which outlives the process that took it: whoever reads the results of the
+batch takes it up and settles it.
 """
 
 import json
@@ -18,14 +21,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Protocol, get_args
 
 from umpirical.domain.bills import Bill, BillingFault
 from umpirical.domain.digests import canonical_json, digest
 from umpirical.domain.errors import StoreError
 from umpirical.store.database_view import DatabaseView
 
-__all__ = ["Booked", "Budget", "Lease"]
+__all__ = ["Booked", "Budget", "Lease", "Lending"]
 
 FORMAT = 1
 """Written into the file, and checked whenever it is opened."""
@@ -48,6 +51,12 @@ _INDEX = "CREATE INDEX lease_by_account on lease (account)"
 
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 """What reading a damaged file raises; the second if SQLite's own message quotes what is no text."""
+
+PROCESS = "#"
+"""Stands between a part and the number of a process."""
+
+BATCH = "~"
+"""Stands between a part and the name of a batch."""
 
 BUSY_SECONDS = 30.0
 """How long to wait for another process's commit, which takes milliseconds."""
@@ -78,7 +87,7 @@ class Budget:
 
     def bill_of(self, part: str) -> Bill | None:
         """Returns the bill of one part, such as a run; None if nothing was ever booked for it."""
-        rows = [row for row in self._rows() if row["part"] == part]
+        rows = [row for row in self._rows() if _is_of(row, part) or str(row["part"]).startswith(f"{part}{BATCH}")]
         return _closed(_booked(rows)) if rows else None
 
     def holds(self, account: str) -> bool:
@@ -160,28 +169,67 @@ class Budget:
         return "restore it, or move it away: what recorded answers cost is then counted again, and nothing else"
 
 
-class Lease:
-    """What one process may send out of an account. Any thread may call it."""
-
-    def __init__(self, budget: Budget, account: str, part: str, scope: tuple[str, ...]) -> None:
-        self.account, self.part, self.scope = account, part, scope
-        self._budget = budget
-        self._lock = threading.Lock()
-        self._db: sqlite3.Connection | None = None
-        self._id: int | None = None
-        self._closed = False
+class Lending(Protocol):
+    """What a process may send comes out of this: a lease, or whoever holds one for it."""
 
     def renew(self, bill: Bill, *, least: Decimal, want: Decimal, cap: Decimal | None) -> tuple[Decimal, Booked]:
-        """Makes the lease hold `want`, as far as the cap allows, and never less than `least`.
+        """Makes it hold `want`, as far as the cap allows, and never less than `least`.
 
         `bill` is what the process has settled so far, `least` what it holds already. Returns what it holds now, and
         what is booked on the accounts in scope apart from it.
         """
+        ...
+
+    def close(self, bill: Bill) -> None:
+        """Books what was billed, and gives the rest back. May be called more than once."""
+        ...
+
+
+class Lease:
+    """What one process may send out of an account. Any thread may call it."""
+
+    def __init__(
+        self, budget: Budget, account: str, part: str, scope: tuple[str, ...], *, outlives: bool = False
+    ) -> None:
+        """`outlives` says that an open lease of this part is taken up, and not given up."""
+        self.account, self.part, self.scope = account, part, scope
+        self._outlives = outlives
+        self._budget = budget
+        self._lock = threading.Lock()
+        self._db: sqlite3.Connection | None = None
+        self._id: int | None = None
+        self._begun = self._closed = False
+
+    def __reduce__(self) -> tuple[type["Lease"], tuple[Budget, str, str, tuple[str, ...]]]:
+        """A lease is sent to another process before it is taken: it holds nothing there yet."""
+        assert not self._outlives  # noqa: S101  # a batch is read by the process that leads
+        return Lease, (self._budget, self.account, self.part, self.scope)
+
+    def beside(self, process: int) -> "Lease":
+        """Returns a lease for another process that asks the same part. `begin` comes first."""
+        return Lease(self._budget, self.account, f"{self.part}{PROCESS}{process}", self.scope)
+
+    def of_batch(self, name: str) -> "Lease":
+        """Returns the lease of a batch, which may be held already: it outlives the process that took it."""
+        return Lease(self._budget, self.account, f"{self.part}{BATCH}{name}", self.scope, outlives=True)
+
+    def begin(self) -> None:
+        """Gives up what processes that were killed hold of this part. Otherwise done when the lease is first renewed.
+
+        To be called before others join in: their leases would be given up, too.
+        """
+        with self._lock:
+            if self._budget.path.is_file() and not self._begun:
+                with self._committing() as db:
+                    self._give_up(db)
+            self._begun = True
+
+    def renew(self, bill: Bill, *, least: Decimal, want: Decimal, cap: Decimal | None) -> tuple[Decimal, Booked]:
         with self._lock, self._committing() as db:
+            if not self._begun:
+                least = max(least, self._take_up(db))
+                self._begun = True
             rows = _read(db)
-            if self._id is None:
-                _give_up(db, [row for row in rows if row["open"] and self._mine(row)])
-                rows = _read(db)
             others = _booked([row for row in rows if row["account"] in self.scope and row["id"] != self._id])
             free = want if cap is None else cap - others.total
             held = least if self._closed else max(least, min(want, free))
@@ -190,7 +238,6 @@ class Lease:
             return held, others
 
     def close(self, bill: Bill) -> None:
-        """Books what was billed, and gives the rest back. May be called more than once."""
         with self._lock:
             if self._closed:
                 return
@@ -202,8 +249,37 @@ class Lease:
                 self._db.close()
                 self._db = None
 
-    def _mine(self, row: sqlite3.Row) -> bool:
-        return (row["account"], row["part"]) == (self.account, self.part)
+    def settle(self, bill: Bill) -> None:
+        """Books what was billed, taking up the lease first if another process took it. The same bill may come twice."""
+        with self._lock, self._committing() as db:
+            if not self._begun:
+                self._take_up(db)
+                self._begun = True
+        self._closed = False
+        self.close(bill)
+
+    def _take_up(self, db: sqlite3.Connection) -> Decimal:
+        """Returns what is held under this part already. What a killed process held is given up, unless it outlives."""
+        if not self._outlives:
+            self._give_up(db)
+            return Decimal(0)
+        mine = [row for row in _read(db) if row["account"] == self.account and row["part"] == self.part]
+        if not mine:
+            return Decimal(0)
+        self._id = mine[-1]["id"]
+        return _amount(mine[-1]["held"])
+
+    def abandon(self) -> None:
+        """Leaves it booked at its full amount: whoever sent out of it is lost, and cannot say what was billed."""
+        with self._lock:
+            self._closed = True
+            if self._db is not None:
+                self._db.close()
+                self._db = None
+
+    def _give_up(self, db: sqlite3.Connection) -> None:
+        mine = [row for row in _read(db) if row["account"] == self.account and _is_of(row, self.part)]
+        _give_up(db, [row for row in mine if row["open"]])
 
     def _write(self, db: sqlite3.Connection, held: Decimal, bill: Bill, *, is_open: bool) -> None:
         if self._id is None:
@@ -287,6 +363,12 @@ def _digest(values: Sequence[Any]) -> str:
 def _columns(bill: Bill) -> tuple[Any, ...]:
     faults = canonical_json({str(name): count for name, count in bill.faults.items()})
     return str(bill.billed), str(bill.uncertain), bill.billed_calls, bill.uncertain_calls, faults
+
+
+def _is_of(row: sqlite3.Row, part: str) -> bool:
+    """Whether a lease was taken for a part, by whichever process."""
+    named = str(row["part"])
+    return named == part or named.startswith(f"{part}{PROCESS}")
 
 
 def _give_up(db: sqlite3.Connection, rows: Sequence[sqlite3.Row]) -> None:

@@ -17,13 +17,13 @@ from umpirical.store.sql import open_duckdb, quoted_glob
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Counting", "counting"]
+__all__ = ["JUDGMENTS", "Counting", "counting"]
 
 T = TypeVar("T")
 
 # One row per trial. An abstention is an answer; unparsed, failed and unasked trials are not, and neither is a grade
 # on a scale without order, which has no score.
-_JUDGMENTS = """
+JUDGMENTS = """
 create temp view judgment as
 select *, outcome = 'abstained' or choice is not null or score is not null as answered
 from read_parquet({files})
@@ -73,14 +73,17 @@ def counting(judgments: Path, kind: JudgeKind) -> Iterator[Counting]:
     """Opens judgments for counting: a file, which stays as it is meanwhile. Raises if a trial occurs twice."""
     with open_duckdb(spill=judgments.with_name("spill")) as db:
         # A view takes no parameters, so the path is part of its text.
-        db.execute(_JUDGMENTS.format(files=quoted_glob(judgments, "")))
+        db.execute(JUDGMENTS.format(files=quoted_glob(judgments, "")))
         _refuse_doubles(db, kind)
         yield Counting(db)
 
 
 def _refuse_doubles(db: "duckdb.DuckDBPyConnection", kind: JudgeKind) -> None:
-    """Raises if a trial is counted twice; a `grade` judge shares one trial for an answer that occurs in two pairs."""
-    trial = "trial_id" if kind == "compare" else '(trial_id, stimulus_id, "order")'
+    """Raises if a trial is counted twice; a `grade` judge shares one trial for an answer that occurs in two pairs.
+
+    It also shares one for two tests whose prompts are the same.
+    """
+    trial = "trial_id" if kind == "compare" else '(trial_id, stimulus_id, "order", prompt)'
     [(doubled,)] = db.execute(f"select count(*) - count(distinct {trial}) from judgment").fetchall()  # noqa: S608  # ours
     if doubled:
         raise StoreError(f"{doubled} trials are counted twice", fix="umpirical verify  says which file is at fault")

@@ -11,7 +11,17 @@ from uuid import uuid4
 
 from umpirical.domain.errors import UsageError
 
-__all__ = ["building", "drafted", "inside", "read_named_text", "state_folder", "sweep_drafts", "write_text"]
+__all__ = [
+    "building",
+    "drafted",
+    "drafted_folder",
+    "inside",
+    "publish_folder",
+    "read_named_text",
+    "state_folder",
+    "sweep_drafts",
+    "write_text",
+]
 
 _ASIDE = ".building-"
 
@@ -24,32 +34,64 @@ def write_text(path: Path, text: str) -> None:
 
 
 @contextmanager
-def drafted(path: Path) -> Iterator[Path]:
+def drafted(path: Path, *, once: bool = False) -> Iterator[Path]:
     """Lends an empty file beside `path` to be written, and puts it in its place if nothing fails.
 
-    No two processes or threads have the same draft. It is locked meanwhile: a sweep leaves it alone.
+    No two processes or threads have the same draft. It is locked meanwhile: a sweep leaves it alone. With `once`,
+    FileExistsError is raised if there is a file at `path` by then, which stays as it is.
     """
     draft = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
     handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
     try:
         fcntl.flock(handle, fcntl.LOCK_SH)
         yield draft
-        _publish(draft, path)
+        _publish(draft, path, once=once)
     finally:
         os.close(handle)
         draft.unlink(missing_ok=True)
 
 
-def _publish(draft: Path, path: Path) -> None:
+def _publish(draft: Path, path: Path, *, once: bool = False) -> None:
     """Moves a finished draft to its place, so that it survives a power cut from then on."""
     with draft.open("rb") as handle:
         os.fsync(handle.fileno())
-    draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
+    if once:
+        # A second name, which a file system gives to one of any number of machines; the first is removed later.
+        path.hardlink_to(draft)
+    else:
+        draft.replace(path)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(path: Path) -> None:
+    folder = os.open(path, os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+@contextmanager
+def drafted_folder(parent: Path) -> Iterator[Path]:
+    """Lends a folder that is not there yet, to be filled and then published under its name in `parent`, or dropped.
+
+    For what is named by its content, which is known only once all of it has been made.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
+    sweep_drafts(parent)
+    aside, handle = _locked_folder(parent)
+    try:
+        yield aside / "draft"
+    finally:
+        os.close(handle)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def publish_folder(draft: Path, path: Path) -> None:
+    """Moves a finished folder to its place, where there may be one that a killed process left unfinished."""
+    shutil.rmtree(path, ignore_errors=True)
+    draft.rename(path)
+    _sync_folder(path.parent)
 
 
 @contextmanager

@@ -27,7 +27,6 @@ _CREATE = f"""
 create table if not exists call (
   {RESPONSE_TYPES}, commission text not null, role text not null
 ) without rowid;
-create index if not exists call_by_commission on call (commission);
 create table if not exists attempt (
   serial integer primary key, commission text not null, number integer not null, test text not null,
   temperature real not null, text text not null, checks text not null, opinions text not null,
@@ -93,14 +92,10 @@ class GenerationStore:
             raise
         self._db.execute("commit")
 
-    def calls(self, commission: str) -> dict[str, Response]:
-        """Returns the last response to every call for a commission, including failures."""
-        found = self._db.execute("select * from call where commission = ?", (commission,))
-        return {row["trial_id"]: response_from_row(dict(row)) for row in found}
-
-    def commissions_called(self) -> set[str]:
-        """Returns the commissions for which at least one call was made."""
-        return {row[0] for row in self._db.execute("select distinct commission from call")}
+    def call(self, name: str) -> Response | None:
+        """Returns the last response to a call, perhaps a failure, whichever commission it was made for."""
+        row = self._db.execute("select * from call where trial_id = ?", (name,)).fetchone()
+        return None if row is None else response_from_row(dict(row))
 
     def failures(self, commissions: Collection[str]) -> Counter[tuple[str, str]]:
         """Counts the failed calls for these commissions, by kind and detail."""
@@ -128,10 +123,11 @@ class GenerationStore:
         for row in self._db.execute(query, (serial,)):
             yield row["serial"], _attempt(row)
 
-    def spent(self) -> Iterator[tuple[str, Response]]:
-        """Yields the role and response of every call."""
+    def spent(self, commissions: Collection[str] | None = None) -> Iterator[tuple[str, Response]]:
+        """Yields the role and response of every call, for the named commissions or for all."""
         for row in self._db.execute("select * from call order by trial_id"):
-            yield row["role"], response_from_row(dict(row))
+            if commissions is None or row["commission"] in commissions:
+                yield row["role"], response_from_row(dict(row))
 
     def close(self) -> None:
         self._db.close()

@@ -1,43 +1,24 @@
 """The journal: responses of the shards in progress, durable as soon as a batch is committed.
 
-One process writes it, and any number read it. A reader sees it as it was at one moment, changes nothing in it, and
-needs no permission to write.
+One process writes it, and any number read it. Processes that ask a run together have one each. A reader sees it as it
+was at one moment, changes nothing in it, and needs no permission to write.
 """
 
 import hashlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from umpirical.domain.responses import Response
 from umpirical.store.database_view import DatabaseView
 from umpirical.store.manifests import Damaged
-from umpirical.store.schemas import response_from_row, response_row
+from umpirical.store.schemas import RESPONSE_COLUMNS, response_from_row, response_values
 
-__all__ = ["COLUMNS", "RESPONSE_TYPES", "Journal", "JournalView"]
+__all__ = ["COLUMNS", "RESPONSE_TYPES", "Journal", "JournalView", "JournalViews"]
 
-COLUMNS = (
-    "trial_id",
-    "text",
-    "failure",
-    "failure_detail",
-    "finish_reason",
-    "input_tokens",
-    "output_tokens",
-    "cached_tokens",
-    "logprobs",
-    "sent",
-    "served_by",
-    "latency_ms",
-    "attempts",
-    "rate_limited",
-    "cost",
-    "price_table",
-    "asked_at",
-)
+COLUMNS = RESPONSE_COLUMNS
 
 RESPONSE_TYPES = """
   trial_id text primary key,
@@ -76,8 +57,6 @@ _ROW = f"({', '.join('?' * len(_STORED))})"
 ROWS_PER_STATEMENT = 500
 """SQLite takes 32,766 values in one statement."""
 
-_values = itemgetter(*COLUMNS)
-
 
 class _Rows:
     """The rows of a journal, open for reading."""
@@ -91,6 +70,12 @@ class _Rows:
         query = "select shard, generation, count(*), count(failure) from response group by shard, generation"
         with self._naming_damage():
             return {(row[0], row[1]): (row[2], row[3]) for row in self._db.execute(query)}
+
+    def trials(self) -> list[tuple[str, int, int, bool]]:
+        """Returns the id, the shard and the generation of every trial, and whether it failed."""
+        query = "select trial_id, shard, generation, failure is not null from response"
+        with self._naming_damage():
+            return [(row[0], row[1], row[2], bool(row[3])) for row in self._db.execute(query)]
 
     def responses(self, shard: int) -> list[Response]:
         """Returns the responses of one shard, in order of trial id."""
@@ -159,6 +144,17 @@ class Journal(_Rows):
                 found.setdefault((shard, generation), []).append(row)
         return found
 
+    def take_up(self, other: "Journal") -> None:
+        """Makes the rows of another journal durable here."""
+        for (shard, generation), rows in other.unsealed().items():
+            self.commit((shard, generation, response_from_row(row)) for row in rows)
+
+    def remove(self) -> None:
+        """Closes the journal and removes its file. Only for one that has been taken up by another."""
+        # Closed by its last user, a database has no log left, which another file of this name would take for its own.
+        self.close()
+        self.path.unlink()
+
     def forget(self, shard: int, generation: int) -> None:
         """Drops what has been sealed. Only for what has been read back from the sealed file."""
         self._db.execute("delete from response where shard = ? and generation = ?", (shard, generation))
@@ -179,8 +175,8 @@ class JournalView(_Rows):
             self._view.close()
 
     def _open(self) -> sqlite3.Connection:
-        if self.path.exists():
-            self._view = DatabaseView(self.path)
+        if self.path.exists() and (view := self._view_of_it()) is not None:
+            self._view = view
             try:
                 _check_pages(self._view.db)
                 # Between making the file and the table in it, a writer has committed nothing.
@@ -193,6 +189,62 @@ class JournalView(_Rows):
         empty = sqlite3.connect(":memory:", check_same_thread=False)
         empty.executescript(_CREATE)
         return empty
+
+    def _view_of_it(self) -> DatabaseView | None:
+        """Returns the view; None if the file has been taken up and removed meanwhile."""
+        try:
+            return DatabaseView(self.path)
+        except (sqlite3.DatabaseError, FileNotFoundError):
+            if self.path.exists():
+                raise
+            return None
+
+
+class JournalViews:
+    """The journals of all processes that ask a run together, each as it was when this was opened, read as one.
+
+    A row may be in two of them, if a process was killed while it took up the journal of another. It counts once.
+    """
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        """They are opened in this order, so one that is taken up by another has to come before it."""
+        self._views: list[JournalView] = []
+        try:
+            for path in paths:
+                self._views.append(JournalView(path))
+        except BaseException:
+            self.close()
+            raise
+
+    def counts(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """As in a single journal."""
+        if len(self._views) == 1:
+            return self._views[0].counts()
+        found: dict[str, tuple[int, int, bool]] = {}
+        for view in self._views:
+            for trial_id, shard, generation, failed in view.trials():
+                if trial_id not in found or found[trial_id][2]:
+                    found[trial_id] = (shard, generation, failed)
+        counts: dict[tuple[int, int], tuple[int, int]] = {}
+        for shard, generation, failed in found.values():
+            rows, lost = counts.get((shard, generation), (0, 0))
+            counts[shard, generation] = rows + 1, lost + failed
+        return counts
+
+    def responses(self, shard: int) -> list[Response]:
+        """As in a single journal."""
+        if len(self._views) == 1:
+            return self._views[0].responses(shard)
+        found: dict[str, Response] = {}
+        for view in self._views:
+            for response in view.responses(shard):
+                if response.trial_id not in found or found[response.trial_id].failure is not None:
+                    found[response.trial_id] = response
+        return [found[trial_id] for trial_id in sorted(found)]
+
+    def close(self) -> None:
+        for view in self._views:
+            view.close()
 
 
 def _check_pages(db: sqlite3.Connection) -> None:
@@ -207,7 +259,7 @@ def _columns(db: sqlite3.Connection) -> list[str]:
 
 
 def _stored(response: Response, shard: int, generation: int) -> tuple[object, ...]:
-    checked = (*_values(response_row(response)), shard, generation)
+    checked = (*response_values(response), shard, generation)
     return (*checked, _digest(checked))
 
 

@@ -29,17 +29,19 @@ _AT_A_TIME = 64_000_000
 """Bytes that one batch of rows may have in memory, about."""
 
 
-def write_rows(
+def write_rows(  # noqa: PLR0913  # each by its name
     path: Path,
     rows: Iterable[Row],
     schema: "pa.Schema",
     *,
     metadata: Mapping[str, str] | None = None,
     read_back: bool = False,
+    once: bool = False,
 ) -> int:
     """Writes `rows` under `schema` in one go and returns how many there were. The file appears whole or not at all.
 
-    With `read_back`, Damaged is raised if the file does not hold what was written to it.
+    With `read_back`, Damaged is raised if the file does not hold what was written to it; with `once`, FileExistsError
+    if it is there already.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -47,7 +49,7 @@ def write_rows(
     if metadata:
         schema = schema.with_metadata(dict(metadata))
     table = pa.Table.from_pylist(list(rows), schema=schema)
-    with drafted(path) as draft:
+    with drafted(path, once=once) as draft:
         pq.write_table(table, draft, compression="zstd")
     # Compared as columns: to make rows of them again would take longer than all the rest.
     if read_back and not pq.ParquetFile(path).read().equals(table):

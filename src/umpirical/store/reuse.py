@@ -15,10 +15,10 @@ from umpirical.store.manifests import check_file, file_sha256, read_manifest, wr
 from umpirical.store.parquet import read_rows
 from umpirical.store.runs import RunStore
 from umpirical.store.schemas import response_from_row
-from umpirical.store.snapshots import snapshot
+from umpirical.store.snapshots import RunSnapshot, snapshot
 from umpirical.store.sql import open_duckdb, quoted_glob
 
-__all__ = ["answered_trials", "find_answers", "reused_answers", "reused_counts", "runs_left_out"]
+__all__ = ["answered_trials", "find_answers", "reused_answers", "reused_counts", "reused_files", "runs_left_out"]
 
 # The file name of a plan file is its shard; if a trial has several answers, any of them will do.
 _FIND = """
@@ -68,22 +68,43 @@ def find_answers(store: RunStore, others: Sequence[RunStore]) -> None:
 def reused_answers(store: RunStore, shard: int) -> list[Response]:
     """Returns the answers found for one shard, in order of trial id."""
     found = []
-    for path in sorted(_folder(store, shard).glob("*.parquet")):
-        if digests := _manifest(store).get("files", {}):
-            check_file(path, digests.get(f"{path.parent.name}/{path.name}", ""), lost="answers from other runs")
+    for path in reused_files(store, shard):
         for row in read_rows(path):
             taken = {**row, "cost": "0", "attempts": 0, "rate_limited": 0, "price_table": f"reused from {row['run']}"}
             found.append(response_from_row(taken))
     return sorted(found, key=lambda response: response.trial_id)
 
 
-def answered_trials(store: RunStore) -> Iterator[tuple[int, set[str]]]:
-    """Yields every shard of the plan, with the trials that have an answer, from here or reused from another run."""
+def reused_files(store: RunStore, shard: int) -> list[Path]:
+    """Returns the files of the answers found for one shard, each held to its digest."""
+    files = sorted(_folder(store, shard).glob("*.parquet"))
+    if digests := _manifest(store).get("files", {}):
+        for path in files:
+            check_file(path, digests.get(f"{path.parent.name}/{path.name}", ""), lost="answers from other runs")
+    return files
+
+
+def answered_trials(store: RunStore) -> Iterator[tuple[int, set[str] | None]]:
+    """Yields every shard of the plan, with the trials that have an answer, from here or reused from another run.
+
+    None stands for all of them: then nothing but receipts had to be read.
+    """
     with snapshot(store) as now:
-        for shard, responses in now.walk():
-            answered = {trial_id for trial_id, response in responses.items() if response.failure is None}
-            answered.update(response.trial_id for response in reused_answers(store, shard))
-            yield shard, answered
+        size = store.plan_size()
+        shards = range(size[1] if size else 0)
+        answered = [now.is_answered(shard) for shard in shards]
+        whole = all(answered)
+        for shard in shards:
+            # What an earlier shard asks may be open where everything else is answered.
+            if whole or (answered[shard] and not store.asked_elsewhere(shard)):
+                yield shard, None
+            else:
+                yield shard, _answered(now, shard)
+
+
+def _answered(now: RunSnapshot, shard: int) -> set[str]:
+    found = {trial_id for trial_id, response in now.responses(shard).items() if response.failure is None}
+    return found.union(response.trial_id for response in reused_answers(now.store, shard))
 
 
 def reused_counts(store: RunStore) -> dict[str, int]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "RESPONSE_COLUMNS",
     "factor_row",
     "judgment_schema",
     "plan_schema",
@@ -25,6 +26,7 @@ __all__ = [
     "response_from_row",
     "response_row",
     "response_schema",
+    "response_values",
     "stimulus_from_row",
     "stimulus_row",
     "stimulus_schema",
@@ -101,13 +103,18 @@ def stimulus_from_row(row: Mapping[str, Any]) -> Stimulus:
         parent=row["parent"],
         gold=row.get("gold") or "",
         gold_from=row.get("gold_from"),
-        evidence=json.loads(row.get("evidence") or "{}"),
-        strata=json.loads(row.get("strata") or "{}"),
+        evidence=_mapping(row.get("evidence")),
+        strata=_mapping(row.get("strata")),
         task_family=row.get("task_family") or "",
         quad=row.get("quad") or "",
         version=row.get("version") or "",
-        columns=json.loads(row.get("columns") or "{}"),
+        columns=_mapping(row.get("columns")),
     )
+
+
+def _mapping(text: str | None) -> Mapping[str, str]:
+    found: Mapping[str, str] = json.loads(text) if text and text != "{}" else {}
+    return found
 
 
 _FACTOR_TYPES = get_type_hints(Presentation)
@@ -123,7 +130,9 @@ def _factor_columns() -> "list[tuple[str, pa.DataType]]":
     return [(name, kinds.get(_FACTOR_TYPES[name], pa.string())) for name in FACTORS]
 
 
-def factor_row(presentation: Presentation) -> dict[str, Any]:
+# Many trials are presented alike.
+@lru_cache(maxsize=1 << 12)
+def factor_row(presentation: Presentation) -> Mapping[str, Any]:
     """Returns the factors by name, as plain values."""
     values = {name: getattr(presentation, name) for name in FACTORS}
     return {name: _plain(value) for name, value in values.items()}
@@ -208,27 +217,54 @@ def response_schema() -> "pa.Schema":
     )
 
 
-def response_row(response: Response) -> dict[str, Any]:
-    return {
-        "trial_id": response.trial_id,
-        "text": None if response.text is None else storable(response.text),
-        "failure": response.failure,
-        "failure_detail": storable(response.failure_detail),
-        "finish_reason": storable(response.finish_reason),
-        "input_tokens": response.usage.input_tokens,
-        "output_tokens": response.usage.output_tokens,
-        "cached_tokens": response.usage.cached_tokens,
-        "logprobs": storable(response.logprobs),
-        "sent": storable(response.sent),
-        "served_by": storable(response.served_by),
-        "latency_ms": float(response.latency_ms),
-        "attempts": response.attempts,
-        "rate_limited": response.rate_limited,
+RESPONSE_COLUMNS = (
+    "trial_id",
+    "text",
+    "failure",
+    "failure_detail",
+    "finish_reason",
+    "input_tokens",
+    "output_tokens",
+    "cached_tokens",
+    "logprobs",
+    "sent",
+    "served_by",
+    "latency_ms",
+    "attempts",
+    "rate_limited",
+    "cost",
+    "price_table",
+    "asked_at",
+)
+
+
+def response_values(response: Response) -> tuple[Any, ...]:
+    """Returns what is stored of a response, in the order of its columns."""
+    usage = response.usage
+    return (
+        response.trial_id,
+        None if response.text is None else storable(response.text),
+        response.failure,
+        storable(response.failure_detail),
+        storable(response.finish_reason),
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cached_tokens,
+        storable(response.logprobs),
+        storable(response.sent),
+        storable(response.served_by),
+        float(response.latency_ms),
+        response.attempts,
+        response.rate_limited,
         # As text: exact, and the same in SQLite and Parquet.
-        "cost": None if response.cost is None else str(response.cost),
-        "price_table": storable(response.price_table),
-        "asked_at": response.asked_at,
-    }
+        None if response.cost is None else str(response.cost),
+        storable(response.price_table),
+        response.asked_at,
+    )
+
+
+def response_row(response: Response) -> dict[str, Any]:
+    return dict(zip(RESPONSE_COLUMNS, response_values(response), strict=True))
 
 
 def response_from_row(row: Mapping[str, Any]) -> Response:

@@ -10,7 +10,8 @@ from functools import cache, lru_cache
 
 from umpirical.domain.errors import StoreError
 from umpirical.domain.responses import Response
-from umpirical.store.journal import Journal, JournalView
+from umpirical.store.journal import Journal, JournalViews
+from umpirical.store.manifests import Damaged
 from umpirical.store.runs import Receipt, RunStore
 from umpirical.store.schemas import response_from_row
 
@@ -23,21 +24,41 @@ SHARDS_KEPT = 2
 class RunSnapshot:
     """The responses of a run at one moment."""
 
-    def __init__(self, store: RunStore, journal: Journal | JournalView) -> None:
+    def __init__(self, store: RunStore, journal: Journal | JournalViews) -> None:
         self.store = store
         self._journal = journal
         # A file without a receipt whose rows are in the journal was being written by a process that was killed.
         drafts = journal.counts()
-        self._sealed = [name for name in store.sealed() if name not in drafts or store.has_receipt(*name)]
+        self._sealed: dict[int, list[int]] = {}
+        """The generations of each shard."""
+        for shard, generation in store.sealed():
+            if (shard, generation) not in drafts or store.has_receipt(shard, generation):
+                self._sealed.setdefault(shard, []).append(generation)
         self._receipt = cache(store.receipt)
         self._shared_shard = lru_cache(maxsize=SHARDS_KEPT)(self._read_shard)
 
     def receipts(self, shard: int | None = None) -> list[Receipt]:
         """Returns the receipts of a shard, or of all, in order of generation."""
-        return [self._receipt(*name) for name in self._sealed if shard in (None, name[0])]
+        shards = self._sealed if shard is None else [shard]
+        return [self._receipt(each, generation) for each in shards for generation in self._sealed.get(each, ())]
 
     def next_generation(self, shard: int) -> int:
-        return max((generation + 1 for part, generation in self._sealed if part == shard), default=0)
+        return max((generation + 1 for generation in self._sealed.get(shard, ())), default=0)
+
+    def is_answered(self, shard: int) -> bool:
+        """Whether the sealed files of a shard answer every question that it asks.
+
+        By its receipts and the plan: each file is held to its digest, and none is read.
+        """
+        receipts = self.receipts(shard)
+        answered, asked = sum(receipt.answered for receipt in receipts), self.store.asked(shard)
+        if answered > asked:
+            raise Damaged(f"the receipts of shard {shard} count {answered:,} answers to {asked:,} questions")
+        if answered < asked or not receipts:
+            return False
+        for receipt in receipts:
+            self.store.check_counts(receipt)
+        return True
 
     def counts(self) -> tuple[int, int]:
         """Returns how many trials have an answer, and how many only a failure. Reads no responses."""
@@ -47,7 +68,7 @@ class RunSnapshot:
         last = {receipt.shard: receipt for receipt in receipts}
         failed = sum(receipt.failed for receipt in last.values())
         for (shard, generation), (found, lost) in self._journal.counts().items():
-            if (shard, generation) not in self._sealed:
+            if generation not in self._sealed.get(shard, ()):
                 answered, failed = answered + found - lost, failed + lost - (found if shard in last else 0)
         return answered, failed
 
@@ -58,6 +79,10 @@ class RunSnapshot:
             if (response := self._shared_shard(owner).get(trial_id)) is not None:
                 found[trial_id] = response
         return found
+
+    def own_responses(self, shard: int) -> dict[str, Response]:
+        """Returns every response to a question that this shard asks itself."""
+        return self._read_shard(shard)
 
     def walk(self) -> Iterator[tuple[int, dict[str, Response]]]:
         """Yields every shard of the plan, with all its responses so far; nothing while there is no complete plan."""
@@ -79,7 +104,7 @@ class RunSnapshot:
 @contextmanager
 def snapshot(store: RunStore) -> Iterator[RunSnapshot]:
     """Opens a run as it is now. Every reading of one report goes through one snapshot."""
-    journal = JournalView(store.folder / "journal.sqlite")
+    journal = JournalViews(store.journals())
     try:
         yield RunSnapshot(store, journal)
     finally:

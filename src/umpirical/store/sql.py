@@ -27,6 +27,10 @@ def open_duckdb(*, spill: Path) -> "Iterator[duckdb.DuckDBPyConnection]":
         }
     )
     try:
+        # Where DuckDB takes a program for a person, it shows one on standard output, which is for results. In notebooks
+        # that cannot show it, it is off, and cannot even be switched off.
+        if db.execute("select current_setting('enable_progress_bar')").fetchall() == [(True,)]:
+            db.execute("set enable_progress_bar = false")
         yield db
     finally:
         db.close()

@@ -1,9 +1,8 @@
-"""A stimulus set on disk, in parts of a thousand, so that any number of stimuli can be read with little memory."""
+"""A stimulus set on disk, in parts of at most a thousand, so that any number can be read with little memory."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,8 @@ from umpirical.store.schemas import stimulus_from_row, stimulus_row, stimulus_sc
 __all__ = ["StimulusSet", "write_stimuli"]
 
 PART_SIZE = 1000
+PART_TEXT = 8_000_000
+"""Characters of the texts of one part; a longer text is a part of its own."""
 
 
 class StimulusSet:
@@ -39,6 +40,11 @@ class StimulusSet:
         stat = path.stat()
         return self._manifest(stat.st_mtime_ns, stat.st_size)
 
+    @property
+    def count(self) -> int:
+        """How many stimuli there are."""
+        return int(self.manifest["stimuli"])
+
     def parts(self) -> list[int]:
         return list(range(self.manifest["parts"]))
 
@@ -50,18 +56,40 @@ class StimulusSet:
         for number in self.parts():
             yield from self.part(number).values()
 
-    def _read_part(self, number: int) -> dict[str, Stimulus]:
+    def file(self, number: int) -> Path:
+        """Returns the file of one part, held to its digest."""
         path = self.folder / f"{number:05d}.parquet"
         if digests := self.manifest.get("files"):
             check_file(path, digests[number], lost=f"part {number} of the stimuli")
-        return {stimulus.id: stimulus for stimulus in map(stimulus_from_row, read_rows(path))}
+        return path
+
+    def _read_part(self, number: int) -> dict[str, Stimulus]:
+        rows = read_rows(self.file(number))
+        if self.manifest.get("files"):
+            return {row["id"]: _named(stimulus_from_row(row), row["id"]) for row in rows}
+        return {stimulus.id: stimulus for stimulus in map(stimulus_from_row, rows)}
 
 
-def write_stimuli(folder: Path, stimuli: Iterable[Stimulus], about: Mapping[str, Json] | None = None) -> StimulusSet:
-    """Writes a set, with its manifest last, so a set with a manifest is complete. `about` goes into the manifest."""
+def _named(stimulus: Stimulus, name: str) -> Stimulus:
+    """Returns a stimulus with the id that it was written with: the file is what was written, so it is its digest."""
+    vars(stimulus)["id"] = name
+    return stimulus
+
+
+About = Mapping[str, Json]
+
+
+def write_stimuli(
+    folder: Path, stimuli: Iterable[Stimulus], about: About | Callable[[], About] | None = None
+) -> StimulusSet:
+    """Writes a set, with its manifest last, so a set with a manifest is complete. `about` goes into the manifest.
+
+    The stimuli are taken one by one, and a part at a time is in memory. If `about` is a function, it is called once all
+    have been taken.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    source, state, count, digests = iter(stimuli), hashlib.sha256(), 0, list[str]()
-    while part := list(islice(source, PART_SIZE)):
+    state, count, digests = hashlib.sha256(), 0, list[str]()
+    for part in _parts(stimuli):
         path = folder / f"{len(digests):05d}.parquet"
         write_rows(path, map(stimulus_row, part), stimulus_schema())
         digests.append(file_sha256(path))
@@ -74,5 +102,20 @@ def write_stimuli(folder: Path, stimuli: Iterable[Stimulus], about: Mapping[str,
         "parts": len(digests),
         "files": digests,
     }
-    write_manifest(folder / "manifest.json", {**(about or {}), **identity})
+    told = about() if callable(about) else about
+    write_manifest(folder / "manifest.json", {**(told or {}), **identity})
     return StimulusSet(folder)
+
+
+def _parts(stimuli: Iterable[Stimulus]) -> Iterator[list[Stimulus]]:
+    part: list[Stimulus] = []
+    size = 0
+    for stimulus in stimuli:
+        length = len(stimulus.task) + sum(map(len, stimulus.candidates))
+        if part and (len(part) == PART_SIZE or size + length > PART_TEXT):
+            yield part
+            part, size = [], 0
+        part.append(stimulus)
+        size += length
+    if part:
+        yield part

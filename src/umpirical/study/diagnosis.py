@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from umpirical.domain.judgments import Failed
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ModelSpec
+from umpirical.text.addresses import plain_address
 
 __all__ = ["address_of", "remedy"]
 
@@ -21,19 +22,16 @@ _FORMAT_WORDS = ("response_format", "json_schema", "structured output", "guided"
 
 
 def address_of(judge: JudgeSpec) -> str:
-    """Returns whom a judge asks: the address without a name or a password in it, the model, or the code."""
-    model = judge.model
-    if model is None:
-        return str(judge.callable)
-    if model.base_url is None:
-        return model.name
-    parts = urlsplit(model.base_url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+    """Returns whom a judge asks: the address without a name or a password in it, the model, the program or the code."""
+    url = judge.http.url if judge.http else judge.model.base_url if judge.model else None
+    return judge.made_of[1] if url is None else plain_address(url)
 
 
 def remedy(judge: JudgeSpec, failure: Failed) -> str:
     """Returns the one thing to do about a failure that recurs."""
     model = judge.model
+    if judge.http and failure.kind == "connection":
+        return f"start the endpoint, or correct url: nothing could be reached at {address_of(judge)}"
     if model is None:
         return "call the judge once by hand with a task and candidates, mend it, then run the same command again"
     found = _STATUS.search(failure.detail)

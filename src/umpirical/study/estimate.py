@@ -35,11 +35,12 @@ from umpirical.protocols.catalogue import protocol_of_run
 from umpirical.protocols.protocol import PlannedCounts
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run
+from umpirical.store.batches import trials_in_flight
 from umpirical.store.budget import Booked
 from umpirical.store.reuse import answered_trials
 from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import snapshot
-from umpirical.study.precision import Precision, expected_precision
+from umpirical.study.precision import Precision, expected_precision, keep_precision, kept_precision
 
 __all__ = ["PlanEstimate", "Pricing", "RunEstimate", "Tokens", "estimate_run", "pricers_of"]
 
@@ -170,7 +171,12 @@ def estimate_run(run: Run, pricer: Pricer | None, *, concurrency: int) -> RunEst
     # A simulated judge has no tokens to count and takes no time; a function writes its own prompts.
     model = None if run.simulated else spec.model
     recorded = _recorded(run, model) if model else _Recorded()
-    load = _load(run, pricer, protocol.planned(spec))
+    precision = kept_precision(run)
+    planned = protocol.planned(spec) if precision is None else None
+    load = _load(run, pricer, planned)
+    if planned is not None:
+        precision = tuple(expected_precision(planned.tallies(), kind=spec.kind, protocol=protocol.name))
+        keep_precision(run, precision)
     output, output_basis = _output(spec, model, load, recorded)
     workers = 1 if spec.capabilities.stateful else concurrency
     each, seconds_basis = _seconds(run, recorded)
@@ -194,7 +200,7 @@ def estimate_run(run: Run, pricer: Pricer | None, *, concurrency: int) -> RunEst
         seconds=load.calls * each / workers,
         seconds_basis=seconds_basis,
         concurrency=workers,
-        precision=tuple(expected_precision(load.planned.tallies(), kind=spec.kind, protocol=protocol.name)),
+        precision=precision or (),
     )
 
 
@@ -223,7 +229,6 @@ class _Weight(NamedTuple):
 class _Load:
     """Totals over the trials of a run that are still to be asked."""
 
-    planned: PlannedCounts
     calls: int = 0
     sizes: Counter[int] = field(default_factory=Counter)
     """How many calls have a prompt of this many bytes."""
@@ -246,11 +251,13 @@ class _Load:
         return sum(ceil(size / BYTES_PER_TOKEN) * count for size, count in self.sizes.items())
 
 
-def _load(run: Run, pricer: Pricer | None, planned: PlannedCounts) -> _Load:
-    load, judge, model = _Load(planned), run.call.open_judge(), run.judge.model
+def _load(run: Run, pricer: Pricer | None, planned: PlannedCounts | None) -> _Load:
+    """Adds up what is left to ask; `planned` counts all trials, if they are to be counted."""
+    load, judge, model = _Load(), run.call.open_judge(), run.judge.model
     stimulus_id, weights = "", dict[Presentation, _Weight]()
-    for trial, stimulus, answered in _walk(run):
-        load.planned.add(trial, stimulus)
+    for trial, stimulus, answered in _walk(run, everything=planned is not None):
+        if planned is not None:
+            planned.add(trial, stimulus)
         if answered:
             continue
         load.calls += 1
@@ -267,11 +274,19 @@ def _load(run: Run, pricer: Pricer | None, planned: PlannedCounts) -> _Load:
     return load
 
 
-def _walk(run: Run) -> Iterator[tuple[Trial, Stimulus, bool]]:
-    """Yields every planned trial with its stimulus, and whether it has an answer, from here or from another run."""
+def _walk(run: Run, *, everything: bool) -> Iterator[tuple[Trial, Stimulus, bool]]:
+    """Yields planned trials, each with its stimulus and whether it has an answer, from here or from another run.
+
+    What is in a batch at a provider counts as answered: it is not asked again, and its cost is booked already. Without
+    `everything`, shards all of whose trials are answered are passed over.
+    """
+    flying = trials_in_flight(run.folder)
     for shard, answered in answered_trials(run.store):
+        if answered is None and not everything:
+            continue
+        known = None if answered is None else answered | flying
         for trial, part in run.store.plan_shard(shard):
-            yield trial, run.stimuli.part(part)[trial.stimulus_id], trial.id in answered
+            yield trial, run.stimuli.part(part)[trial.stimulus_id], known is None or trial.id in known
 
 
 @dataclass(frozen=True, slots=True)

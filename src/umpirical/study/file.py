@@ -1,7 +1,7 @@
 """The study file: reads it, and checks it before anything is sent."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +14,7 @@ from umpirical.domain.errors import ConfigError
 from umpirical.domain.gates import GateResult
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_study
-from umpirical.protocols.protocol import Checked
+from umpirical.protocols.protocol import Checked, Protocol
 from umpirical.protocols.study import STUDY_FILE, Study
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 from umpirical.study.calls import MAX_CALLS, count_calls
@@ -115,25 +115,40 @@ def check_study(study: Study[Any], environment: Mapping[str, str]) -> CheckedStu
 
 def _config_error(document: YamlDocument, error: ValidationError, model: type[BaseModel]) -> ConfigError:
     """Returns an error about the first problem, with its line and the name that was probably meant."""
-    # A misspelt key is also a missing one: the misspelling says where to look.
-    problem = min(error.errors(), key=lambda each: each["type"] not in UNKNOWN)
-    path = tuple(problem["loc"])
+    # A misspelt key is also a missing one: the misspelling says where to look. Where there are alternatives, each has
+    # an error, and that the value is of another kind says the least.
+    problem = min(error.errors(), key=lambda each: (each["type"] not in UNKNOWN, each["type"].endswith("_type")))
+    path = _in_file(document.data, problem["loc"])
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
     message, fix = problem["msg"].removeprefix("Value error, "), ""
     if problem["type"] in UNKNOWN:
         message = "is not known here"
         near = get_close_matches(str(path[-1]), _names(model, path[:-1]), n=1)
         fix = f"did you mean {near[0]!r}?" if near else "umpirical schema config  lists the keys"
-        if len(path) == 1 and (owner := _owner(str(path[0]), model)):
-            message = f"is for a study of protocol {owner.name}"
-            fix = f"such a study has the key {owner.mark}" if owner.mark else f"this one has the key {_mark(model)}"
+        if len(path) == 1 and (owners := _owners(str(path[0]), model)):
+            message = f"is for a study of protocol {' or '.join(owner.name for owner in owners)}"
+            marks = [owner.mark for owner in owners if owner.mark]
+            fix = f"such a study has the key {' or '.join(marks)}" if marks else f"this one has the key {_mark(model)}"
     return ConfigError(f"{place}: {message}" if place else message, where=document.where(path), fix=fix)
 
 
-def _owner(key: str, model: type[BaseModel]) -> Any:  # noqa: ANN401  # a protocol, or None
-    """Returns the other protocol whose study files have this key, if there is one."""
+def _in_file(data: Any, loc: Iterable[str | int]) -> tuple[str | int, ...]:  # noqa: ANN401  # what the file holds
+    """Returns the place of a problem without the names of alternatives, which are classes of ours."""
+    path: list[str | int] = []
+    for step in loc:
+        try:
+            data = data[step]
+        except (LookupError, TypeError):
+            if str(step)[:1].isupper():
+                continue
+        path.append(step)
+    return tuple(path)
+
+
+def _owners(key: str, model: type[BaseModel]) -> list[Protocol[Any, Any]]:
+    """Returns the other protocols whose study files have this key."""
     others = [protocol for protocol in PROTOCOLS if protocol.spec is not model]
-    return next((protocol for protocol in others if key in protocol.spec.model_fields), None)
+    return [protocol for protocol in others if key in protocol.spec.model_fields]
 
 
 def _mark(model: type[BaseModel]) -> str:

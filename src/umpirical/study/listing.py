@@ -7,7 +7,7 @@ from pathlib import Path
 from umpirical.domain.errors import UmpiricalError
 from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_run
 from umpirical.store.budget import Budget
-from umpirical.store.runs import RunStore
+from umpirical.store.runs import RunStore, run_folders
 from umpirical.store.snapshots import snapshot
 
 __all__ = ["RunState", "list_runs"]
@@ -38,7 +38,7 @@ class RunState:
 
 def list_runs(folder: Path) -> list[RunState]:
     """Returns the runs in a study folder, oldest first."""
-    found = [_state_or_damage(RunStore(path.parent)) for path in (folder / "runs").glob("*/run.json")]
+    found = [_state_or_damage(RunStore(run)) for run in run_folders(folder)]
     return sorted(found, key=lambda state: (state.created or "", state.name))
 
 

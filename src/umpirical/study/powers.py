@@ -3,7 +3,6 @@
 All of it is derived from the study file. Nothing is imported, sent or read outside the folder to find it out.
 """
 
-import hashlib
 import json
 import re
 import shlex
@@ -17,13 +16,17 @@ from urllib.parse import urlsplit
 from umpirical.datasets.readers import READERS
 from umpirical.domain.errors import UsageError
 from umpirical.judges.adapters.program import program_files
+from umpirical.judges.adapters.promptfoo import promptfoo_files
 from umpirical.judges.endpoint_spec import HttpSpec
+from umpirical.judges.promptfoo.spec import PromptfooSpec
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import code_files
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.protocol import DataSource
 from umpirical.protocols.study import Study
+from umpirical.store.manifests import file_sha256
+from umpirical.store.runs import run_folders
 
 __all__ = ["Power", "powers_of", "powers_of_judges"]
 
@@ -76,6 +79,7 @@ def powers_of_judges(judges: Iterable[JudgeSpec], folder: Path) -> list[Power]:
     found = [power for judge in known if judge.model for power in _of_model(judge.model)]
     found += [power for judge in known if judge.http for power in _of_endpoint(judge.http)]
     found += [power for judge in known if judge.exec for power in _of_program(folder, judge.exec)]
+    found += [power for judge in known if judge.promptfoo for power in _of_promptfoo(folder, judge.promptfoo)]
     return [*found, *_of_code(folder, [judge.callable for judge in known if judge.callable])]
 
 
@@ -170,8 +174,16 @@ def _of_program(folder: Path, command: tuple[str, ...]) -> Iterator[Power]:
         yield Power("code", f"may load {file.relative_to(folder)}", _digest(file))
 
 
+def _of_promptfoo(folder: Path, judge: PromptfooSpec) -> Iterator[Power]:
+    words = f"{shlex.join(judge.command)} eval with assertion {judge.assertion} of {judge.config}"
+    yield Power("code", f"runs the program {words}, with your environment")
+    yield Power("send", f"sends prompts wherever {judge.config} says, by whatever code it names")
+    for file in promptfoo_files(judge, folder):
+        yield Power("code", f"may load {file.relative_to(folder)}", _digest(file))
+
+
 def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "no file"
+    return file_sha256(file) if file.is_file() else "no file"
 
 
 def _of_source(source: DataSource, folder: Path) -> Iterator[Power]:
@@ -189,9 +201,9 @@ def _of_source(source: DataSource, folder: Path) -> Iterator[Power]:
 
 
 def _of_runs(folder: Path, made_here: Collection[str]) -> Iterator[Power]:
-    for manifest in sorted((folder / "runs").glob("*/run.json")):
-        if manifest.parent.name not in made_here:
-            yield Power("answers", f"counts the answers in runs/{manifest.parent.name}", _created(manifest))
+    for run in run_folders(folder):
+        if run.name not in made_here:
+            yield Power("answers", f"counts the answers in runs/{run.name}", _created(run / "run.json"))
 
 
 def _created(manifest: Path) -> str:

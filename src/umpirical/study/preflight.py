@@ -25,6 +25,7 @@ from umpirical.runs.judgments import reader_of
 from umpirical.runs.loop import run_on_loop
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run
+from umpirical.store.batches import trials_in_flight
 from umpirical.store.snapshots import snapshot
 from umpirical.study.diagnosis import address_of, remedy
 from umpirical.study.estimate import PlanEstimate
@@ -124,12 +125,14 @@ class Preflighting(Protocol):
 def plan_preflight(run: Run, pricer: Pricer | None) -> PreflightPlan | None:
     """Returns the calls to make; None if there is nothing to find out.
 
-    That is so for a simulated judge, for one that is asked in batches, which may take a day, and for a run that has
-    answers already. Answers of an earlier preflight are read again, and not asked for again.
+    That is so for a simulated judge, for one that Inspect asks in batches, which may take a day, and for a run that has
+    answers already, or batches at a provider. Answers of an earlier preflight are read again, and not asked for again.
     """
     batched = run.judge.model is not None and run.judge.model.batch
     reused = any((run.folder / "reused").glob(f"shard={SHARD}/*.parquet"))
     if run.simulated or batched or reused or run.store.sealed() or not run.trials:
+        return None
+    if trials_in_flight(run.folder):
         return None
     trials = _chosen(run)
     answers = _answers(run)

@@ -21,7 +21,7 @@ from umpirical.store.reuse import find_answers
 from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import started
 from umpirical.store.stimulus_sets import StimulusSet
-from umpirical.study.calls import count_calls
+from umpirical.study.calls import refuse_too_many
 from umpirical.study.trust import note_run
 
 __all__ = ["prepare_run"]
@@ -50,8 +50,6 @@ def prepare_run(  # noqa: PLR0913  # each by its name
     found = study.found.get(judge.name)
     call = CallSpec(judge, study.folder, stimuli.folder, study.spec.seed, protocol.answer_key, found)
     asked, design = call.open_judge(), protocol.design(study, judge).over(stimuli)
-    count_calls(study, judge, stimuli, design)
-    gates = protocol.gates(asked, stimuli, design)
     run_id = digest(
         "run",
         {
@@ -63,8 +61,13 @@ def prepare_run(  # noqa: PLR0913  # each by its name
         },
     )[:12]
     store = RunStore(folder or _run_folder(study.folder / "runs", f"{judge.name}-{run_id}", fresh=fresh))
-    planned = store.plan_size() is not None
-    if folder is None and not planned:
+    size = store.plan_size()
+    refuse_too_many(study, judge, stimuli, design, planned=size[0] if size else None)
+    # The id of a run covers what its gates depend on, so those of a planned run are not tried again.
+    gates = store.manifest.get("gates") if size else None
+    if gates is None:
+        gates = [asdict(gate) for gate in protocol.gates(asked, stimuli, design)]
+    if folder is None and size is None:
         note_run(study.folder, store.folder.name)
     _describe(
         store,
@@ -80,12 +83,12 @@ def prepare_run(  # noqa: PLR0913  # each by its name
             "repeats": design.repeats,
             "arms": list(design.arms),
             "command": study.command(judge.name),
-            "gates": [asdict(gate) for gate in gates],
+            "gates": gates,
             **protocol.about(study, design),
             **(about or {}),
         },
     )
-    if not planned:
+    if size is None:
         write_plan(store, asked, stimuli, design, shard_size=shard_size)
     if not fresh and not asked.capabilities.stateful and not started(store):
         find_answers(store, _comparable_runs(store, judge, study.spec.seed))

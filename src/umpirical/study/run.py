@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Protocol as Interface
 
 from umpirical.domain.bills import Bill
 from umpirical.domain.errors import SpendRefused, StoreError, UmpiricalError, UsageError
+from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, CapReached, Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED, TokenPrices
@@ -18,10 +19,13 @@ from umpirical.protocols.catalogue import protocol_of_run
 from umpirical.protocols.protocol import Decided, Documents, Protocol
 from umpirical.protocols.study import Study
 from umpirical.reports.record import Record
-from umpirical.runs.executor import EXECUTORS, LOCAL, Watcher
+from umpirical.runs.executor import LOCAL, RAY, ExecutorFactory, Watcher, check_judge, factory_of, price_asked
+from umpirical.runs.processes import helpful_processes
 from umpirical.runs.run import Run, open_run
+from umpirical.runs.together import why_alone
+from umpirical.store.depots import Depot
 from umpirical.store.lock import one_at_a_time
-from umpirical.store.runs import RunStore
+from umpirical.store.runs import RunStore, run_folders
 from umpirical.store.snapshots import started
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.preflight import Preflighting, ask_preflight, plan_preflight
@@ -30,6 +34,7 @@ from umpirical.study.spending import Spending, judge_account, recorded_bill
 from umpirical.study.trust import Agree, ensure_judge_trusted, ensure_trusted
 
 __all__ = [
+    "Asking",
     "Consent",
     "FinishedRun",
     "Lose",
@@ -114,10 +119,39 @@ class FinishedRun:
 
 def plan_runs(study: Study[Any], judges: Sequence[str], *, fresh: bool = False) -> list[Run]:
     """Plans the runs of the named judges, or of all; if `fresh`, new runs that reuse no answers from earlier ones."""
-    chosen = [study.judge(name) for name in judges] if judges else study.spec.judges
+    chosen = _chosen(study, judges)
     with one_at_a_time(study.folder):
         stimuli = study.protocol.stimuli(study)
         return [prepare_run(study, judge, fresh=fresh, stimuli=stimuli) for judge in chosen]
+
+
+def _chosen(study: Study[Any], judges: Sequence[str]) -> Sequence[JudgeSpec]:
+    return [study.judge(name) for name in judges] if judges else study.spec.judges
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What makes the calls of a command."""
+
+    executor: str = LOCAL
+    processes: int | None = None
+    """Of this machine, or actors of a cluster; None for as many as help."""
+    note: Callable[[str], None] = lambda _: None
+    """Receives a sentence about a judge that cannot be asked in as many processes as were requested."""
+    through: str = ""
+    """URI of the object storage by which machines share the run, if they do not share its folder."""
+
+    @property
+    def factory(self) -> ExecutorFactory:
+        return factory_of(self.executor, self.through)
+
+    def processes_for(self, run: Run, calling: Calling) -> int:
+        several = self.executor == RAY or (self.processes or 1) > 1
+        if several and (why := why_alone(run.call, calling)):
+            self.note(f"judge {run.judge.name} is asked in one process: {why}")
+        return self.processes or helpful_processes(
+            run.call, calls=run.trials, concurrency=calling.concurrency, simulated=run.simulated
+        )
 
 
 def complete_run(
@@ -126,11 +160,15 @@ def complete_run(
     watch: Callable[[str, int], Watch],
     *,
     meter: Meter | None = None,
-    executor: str = LOCAL,
+    asking: "Asking | None" = None,
 ) -> FinishedRun:
     """Asks what is left, then measures and writes the documents. The ledger of `meter` is closed before that."""
-    meter = meter or Meter(FREE, Ledger())
-    chosen = EXECUTORS.get(executor)(Calling(concurrency, meter))
+    meter, asking = meter or Meter(FREE, Ledger()), asking or Asking()
+    calling = Calling(concurrency, meter)
+    if Depot.is_left(run.folder) and not asking.through:
+        asking.note(f"answers of run {run.name} may lie in object storage: --through, as before, takes them up")
+    calling = replace(calling, processes=asking.processes_for(run, calling))
+    chosen = asking.factory(calling)
     try:
         with watch(run.judge.name, run.trials) as watcher:
             chosen.run(range(run.shards), run.call, run.store, watcher)
@@ -168,7 +206,7 @@ def measure_judges(  # noqa: PLR0913  # each by its name
     prices: Mapping[str, TokenPrices] | None = None,
     allow_unpriced: bool = False,
     fresh: bool = False,
-    executor: str = LOCAL,
+    asking: Asking | None = None,
     planned: Callable[[list[Run]], None] = lambda _: None,
     preflight: Preflighting | None = None,
     tell: Callable[[Spending], None] = lambda _: None,
@@ -183,7 +221,11 @@ def measure_judges(  # noqa: PLR0913  # each by its name
     The command line and the Python API both measure through this function: the price always precedes the spending, and
     one budget holds for all judges of the command.
     """
-    EXECUTORS.get(executor)  # refuses an unknown name before anything is made
+    asking = asking or Asking()
+    # Before anything is made: an executor that is not there, or that cannot ask one of the judges, or not in this way.
+    _ = asking.factory
+    for judge in _chosen(study, judges):
+        check_judge(asking.executor, judge)
     runs = plan_runs(study, judges, fresh=fresh)
     planned(runs)
     yield from ask_runs(
@@ -193,7 +235,7 @@ def measure_judges(  # noqa: PLR0913  # each by its name
         watch=watch,
         prices=prices,
         allow_unpriced=allow_unpriced,
-        executor=executor,
+        asking=asking,
         preflight=preflight,
         tell=tell,
         lose=lose,
@@ -224,13 +266,14 @@ def ask_runs(  # noqa: PLR0913  # each by its name
     watch: Callable[[str, int, Ledger], Watch],
     prices: Mapping[str, TokenPrices] | None = None,
     allow_unpriced: bool = False,
-    executor: str = LOCAL,
+    asking: Asking | None = None,
     preflight: Preflighting | None = None,
     tell: Callable[[Spending], None] = lambda _: None,
     lose: Lose | None = None,
 ) -> Iterator[FinishedRun]:
     """Completes planned runs one after another, once the price has been agreed to; `lose` as in `measure_judges`."""
-    pricers = pricers_of(runs, prices or {}, allow_unpriced=allow_unpriced)
+    single = pricers_of(runs, prices or {}, allow_unpriced=allow_unpriced)
+    pricers = [price_asked((asking or Asking()).executor, pricer) for pricer in single]
     priced = list(zip(runs, pricers, strict=True))
     spending, losing = _spending(priced), _Losing(lose if len(runs) > 1 else None)
 
@@ -242,7 +285,8 @@ def ask_runs(  # noqa: PLR0913  # each by its name
     whole = estimate()
     _refuse(whole)
     try:
-        if preflight is not None and _fly(priced, preflight, whole, spending, losing):
+        # A preflight makes single calls, whatever comes after it.
+        if preflight is not None and _fly(list(zip(runs, single, strict=True)), preflight, whole, spending, losing):
             whole = estimate()
         if len(losing.lost) == len(runs):
             return
@@ -254,7 +298,7 @@ def ask_runs(  # noqa: PLR0913  # each by its name
             meter = Meter(pricer or FREE, ledger)
             finished = None
             with losing.contain(run):
-                finished = complete_run(run, concurrency, _watched(watch, ledger), meter=meter, executor=executor)
+                finished = complete_run(run, concurrency, _watched(watch, ledger), meter=meter, asking=asking)
             if finished is not None:
                 yield finished
     except CapReached as reached:
@@ -330,7 +374,7 @@ def _fly(
 
 def measured_runs(folder: Path, *, among: Sequence[Path] | None = None) -> list[Path]:
     """Returns the folders of a study's runs, or of those `among` it, in which at least one question has been asked."""
-    planned = sorted(path.parent for path in (folder / "runs").glob("*/run.json")) if among is None else among
+    planned = run_folders(folder) if among is None else among
     found = [run for run in planned if _started_or_damaged(run)]
     if not found:
         raise UsageError(f"{folder}: no run has been measured yet", fix=f"umpirical run {folder}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.protocols.study import STUDY_FILE
-from umpirical.store.runs import RunStore
+from umpirical.store.runs import RunStore, run_folders
 
 __all__ = ["RUN_WAYS", "RunTarget", "find_run", "find_runs"]
 
@@ -35,11 +35,11 @@ def find_runs(target: str | Path) -> RunTarget:
     if (path / "run.json").is_file():
         return RunTarget(_study_of(path), (path,), whole=False)
     if path.is_dir() and ((path / "runs").is_dir() or (path / STUDY_FILE).is_file()):
-        return RunTarget(path, _runs_in(path), whole=True)
+        return RunTarget(path, tuple(run_folders(path)), whole=True)
     if path.is_file():
-        return RunTarget(path.parent, _runs_in(path.parent), whole=True)
-    study, known = path.parent, _runs_in(path.parent)
-    named = [run for run in known if run.name == path.name] or [run for run in known if judge_of(run) == path.name]
+        return RunTarget(path.parent, tuple(run_folders(path.parent)), whole=True)
+    study, known = path.parent, run_folders(path.parent)
+    named = [run for run in known if run.name == path.name] or [run for run in known if _judge_of(run) == path.name]
     if named:
         return RunTarget(study, tuple(named), whole=False)
     if path.is_dir():
@@ -58,17 +58,13 @@ def find_run(target: str | Path) -> Path:
     return found.runs[0]
 
 
-def judge_of(run: Path) -> str | None:
+def _judge_of(run: Path) -> str | None:
     """Returns the name of a run's judge; None if its manifest is damaged."""
     try:
         judge = RunStore(run).manifest.get("judge")
     except StoreError:
         return None
     return str(judge.get("name")) if isinstance(judge, dict) else None
-
-
-def _runs_in(study: Path) -> tuple[Path, ...]:
-    return tuple(sorted(path.parent for path in (study / "runs").glob("*/run.json")))
 
 
 def _study_of(run: Path) -> Path:
@@ -78,10 +74,10 @@ def _study_of(run: Path) -> Path:
 
 
 def _what_there_is(name: str, study: Path, known: Sequence[Path]) -> str:
-    names = [*(run.name for run in known), *filter(None, map(judge_of, known))]
+    names = [*(run.name for run in known), *filter(None, map(_judge_of, known))]
     near = get_close_matches(name, names, n=1)
     if near:
         return f"did you mean {near[0]}?"
-    judges = ", ".join(dict.fromkeys(filter(None, map(judge_of, known))))
+    judges = ", ".join(dict.fromkeys(filter(None, map(_judge_of, known))))
     where = f"judges with runs in {study}: {judges}" if judges else f"there are no runs in {study}"
     return f"name {RUN_WAYS}; {where}"

@@ -12,7 +12,7 @@ from umpirical.models.requests import ChatRequest
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run, open_run
 from umpirical.store.budget import Booked, Budget
-from umpirical.store.runs import RunStore
+from umpirical.store.runs import RunStore, run_folders
 from umpirical.store.snapshots import snapshot
 
 __all__ = ["WRITERS", "Spending", "enough", "judge_account", "recorded_bill", "response_bill"]
@@ -75,15 +75,15 @@ class Spending:
 def recorded_bill(folder: Path, judge: str, pricer: Pricer) -> Bill:
     """Returns what the recorded answers of a judge cost: the opening balance of a study older than its budget."""
     bills = []
-    for path in sorted((folder / "runs").glob("*/run.json")):
-        store = RunStore(path.parent)
+    for run in run_folders(folder):
+        store = RunStore(run)
         if store.manifest["judge"]["name"] != judge:
             continue
         with snapshot(store) as now:
             for shard, responses in now.walk():
                 bills.append(response_bill(responses.values()))
                 if unknown := {name: answer for name, answer in responses.items() if _unknown(answer)}:
-                    bills.append(_worst_bill(open_run(path.parent), shard, unknown, pricer))
+                    bills.append(_worst_bill(open_run(run), shard, unknown, pricer))
     return Bill.sum(bills)
 
 

@@ -18,12 +18,14 @@ from umpirical.domain.errors import NotTrusted
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.study import Study
 from umpirical.store.files import state_folder
+from umpirical.store.runs import run_folders
 from umpirical.study.powers import Power, powers_of, powers_of_judges
 from umpirical.text.inert import inert
 
 __all__ = [
     "Agree",
     "Asked",
+    "agree_if",
     "agree_to_all",
     "agree_to_none",
     "ensure_judge_trusted",
@@ -67,6 +69,11 @@ Agree = Callable[[Asked], bool]
 def agree_to_all(_: Asked) -> bool:
     """Agrees for a caller who said so in advance."""
     return True
+
+
+def agree_if(*, trust: bool) -> Agree:
+    """Answers for a caller who cannot be asked, and has said or not said so in advance."""
+    return agree_to_all if trust else agree_to_none
 
 
 def agree_to_none(asked: Asked) -> bool:
@@ -155,5 +162,4 @@ def _write(place: Path, folder: Path, agreed: dict[str, str], new: Sequence[Powe
 
 
 def _made_here(place: Path, folder: Path) -> set[str]:
-    names = (manifest.parent.name for manifest in (folder / "runs").glob("*/run.json"))
-    return {name for name in names if (place / "runs" / _digest(name)).is_file()}
+    return {run.name for run in run_folders(folder) if (place / "runs" / _digest(run.name)).is_file()}

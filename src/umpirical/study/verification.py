@@ -14,6 +14,7 @@ from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run, open_run
 from umpirical.store.reuse import reused_answers, reused_counts
 from umpirical.store.snapshots import RunSnapshot, snapshot
+from umpirical.study.precision import PRECISION, expected_precision, kept_precision
 
 __all__ = ["Check", "verify_run"]
 
@@ -43,6 +44,8 @@ def verify_run(folder: Path, *, record: Path | None = None) -> Iterator[Check]:
     run: Run = opened[1]
     yield _check("stimuli", lambda: _stimuli(run))[0]
     yield _check("plan", lambda: _plan(run))[0]
+    if (run.folder / "plan" / PRECISION).exists():
+        yield _check(PRECISION, lambda: _precision(run))[0]
     yield _check("responses", lambda: _responses(run))[0]
     if reused_counts(run.store):
         yield _check("reused", lambda: _reused(run))[0]
@@ -68,7 +71,8 @@ def _opened(folder: Path) -> tuple[str, Run]:
 def _stimuli(run: Run) -> tuple[str, None]:
     state, count = hashlib.sha256(), 0
     for stimulus in run.stimuli:
-        state.update(stimulus.id.encode())
+        # A copy has no id yet: it is made from the content, whatever the file says.
+        state.update(replace(stimulus).id.encode())
         count += 1
     if state.hexdigest()[:32] != run.stimuli.digest:
         raise StoreError("they are not those of their manifest")
@@ -82,6 +86,10 @@ def _plan(run: Run) -> tuple[str, None]:
     count, first_in = 0, dict[str, int]()
     for shard in range(run.shards):
         elsewhere = run.store.asked_elsewhere(shard)
+        if (asked := run.store.count_asked(shard)) != run.store.asked(shard):
+            raise StoreError(
+                f"shard {shard} asks {asked:,} questions, where its manifest says {run.store.asked(shard):,}"
+            )
         for trial, part in run.store.plan_shard(shard):
             count += 1
             stimulus = run.stimuli.part(part)[trial.stimulus_id]
@@ -96,6 +104,19 @@ def _plan(run: Run) -> tuple[str, None]:
     rendered = "" if judge is not None else "; the prompts of your own judge are not made again"
     shards = "1 shard" if run.shards == 1 else f"{run.shards:,} shards"
     return f"{count:,} trials in {shards}{rendered}", None
+
+
+def _precision(run: Run) -> tuple[str, None]:
+    kept, protocol = kept_precision(run), protocol_of_run(run.store)
+    if kept is None:
+        return "of another version or judge: it is worked out again when it is needed", None
+    planned = protocol.planned(run.judge)
+    for shard in range(run.shards):
+        for trial, part in run.store.plan_shard(shard):
+            planned.add(trial, run.stimuli.part(part)[trial.stimulus_id])
+    if kept != tuple(expected_precision(planned.tallies(), kind=run.judge.kind, protocol=protocol.name)):
+        raise StoreError("it does not follow from the plan")
+    return f"follows from the plan, {len(kept)} rows", None
 
 
 def _responses(run: Run) -> tuple[str, None]:

@@ -10,6 +10,8 @@ from typing import Any, Literal, Self
 
 from aiohttp import web
 
+from umpirical.testing.anthropic_server import message
+
 __all__ = ["ChatServer", "Fault", "Message", "Said", "prompt_text"]
 
 Fault = Literal["rate-limit", "server-error", "malformed", "truncated", "hang", "reset"]
@@ -56,6 +58,9 @@ Misbehave = Callable[[str, int], Fault | None]
 
 HANG_SECONDS = 30.0
 
+MESSAGES = "/v1/messages"
+"""The address of Anthropic's protocol, in which a question sent there is answered, in text alone."""
+
 
 @dataclass
 class ChatServer:
@@ -94,12 +99,12 @@ class ChatServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._ready.wait(timeout=10)
+        self._ready.wait(timeout=120)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=120)
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -117,6 +122,7 @@ class ChatServer:
     async def _start(self) -> web.AppRunner:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/v1/chat/completions", self._complete)
+        app.router.add_post(MESSAGES, self._complete)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await runner.setup()
         site = web.TCPSite(runner, *self.address)
@@ -144,9 +150,13 @@ class ChatServer:
                 self.faults[fault] += 1
                 return await self._fail(request, fault, body)
             self.answered[name] += 1
-            return web.json_response(completion(body, self.answer(body)))
+            return web.json_response(self._reply(request, body))
         finally:
             self._in_flight -= 1
+
+    def _reply(self, request: web.Request, body: dict[str, Any]) -> dict[str, Any]:
+        answer = self.answer(body)
+        return message(body, str(answer)) if request.path == MESSAGES else completion(body, answer)
 
     async def _fail(self, request: web.Request, fault: Fault, body: dict[str, Any]) -> web.StreamResponse:
         match fault:
@@ -158,7 +168,7 @@ class ChatServer:
             case "malformed":
                 return web.Response(text='{"choices": [{"message": ', content_type="application/json")
             case "truncated":
-                whole = json.dumps(completion(body, self.answer(body))).encode()
+                whole = json.dumps(self._reply(request, body)).encode()
                 cut = web.StreamResponse(headers={"Content-Length": str(len(whole))})
                 await cut.prepare(request)
                 await cut.write(whole[: len(whole) // 2])

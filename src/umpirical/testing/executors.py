@@ -10,32 +10,40 @@
 - one at a time: a judge that remembers what it was asked is asked one question at a time, in the order of the plan;
 - in parallel: another judge is asked as many questions at a time as agreed, and no more;
 - the cap: nothing is sent that might exceed it; answers received by then are kept.
+
+An executor that hands questions over together (`in_batches`) cannot promise "one at a time" and "in parallel". In their
+place it promises:
+
+- refuses: a judge that is no model with batches, or is stateful, is refused before anything is asked, with the remedy.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, NoReturn
 
+from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
+from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import CapReached, Ledger, Meter
 from umpirical.models.prices import RatePricer, TokenPrices
 from umpirical.protocols.catalogue import protocol_of_run
-from umpirical.runs.executor import EXECUTORS, LOCAL, ExecutorFactory, Receipt
+from umpirical.runs.executor import EXECUTORS, LOCAL, ExecutorFactory, Particular, Receipt
 from umpirical.runs.run import Run
 from umpirical.store.snapshots import snapshot
 from umpirical.study.file import parse_study_data
 from umpirical.study.prepare import prepare_run
+from umpirical.testing.batch_server import BatchServer
 from umpirical.testing.chat_server import ChatServer
 
 __all__ = ["Promise", "check_executor"]
 
 Promise = Literal[
     "everything", "receipts", "no difference", "told", "idempotent", "part by part", "failures", "one at a time",
-    "in parallel", "the cap",
+    "in parallel", "the cap", "refuses",
 ]  # fmt: skip
 """What the message of a failed check can name."""
 
@@ -52,6 +60,8 @@ SHARD = 25
 
 CAP = Decimal("0.002")
 
+ANSWER = '{"verdict": "tie"}'
+
 SIMULATED: dict[str, Any] = {"name": "kit", "model": {"adapter": "simulated", "name": "coin"}}
 RAISING: dict[str, Any] = {"name": "kit", "callable": f"{__name__}:choosy"}
 
@@ -67,11 +77,21 @@ def check_executor(factory: ExecutorFactory) -> None:
     """Raises AssertionError, naming the promise, for the first one that does not hold."""
     with TemporaryDirectory() as folder:
         checks = _Checks(factory, Path(folder))
-        checks.simulated()
-        checks.raising()
+        if isinstance(factory, Particular) and factory.in_batches:
+            checks.refused(factory)
+            with BatchServer(lambda _: ANSWER) as server:
+                checks.compared(_served(server))
+            with BatchServer(lambda _: ANSWER, unanswered=lambda body: len(str(body)) % 3 == 0) as server:
+                checks.raising(_served(server))
+            with BatchServer(lambda _: ANSWER) as server:
+                checks.capped(_served(server), server.worked.total)
+            return
+        checks.compared(SIMULATED)
+        checks.raising(RAISING)
         checks.served(stateful=True)
         checks.served(stateful=False)
-        checks.capped()
+        with ChatServer(lambda _: ANSWER) as chat:
+            checks.capped(_served(chat), chat.answered.total)
 
 
 class _Heard:
@@ -92,9 +112,9 @@ class _Checks:
     def __init__(self, factory: ExecutorFactory, folder: Path) -> None:
         self._factory, self._folder = factory, folder
 
-    def simulated(self) -> None:
+    def compared(self, judge: dict[str, Any]) -> None:
         """Asks more than a shard, part by part, then again, and compares with the local executor."""
-        run, local = (self._run(name, SIMULATED) for name in ("here", "local"))
+        run, local = (self._run(name, judge) for name in ("here", "local"))
         heard, receipts = _Heard(), []
         for shard in range(run.shards):
             before = run.calls_left()
@@ -112,9 +132,9 @@ class _Checks:
         if _answers(run) != _answers(local) or _measures(run) != _measures(local):
             _broken("no difference", "the local executor comes to other answers")
 
-    def raising(self) -> None:
-        """Asks a judge of the user's that raises on some questions."""
-        run, heard = self._run("raising", RAISING), _Heard()
+    def raising(self, judge: dict[str, Any]) -> None:
+        """Asks a judge that fails on some questions."""
+        run, heard = self._run("raising", judge), _Heard()
         try:
             receipts = self._ask(run, heard)
         except Exception as error:  # noqa: BLE001  # whatever it is, the run has stopped
@@ -128,33 +148,46 @@ class _Checks:
     def served(self, *, stateful: bool) -> None:
         """Asks a stateful judge, or a stateless one, on a server that sees how it is asked."""
         promise: Promise = "one at a time" if stateful else "in parallel"
-        with ChatServer(lambda _: '{"verdict": "tie"}', latency=0.002) as server:
+        with ChatServer(lambda _: ANSWER, latency=0.002) as server:
             run = self._run(promise, _served(server, stateful=stateful))
             heard = _Heard()
             self._ask(run, heard)
             most = 1 if stateful else IN_FLIGHT
-            if not most / 2 < server.most_in_flight <= most:
+            # Of two processes, one may be done before the other has started.
+            if not most / 2 <= server.most_in_flight <= most:
                 _broken(promise, f"{server.most_in_flight} questions at a time, where {most} were agreed")
             planned = [trial.id for shard in range(run.shards) for trial, _ in run.store.plan_shard(shard)]
             if stateful and heard.trials != planned:
                 _broken(promise, "the questions were not asked in the order of the plan")
 
-    def capped(self) -> None:
+    def capped(self, judge: dict[str, Any], answered: Callable[[], int]) -> None:
         """Asks a server that bills, under a cap that covers half of the questions."""
-        with ChatServer(lambda _: '{"verdict": "tie"}') as server:
-            run, ledger = self._run("capped", _served(server)), Ledger(CAP)
-            meter = Meter(RatePricer(TokenPrices(Decimal("0.1"), Decimal("0.1")), "kit"), ledger)
+        run, ledger = self._run("capped", judge), Ledger(CAP)
+        meter = Meter(RatePricer(TokenPrices(Decimal("0.1"), Decimal("0.1")), "kit"), ledger)
+        try:
+            self._ask(run, _Heard(), calling=Calling(IN_FLIGHT, meter))
+        except CapReached:
+            pass
+        else:
+            _broken("the cap", "it was not reached, though all questions together cost more")
+        if not 0 < ledger.spent <= CAP or ledger.reserved:
+            _broken("the cap", f"{ledger.spent} dollars spent and {ledger.reserved} reserved under a cap of {CAP}")
+        kept = run.trials - run.calls_left()
+        if kept != answered() or not kept:
+            _broken("the cap", f"{answered()} answers were paid for, and {kept} are kept")
+
+    def refused(self, factory: Particular) -> None:
+        """Offers judges that cannot be asked in batches."""
+        model = {"adapter": "openai-compatible", "name": "kit", "base_url": "http://127.0.0.1:1/v1"}
+        stateful = {"name": "kit", "model": model, "capabilities": {"stateful": True}}
+        for judge in (SIMULATED, RAISING, stateful):
             try:
-                self._ask(run, _Heard(), calling=Calling(IN_FLIGHT, meter))
-            except CapReached:
-                pass
+                factory.check(JudgeSpec.model_validate(judge))
+            except UsageError as error:
+                if LOCAL not in error.fix:
+                    _broken("refuses", f"the remedy does not name the executor {LOCAL}: {error.fix}")
             else:
-                _broken("the cap", "it was not reached, though all questions together cost more")
-            if not 0 < ledger.spent <= CAP or ledger.reserved:
-                _broken("the cap", f"{ledger.spent} dollars spent and {ledger.reserved} reserved under a cap of {CAP}")
-            kept = run.trials - run.calls_left()
-            if kept != server.answered.total() or not kept:
-                _broken("the cap", f"{server.answered.total()} answers were paid for, and {kept} are kept")
+                _broken("refuses", f"a judge is taken that has no batches: {judge}")
 
     def _run(self, name: str, judge: dict[str, Any]) -> Run:
         data = {**STUDY, "judges": [judge]}
@@ -180,7 +213,7 @@ class _Checks:
             _broken("told", f"the watcher heard of {len(set(heard.trials))} of {run.trials} trials")
 
 
-def _served(server: ChatServer, *, stateful: bool = False) -> dict[str, Any]:
+def _served(server: ChatServer | BatchServer, *, stateful: bool = False) -> dict[str, Any]:
     model = {"adapter": "openai-compatible", "name": "kit", "base_url": server.base_url, "attempts": 1}
     return {"name": "kit", "model": model, "capabilities": {"stateful": stateful}}
 

@@ -38,6 +38,8 @@ from umpirical.measures.catalogue import MEASURES, MeasureSpec, Scale
 from umpirical.registry import KEBAB_CASE
 from umpirical.testing.sample_tallies import (
     PARTS,
+    agent_pair_tallies,
+    agent_tallies,
     backwards,
     clusters,
     compare_tallies,
@@ -140,6 +142,8 @@ def _samples() -> tuple[_Sample, ...]:
         _Sample(compare_tallies(), "compare", "datasheet"),
         _Sample(grade_tallies(), "grade", "datasheet"),
         _Sample(stress_tallies(), "grade", "stress"),
+        _Sample(agent_tallies(), "grade", "agent"),
+        _Sample(agent_pair_tallies(), "compare", "agent"),
     )
 
 

@@ -1,7 +1,8 @@
-"""Tallies that every measure is tried on: runs of three judges, drawn from fixed seeds, each with gaps.
+"""Tallies that every measure is tried on: runs of five judges, drawn from fixed seeds, each with gaps.
 
 One judge compares and one grades, both on controlled stimuli and carriers; the third grades the user's own items under
-stress tests. Any run can be turned into another: backwards, doubled, with one task, unanswered.
+stress tests, the fourth judges runs of agents, and the fifth compares them. Any run can be turned into another:
+backwards, doubled, with one task, unanswered.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from umpirical.domain.tallies import (
     LayoutTally,
     OutcomeTally,
     PairTally,
+    PolicyTally,
     QuadTally,
     RepeatTally,
     Tallies,
@@ -31,6 +33,8 @@ from umpirical.stats.simulation.judge import LatentJudge
 
 __all__ = [
     "PARTS",
+    "agent_pair_tallies",
+    "agent_tallies",
     "backwards",
     "clusters",
     "compare_tallies",
@@ -57,6 +61,7 @@ PARTS = (
     "repeats",
     "golds",
     "quads",
+    "policies",
 )
 """The fields of `Tallies` that hold tallies; the others say what the scale means."""
 
@@ -182,6 +187,73 @@ def stress_tallies() -> Tallies:
         scale=scale,
         positive=scale.labels[3:],
     )
+
+
+def agent_tallies() -> Tallies:
+    """A judge of agents on transcripts of which some have no verdict, as they are and edited, with a group of each."""
+    rng = np.random.default_rng(4)
+    scale = GradeScale("binary", ("violated", "satisfied"))
+    policies, golds, calls = [], [], []
+    for number in range(TASKS):
+        cluster, missing = f"transcript {number}", int(number < 4)
+        for test in (ORIGINAL, "forbidden-call"):
+            broken, kept, pairs, followed = (int(count) for count in rng.integers(0, 4, size=4))
+            for group in ("", "place=late"):
+                policies.append(
+                    PolicyTally(
+                        cluster, "baseline", test, group,
+                        broken=3, detected=broken, broken_missing=missing,
+                        kept=3, alarmed=kept, kept_missing=missing,
+                        pairs=3, noticed=pairs, pairs_missing=missing,
+                        twins=3, followed=followed, same=3 - followed, twins_missing=missing,
+                    )
+                )  # fmt: skip
+                said = [("violated", 0.0, "violated", broken), ("violated", 0.0, "satisfied", 3 - broken)]
+                said += [("satisfied", 1.0, "violated", kept), ("satisfied", 1.0, "satisfied", 3 - kept)]
+                golds += [
+                    GoldTally(cluster, "baseline", test, group, gold, given, score, float(given == "satisfied"), items)
+                    for gold, score, given, items in said
+                    if items
+                ]
+                if missing:
+                    golds.append(GoldTally(cluster, "baseline", test, group, "violated", "", 0.0, None, 1.0))
+            asked = CallTally(cluster, "baseline", test, "", None, 6 + missing, graded=6, abstained=missing)
+            calls.append(_with_gaps(asked, missing))
+    return Tallies(
+        calls=tuple(calls), golds=tuple(golds), policies=tuple(policies), scale=scale, positive=scale.labels[:1]
+    )
+
+
+def agent_pair_tallies() -> Tallies:
+    """A judge that compares runs of agents, in both orders under two policies; some pairs have no answer."""
+    rng = np.random.default_rng(5)
+    pairs, quads, calls = [], [], []
+    for number in range(TASKS):
+        cluster, missing = f"transcript {number}", int(number < 4)
+        for edit in ("", "forbidden-call", "cut-ending"):
+            for group in ("", "place=late"):
+                right, wrong, positional, one_sided, neither = (int(each) for each in rng.multinomial(6, [0.2] * 5))
+                pairs.append(
+                    PairTally(
+                        cluster, "baseline", edit, 0.0, 6, stratum=group, incomplete=2 * missing,
+                        stable=right + wrong, positional=positional, one_sided=one_sided, no_preference=neither,
+                        both_correct=right, correct_calls=2 * right + positional + one_sided,
+                        wrong_calls=2 * wrong + positional, tie_calls=one_sided + 2 * neither,
+                        slot_1_calls=right + wrong + 2 * positional + one_sided, slot_2_calls=right + wrong,
+                        one_sided_slot_1=one_sided, one_sided_u=one_sided, one_sided_u_slot_1=one_sided,
+                    )
+                )  # fmt: skip
+                following, blind, turned, one, none = (int(each) for each in rng.multinomial(3, [0.2] * 5))
+                quads.append(
+                    QuadTally(
+                        cluster, "baseline", edit, group, 0.0, 3, following, blind, turned, one, none, missing
+                    )
+                )  # fmt: skip
+                if edit and not group:
+                    slot_1, slot_2 = int(pairs[-1].slot_1_calls), int(pairs[-1].slot_2_calls)
+                    asked = CallTally(cluster, "baseline", edit, "", None, 12, slot_1, slot_2, 12 - slot_1 - slot_2)
+                    calls.append(_with_gaps(asked, missing))
+    return Tallies(calls=tuple(calls), pairs=tuple(pairs), quads=tuple(quads))
 
 
 # Controlled stimuli and carriers.
@@ -485,6 +557,19 @@ def unanswered(tallies: Tallies) -> Tallies:
         ),
         repeats=tuple(replace(t, answers=(), scores=()) for t in tallies.repeats),
         golds=tuple(replace(t, given="", given_score=None) for t in tallies.golds),
+        policies=tuple(
+            PolicyTally(
+                t.cluster,
+                t.arm,
+                t.test,
+                t.group,
+                broken_missing=t.broken + t.broken_missing,
+                kept_missing=t.kept + t.kept_missing,
+                pairs_missing=t.pairs + t.pairs_missing,
+                twins_missing=t.twins + t.twins_missing,
+            )
+            for t in tallies.policies
+        ),
     )
 
 

@@ -8,19 +8,19 @@ text, which is what the possessive quantifiers are for.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["FENCED", "INLINE", "LINE_END", "LINE_START", "VERBATIM", "Target", "drawn", "spliced"]
+__all__ = ["FENCED", "INLINE", "LINE_END", "LINE_START", "VERBATIM", "Kept", "Target", "drawn", "spliced"]
 
 T = TypeVar("T")
 
 LINE_START = r"(?<![^\r\n])"
 LINE_END = r"(?:\r\n|\n|\r)"
 
-FENCED = (
+_FENCED = (
     rf"{LINE_START}[ \t]*+(?P<fence>`{{3,}}+(?![^`\r\n]*+`)|~{{3,}}+)(?s:.*?)"
     rf"(?:(?<=[\r\n])[ \t]*+(?P=fence)[`~]*+[ \t]*+(?=[\r\n]|\Z)|\Z)"
 )
@@ -34,10 +34,31 @@ _INDENTED = (
 """Pattern of an indented line of code. A line of eight words or more without a sign of code is indented prose."""
 
 _SIGN = r"(?:://|(?i:www)\.\w|[@\\_])"
-INLINE = rf"`++[^`\r\n]++`++|\$[^$\r\n]++\$|</?[A-Za-z][^<>\r\n]*+>|(?<!\S)(?:(?!{_SIGN})\S)*+(?={_SIGN})\S++"
-"""Pattern of code in a line, a formula, a tag, and of a word that has a sign of a link or an identifier in it."""
+_SIGNED = rf"(?<!\S)(?:(?!{_SIGN})\S)*+(?={_SIGN})\S++"
+"""Pattern of a word that has a sign of a link or an identifier in it."""
 
-VERBATIM = f"{FENCED}|{_INDENTED}|{INLINE}"
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Something that is kept to the letter."""
+
+    pattern: str
+    needs: tuple[str, ...]
+    """One of these, in small letters, stands in every text in which the pattern is found."""
+
+
+FENCED = (Kept(_FENCED, ("```", "~~~")),)
+"""Blocks of code between fences."""
+
+INLINE = (
+    Kept(r"`++[^`\r\n]++`++", ("`",)),
+    Kept(r"\$[^$\r\n]++\$", ("$",)),
+    Kept(r"</?[A-Za-z][^<>\r\n]*+>", ("<",)),
+    Kept(_SIGNED, ("://", "www.", "@", "\\", "_")),
+)
+"""Code in a line, a formula, a tag, and a word that has a sign of a link or an identifier in it."""
+
+VERBATIM = (*FENCED, Kept(_INDENTED, ("    ", "\t")), *INLINE)
 
 
 @dataclass(frozen=True)
@@ -46,22 +67,38 @@ class Target:
 
     wanted: str
     """Pattern of what may be changed."""
-    kept: str = VERBATIM
-    """Pattern of what is skipped."""
-
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        return re.compile(f"(?P<kept>{self.kept})|(?:{self.wanted})")
+    kept: tuple[Kept, ...] = VERBATIM
+    """What is skipped. Where several begin at one place, the first."""
 
     def places(self, text: str) -> list[re.Match[str]]:
         """Where it stands, from first to last; nowhere in a text that is data as a whole."""
-        return [] if _is_data(text) else [match for match in self._pattern.finditer(text) if match["kept"] is None]
+        if _is_data(text):
+            return []
+        pattern = self._pattern(text)
+        if "kept" not in pattern.groupindex:
+            return list(pattern.finditer(text))
+        return [match for match in pattern.finditer(text) if match["kept"] is None]
 
     def replaced(self, text: str, new: Callable[[re.Match[str]], str]) -> str:
         """The text with `new` put in all these places."""
         if _is_data(text):
             return text
-        return self._pattern.sub(lambda match: new(match) if match["kept"] is None else match[0], text)
+        pattern = self._pattern(text)
+        if "kept" not in pattern.groupindex:
+            return pattern.sub(new, text)
+        return pattern.sub(lambda match: new(match) if match["kept"] is None else match[0], text)
+
+    def _pattern(self, text: str) -> re.Pattern[str]:
+        """The pattern without what this text has none of: to look for it at every character takes most of the time."""
+        small = text.lower()
+        return _compiled(
+            self.wanted, tuple(one.pattern for one in self.kept if any(map(small.__contains__, one.needs)))
+        )
+
+
+@cache
+def _compiled(wanted: str, kept: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(f"(?P<kept>{'|'.join(kept)})|(?:{wanted})" if kept else wanted)
 
 
 def drawn(places: Sequence[T], share: float, rng: np.random.Generator) -> list[T]:

@@ -53,16 +53,22 @@ _ABBREVIATIONS = frozenset(_ABBREVIATED.split())
 # For certain.
 
 _LAST_LETTERS = r"[^\W\d_A-Z]" * 3
-_LONG_TITLES = "".join(rf"(?<!{title}\.)" for title in ("Prof", "Capt", "Corp"))
 
-CERTAIN_END = (
-    rf"{_LONG_TITLES}(?:(?<={_LAST_LETTERS}[{_STOPS}])"
-    rf"|(?<={_LAST_LETTERS}[{_STOPS}][{_CLOSERS}])|(?<={_LAST_LETTERS}[{_CLOSERS}][{_STOPS}]))"
-)
+
+def _certain_end(gap: str = "") -> str:
+    long_titles = "".join(rf"(?<!{title}\.{gap})" for title in ("Prof", "Capt", "Corp"))
+    return (
+        rf"{long_titles}(?:(?<={_LAST_LETTERS}[{_STOPS}]{gap})"
+        rf"|(?<={_LAST_LETTERS}[{_STOPS}][{_CLOSERS}]{gap})|(?<={_LAST_LETTERS}[{_CLOSERS}][{_STOPS}]{gap}))"
+    )
+
+
+CERTAIN_END = _certain_end()
 """Pattern after a sentence. The three small letters before the stop rule out `Mr.`, `U.S.` and `e.g.`."""
 CERTAIN_START = rf"(?=[\"“'‘(]?(?![a-z]){LETTER})"
 """Pattern before a sentence."""
-CERTAIN_GAP = f"{CERTAIN_END} {CERTAIN_START}"
+# The blank comes first, and what is before it is looked at second: the search goes from one blank to the next.
+CERTAIN_GAP = f" {_certain_end(' ')}{CERTAIN_START}"
 """Pattern of the one blank between two sentences in a line."""
 
 _PROSE_END = re.compile(rf"[{_STOPS}][{_CLOSERS}]?\s*\Z")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 __all__ = ["fill", "occurrences", "placeholders", "shipped_template"]
@@ -13,7 +13,19 @@ _PLACEHOLDER = re.compile(r"\{\{ *([a-z_]+ *|row\.[^{}\n]*)\}\}")
 
 def fill(template: str, values: Mapping[str, str]) -> str:
     """`template` with every `{{name}}` replaced. A value that holds `{{task}}` keeps it, verbatim."""
-    return _PLACEHOLDER.sub(lambda match: values[match[1].strip()], template)
+    texts, names = _parts(template)
+    filled = [""] * (len(texts) + len(names))
+    filled[::2] = texts
+    filled[1::2] = [values[name] for name in names]
+    return "".join(filled)
+
+
+# A judge has few templates, and each is filled for every trial.
+@lru_cache(maxsize=64)
+def _parts(template: str) -> tuple[list[str], list[str]]:
+    """Returns the texts around the placeholders, and the names in these."""
+    found = _PLACEHOLDER.split(template)
+    return found[::2], [name.strip() for name in found[1::2]]
 
 
 def placeholders(template: str) -> set[str]:

@@ -9,8 +9,9 @@ import zlib
 import pytest
 
 import umpirical
+from tests.datasets.verdicts.samples import TABLE
 from umpirical.cli import main
-from umpirical.datasets.verdicts import archives
+from umpirical.datasets.archives import ArchiveLimits, read_archive
 from umpirical.datasets.verdicts.scales import parse_scale, scale_of
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.scales import GradeScale
@@ -32,20 +33,6 @@ def lines(path, rows):
 
 
 # Judges that compare.
-
-TABLE = """\
-pair_id,order,winner,label,judge
-p1,uv,1,1,j
-p1,vu,2,1,j
-p2,uv,1,2,j
-p2,vu,1,2,j
-p3,uv,tie,1,j
-p3,vu,2,1,j
-p4,uv,tie,tie,j
-p4,vu,tie,tie,j
-p5,uv,2,2,j
-p5,vu,error,2,j
-"""
 
 
 def test_a_table_of_pairs_in_both_orders(tmp_path):
@@ -456,11 +443,11 @@ def test_an_archive_that_says_less_than_it_holds_is_refused(tmp_path):
         umpirical.measure_verdicts(file)
 
 
-def test_an_archive_with_too_many_files_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "MOST_ENTRIES", 3)
+def test_an_archive_with_too_many_files_is_refused(tmp_path):
     file = archive(tmp_path / "log.eval", {f"samples/{n}_epoch_1.json": b"{}" for n in range(4)})
     with pytest.raises(ConfigError, match="4 files"):
-        umpirical.measure_verdicts(file)
+        list(read_archive(file, wanted=lambda _: True, limits=ArchiveLimits(entries=3)))
+    assert len(list(read_archive(file, wanted=lambda _: True, limits=ArchiveLimits(entries=4)))) == 4
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"not a zip at all", zlib.compress(b"x")])

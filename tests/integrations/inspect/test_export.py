@@ -97,10 +97,6 @@ def test_samples_are_listed_without_reading_them_all(log):
     assert any(name.startswith("samples/") for name in zipfile.ZipFile(log).namelist())
 
 
-def test_an_address_is_written_without_its_password():
-    assert export._address("https://me:word@host.example:8000/v1?key=x") == "https://host.example:8000/v1"
-
-
 def test_a_run_that_is_too_large_and_a_file_that_is_no_log_are_refused(run, tmp_path, monkeypatch):
     with pytest.raises(UsageError, match=r"end in \.eval"):
         export.export_run(run, tmp_path / "log.txt")

@@ -4,9 +4,10 @@ from itertools import product
 
 import pytest
 
-from umpirical.protocols.datasheet.decision import EXIT_CODES, decide, headline, settling, verdict_on
+from umpirical.protocols.datasheet.decision import decide, headline, settling, verdict_on
 from umpirical.protocols.datasheet.policy import RULES
 from umpirical.protocols.datasheet.policy_files import preset
+from umpirical.reports.decisions import EXIT_CODES
 from umpirical.reports.record import ConditionRecord, CureRecord, GateRecord, LimitRecord
 
 POLICY = preset()

@@ -58,5 +58,5 @@ def test_a_study_without_a_dataset_has_nothing_to_review(tmp_path):
     (tmp_path / "umpirical.yaml").write_text(
         "study: x\nreview: {overlap: 2}\njudges: [{name: a, model: {adapter: simulated, name: careful}}]\n"
     )
-    with pytest.raises(ConfigError, match="review: is for a study of protocol stress"):
+    with pytest.raises(ConfigError, match="review: is for a study of protocol agent or stress"):
         read_study(tmp_path)

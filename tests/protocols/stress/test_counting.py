@@ -8,13 +8,16 @@ answers to the original, the share that differ. An item counts once against gold
 from collections import defaultdict
 from itertools import combinations, product
 
+import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from umpirical.domain.scales import GradeScale
+from umpirical.protocols.stress import counting
 from umpirical.protocols.stress.counting import stress_counts
 from umpirical.protocols.stress.report import FACTS
+from umpirical.store import sql
 from umpirical.store.parquet import write_rows
 from umpirical.store.schemas import judgment_schema
 
@@ -81,6 +84,43 @@ def write(folder, design, scale=SCALE):
     rows = [row for place, item in enumerate(design) for row in rows_of(place, item, scale)]
     write_rows(folder / "0.parquet", rows, judgment_schema(FACTS.columns))
     return folder / "0.parquet"
+
+
+DESIGN = [
+    {
+        "cluster": "AB"[place % 2],
+        "gold": SCALE.labels[place % 3],
+        "group": ("", "young", "old")[place % 3],
+        "original": [SCALE.labels[place % 3], SCALE.labels[place % 2]],
+        "seeds": [],
+        "spacing": [SCALE.labels[(place + place % 5) % 3], "failed"],
+        "flip": [SCALE.labels[(place + 1) % 3]],
+        "flip_gold": SCALE.labels[(place + 1) % 3],
+    }
+    for place in range(600)
+]
+
+
+def test_pairs_that_are_made_in_parts_are_counted_alike(tmp_path, monkeypatch):
+    judgments = write(tmp_path, DESIGN)
+    whole = tally_stress(judgments, SCALE), worst_rows(judgments)
+    monkeypatch.setattr(counting, "PART", 50)
+    assert (tally_stress(judgments, SCALE), worst_rows(judgments)) == whole
+    assert sum(tally.pairs for tally in whole[0].changes if not tally.group) == 1200
+
+
+def test_pairs_are_made_in_less_memory_than_all_of_them_take(tmp_path, monkeypatch):
+    """A report on a million judgments once ran out of memory: what a join and its groups hold cannot be spilled."""
+    judgments, many = write(tmp_path, DESIGN), tmp_path / "many.parquet"
+    names = ", ".join(f"{name} || '-' || number || repeat('x', 24) as {name}" for name in ("trial_id", "stimulus_id"))
+    duckdb.sql(
+        f"copy (select * replace ({names}, parent || '-' || number || repeat('x', 24) as parent) "  # noqa: S608  # ours
+        f"from range(110) t(number), '{judgments}') to '{many}' (format parquet)"
+    )
+    monkeypatch.setattr(sql, "MEMORY", "96MB")
+    tallies = tally_stress(many, SCALE)
+    assert sum(tally.planned for tally in tallies.calls) == 110 * 5 * 600
+    assert sum(tally.pairs for tally in tallies.changes if not tally.group) == 110 * 1200
 
 
 def tally_stress(folder, scale, positive=()):

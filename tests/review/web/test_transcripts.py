@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from umpirical.domain.transcripts import Message, ToolCall, Transcript
 from umpirical.review.views import ItemView
 from umpirical.review.web.editor_text import from_editor, to_editor
 from umpirical.review.web.item_screen import item_screen
@@ -19,6 +20,10 @@ MESSAGES = st.lists(
         {"role": st.sampled_from(["user", "assistant", "tool"])},
         optional={
             "content": st.none() | WORDS | st.lists(st.fixed_dictionaries({"text": WORDS})),
+            "reasoning": st.none() | WORDS | st.fixed_dictionaries({"text": WORDS}),
+            "error": WORDS,
+            "attachments": st.lists(WORDS),
+            "weight": st.integers(),
             "tool_calls": st.lists(
                 st.fixed_dictionaries({"function": WORDS, "arguments": st.dictionaries(WORDS, st.integers())})
                 | st.fixed_dictionaries({"function": st.fixed_dictionaries({"name": WORDS, "arguments": WORDS})})
@@ -39,6 +44,25 @@ MESSAGES = st.lists(
 )  # fmt: skip
 def test_what_is_no_list_of_messages_is_a_text(text):
     assert read_transcript(text) is None
+
+
+def test_whatever_a_judge_reads_of_a_transcript_is_on_a_card():
+    message = Message(
+        "tool", "text", "thought", (ToolCall("c1", "add", '{"x": 1}'),), "c0", "adder", "broken", ("image, 5 bytes",)
+    )
+    [found] = read_transcript(Transcript((message,)).text)
+    parts = {part.name: part.text for part in parts_of(found)}
+    assert list(parts) == ["reasoning", "content", "error", "attachments", "call0"]
+    assert json.loads(parts["attachments"]) == ["image, 5 bytes"]
+    # A field that the domain gets is shown, or is a name or an id.
+    assert set(message.as_json()) - set(parts) == {"role", "name", "tool_call_id", "tool_calls"}
+
+
+@pytest.mark.parametrize(("field", "typed", "value"), [("reasoning", "new", "new"), ("attachments", '["x"]', ["x"])])
+def test_whatever_a_message_says_can_be_edited(field, typed, value):
+    before = [{"role": "assistant", "reasoning": "old", "attachments": ["y"], "content": "c"}]
+    saved = json.loads(edited(json.dumps(before), {f"m0.{field}": typed}))
+    assert saved == [{**before[0], field: value}]
 
 
 def test_a_list_of_messages_is_a_transcript():

@@ -22,7 +22,7 @@ from tests.stimuli.generation.wanted import (
 from tests.timing import LINEAR, growth
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
-from umpirical.stimuli.generation.buckets import Bucket, bucket_report, plan_buckets, rejection_reasons
+from umpirical.stimuli.generation.buckets import Bucket, bucket_report, plan_buckets, rejection_reasons, source_report
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 
 TEST = PERTURBATIONS.get("synthetic-ordinal")
@@ -37,8 +37,8 @@ def essays(golds, *, tasks=3):
     return [essay(number, gold=gold, task=number % tasks) for number, gold in enumerate(golds)]
 
 
-def plan(originals, *, per_level=2, seed=1, scale=ORDINAL):
-    return plan_buckets(TEST, originals, replace(TERMS, scale=scale), seed=seed, per_level=per_level)
+def plan(originals, *, per_level=2, seed=1, scale=ORDINAL, **more):
+    return plan_buckets(TEST, originals, replace(TERMS, scale=scale), seed=seed, per_level=per_level, **more)
 
 
 EVERY_LEVEL = essays(["1", "2", "3", "4", "5", "6"] * 4, tasks=5)
@@ -254,3 +254,36 @@ def test_reasons_are_the_same_words_for_the_same_cause():
     assert set(rejection_reasons(both)) >= {"check: length ratio", "check: numbers"}
     taken, _ = drive(commission, text=PARAPHRASE, opinions=['{"verdict": "same"}'] * 2)
     assert rejection_reasons(taken) == ()
+
+
+@pytest.mark.parametrize("shown", [0, 1, 5])
+def test_as_many_examples_are_shown_as_the_study_says(shown):
+    commissions = plan(essays(["1", "2"] * 10), shown=shown)
+    assert {len(commission.examples) for commission in commissions} == {shown}
+    assert all(bool(commission.example_label) == bool(shown) for commission in commissions)
+
+
+def test_every_original_has_texts_of_every_level():
+    originals = essays(["1", "2", "3"], tasks=2)
+    commissions = plan(originals, per_source=2)
+    grid = Counter((commission.source.id, commission.target) for commission in commissions)
+    assert grid == dict.fromkeys(((one.id, level) for one in originals for level in ORDINAL.labels), 2)
+    assert len({commission.id for commission in commissions}) == 3 * 6 * 2
+
+
+def test_it_is_told_how_many_originals_have_every_level():
+    originals = essays(["1", "2", "3"], tasks=3)
+    commissions = plan(originals, per_source=1, scale=ORDINAL)
+    # The first original has every level, the second one level only, the third none.
+    first, second = (commissions[place].source.content for place in (0, 1))
+    texts = {}
+    for number, commission in enumerate(commissions):
+        if commission.source.content == first or (commission.source.content == second and commission.target == "1"):
+            texts[commission.id] = drive(commission, text=new_text(number), opinions=[grade(commission.target)] * 2)[0]
+    assert all(settled.stimulus for settled in texts.values())
+    report = source_report(commissions, texts.values())
+    assert report == {"synthetic-ordinal": "of 3 originals, 1 have a text of every level, and 1 of none"}
+
+
+def new_text(number):
+    return f"A new text of {number} comes here, and it is about as long as the others are."

@@ -413,6 +413,7 @@ EVERY = (
     checks.keeps_numbers(),
     checks.keeps_names(),
     checks.keeps_placeholders(),
+    checks.keeps_structure(0.25),
     checks.language_same(),
     checks.language_other("German", instead="English"),
     checks.mentions_no_label(),
@@ -452,3 +453,29 @@ def test_long_texts_take_no_more_time_than_comparing_all_words(check):
         holds(check, Made(mark + "a" * 250 * size, mark + "a" * 375 * size, target="a", others=("b" * 9,)))
 
     assert growth(work, size=60) < QUADRATIC
+
+
+LISTED = "# Plan\n\nWe need:\n\n- a rope\n- a lamp\n- a map\n- a knife\n\nThen we go."
+
+
+@pytest.mark.parametrize(
+    ("changed", "passes"),
+    [
+        (LISTED.replace("rope", "boat").replace("go", "stay"), True),
+        (LISTED.replace("- a knife\n", ""), True),
+        (LISTED.replace("- a map\n- a knife\n", ""), False),
+        (LISTED.replace("# Plan", "Plan"), False),
+        (LISTED + "\n\nAnd then we rest.", False),
+        ("We need a rope, a lamp, a map and a knife. Then we go.", False),
+        ("", False),
+    ],
+)
+def test_structure_is_counted(changed, passes):
+    check = checks.keeps_structure(0.25)
+    assert check.passed(Made(LISTED, changed)) is passes
+
+
+def test_no_list_appears_where_there_was_none():
+    made = Made("One thing. Another thing.", "- One thing.\n- Another thing.")
+    assert not checks.keeps_structure(0.25).passed(made)
+    assert checks.keeps_structure(0.25).found(made) == "0 paragraphs for 1, 2 list items for 0, 0 headings for 0"

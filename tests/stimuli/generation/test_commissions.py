@@ -72,6 +72,9 @@ CHANGED_TERMS = {
     "validator_temperature": 0.0,
     "temperatures": (0.7, 0.9),
     "tries": 1,
+    "fallback": Writer("other", "loopback", 40),
+    "rubric_column": "rubric",
+    "reference_column": "reference",
 }
 
 

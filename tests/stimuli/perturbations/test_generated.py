@@ -58,10 +58,30 @@ Clothes are a private matter. When a school in my town brought in blazers, famil
 a month's rent, and the shop that sold them was the only one that gained. A rule that costs the poor most should have \
 a very good reason behind it, and nobody has shown me one yet."""
 
+WORSE_ALIKE = """\
+uniforms are good i think. my friend says it to, and mornings are easy then for the parents, everybody nows that. it \
+is good for the school and for the kids and for all of them in the town.
+
+some people dont like them but i dont care about that because they are good. they should have them at every school \
+becaus i said why and thats all that i have to say about uniforms and schools and so on."""
+
+EXPLAINED = """\
+I think that school uniforms are a good idea for most pupils, by which I mean that more of them gain than lose. \
+In 2019 a survey in Leeds asked 400 parents, and 61 of every 100 said that mornings were easier for them. That is more \
+than half, so the easier morning is not the story of a few families but of most of them. My friend PROPER_NAME says \
+the same about her own school, which shows that it is so elsewhere too.
+
+Some people say that a uniform takes away freedom, but pupils can still show who they are by what they do. Clothes are \
+only one way to show it, and what one does says more about a person. It also costs less than the clothes that are in \
+fashion, and this matters because what is in fashion has to be bought again and again. So I believe that the school of \
+Mrs. Harper should have one."""
+
 GOOD = {
     "label-flip": (WORSE, [grade(2), grade(2)]),
+    "label-flip-structured": (WORSE_ALIKE, [grade(2), grade(2)]),
     "paraphrase": (PARAPHRASE, [SAME, SAME]),
     "verbosity-long": (LONG, [SAME, SAME]),
+    "verbosity-explained": (EXPLAINED, [SAME, SAME]),
     "verbosity-short": (SHORT, [SAME, SAME]),
     "authority-cue": (f"As a professor of education, I have checked every word of this.\n\n{ESSAY}", []),
     "bandwagon-cue": (f"{ESSAY} Nearly all readers agree with this essay.", []),
@@ -100,9 +120,11 @@ def test_a_text_as_it_should_be_is_taken(name):
 def test_no_test_takes_what_another_one_asks_for(name):
     """Each text is of one kind: the checks of every other test that changes a response by a program's rule say no."""
     # A worse essay is a paraphrase to no program, and neither is a new essay; but a program cannot grade.
-    graded = {"label-flip", "synthetic-ordinal"}
+    graded = {"label-flip", "label-flip-structured", "synthetic-ordinal"}
+    # Nor can it tell whether a longer text explains or only repeats.
+    longer = {"verbosity-long", "verbosity-explained"}
     for other, (text, _) in GOOD.items():
-        if other == name or name in graded:
+        if other == name or name in graded or {name, other} == longer:
             continue
         settled, _ = drive(wanted(name), text=text, opinions=[SAME, SAME])
         assert settled.stimulus is None, other

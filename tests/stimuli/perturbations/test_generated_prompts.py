@@ -14,8 +14,10 @@ TESTS = {test.name: test for test in PERTURBATIONS if isinstance(test, Generated
 
 PINNED = {
     "label-flip": (1, "bfd32406"),
+    "label-flip-structured": (1, "0c7724e2"),
     "paraphrase": (1, "2a0f800a"),
     "verbosity-long": (1, "9285ef0a"),
+    "verbosity-explained": (1, "49c2d9e8"),
     "verbosity-short": (1, "d790cba7"),
     "authority-cue": (1, "da2a2e99"),
     "bandwagon-cue": (1, "39b42f35"),

@@ -11,6 +11,7 @@ from umpirical.stimuli.perturbations.proof import prove
 
 NAMES = [
     "vertical-spacing",
+    "blank-lines-removed",
     "inline-spacing",
     "indentation",
     "list-or-prose",

@@ -45,6 +45,14 @@ def normal(name, text):
         ("inline-spacing", "9 a b.", None),
         ("indentation", "- one\n- two", "  - one\n  - two"),
         ("vertical-spacing", "one\n\ntwo", None),
+        ("blank-lines-removed", "one\n\n\ntwo\n\nthree\n", "one\ntwo\nthree\n"),
+        ("blank-lines-removed", "one\r\n\r\ntwo", "one\r\ntwo"),
+        ("blank-lines-removed", "one\n \t\n  two", "one\n  two"),
+        ("blank-lines-removed", "Words:\n\n- one\n\n- two", "Words:\n- one\n- two"),
+        ("blank-lines-removed", "a title\n\n---\n\nand text", "a title\n\n---\nand text"),
+        ("blank-lines-removed", "so:\n\n    x = 1\n\nand so", "so:\n\n    x = 1\nand so"),
+        ("blank-lines-removed", "so:\n\n| a |\n\nand so", "so:\n\n| a |\nand so"),
+        ("blank-lines-removed", "one line only\n\n", "one line only\n\n"),
     ],
 )
 def test_changed_to(name, text, changed):

@@ -106,7 +106,10 @@ def _agree(writing: "Writing", estimate: "WritingEstimate", terms: Terms, booked
 def _show(written: "Written", study: Path) -> None:
     for test, made in written.made.items():
         asked = made.wanted - sum(made.skipped.values())
-        say(f"{test}: {made.generated} of {asked} written in {made.attempts} attempts")
+        by = ", by a simulated generator: a rehearsal" if made.simulated else ""
+        say(f"{test}: {made.generated} of {asked} written in {made.attempts} attempts{by}")
+        if made.sources:
+            say(f"  {made.sources}")
         for level, words in made.levels.items():
             say(f"  level {level}: {words}")
         for reason, count in sorted(made.rejected.items(), key=lambda entry: -entry[1]):
@@ -119,7 +122,7 @@ def _show(written: "Written", study: Path) -> None:
             say(f"  open {made.open}: calls failed; run the same command again")
     for (kind, detail), count in sorted(written.failures.items(), key=lambda entry: -entry[1])[:SHOWN]:
         say(f"failed {count}: {kind}: {detail}")
-    say(f"next:  umpirical run {study}" if not written.open else f"next:  umpirical generate {study}")
+    say(f"next:  umpirical generate {study}" if written.open or written.more else f"next:  umpirical run {study}")
 
 
 def _show_json(written: "Written") -> None:

@@ -81,6 +81,8 @@ def tell_planned(study: "Study[Any]", planned: "Sequence[Run]") -> None:
     if planned and (line := study.protocol.stimuli_line(planned[0].stimuli)):
         remark(line)
     for run in planned:
+        if tests := run.judge.test_prompts:
+            remark(f"{run.judge.name}: there is a prompt for {', '.join(tests)} alone, in place of its own")
         for name, found in sorted(reused_counts(run.store).items()):
             remark(f"{run.judge.name}: {found:,} answers are taken over from run {name}")
         for name, damage in sorted(runs_left_out(run.store).items()):

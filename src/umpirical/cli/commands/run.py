@@ -14,6 +14,15 @@ from umpirical.cli.trust import calls_option, outside_option, trust_option, trus
 __all__ = ["command"]
 
 
+def _checked_uri(_: click.Context, __: click.Parameter, uri: str) -> str:
+    """Refuses credentials before anything else: whoever is interrupted is shown the command line again."""
+    if uri:
+        from umpirical.store.objects import check_uri
+
+        check_uri(uri)
+    return uri
+
+
 @click.command("run")
 @click.argument("study", type=click.Path(path_type=Path), default=Path())
 @click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
@@ -23,7 +32,26 @@ __all__ = ["command"]
 @calls_option
 @click.option("--fresh", is_flag=True, help="Start a new run that reuses no answers from earlier ones.")
 @policy_option
-@click.option("--executor", metavar="NAME", help="How the judges are asked: local, or a plugin's. Default: local.")
+@click.option(
+    "--executor",
+    metavar="NAME",
+    help="How the judges are asked: local; ray, by actors of a Ray cluster; batch, by the provider's batches at half "
+    "the price; or a plugin's. Default: local.",
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Processes of this machine, or actors of Ray, that share the calls. Default: as many as help, mostly 1.",
+)
+@click.option(
+    "--through",
+    default="",
+    metavar="URI",
+    callback=_checked_uri,
+    help="Object storage, such as s3://bucket/prefix, for actors of Ray on machines that do not share the study's "
+    "folder. Credentials come from the environment.",
+)
 @preflight_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(  # noqa: PLR0913, PLR0917  # each an option
@@ -39,6 +67,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     fresh: bool,  # noqa: FBT001
     policy: str,
     executor: str | None,
+    processes: int | None,
+    through: str,
     no_preflight: bool,  # noqa: FBT001
     as_json: bool,  # noqa: FBT001
 ) -> int:
@@ -62,6 +92,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
         terms,
         fresh=fresh,
         executor=executor,
+        processes=processes,
+        through=through,
         quiet=as_json,
         preflight=not no_preflight,
         lost=lost,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from umpirical.datasets.verdicts.archives import read_archive
+from umpirical.datasets.archives import read_archive
 from umpirical.datasets.verdicts.documents import entries, parse_document, read_document, text_of
 from umpirical.datasets.verdicts.past_verdict import Asking, Given, PastVerdict, VerdictFile
 from umpirical.datasets.verdicts.words import grade_of

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Failed, Outcome
@@ -18,6 +17,7 @@ from umpirical.runs.plan import request_for, shown
 from umpirical.runs.run import Run, open_run
 from umpirical.store.snapshots import snapshot
 from umpirical.study.run import FinishedRun, finished_run
+from umpirical.text.addresses import plain_address
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalResults, EvalSample, EvalSpec, EvalStats
@@ -162,7 +162,7 @@ def _spec(run: Run, finished: FinishedRun, ids: list[str]) -> "EvalSpec":
         task=f"umpirical/{finished.protocol.name}",
         dataset=EvalDataset(name=str(run.manifest.get("study", run.name)), samples=len(ids), sample_ids=ids),
         model=_model(run),
-        model_base_url=None if model is None or model.base_url is None else _address(model.base_url),
+        model_base_url=None if model is None or model.base_url is None else plain_address(model.base_url),
         config=EvalConfig(),
         packages={"umpirical": str(run.manifest["umpirical"])},
         metadata={"umpirical": _summary(finished)},
@@ -177,15 +177,14 @@ def _results(finished: FinishedRun, samples: "list[EvalSample]") -> "EvalResults
     from umpirical.integrations.inspect.metrics import estimates, metrics
 
     about = {name: found.model_dump(mode="json") for name, found in estimates(finished).items()}
-    values = metrics(finished)
+    values, done = metrics(finished), sum(sample.error is None for sample in samples)
     score = EvalScore(
         name="verdict",
         scorer="verdict",
-        scored_samples=sum(sample.error is None for sample in samples),
-        unscored_samples=sum(sample.error is not None for sample in samples),
+        scored_samples=done,
+        unscored_samples=len(samples) - done,
         metrics={name: EvalMetric(name=name, value=value, metadata=about.get(name)) for name, value in values.items()},
     )
-    done = sum(sample.error is None for sample in samples)
     return EvalResults(total_samples=len(samples), completed_samples=done, scores=[score])
 
 
@@ -203,10 +202,3 @@ def _model(run: Run) -> str:
     if model is None:
         return f"callable/{run.judge.name}"
     return model.name if "/" in model.name else f"{model.adapter}/{model.name}"
-
-
-def _address(url: str) -> str:
-    """Returns where a server is, without what may be a secret: a user, a password, a query."""
-    parts = urlsplit(url)
-    port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"

@@ -17,7 +17,7 @@ from umpirical.protocols.study import Study
 from umpirical.store.yaml_files import load_yaml
 from umpirical.study.file import read_judge, read_study
 from umpirical.study.targets import judge_name
-from umpirical.study.trust import Agree, agree_to_all, agree_to_none, ensure_trusted
+from umpirical.study.trust import agree_if, ensure_trusted
 
 __all__ = ["hosted_datasheet", "hosted_stress", "hosted_study"]
 
@@ -30,7 +30,7 @@ def hosted_datasheet(judge: str | None, *, design: Design, policy: str, trust: b
     study = datasheet_study(
         [_entry(judge)],
         _folder(design, judge),
-        agree=_agree(trust=trust),
+        agree=agree_if(trust=trust),
         size=str(design["size"] or "standard"),
         arms=_words(design["arms"]),
         **_given(design, "repeats", "seed"),
@@ -54,7 +54,7 @@ def hosted_stress(  # noqa: PLR0913  # each by its name
         _entry(judge),
         data,
         _folder(design, judge),
-        agree=_agree(trust=trust),
+        agree=agree_if(trust=trust),
         texts=texts,
         columns=columns,
         tests=None if design["tests"] is None else _words(design["tests"]),
@@ -78,10 +78,11 @@ def hosted_study(  # noqa: PLR0913  # likewise
         known = ", ".join(each.name for each in study.spec.judges)
         raise UsageError("the study has several judges", fix=f"-T judge=NAME, one of {known}")
     chosen = study.spec.judges[0] if judge is None else study.judge(judge)
+    if chosen.model is None:
+        raise _no_model(chosen.name)
     asked = chosen.model_copy(update={"model": ModelSpec.model_validate(_model_entry())})
-    _refuse_callable(chosen.callable, chosen.name)
     study = replace(study, spec=study.spec.model_copy(update={"judges": [asked]}), policy=policy)
-    ensure_trusted(study, _agree(trust=trust), named=[asked.name])
+    ensure_trusted(study, agree_if(trust=trust), named=[asked.name])
     return replace(study, commands=_commands(study))
 
 
@@ -96,13 +97,14 @@ def _entry(judge: str | None) -> dict[str, Any]:
             fix="-T judge=judge.yaml; the model is what --model says, and a study needs -T study=",
         )
     entry = read_judge(load_yaml(Path(judge)), Path(judge).stem)
-    _refuse_callable(entry.get("callable"), judge)
+    if entry.keys() & {"callable", "exec", "http", "promptfoo"}:
+        raise _no_model(judge)
     return {**entry, "model": model}
 
 
-def _refuse_callable(path: str | None, judge: str) -> None:
-    if path is not None:
-        raise UsageError(f"{judge} is a function, and Inspect asks models", fix="umpirical datasheet  measures it")
+def _no_model(judge: str) -> UsageError:
+    """Returns the error for a judge that renders its own prompts."""
+    return UsageError(f"{judge} is no model, and Inspect asks models", fix="umpirical datasheet  measures it")
 
 
 def _model_entry() -> dict[str, Any]:
@@ -147,7 +149,3 @@ def _words(said: str | Sequence[str]) -> list[str]:
 
 def _given(design: Design, *names: str) -> dict[str, Any]:
     return {name: design[name] for name in names if design[name] is not None}
-
-
-def _agree(*, trust: bool) -> Agree:
-    return agree_to_all if trust else agree_to_none

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from umpirical.domain.trials import Presented
 from umpirical.judges.adapters.catalogue import Adapted
 from umpirical.judges.adapters.framework import (
+    keep_client,
+    names_a_pair,
     on_scale,
     ordered_scale,
     pair_labels,
@@ -16,7 +18,7 @@ from umpirical.judges.adapters.framework import (
     written,
 )
 from umpirical.judges.adapters.returned import judgment_text
-from umpirical.judges.arguments import NAMES, named_arguments
+from umpirical.judges.arguments import named_arguments
 from umpirical.judges.failures import READING
 from umpirical.judges.telemetry import silence_telemetry
 from umpirical.judges.threads import in_thread
@@ -46,7 +48,7 @@ class _AutoEvals:
         named = {"name": getattr(judge, "name", type(judge).__name__)}
         if getattr(judge, "name", "") == "Battle" and set(choices) == {"Yes", "No"}:
             return {**named, **BATTLE}
-        if all(any(name.lower() in NAMES[role] for name in names) for role in ("first", "second")):
+        if names_a_pair(names):
             return {**named, "kind": "compare", **pair_labels(list(choices))}
         scale = ordered_scale(choices)
         return {**named, "kind": "grade", **({"scale": scale} if scale else {})}
@@ -55,6 +57,7 @@ class _AutoEvals:
         if not _is_judge(judge):
             raise refusal(judge, spec, "name an LLMClassifier, or wrap another scorer in a function")
         silence_telemetry()
+        keep_client(getattr(judge, "client", None))
         names = _variables(judge)
         if "expected" in names and "expected" not in spec.inputs.values():
             raise without_reference(spec, "what is expected")

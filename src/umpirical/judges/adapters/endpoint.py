@@ -22,7 +22,6 @@ from umpirical.models.adapters.bodies import quoted
 from umpirical.models.adapters.catalogue import Calling, key_of
 from umpirical.models.adapters.posts import JsonPosts
 from umpirical.models.caller import Caller, CallFailed, Connection, Reply, Retrying
-from umpirical.models.pace import Pace
 from umpirical.models.prices import UNPRICED
 from umpirical.models.recording import largest_body
 from umpirical.models.requests import ChatRequest, Decoding, Message
@@ -79,7 +78,7 @@ def endpoint_judge(spec: "JudgeSpec", reader: AnswerReader, fingerprint: str, ca
     caller = Caller(
         _EndpointConnection(spec.http, timeout=spec.deadline),
         retrying=Retrying(attempts=spec.http.attempts),
-        pace=Pace(calling.concurrency),
+        pace=calling.pace(),
         meter=replace(calling.meter, pricer=UNPRICED),
     )
     return EndpointJudge(

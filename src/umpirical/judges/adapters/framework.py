@@ -7,13 +7,14 @@ from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.judges.adapters.returned import PARTS, REASONS
 from umpirical.judges.adapters.source import source_digest
+from umpirical.judges.arguments import NAMES
 from umpirical.judges.failures import Unreadable
+from umpirical.text.addresses import plain_address
 
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
@@ -22,7 +23,10 @@ __all__ = [
     "UNIT_SCALE",
     "YES_NO",
     "address_of",
+    "class_names",
     "judged",
+    "keep_client",
+    "names_a_pair",
     "on_scale",
     "ordered_scale",
     "pair_labels",
@@ -62,6 +66,8 @@ MODEL_PARTS = (
 
 DEPTH = 8
 """How deep objects are written down; what lies deeper is named by its type."""
+
+_kept: list[object] = []
 
 
 def refusal(judge: object, spec: "JudgeSpec", wanted: str) -> UsageError:
@@ -175,9 +181,26 @@ def _address(client: Any) -> dict[str, Json]:  # noqa: ANN401  # of any package
 
 
 def address_of(url: object) -> str | None:
-    """Returns where a client sends to, without a user or a query, which may hold a key."""
-    if not url:
-        return None
-    parts = urlsplit(str(url))
-    port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"
+    """Returns where a client sends to, without what may be a key; None if it does not say."""
+    return plain_address(str(url)) if url else None
+
+
+def keep_client(client: object) -> None:
+    """Keeps the client of a judge for as long as the process lives, so that it is never collected as garbage.
+
+    An asynchronous client of openai's that is collected closes its connections a second time, by their numbers, which
+    other connections may have by then: these wait for an answer that has long come. Its makers want such clients closed
+    by whoever made them (github.com/openai/openai-python/issues/2440), and a judge's client is the user's.
+    """
+    if client is not None and all(client is not each for each in _kept):
+        _kept.append(client)
+
+
+def class_names(judge: object) -> set[str]:
+    """Returns the names of the classes that an object is of; none for a class."""
+    return set() if isinstance(judge, type) else {base.__name__ for base in type(judge).__mro__}
+
+
+def names_a_pair(names: Sequence[str]) -> bool:
+    """Whether the variables of a prompt have a place for each of two candidates."""
+    return all(any(name.lower() in NAMES[role] for name in names) for role in ("first", "second"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import Presented
 from umpirical.judges.adapters.catalogue import Adapted
-from umpirical.judges.adapters.framework import on_scale, refusal, versions_of, without_reference, written
+from umpirical.judges.adapters.framework import class_names, on_scale, refusal, versions_of, without_reference, written
 from umpirical.judges.adapters.returned import judgment_text
 from umpirical.judges.failures import READING, Unreadable
 from umpirical.judges.telemetry import silence_telemetry
@@ -65,14 +65,12 @@ ADAPTER = _LangChain()
 
 def _kind(judge: object) -> str | None:
     """Returns what an evaluator does, by the classes that it inherits from; None if it is none."""
-    if isinstance(judge, type):
-        return None
-    names = {base.__name__ for base in type(judge).__mro__}
+    names = class_names(judge)
     return "compare" if COMPARES in names else "grade" if GRADES in names else None
 
 
 def _scale(judge: Any) -> dict[str, Any] | None:  # noqa: ANN401  # an evaluator
-    names = {base.__name__ for base in type(judge).__mro__}
+    names = class_names(judge)
     if "CriteriaEvalChain" in names:
         return {"kind": "binary", "labels": ["N", "Y"]}
     if "ScoreStringEvalChain" not in names:

@@ -9,6 +9,7 @@ from umpirical.judges.adapters.catalogue import Adapted
 from umpirical.judges.adapters.framework import (
     UNIT_SCALE,
     YES_NO,
+    class_names,
     on_scale,
     refusal,
     versions_of,
@@ -47,7 +48,7 @@ class _LlamaIndex:
     """
 
     def describe(self, judge: object) -> Mapping[str, Any]:
-        names = _names(judge)
+        names = class_names(judge)
         if "BaseEvaluator" not in names:
             return {}
         told: dict[str, Any] = {"name": type(judge).__name__, "kind": "compare" if PAIRS in names else "grade"}
@@ -56,7 +57,7 @@ class _LlamaIndex:
         return told | next(({"scale": SCALES[name]} for name in names if name in SCALES), {})
 
     def adapt(self, judge: object, spec: "JudgeSpec") -> Adapted:
-        names = _names(judge)
+        names = class_names(judge)
         if "BaseEvaluator" not in names:
             raise refusal(judge, spec, "name an evaluator, such as CorrectnessEvaluator(llm=...)")
         if (kind := "compare" if PAIRS in names else "grade") != spec.kind:
@@ -78,10 +79,6 @@ class _LlamaIndex:
 
 
 ADAPTER = _LlamaIndex()
-
-
-def _names(judge: object) -> set[str]:
-    return set() if isinstance(judge, type) else {base.__name__ for base in type(judge).__mro__}
 
 
 def _identity(evaluator: Any) -> dict[str, Any]:  # noqa: ANN401  # of LlamaIndex

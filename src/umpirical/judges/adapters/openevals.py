@@ -12,6 +12,8 @@ from umpirical.judges.adapters.framework import (
     UNIT_SCALE,
     YES_NO,
     judged,
+    keep_client,
+    names_a_pair,
     on_scale,
     ordered_scale,
     pair_labels,
@@ -22,7 +24,7 @@ from umpirical.judges.adapters.framework import (
 )
 from umpirical.judges.adapters.returned import PARTS, judgment_text
 from umpirical.judges.adapters.source import source_digest
-from umpirical.judges.arguments import NAMES, Arguments, arguments_of, named_arguments
+from umpirical.judges.arguments import Arguments, arguments_of, named_arguments
 from umpirical.judges.failures import READING
 from umpirical.judges.telemetry import silence_telemetry
 from umpirical.judges.threads import in_thread
@@ -46,7 +48,7 @@ class _OpenEvals:
         # Every function that is made so has the same name, which tells nothing.
         named = {"name": f"llm-as-{made['feedback_key']}-judge"} if "feedback_key" in made else {}
         names = _variables(made.get("prompt"))
-        if all(any(name.lower() in NAMES[role] for name in names) for role in ("first", "second")):
+        if names_a_pair(names):
             return {**named, "kind": "compare", **pair_labels(_words(made.get("output_schema")))}
         told: dict[str, Any] = {**named, "kind": "grade"} if names else named
         if made.get("output_schema") is None and names:
@@ -59,6 +61,7 @@ class _OpenEvals:
             raise refusal(judge, spec, "name a function that create_llm_as_judge has returned")
         silence_telemetry()
         made, arguments = _made_of(judge), _arguments(judge, spec)
+        keep_client(made.get("judge"))
 
         async def ask(shown: Presented) -> str:
             _, named = arguments.of(shown)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.trials import Presented
 from umpirical.judges.adapters.catalogue import Adapted
-from umpirical.judges.adapters.framework import UNIT_SCALE, on_scale, refusal, versions_of, written
+from umpirical.judges.adapters.framework import UNIT_SCALE, class_names, on_scale, refusal, versions_of, written
 from umpirical.judges.adapters.returned import judgment_text
 from umpirical.judges.adapters.source import source_digest
 from umpirical.judges.arguments import arguments_of
@@ -34,14 +34,14 @@ class _Opik:
     """Calls `ascore(input=, output=)`, or `score` in a thread where a metric has no asynchronous twin."""
 
     def describe(self, judge: object) -> Mapping[str, Any]:
-        names = _names(judge)
+        names = class_names(judge)
         if "BaseMetric" not in names:
             return {}
         told: dict[str, Any] = {"kind": "grade", "name": str(getattr(judge, "name", "") or type(judge).__name__)}
         return told | ({"scale": UNIT_SCALE} if names & UNIT else {})
 
     def adapt(self, judge: object, spec: "JudgeSpec") -> Adapted:
-        names = _names(judge)
+        names = class_names(judge)
         if "BaseMetric" not in names or spec.kind != "grade":
             raise refusal(judge, spec, "name a metric, such as GEval(task_introduction=..., ...), with kind: grade")
         silence_telemetry()
@@ -66,10 +66,6 @@ class _Opik:
 
 
 ADAPTER = _Opik()
-
-
-def _names(judge: object) -> set[str]:
-    return set() if isinstance(judge, type) else {base.__name__ for base in type(judge).__mro__}
 
 
 def _identity(metric: Any, *, geval: bool) -> dict[str, Any]:  # noqa: ANN401  # of Opik

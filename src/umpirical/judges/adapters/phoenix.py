@@ -5,9 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.trials import Presented
 from umpirical.judges.adapters.catalogue import Adapted
-from umpirical.judges.adapters.framework import on_scale, ordered_scale, pair_labels, refusal, versions_of, written
+from umpirical.judges.adapters.framework import (
+    keep_client,
+    names_a_pair,
+    on_scale,
+    ordered_scale,
+    pair_labels,
+    refusal,
+    versions_of,
+    written,
+)
 from umpirical.judges.adapters.returned import judgment_text
-from umpirical.judges.arguments import NAMES, named_arguments
+from umpirical.judges.arguments import named_arguments
 from umpirical.judges.failures import READING, Unreadable
 from umpirical.judges.telemetry import silence_telemetry
 
@@ -26,7 +35,7 @@ class _Phoenix:
         if not _is_judge(judge):
             return {}
         named, labels = {"name": getattr(judge, "name", "evaluator")}, list(getattr(judge, "labels", ()))
-        if all(any(field.lower() in NAMES[role] for field in _fields(judge)) for role in ("first", "second")):
+        if names_a_pair(_fields(judge)):
             return {**named, "kind": "compare", **pair_labels(labels)}
         scale = ordered_scale(getattr(judge, "label_score_map", None) or {})
         if scale is not None and getattr(judge, "direction", "") == "minimize":
@@ -37,6 +46,7 @@ class _Phoenix:
         if not _is_judge(judge):
             raise refusal(judge, spec, "name what create_classifier returns, or another evaluator")
         silence_telemetry()
+        keep_client(getattr(judge.llm, "_async_client", None))
         arguments = named_arguments(_fields(judge), spec)
 
         async def ask(shown: Presented) -> str:

@@ -6,10 +6,9 @@
 Replies may come in any order. A program has the environment of whoever runs it, as a Python judge has: its keys too.
 """
 
-import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -21,6 +20,7 @@ from umpirical.judges.arguments import question_of
 from umpirical.judges.failures import Unreadable
 from umpirical.judges.processes import Program
 from umpirical.models.caller import CallFailed
+from umpirical.store.manifests import file_sha256
 
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
@@ -42,7 +42,7 @@ def program_judge(spec: "JudgeSpec", folder: Path) -> Adapted:
     async def ask(shown: Presented) -> str:
         return _text(await program.ask(question(shown)))
 
-    files = {str(file.relative_to(folder)): _sha256(file) for file in program_files(spec.exec, folder)}
+    files = {str(file.relative_to(folder)): file_sha256(file) for file in program_files(spec.exec, folder)}
     return Adapted(ask, {"command": list(spec.exec), "files": files}, close=program.close)
 
 
@@ -62,14 +62,14 @@ def _text(reply: dict[str, Any]) -> str:
         raise CallFailed("malformed", "a reply that is nested too deeply") from None
 
 
-def program_files(command: Sequence[str], folder: Path) -> list[Path]:
+def program_files(command: Sequence[str], folder: Path, *, also: Collection[str] = ()) -> list[Path]:
     """Returns the files of a folder that a command names, with all others in it of the same sort, in order.
 
-    `node judge.js` may load any other file in JavaScript; installed packages are left out.
+    `node judge.js` may load any other file in JavaScript; installed packages are left out. `also` are further suffixes.
     """
     home = folder.resolve()
     named = {file for word in command if (file := _named(word, home)) is not None}
-    suffixes = {file.suffix for file in named} - {""}
+    suffixes = {*also, *(file.suffix for file in named)} - {""}
     found = named | {file for file in _files(home) if file.suffix in suffixes}
     return [folder / file.relative_to(home) for file in sorted(found)]
 
@@ -89,7 +89,3 @@ def _files(home: Path) -> Iterator[Path]:
     for place, folders, files in os.walk(home):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in LEFT_OUT)
         yield from (Path(place, name) for name in files if Path(place, name).is_file())
-
-
-def _sha256(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()

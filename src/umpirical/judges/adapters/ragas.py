@@ -7,6 +7,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import Presented
 from umpirical.judges.adapters.catalogue import Adapted
 from umpirical.judges.adapters.framework import (
+    names_a_pair,
     on_scale,
     ordered_scale,
     pair_labels,
@@ -15,7 +16,7 @@ from umpirical.judges.adapters.framework import (
     written,
 )
 from umpirical.judges.adapters.returned import judgment_text
-from umpirical.judges.arguments import NAMES, arguments_of, named_arguments
+from umpirical.judges.arguments import arguments_of, named_arguments
 from umpirical.judges.failures import READING
 from umpirical.judges.telemetry import silence_telemetry
 from umpirical.judges.threads import in_thread
@@ -42,7 +43,7 @@ class _Ragas:
             return {}
         names, allowed = _variables(judge), getattr(judge, "allowed_values", None)
         told: dict[str, Any] = {"name": str(getattr(judge, "name", "") or type(judge).__name__)}
-        if names and all(any(name.lower() in NAMES[role] for name in names) for role in ("first", "second")):
+        if names and names_a_pair(names):
             return {**told, "kind": "compare", **pair_labels(allowed if isinstance(allowed, list) else [])}
         scale = _scale(allowed)
         return {**told, "kind": "grade", **({"scale": scale} if scale else {})}

@@ -11,7 +11,7 @@ from umpirical.judges.simulated.profiles import Profile, call_noise
 from umpirical.stats.seeds import normal, uniform
 from umpirical.stats.simulation.judge import LatentJudge, slot_rates
 
-__all__ = ["ARMS", "SHOWN", "Comparer"]
+__all__ = ["ARMS", "SHOWN", "Comparer", "read_compared"]
 
 SHOWN = re.compile(
     r"\A(?P<task>.*?)\[candidate (?P<label_1>\w+), (?P<fence>[0-9a-f]+)\]\n(?P<first>.*?)\n"
@@ -79,6 +79,12 @@ class Comparer:
         shift = self._profile.criterion_spread * normal(self._seed, "criterion", task)
         # Below zero, both slots would win at once.
         return max(0.0, (latent.vacuum_criterion if blank else latent.criterion) + shift)
+
+
+def read_compared(prompt: str) -> tuple[str, str, str, dict[str, str]]:
+    """Returns what a prompt says before its candidates, both candidates, and the word for each choice."""
+    shown = _shown(prompt)
+    return shown["task"], shown["first"], shown["second"], _words(prompt)
 
 
 def _shown(prompt: str) -> re.Match[str]:

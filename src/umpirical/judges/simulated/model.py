@@ -14,9 +14,18 @@ from umpirical.domain.scales import JudgeKind
 from umpirical.judges.layout import layout_values
 from umpirical.judges.simulated import comparer as comparing
 from umpirical.judges.simulated import grader as grading
+from umpirical.judges.simulated.auditor import AUDITOR_PROFILES, Auditor, AuditorKey, AuditorProfile
 from umpirical.judges.simulated.examiner import Examiner, ExaminerKey
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES, ExaminerProfile
-from umpirical.judges.simulated.profiles import GRADER_PROFILES, GraderProfile, Profile, profile, unknown_profile
+from umpirical.judges.simulated.pair_auditor import PAIR_AUDITOR_PROFILES, PairAuditor, PairAuditorProfile
+from umpirical.judges.simulated.profiles import (
+    GRADER_PROFILES,
+    PAPER_PROFILES,
+    PROFILES,
+    GraderProfile,
+    Profile,
+    unknown_profile,
+)
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import ADAPTERS, Calling, ModelAdapter
 from umpirical.models.requests import ChatRequest
@@ -26,10 +35,11 @@ from umpirical.text.templates import fill, placeholders
 
 __all__ = ["ADAPTER", "AnswerKey", "SimulatedModel", "SimulatedProfile", "can_read", "profile_of", "simulated_profile"]
 
-SimulatedProfile = Profile | GraderProfile | ExaminerProfile
+SimulatedProfile = Profile | GraderProfile | ExaminerProfile | AuditorProfile
 
-AnswerKey = Callable[[str, str], float] | ExaminerKey
-"""What is known about a text by construction: its quality in requirements met or, for an examiner, the whole truth."""
+AnswerKey = Callable[[str, str], float] | ExaminerKey | AuditorKey
+"""What is known about a text by construction: its quality in requirements met or, for an examiner or an auditor, all of
+the truth."""
 
 
 class SimulatedModel:
@@ -63,9 +73,13 @@ class SimulatedModel:
 
 def _judge(
     profile: SimulatedProfile, answer_key: AnswerKey, seed: int
-) -> comparing.Comparer | grading.Grader | Examiner:
+) -> comparing.Comparer | grading.Grader | Examiner | Auditor | PairAuditor:
     # The profile decides which key a judge needs; a function cannot be asked what it returns.
     match profile:
+        case PairAuditorProfile():
+            return PairAuditor(profile, seed)
+        case AuditorProfile():
+            return Auditor(profile, cast("AuditorKey", answer_key), seed)
         case ExaminerProfile():
             return Examiner(profile, cast("ExaminerKey", answer_key), seed)
         case GraderProfile():
@@ -111,12 +125,12 @@ def can_read(prompt: str, kind: JudgeKind = "compare") -> bool:
 
 
 def simulated_profile(name: str, kind: JudgeKind) -> SimulatedProfile:
-    """Returns what is planted in a simulated judge: a comparer, a grader of controlled answers, or an examiner."""
+    """Returns what is planted in a simulated judge of controlled answers, of the user's own texts, or of agents."""
+    known: dict[str, SimulatedProfile] = {**GRADER_PROFILES, **EXAMINER_PROFILES, **AUDITOR_PROFILES}
     if kind == "compare":
-        return profile(name)
-    known: dict[str, SimulatedProfile] = {**GRADER_PROFILES, **EXAMINER_PROFILES}
+        known = {**PROFILES, **PAPER_PROFILES, **PAIR_AUDITOR_PROFILES}
     if name not in known:
-        raise unknown_profile(name, "grades", known)
+        raise unknown_profile(name, f"{kind}s", known)
     return known[name]
 
 
@@ -124,6 +138,7 @@ class _Simulated(ModelAdapter):
     """Judges with known defects, by the name of their profile."""
 
     simulated = True
+    writes = False
 
     def reads(self, prompt: str, kind: JudgeKind) -> bool:
         return can_read(prompt, kind)

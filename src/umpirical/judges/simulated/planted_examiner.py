@@ -28,8 +28,8 @@ Floats = NDArray[np.float64]
 Values = dict[tuple[str, str], float]
 """Maps (measure, test) to the true value."""
 
-REPEATED = ("stability", "seeds")
-"""Tests that ask about the originals again; to a simulated judge, another seed is just another call."""
+REPEATED = ("stability", "seeds", "sampling")
+"""Tests that ask about the originals again; to a simulated judge, another seed or temperature is just another call."""
 
 
 def planted_examiner(profile: ExaminerProfile, scale: GradeScale, truths: Iterable[Truth]) -> Values:

@@ -30,5 +30,5 @@ SPEC = MeasureSpec(
     worse="lower",
     compute=accuracy,
     kinds=("grade",),
-    protocols=("stress",),
+    protocols=("stress", "agent"),
 )

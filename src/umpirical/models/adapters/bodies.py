@@ -22,6 +22,9 @@ __all__ = ["IDENTITY", "check_head", "quoted", "read_body", "read_json", "too_la
 IDENTITY = {"Accept-Encoding": "identity"}
 """The header that asks for a reply as it is."""
 
+# Made once: json.loads would make another one for every reply.
+_DECODER = json.JSONDecoder(object_pairs_hook=without_doubles)
+
 
 def check_head(status: int, headers: Mapping[str, str], most: int) -> None:
     """Raises CallFailed if the body of a reply is not to be read: a redirect, compressed, or said to be too large."""
@@ -63,7 +66,7 @@ def too_large(most: int) -> CallFailed:
 def read_json(raw: bytes) -> dict[str, Any]:
     """Returns the JSON object that a body is. Raises CallFailed for any other, and for one that contradicts itself."""
     try:
-        reply = json.loads(raw, object_pairs_hook=without_doubles)
+        reply = _DECODER.decode(raw.decode(json.detect_encoding(raw), "surrogatepass"))
     except (ValueError, RecursionError):
         reply = None
     if not isinstance(reply, dict):

@@ -8,9 +8,11 @@ from urllib.parse import unquote, urlsplit
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import JudgeKind
+from umpirical.models.batches import BatchForm
 from umpirical.models.caller import Caller, Connection, Retrying
 from umpirical.models.money import FREE, Ledger, Meter
 from umpirical.models.pace import Pace
+from umpirical.models.push_backs import Others
 from umpirical.models.requests import Model
 from umpirical.registry import Registry
 
@@ -33,13 +35,21 @@ class Calling:
     meter: Meter = field(default_factory=lambda: Meter(FREE, Ledger()))
     """The meter that they are charged to."""
     answer_key: Callable[[], object] = _no_key
-    """What is known about the stimuli by construction. A simulated judge answers by it; no other adapter uses it."""
+    """What is known about the stimuli by construction. Simulated models answer by it; no other adapter uses it."""
     kind: JudgeKind = "compare"
     """The kind of judge that the model is part of."""
     seed: int = 1
     """The study's seed, from which a simulated judge draws."""
     attempts: int | None = None
     """Most attempts at a call, if fewer than the model's spec allows."""
+    processes: int = 1
+    """Number of processes on this machine that share the calls, if the executor can have several."""
+    others: Others | None = None
+    """The other processes, if there are any: a server that asks one of them for less is asked less by all."""
+
+    def pace(self) -> Pace:
+        """Returns the pace for calls to one server."""
+        return Pace(self.concurrency, others=self.others)
 
 
 class ModelAdapter:
@@ -47,6 +57,10 @@ class ModelAdapter:
 
     simulated: bool = False
     """Whether asking costs nothing and contacts no server: the answers are made here."""
+    judges: bool = True
+    """Whether its models can be judges."""
+    writes: bool = True
+    """Whether its models can write stimuli, or validate them."""
     names_provider: bool = False
     """Whether models are named by provider and model, as in openai/gpt-4o, which also determines their price."""
     client_retries: int = 0
@@ -65,11 +79,15 @@ class ModelAdapter:
         """Connects to the model. The caller around the connection does everything else."""
         raise NotImplementedError(f"{type(self).__name__} needs connect(), or an open() of its own")
 
+    def batches(self, spec: "ModelSpec") -> BatchForm | None:  # noqa: ARG002  # most have none
+        """Returns the batch form of the model: the same questions and the same reader as single calls; or None."""
+        return None
+
     def open(self, spec: "ModelSpec", calling: Calling) -> Model:
         """Returns a model that is ready to be asked."""
         connection, most = self.connect(spec, calling), calling.concurrency
         # A batch collects whatever is waiting, so there is no pace to find.
-        pace = Pace(most, first=most) if connection.gathers else Pace(most)
+        pace = Pace(most, first=most) if connection.gathers else calling.pace()
         attempts = spec.attempts if calling.attempts is None else min(spec.attempts, calling.attempts)
         # The spec's own secrets are taken out of every record, even if the connection does not declare them.
         return Caller(
@@ -86,7 +104,10 @@ ADAPTERS: Registry[ModelAdapter] = Registry(
     {
         "openai-compatible": "umpirical.models.adapters.openai_compatible:ADAPTER",
         "inspect": "umpirical.models.adapters.inspect.adapter:ADAPTER",
+        "anthropic": "umpirical.models.adapters.anthropic:ADAPTER",
         "simulated": "umpirical.judges.simulated.model:ADAPTER",
+        "simulated-rewriter": "umpirical.stimuli.transcripts.rewriting.simulated:ADAPTER",
+        "simulated-writer": "umpirical.stimuli.simulated.model:ADAPTER",
     },
     noun="model adapter",
 )

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import Usage
-from umpirical.models.adapters.bodies import read_json
 from umpirical.models.adapters.catalogue import Calling, ModelAdapter, key_of
+from umpirical.models.adapters.exchanges import Exchanges
+from umpirical.models.adapters.openai_batches import OpenAIBatches
 from umpirical.models.adapters.posts import JsonPosts
+from umpirical.models.adapters.protocols import ChatConnection, ChatProtocol
+from umpirical.models.batches import BatchForm
 from umpirical.models.caller import CallFailed, Connection, Reply
-from umpirical.models.recording import largest_body
 from umpirical.models.requests import ChatRequest, Decoding
 from umpirical.models.tokens import counted_usage
 
@@ -33,32 +35,27 @@ class _OpenAICompatible(ModelAdapter):
         assert spec.base_url is not None  # noqa: S101  # checked with the spec
         return OpenAIConnection(base_url=spec.base_url, api_key=key_of(spec), timeout=spec.timeout)
 
+    def batches(self, spec: "ModelSpec") -> BatchForm:
+        assert spec.base_url is not None  # noqa: S101  # checked with the spec
+        key = key_of(spec)
+        exchanges = Exchanges(spec.base_url, headers=_headers(key), timeout=spec.timeout)
+        return OpenAIBatches(PROTOCOL, exchanges, key)
+
 
 ADAPTER = _OpenAICompatible()
 
 
-class OpenAIConnection(Connection):
-    """One model behind one server, over persistent connections."""
+class OpenAIConnection(ChatConnection):
+    """One model behind a server of this protocol."""
 
     def __init__(self, *, base_url: str, api_key: str | None = None, timeout: float = 120.0) -> None:
         """`timeout` is in seconds, for one attempt."""
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._posts = JsonPosts(f"{base_url.rstrip('/')}/chat/completions", headers=headers, timeout=timeout)
-        self.secrets = (api_key,) if api_key else ()
+        posts = JsonPosts(f"{base_url.rstrip('/')}/chat/completions", headers=_headers(api_key), timeout=timeout)
+        super().__init__(PROTOCOL, posts, api_key)
 
-    async def send(self, request: ChatRequest, *, trial_id: str) -> Reply:
-        raw = await self._posts.send(request_body(request), trial_id, most=largest_body(request.decoding))
-        try:
-            return _read_completion(read_json(raw))
-        except RecursionError:
-            # What could just be read may be too deep to be written again.
-            raise CallFailed("malformed", "a reply that is nested too deeply") from None
 
-    def parameters(self, request: ChatRequest) -> str:
-        return _parameters(request.decoding, request.answer_schema)[1]
-
-    async def close(self) -> None:
-        await self._posts.close()
+def _headers(key: str | None) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def request_body(request: ChatRequest) -> dict[str, Any]:
@@ -118,6 +115,13 @@ def _read_completion(body: Mapping[str, Any]) -> Reply:
     )
 
 
+def _sent(request: ChatRequest) -> str:
+    return _parameters(request.decoding, request.answer_schema)[1]
+
+
+PROTOCOL = ChatProtocol(request_body, _sent, _read_completion)
+
+
 def _reason(finish: Any) -> str:  # noqa: ANN401  # foreign JSON
     """Returns a finish reason as text: empty only if there is none, so that no other value passes for none."""
     return "" if finish is None or finish == "" else str(finish)
@@ -136,22 +140,21 @@ def _reported(error: Any, usage: Usage) -> CallFailed:  # noqa: ANN401  # foreig
 def _usage(usage: Any) -> Usage:  # noqa: ANN401  # foreign JSON
     if not isinstance(usage, dict):
         return Usage()
-    cached, reasoning = (
-        details.get(name) if isinstance(details := usage.get(where), dict) else None
-        for where, name in (
-            ("prompt_tokens_details", "cached_tokens"),
-            ("completion_tokens_details", "reasoning_tokens"),
-        )
-    )
     return counted_usage(
         usage.get("prompt_tokens"),
         usage.get("completion_tokens"),
-        cached=cached,
+        cached=_detail(usage.get("prompt_tokens_details"), "cached_tokens"),
         total=usage.get("total_tokens"),
-        reasoning=reasoning,
+        reasoning=_detail(usage.get("completion_tokens_details"), "reasoning_tokens"),
     )
+
+
+def _detail(details: Any, name: str) -> Any:  # noqa: ANN401  # foreign JSON
+    return details.get(name) if isinstance(details, dict) else None
 
 
 def _unread(message: Mapping[str, Any]) -> str:
     """Returns the reasoning beside an answer, under whichever name the server has for it."""
+    if "reasoning_content" not in message and "reasoning" not in message:
+        return ""
     return "".join(text for name in ("reasoning_content", "reasoning") if isinstance(text := message.get(name), str))

@@ -1,8 +1,11 @@
 """Sends JSON to a server whose replies may be anything, and returns their bodies."""
 
+import json
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+from pydantic_core import to_json
 
 from umpirical.models.adapters.bodies import IDENTITY, quoted, read_body
 from umpirical.models.caller import CallFailed
@@ -10,7 +13,7 @@ from umpirical.models.caller import CallFailed
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["JsonPosts"]
+__all__ = ["JsonPosts", "encoded", "failure_of", "open_session", "status_failure"]
 
 LONGEST_HEADER = 8190
 """Bytes of a status line, of a header's name and of its value: what web servers themselves allow."""
@@ -24,7 +27,8 @@ class JsonPosts:
     def __init__(self, url: str, *, headers: Mapping[str, str], timeout: float) -> None:
         """`timeout` is in seconds, for one attempt."""
         self._url = url
-        self._headers = {**headers, **IDENTITY}
+        named = {} if "content-type" in map(str.lower, headers) else {"Content-Type": "application/json"}
+        self._headers = {**named, **headers, **IDENTITY}
         self._timeout = timeout
         self._session: aiohttp.ClientSession | None = None
 
@@ -40,41 +44,62 @@ class JsonPosts:
         try:
             # The id allows a server's log to be matched with ours; it says nothing about the stimulus.
             headers = {"X-Client-Request-Id": trial_id}
-            async with self._open().post(self._url, json=body, headers=headers, allow_redirects=False) as http:
+            session, data = self._open(), encoded(body)
+            async with session.post(self._url, data=data, headers=headers, allow_redirects=False) as http:
                 raw = await read_body(http, most)
                 if http.status != 200:
-                    raise _status_failure(http.status, raw, http.headers)
-        except TimeoutError:
-            raise CallFailed("timeout", f"no answer within {self._timeout:g} s") from None
-        except aiohttp.ClientPayloadError as error:
-            raise CallFailed("malformed", f"truncated reply: {error}") from None
-        except (aiohttp.ClientError, OSError) as error:
-            # Nothing is sent before there is a connection, and nothing that was not sent is billed.
-            unsent = isinstance(error, aiohttp.ClientConnectorError)
-            raise CallFailed("connection", f"{type(error).__name__}: {error}", turned_down=unsent) from None
-        except ValueError as error:
-            # A key with a line break in it, or another header that cannot be.
-            raise CallFailed("rejected", f"never sent: {error}", turned_down=True) from None
+                    raise status_failure(http.status, raw, http.headers)
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise failure_of(error, self._timeout) from None
         return raw
 
     def _open(self) -> "aiohttp.ClientSession":
-        import aiohttp
-
         if self._session is None:
-            # The pace limits concurrency; the pool must not become a second, hidden limit.
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),
-                timeout=aiohttp.ClientTimeout(total=self._timeout),
-                headers=self._headers,
-                auto_decompress=False,
-                # No answer may depend on the one before.
-                cookie_jar=aiohttp.DummyCookieJar(),
-                request_class=_answering_nobody_else(),
-                max_line_size=LONGEST_HEADER,
-                max_field_size=LONGEST_HEADER,
-                max_headers=MOST_HEADERS,
-            )
+            self._session = open_session(self._headers, self._timeout)
         return self._session
+
+
+def open_session(headers: Mapping[str, str], timeout: float) -> "aiohttp.ClientSession":
+    """Returns a session for one server. `timeout` is in seconds, for one exchange."""
+    import aiohttp
+
+    # The pace limits concurrency; the pool must not become a second, hidden limit.
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0),
+        timeout=aiohttp.ClientTimeout(total=timeout),
+        headers=headers,
+        auto_decompress=False,
+        # No answer may depend on the one before.
+        cookie_jar=aiohttp.DummyCookieJar(),
+        request_class=_answering_nobody_else(),
+        max_line_size=LONGEST_HEADER,
+        max_field_size=LONGEST_HEADER,
+        max_headers=MOST_HEADERS,
+    )
+
+
+def failure_of(error: Exception, timeout: float) -> CallFailed:
+    """Returns what is recorded of an exchange without a reply, or with half of one."""
+    import aiohttp
+
+    if isinstance(error, TimeoutError):
+        return CallFailed("timeout", f"no answer within {timeout:g} s")
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return CallFailed("malformed", f"truncated reply: {error}")
+    if isinstance(error, aiohttp.ClientError | OSError):
+        # Nothing is sent before there is a connection, and nothing that was not sent is billed.
+        unsent = isinstance(error, aiohttp.ClientConnectorError)
+        return CallFailed("connection", f"{type(error).__name__}: {error}", turned_down=unsent)
+    # A key with a line break in it, or another header that cannot be.
+    return CallFailed("rejected", f"never sent: {error}", turned_down=True)
+
+
+def encoded(body: Any) -> bytes:  # noqa: ANN401  # JSON
+    """Returns a body as JSON in UTF-8. A lone surrogate, which that cannot spell, is escaped."""
+    try:
+        return to_json(body)
+    except ValueError:
+        return json.dumps(body).encode()
 
 
 @lru_cache(maxsize=1)
@@ -95,7 +120,7 @@ def _answering_nobody_else() -> "type[aiohttp.ClientRequest]":
     return Request
 
 
-def _status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallFailed:
+def status_failure(status: int, raw: bytes, headers: Mapping[str, str]) -> CallFailed:
     """Returns the failure for a status other than 200.
 
     A request that the server turned down is not billed. Behind any other status it may have done the work.

@@ -16,14 +16,12 @@ from typing import get_args
 
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.policy import RULES, Policy
-from umpirical.protocols.datasheet.record import TITLES, Decision, DecisionRecord
+from umpirical.protocols.datasheet.record import DecisionRecord
+from umpirical.reports.decisions import TITLES, Decision
 from umpirical.reports.numbers import about, part, rate, units
 from umpirical.reports.record import ConditionRecord, GateRecord, LimitRecord, LimitState
 
-__all__ = ["EXIT_CODES", "decide", "headline", "settling", "verdict_on"]
-
-EXIT_CODES: dict[Decision, int] = {"use": 0, "use-with-limits": 0, "do-not-use": 3, "not-enough-data": 4}
-"""What a command that decides exits with."""
+__all__ = ["decide", "headline", "settling", "verdict_on"]
 
 _ORDER: tuple[Decision, ...] = ("do-not-use", "not-enough-data", "use-with-limits", "use")
 

@@ -51,6 +51,9 @@ class DatasheetDesign(Design):
                 raise UsageError(f"arm {arm}: no pair has step {min(missing):g}", fix=f"steps of this size: {known}")
         return replace(self, layouts=layouts_of(chosen)) if self.crossed else self
 
+    def most_ways(self) -> int:
+        return len(self.arms) * self.repeats * len(Order)
+
     def presentations(
         self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"
     ) -> Iterator[Presentation]:

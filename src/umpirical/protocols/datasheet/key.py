@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import Stimulus
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
+from umpirical.judges.simulated.pair_auditor import PAIR_AUDITOR_PROFILES
 from umpirical.judges.spec import JudgeSpec
 
 __all__ = ["answer_key", "quality_of"]
@@ -15,6 +16,9 @@ def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> Callable[[str, 
     if judge.kind == "grade" and judge.model is not None and judge.model.name in EXAMINER_PROFILES:
         message = "this simulated judge works on the user's own data, but these are controlled stimuli"
         raise UsageError(message, fix="use it in a study with a dataset")
+    if judge.kind == "compare" and judge.model is not None and judge.model.name in PAIR_AUDITOR_PROFILES:
+        message = "this simulated judge compares runs of agents, but these are controlled stimuli"
+        raise UsageError(message, fix="use it in a study with transcripts")
     return quality_of(stimuli)
 
 

@@ -12,7 +12,7 @@ from umpirical.judges.layout import crossed_arms
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.datasheet.card import render_markdown
-from umpirical.protocols.datasheet.decision import EXIT_CODES, headline
+from umpirical.protocols.datasheet.decision import headline
 from umpirical.protocols.datasheet.design import DatasheetDesign, PlannedTallies
 from umpirical.protocols.datasheet.more import LARGEST, follow_up
 from umpirical.protocols.datasheet.page import render_html
@@ -24,6 +24,7 @@ from umpirical.protocols.datasheet.start import start_study
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_carriers, chosen_materials, write_stimulus_set
 from umpirical.protocols.protocol import Checked, Decided, Followed, PlannedCounts, Protocol, Started
 from umpirical.protocols.study import Study
+from umpirical.reports.decisions import EXIT_CODES
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.controlled.gates.design import both_orders

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from umpirical.protocols.datasheet.policy import Policy
+from umpirical.reports.decisions import TITLES, Decision
 from umpirical.reports.record import (
     AuditRow,
     GateRecord,
@@ -23,10 +24,8 @@ from umpirical.reports.record import (
 
 __all__ = [
     "FORMAT",
-    "TITLES",
     "AnswerRecord",
     "Datasheet",
-    "Decision",
     "DecisionRecord",
     "ExampleRecord",
     "GradeRow",
@@ -39,15 +38,6 @@ __all__ = [
 ]
 
 FORMAT: Literal["judge-datasheet/1"] = "judge-datasheet/1"
-
-Decision = Literal["use", "use-with-limits", "do-not-use", "not-enough-data"]
-
-TITLES: dict[Decision, str] = {
-    "use": "Use",
-    "use-with-limits": "Use with limits",
-    "do-not-use": "Do not use",
-    "not-enough-data": "Not enough data",
-}
 
 
 class StimuliRecord(Strict):

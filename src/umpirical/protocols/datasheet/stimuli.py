@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from umpirical.domain.digests import Json, digest
@@ -56,14 +57,21 @@ def build_stimuli(
     materials: Materials, size: Recipe, *, seed: int, carriers: Sequence[Carrier] | None = None
 ) -> tuple[list[Stimulus], list[GateResult]]:
     """Builds the stimuli and checks every gate: those of tier 1 on the tasks, one of tier 2 on the carriers."""
-    stimuli = list(datasheet_stimuli(materials, size, seed=seed))
-    gates = list(try_gates(materials, stimuli, datasheet_stimuli(materials, size, seed=seed)))
+    built, tried = _from_tasks(materials, size, seed)
+    stimuli, gates = list(built), list(tried)
     if carriers is None:
         return stimuli, gates
     carried, again = (
         [*carrier_stimuli(carriers, seed=seed), *carrier_quads(carriers, seed=seed)] for _ in ("once", "again")
     )
     return stimuli + carried, [*gates, carriers_checked(carriers, carried, again)]
+
+
+# Several studies of one process, such as those of a notebook, mostly have the same tasks, size and seed.
+@lru_cache(maxsize=2)
+def _from_tasks(materials: Materials, size: Recipe, seed: int) -> tuple[tuple[Stimulus, ...], tuple[GateResult, ...]]:
+    stimuli = tuple(datasheet_stimuli(materials, size, seed=seed))
+    return stimuli, tuple(try_gates(materials, stimuli, datasheet_stimuli(materials, size, seed=seed)))
 
 
 def chosen_carriers(study: DatasheetStudy) -> list[Carrier] | None:

@@ -58,7 +58,7 @@ def review_item(commission: Commission, attempt: Attempt, *, sensitive: bool = F
         before="" if perturbation.expectation == "given-label" else source.candidates[0],
         after=attempt.text,
         generator=terms.generator.model,
-        rubric=terms.rubric,
+        rubric=commission.rubric,
         labels=terms.scale.labels if labelled else (),
         target=commission.target,
         checks=attempt.checks,

@@ -21,7 +21,7 @@ def render_stress_markdown(report: StressReport) -> str:
     card = Card(
         protocol="stress",
         title=f"Stress report: {plain(report.judge.name)} on {plain(report.dataset.name)}",
-        lead=[*_findings(report), *_review(report)],
+        lead=[*_findings(report), *_writing(report), *_review(report)],
         table=lambda room: _tests(heat, room=room),
         fields={
             "format": report.format,
@@ -42,6 +42,16 @@ def _findings(report: StressReport) -> Iterator[str]:
     if not report.findings:
         yield "Nothing was found."
     yield ""
+
+
+def _writing(report: StressReport) -> Iterator[str]:
+    """Yields what the stimuli cost, besides what the judge did."""
+    for spent in report.writing:
+        cost = "cost not known" if spent.cost is None else numbers.dollars(spent.cost)
+        calls = f"{numbers.count(spent.calls)} {numbers.units('call', spent.calls)}"
+        yield f"- Stimuli, {spent.role}: {calls} to {plain(spent.model)}, {cost}."
+    if report.writing:
+        yield ""
 
 
 def _review(report: StressReport) -> Iterator[str]:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
+from umpirical.datasets.items import read_items
 from umpirical.domain.attempts import Attempt
 from umpirical.domain.errors import UsageError
-from umpirical.judges.prompt import prompt_text
+from umpirical.judges.prompt import columns_of, prompt_text
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.protocols.protocol import Checked
@@ -14,6 +15,7 @@ from umpirical.protocols.review.outcomes import Review
 from umpirical.protocols.review.words import never_opened, review_words
 from umpirical.protocols.stress.commissions import PlannedCommissions, planned_commissions
 from umpirical.protocols.stress.originals import Originals, read_originals
+from umpirical.protocols.stress.responses import responses_left
 from umpirical.protocols.stress.spec import StressStudy
 from umpirical.protocols.stress.start import RUBRIC_PLACEHOLDER
 from umpirical.protocols.stress.stimuli import existing_generation, expected_stimuli, generated_made
@@ -24,8 +26,11 @@ __all__ = ["check_stress"]
 
 def check_stress(study: StressStudy) -> Checked:
     """Reads the dataset, makes the stimuli that a program can make, and counts what a generator has written."""
+    if unwritten := list(_unwritten(study)):
+        return Checked(problems=list(_simulated_problems(study)), notes=unwritten)
     originals = read_originals(study)
     notes = list(_dataset_notes(originals))
+    notes += _label_notes(study, sum(bool(stimulus.gold) for stimulus in originals.stimuli))
     if study.rubric == RUBRIC_PLACEHOLDER:
         notes.append("the rubric is still the text that init wrote: judges go by it as it stands")
     stimuli = list(originals.stimuli)
@@ -48,8 +53,36 @@ def check_stress(study: StressStudy) -> Checked:
     return Checked(problems=problems, notes=notes, stimuli=stimuli)
 
 
+def _unwritten(study: StressStudy) -> Iterator[str]:
+    """Yields what is to be done before there is anything to check; nothing if every row has its response."""
+    spec = study.spec.dataset
+    if spec.responses is None:
+        return
+    items, summary = read_items(spec, study.folder, seed=study.spec.seed, columns=study.named_columns)
+    if left := responses_left(study, items):
+        yield f"dataset {summary.source}: {summary.rows:,} rows, {len(items):,} taken"
+        yield f"umpirical generate  has {left:,} responses to write, with {spec.responses.model.name}; all else follows"
+        yield from _label_notes(study, 0)
+
+
+def _label_notes(study: StressStudy, labelled: int) -> Iterator[str]:
+    """Yields what cannot be measured without labels, for responses that a model writes."""
+    if study.spec.dataset.responses is None or labelled:
+        return
+    needy = [test.name for test in study.spec.stress.generated if test.expectation != "same-verdict"]
+    yield "responses that a model writes have no label: it is measured whether verdicts stay the same, and not whether"
+    yield "  they are right; label generated/responses.jsonl, and name that file in dataset.responses.labels"
+    if needy:
+        yield f"  until then nothing is written for {', '.join(needy)}, which starts from a label"
+
+
 def _dataset_notes(originals: Originals) -> Iterator[str]:
     summary = originals.summary
+    if (made := originals.responses) is not None:
+        yield f"responses of {made.model}: {len(made.items):,} of {made.wanted:,} rows have one"
+        yield from (f"  {count:,} have none: {reason}" for reason, count in made.without.items())
+        if made.stale:
+            yield f"  {made.stale:,} labels are of other responses, and are not used"
     yield f"dataset {summary.source}: {summary.rows:,} rows, {len(originals.stimuli):,} taken"
     if summary.unlabelled:
         yield f"  {summary.unlabelled:,} rows have no label: nothing is said of agreement with them"
@@ -67,6 +100,8 @@ def _generation_notes(study: StressStudy, planned: PlannedCommissions) -> Iterat
     stress = study.spec.stress
     if stress.generator and stress.validator and stress.generator.model == stress.validator.model:
         yield "generator and validator are one model: it is asked whether it did well itself"
+    if planned.simulated:
+        yield "generator and validator are simulated: what they write is nonsense, for a rehearsal"
     made = generated_made(planned, _attempts(study, planned))
     left = sum(entry.open for entry in made.values())
     for test, entry in made.items():
@@ -109,9 +144,14 @@ def _simulated_problems(study: StressStudy) -> Iterator[str]:
 
 def _rubric_problems(study: StressStudy) -> Iterator[str]:
     """Yields prompts without the rubric: with two rubrics, a test would measure their difference and not the judge."""
-    if not study.rubric or not study.spec.stress.generated:
+    if not study.spec.stress.generated:
         return
     for judge in study.spec.judges:
-        for arm, prompt in judge.prompts.items():
+        for role, column in study.spec.dataset.columns.by_row.items():
+            if column not in columns_of(judge):
+                yield f"judge {judge.name}: it is not shown {column!r}, the {role} that validators follow"
+        written = {test.name for test in study.spec.stress.generated}
+        by_test = {f"of {test}": prompt for test, prompt in judge.test_prompts.items() if test in written}
+        for name, prompt in {**judge.prompts, **by_test}.items():
             if study.rubric not in prompt_text(prompt):
-                yield f"judge {judge.name}, prompt {arm}: it does not contain the rubric that validators follow"
+                yield f"judge {judge.name}, prompt {name}: it does not contain the rubric that validators follow"

@@ -4,11 +4,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from umpirical.domain.digests import canonical_json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import Stimulus
-from umpirical.protocols.stress.spec import StressStudy, WriterSpec
-from umpirical.stimuli.generation.commissions import Commission, GenerationTerms, Writer
+from umpirical.protocols.stress.spec import StressStudy
+from umpirical.stimuli.generation.commissions import Commission, GenerationTerms
 from umpirical.stimuli.generation.plan import Skipped, plan_commissions
 
 __all__ = ["PlannedCommissions", "planned_commissions", "texts_by_label"]
@@ -21,6 +20,13 @@ class PlannedCommissions:
     commissions: tuple[Commission, ...]
     skipped: tuple[Skipped, ...]
     """What it cannot be asked to write, and why."""
+    by_source: bool = False
+    """Whether every original is to have texts of every level."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a program stands in for the generator."""
+        return any(commission.terms.generator.simulated for commission in self.commissions)
 
 
 def planned_commissions(study: StressStudy, originals: Sequence[Stimulus]) -> PlannedCommissions:
@@ -29,9 +35,15 @@ def planned_commissions(study: StressStudy, originals: Sequence[Stimulus]) -> Pl
     if not stress.generated:
         return PlannedCommissions((), ())
     commissions, skipped = plan_commissions(
-        originals, stress.generated, generation_terms(study), seed=study.spec.seed, per_level=stress.per_level
+        originals,
+        stress.generated,
+        generation_terms(study),
+        seed=study.spec.seed,
+        per_level=stress.per_level,
+        per_source=stress.per_source,
+        shown=stress.examples,
     )
-    return PlannedCommissions(tuple(commissions), tuple(skipped))
+    return PlannedCommissions(tuple(commissions), tuple(skipped), by_source=stress.per_source is not None)
 
 
 def generation_terms(study: StressStudy) -> GenerationTerms:
@@ -43,13 +55,16 @@ def generation_terms(study: StressStudy) -> GenerationTerms:
         instruction=study.instruction,
         rubric=study.rubric,
         scale=study.spec.dataset.scale,
-        generator=_writer(stress.generator),
-        validator=_writer(stress.validator),
+        generator=stress.generator.writer,
+        validator=stress.validator.writer,
         votes=stress.votes,
         agree=stress.agree,
         validator_temperature=stress.validator_temperature,
         temperatures=stress.temperatures,
         tries=stress.tries,
+        fallback=stress.fallback_validator.writer if stress.fallback_validator else None,
+        rubric_column=study.spec.dataset.columns.rubric or "",
+        reference_column=study.spec.dataset.columns.reference or "",
     )
 
 
@@ -59,8 +74,3 @@ def texts_by_label(originals: Sequence[Stimulus]) -> dict[str, list[str]]:
     for original in originals:
         found[original.gold].append(original.candidates[0])
     return found
-
-
-def _writer(spec: WriterSpec) -> Writer:
-    endpoint = spec.model.model_dump(mode="json", include={"adapter", "base_url", "batch", "model_args"})
-    return Writer(spec.model.name, canonical_json(endpoint), spec.max_tokens)

@@ -1,7 +1,7 @@
 """Counts judgments of stress tests into tallies, and finds where the judge went wrong.
 
-The verdict on a changed text is compared with the judge's own verdict on its original. A pair with a missing verdict is
-left out; it never counts as a changed verdict.
+The verdict on a changed text is compared with the judge's own verdict on its original, given by the same prompt. A pair
+with a missing verdict is left out; it never counts as a changed verdict.
 """
 
 from collections.abc import Iterator
@@ -29,10 +29,12 @@ create temp macro same(given, score, other, other_score, is_value) as
   case when is_value then abs(score - other_score) < {TOLERANCE} else given = other end
 """
 
-# A verdict given with another seed is not a repeat of the same request.
+# A verdict given with another seed or other parameters of sampling is not a repeat of the same request.
 _VERDICTS = """
 create temp table verdict as
-select cluster, arm, family as test, stimulus_id, parent, expectation, gold, gold_score, groups, repeat, seed,
+select cluster, arm, family as test, coalesce(prompt, '') as prompt, stimulus_id, parent, expectation, gold, gold_score,
+  groups, repeat,
+  case when sampling <> '' then 'sampling' when seed is not null then 'seeds' else 'stability' end as way,
   outcome = 'verdict' and label is null as is_value,
   case when outcome = 'verdict' then coalesce(label, rtrim(rtrim(printf('%.9f', round(value, 9) + 0.0), '0'), '.')) end
     as given,
@@ -44,18 +46,18 @@ from judgment
 _RETESTS = """
 create temp table retest as
 with answered as (
-  select arm, test, stimulus_id, given, count(*) as times
-  from verdict where seed is null and given is not null group by all
+  select arm, test, prompt, stimulus_id, given, count(*) as times
+  from verdict where way = 'stability' and given is not null group by all
 )
-select arm, test, stimulus_id, sum(times) as answers,
+select arm, test, prompt, stimulus_id, sum(times) as answers,
   1 - sum(times * (times - 1)) / (sum(times) * (sum(times) - 1)) as flips
 from answered group by all having sum(times) > 1
 """
 
-# One row for each changed text; the averages go over all combinations of answers to it and to its original.
+# One row for each changed text; the averages go over all combinations of answers to it and to its original. The rows of
+# one part of the originals: all at once would have to fit in memory.
 _PAIRS = """
-create temp table pair as
-select c.cluster, c.arm, c.test, c.stimulus_id, c.parent, any_value(c.expectation) as expectation,
+select c.cluster, c.arm, c.test, c.prompt, c.stimulus_id, c.parent, any_value(c.expectation) as expectation,
   any_value(c.groups) as groups, any_value(c.gold) as gold, any_value(o.gold) as original_gold,
   avg((not same(c.given, c.score, o.given, o.score, c.is_value))::double) as changed,
   avg((case when c.gold_score is null then c.given = c.gold and o.given <> c.gold
@@ -69,16 +71,22 @@ select c.cluster, c.arm, c.test, c.stimulus_id, c.parent, any_value(c.expectatio
   avg(c.score - o.score) as shift, avg(abs(c.score - o.score)) as distance,
   any_value((r.flips + again.flips) / 2) as retest
 from verdict c
-left join verdict o on o.stimulus_id = c.parent and o.arm = c.arm and o.seed is null and o.test = 'original'
+left join verdict o on o.stimulus_id = c.parent and o.arm = c.arm and o.prompt = c.prompt and o.way = 'stability'
+  and o.test = 'original' and hash(o.stimulus_id) % {parts} = {part}
 cross join lateral (
   -- False and unknown is false: a missing verdict has to be kept out by hand.
   select c.gold <> '' and o.gold <> '' and c.given is not null and o.given is not null as golden
 )
-left join retest r on r.stimulus_id = c.parent and r.arm = c.arm
-left join retest again on again.stimulus_id = c.stimulus_id and again.arm = c.arm
+left join retest r on r.stimulus_id = c.parent and r.arm = c.arm and r.prompt = c.prompt
+  and hash(r.stimulus_id) % {parts} = {part}
+left join retest again on again.stimulus_id = c.stimulus_id and again.arm = c.arm and again.prompt = c.prompt
 where c.expectation in ('same-verdict', 'flipped-verdict') and c.test <> 'original'
+  and hash(c.parent) % {parts} = {part}
 group by all
 """
+
+PART = 100_000
+"""Judgments whose pairs are made at a time: they take some fifty megabytes."""
 
 _CHANGE_TALLIES = """
 with grouped as (select *, unnest(list_concat([''], groups)) as part from pair)
@@ -94,12 +102,13 @@ select cluster, arm, test, part as "group", expectation, count(g.changed) as pai
 from grouped g group by all order by all
 """
 
-# Items with the same answers to their repeats share a row: the answers, each with its count.
+# Items with the same answers to their repeats share a row: the answers, each with its count. The judge's noise and its
+# agreement are those of its own prompt: what it said of originals with the prompt of a test is only compared.
 _REPEAT_TALLIES = """
 with counted as (
-  select cluster, arm, if(seed is null, 'stability', 'seeds') as test, any_value(groups) as groups, stimulus_id,
+  select cluster, arm, way as test, any_value(groups) as groups, stimulus_id,
     given, any_value(score) as score, count(*) as times
-  from verdict where test = 'original' group by cluster, arm, seed is null, stimulus_id, given
+  from verdict where test = 'original' and prompt = '' group by cluster, arm, way, stimulus_id, given
 ), item as (
   select cluster, arm, test, any_value(groups) as groups, stimulus_id, sum(times) as asked,
     list({'given': given, 'times': times, 'score': score} order by given) filter (given is not null) as answers
@@ -114,7 +123,8 @@ _GOLD_TALLIES = """
 with counted as (
   select cluster, arm, test, any_value(groups) as groups, stimulus_id, gold, gold_score, given,
     any_value(score) as score, count(*) as times
-  from verdict where gold <> '' and seed is null group by cluster, arm, test, stimulus_id, gold, gold_score, given
+  from verdict where gold <> '' and way = 'stability' and (prompt = '' or test <> 'original')
+  group by cluster, arm, test, stimulus_id, gold, gold_score, given
 ), shared as (
   select *, bool_or(given is not null) over item as answered,
     times / sum(times) filter (given is not null) over item as share
@@ -131,19 +141,21 @@ from grouped g group by all order by all
 # that differs from the gold label, and one that changes when asked again.
 _WORST = f"""
 with wrong as (
-  select arm, test, 'changed' as kind, stimulus_id, parent as original_id, coalesce(distance, changed) as distance
+  select arm, test, prompt, 'changed' as kind, stimulus_id, parent as original_id,
+    coalesce(distance, changed) as distance
   from pair where expectation = 'same-verdict' and changed > 0
   union all
-  select arm, test, 'unmoved', stimulus_id, parent, 1 - moved
+  select arm, test, prompt, 'unmoved', stimulus_id, parent, 1 - moved
   from pair where expectation = 'flipped-verdict' and moved < 1
   union all
-  select arm, test, 'wrong', stimulus_id, if(test = 'original', stimulus_id, ''),
+  select arm, test, prompt, 'wrong', stimulus_id, if(test = 'original', stimulus_id, ''),
     avg(coalesce(abs(score - gold_score), (given <> gold)::double))
-  from verdict where expectation = 'given-label' and seed is null and given is not null
+  from verdict where expectation = 'given-label' and way = 'stability' and given is not null
+    and (prompt = '' or test <> 'original')
   group by all having bool_or(not same(given, score, gold, gold_score, is_value))
   union all
-  select arm, 'stability', 'unsteady', stimulus_id, stimulus_id, flips
-  from retest where test = 'original' and flips > 0
+  select arm, 'stability', prompt, 'unsteady', stimulus_id, stimulus_id, flips
+  from retest where test = 'original' and prompt = '' and flips > 0
 )
 select * from wrong
 qualify row_number() over (partition by arm, test order by distance desc, stimulus_id) <= {WORST}
@@ -152,7 +164,7 @@ order by arm, test, distance desc, stimulus_id
 
 _ANSWERS = """
 select stimulus_id, list(coalesce(given, 'no verdict') order by repeat) as answers
-from verdict where arm = ? and seed is null and stimulus_id in (select unnest(?)) group by all
+from verdict where arm = ? and prompt = ? and way = 'stability' and stimulus_id in (select unnest(?)) group by all
 """
 
 Wrong = Literal["changed", "unmoved", "wrong", "unsteady"]
@@ -164,6 +176,8 @@ class WorstRow:
 
     arm: str
     test: str
+    prompt: str
+    """The test whose prompt it was asked with; empty for the judge's own."""
     kind: Wrong
     stimulus_id: str
     original_id: str
@@ -180,7 +194,12 @@ class StressCounts:
 
     def __init__(self, judgments: Counting) -> None:
         self._judgments = judgments
-        judgments.execute(_SAME, _VERDICTS, _RETESTS, _PAIRS)
+        judgments.execute(_SAME, _VERDICTS, _RETESTS)
+        [verdicts] = judgments.rows("select count(*) as n from verdict")
+        parts = 1 + verdicts["n"] // PART
+        for part in range(parts):
+            made = "insert into pair" if part else "create temp table pair as"
+            judgments.execute(f"{made} {_PAIRS.format(parts=parts, part=part)}")
 
     def tallies(self, scale: GradeScale, positive: tuple[str, ...] = ()) -> Tallies:
         """Returns all counts, per cluster of items."""
@@ -198,7 +217,8 @@ class StressCounts:
         found = []
         for row in self._judgments.rows(_WORST):
             ids = [row["stimulus_id"], row["original_id"]]
-            said = {each["stimulus_id"]: each["answers"] for each in self._judgments.rows(_ANSWERS, [row["arm"], ids])}
+            answers = self._judgments.rows(_ANSWERS, [row["arm"], row["prompt"], ids])
+            said = {each["stimulus_id"]: each["answers"] for each in answers}
             given, original = (tuple(said.get(stimulus, ())) for stimulus in ids)
             found.append(WorstRow(**row, given=given, original_given=original))
         return found

@@ -22,6 +22,7 @@ from umpirical.reports.record import EstimateRecord, LimitRecord
 __all__ = ["REPEATED", "TITLES", "find_stress"]
 
 TITLES: dict[FindingKind, str] = {
+    "rehearsal": "A rehearsal only",
     "breaks": "Breaks it",
     "holds": "Stands up to",
     "undecided": "Undecided",
@@ -35,7 +36,11 @@ TITLES: dict[FindingKind, str] = {
 _PASSED: dict[TestKind, str] = {"flipped-verdict": " (the changes are seen)", "repeats": " (answers alike)"}
 """What passing means for a test that is not about withstanding a change."""
 
-REPEATED = {"stability": "Asked again", "seeds": "Asked with other seeds"}
+REPEATED = {
+    "stability": "Asked again",
+    "seeds": "Asked with other seeds",
+    "sampling": "Asked with other sampling",
+}
 """Names for repeats of originals if the study has no test of that name."""
 
 ByTest = dict[tuple[str, str], StressMeasure]
@@ -53,6 +58,7 @@ def find_stress(
     found: ByTest = {(measure.stratum, measure.name): measure for measure in measures if not measure.group}
     by_verdict = {word: [cell for cell in cells if cell.verdict == word] for word in ("PASS", "FAIL", "INCONCLUSIVE")}
     lines: dict[FindingKind, str] = {
+        "rehearsal": _rehearsal(tests),
         "breaks": "; ".join(f"{titles[cell.test]} ({_seen(cell, found)})" for cell in by_verdict["FAIL"]),
         "holds": ", ".join(titles[cell.test] + _PASSED.get(kinds[cell.test], "") for cell in by_verdict["PASS"]),
         "undecided": "; ".join(f"{titles[cell.test]} ({_open(cell)})" for cell in by_verdict["INCONCLUSIVE"]),
@@ -64,6 +70,20 @@ def find_stress(
         ),
     }
     return [FindingRecord(kind=kind, words=_sentence(lines[kind])) for kind in TITLES if lines[kind]]
+
+
+def _rehearsal(tests: Sequence[StressTest]) -> str:
+    """Says which tests were made of nonsense; empty if none was."""
+    rehearsed = [test.title for test in tests if test.made.simulated]
+    if not rehearsed:
+        return ""
+    by = "written and validated by a simulated generator and validator"
+    if any(test.kind == "original" and test.made.simulated for test in tests):
+        by = "written by simulated models"
+    return (
+        f"the texts of {', '.join(rehearsed)} were {by}: "
+        "they are nonsense, and no verdict on these tests says anything about a judge"
+    )
 
 
 def _sentence(words: str) -> str:

@@ -1,13 +1,14 @@
 """The answer key of a stress study: the truth about every text. Only a simulated examiner is given it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL, GivenLabel, Stimulus
 from umpirical.domain.trials import Presented
-from umpirical.judges.prompt import fence
+from umpirical.judges.prompt import columns_of, fence
 from umpirical.judges.simulated.examiner import ExaminerKey, Truth, words_ratio
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.judges.spec import JudgeSpec
@@ -24,13 +25,23 @@ def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> ExaminerKey:
     if judge.model is None or judge.model.name not in EXAMINER_PROFILES or judge.scale is None:
         message = "this simulated judge knows only the controlled stimuli, but these are the user's own"
         raise UsageError(message, fix=f"use one of {', '.join(EXAMINER_PROFILES)}")
-    return truth_of(stimuli, judge.scale)
+    scale = judge.scale
+    # A judge that is only opened to render its questions looks nothing up.
+    key = cache(lambda: truth_of(stimuli, scale, columns_of(judge)))
+
+    def look_up(text: str, *, fence: str) -> Truth:
+        return key()(text, fence=fence)
+
+    return look_up
 
 
-def truth_of(stimuli: Iterable[Stimulus], scale: GradeScale) -> ExaminerKey:
-    """Returns a function from a text and the mark around it to the truth about it."""
+def truth_of(stimuli: Iterable[Stimulus], scale: GradeScale, columns: Collection[str] = ()) -> ExaminerKey:
+    """Returns a function from a text and the mark around it to the truth about it.
+
+    `columns` are those of the data that the judge is shown: the mark depends on them too.
+    """
     known: dict[tuple[str, str], Truth] = {}
-    for shown, truth in truths(stimuli, scale):
+    for shown, truth in truths(stimuli, scale, columns):
         # Two rows may have the same task and text but different labels, or a changed text may equal another row's text.
         # A judge that sees only the text can give only one answer, so the first row decides.
         known.setdefault((shown.first, fence(shown)), truth)
@@ -41,7 +52,9 @@ def truth_of(stimuli: Iterable[Stimulus], scale: GradeScale) -> ExaminerKey:
     return look_up
 
 
-def truths(stimuli: Iterable[Stimulus], scale: GradeScale) -> Iterator[tuple[Presented, Truth]]:
+def truths(
+    stimuli: Iterable[Stimulus], scale: GradeScale, columns: Collection[str] = ()
+) -> Iterator[tuple[Presented, Truth]]:
     """Yields every text as it is shown, with what is known about it.
 
     `stimuli` is iterated over twice, because a text may come before its original.
@@ -57,7 +70,8 @@ def truths(stimuli: Iterable[Stimulus], scale: GradeScale) -> Iterator[tuple[Pre
         if stimulus.family not in kinds:
             kinds[stimulus.family] = kind_of(stimulus.family)
         truth = _truth(stimulus, original, scale, kinds[stimulus.family])
-        yield Presented(stimulus.task, stimulus.candidates[0], None), truth
+        held = {name: stimulus.columns[name] for name in columns}
+        yield Presented(stimulus.task, stimulus.candidates[0], None, columns=held), truth
 
 
 def kind_of(test: str) -> Kind:

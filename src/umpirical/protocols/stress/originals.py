@@ -7,6 +7,7 @@ from umpirical.datasets.items import read_items
 from umpirical.datasets.summary import DatasetSummary
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import ORIGINAL, GivenLabel, Item, SameVerdict, Stimulus
+from umpirical.protocols.stress.responses import Answered, answered
 from umpirical.protocols.stress.spec import StressStudy
 
 __all__ = ["Originals", "read_originals"]
@@ -28,12 +29,18 @@ class Originals:
     """How many items of the sample are left out because they repeat an earlier one."""
     empty_columns: Mapping[str, int]
     """How many of the items have nothing in a column that a judge names; only columns with such items."""
+    responses: Answered | None = None
+    """How a model wrote the responses; None if they are the user's own."""
 
 
 def read_originals(study: StressStudy) -> Originals:
     """Reads the dataset of a study and draws its sample."""
     spec = study.spec.dataset
     items, summary = read_items(spec, study.folder, seed=study.spec.seed, columns=study.named_columns)
+    made = None
+    if spec.responses is not None:
+        made, summary = answered(study, items, summary)
+        items = list(made.items)
     _refuse_label(items, study.named_columns)
     if len({(item.task, item.response) for item in items}) < LEAST:
         raise UsageError(f"{spec.path}: {len(items)} items are too few to measure with", fix=f"give at least {LEAST}")
@@ -46,6 +53,7 @@ def read_originals(study: StressStudy) -> Originals:
         tuple(_originals(kept)),
         repeated=len(items) - len(kept),
         empty_columns={column: count for column, count in empty.items() if count},
+        responses=made,
     )
 
 

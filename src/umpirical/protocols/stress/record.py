@@ -1,9 +1,10 @@
 """The stress record, `judge-stress/1`: one judge, every stress test, and everything that its pages are made from."""
 
 import json
-from typing import Literal, Self
+from decimal import Decimal
+from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from umpirical.domain.measures import Unit
 from umpirical.domain.scales import ScaleKind
@@ -31,12 +32,14 @@ __all__ = [
     "FindingRecord",
     "MadeRecord",
     "PartVerdict",
+    "ResponsesRecord",
     "ScaleRecord",
     "StressMeasure",
     "StressReport",
     "StressTest",
     "TestKind",
     "WorstItem",
+    "WriterSpendRecord",
     "parse_stress",
     "render_stress_json",
     "stress_schema",
@@ -46,7 +49,19 @@ TestKind = Literal["same-verdict", "flipped-verdict", "repeats", "given-label", 
 """What a test asks of the judge: to keep its verdict, to change it, to answer the same again, to give new texts their
 label, and to give the user's own texts theirs."""
 
-FindingKind = Literal["breaks", "holds", "undecided", "not-judged", "noise", "agreement", "unanswered"]
+FindingKind = Literal["rehearsal", "breaks", "holds", "undecided", "not-judged", "noise", "agreement", "unanswered"]
+
+
+class ResponsesRecord(Strict):
+    """How a model wrote the responses, for a dataset that has tasks only."""
+
+    model: str
+    simulated: bool = Field(description="Whether a program stood in for it: then they are nonsense, for a rehearsal.")
+    wanted: int = Field(description="Rows that were to have a response.")
+    written: int = Field(description="Of those: rows that have one, and are judged.")
+    without: dict[str, int] = Field(description="The others, by reason: refused, cut off, empty.")
+    stale: int = Field(description="Rows whose label was given to another response, and is not used.")
+    spend: "WriterSpendRecord | None" = None
 
 
 class DatasetRecord(Strict):
@@ -62,6 +77,19 @@ class DatasetRecord(Strict):
     strata: dict[str, dict[str, int]] = Field(default={}, description="Sampled items by stratum and its values.")
     scale: str = Field(description="The scale in words.")
     digest: str = Field(description="Digest of the sampled items.")
+    responses: ResponsesRecord | None = Field(
+        default=None, description="How they were written; left out for responses of the user's own."
+    )
+
+    # The return type is not named: pydantic would take it for the schema of the whole.
+    @model_serializer(mode="wrap")
+    def _as_known(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202
+        known: dict[str, Any] = handler(self)
+        return {name: each for name, each in known.items() if each is not None or name != "responses"}
+
+
+SELDOM = ("by_fallback", "simulated", "sources")
+"""What a record of making leaves out where there is nothing to say, so that other records stay as they were."""
 
 
 class MadeRecord(Strict):
@@ -74,6 +102,9 @@ class MadeRecord(Strict):
     rejected: dict[str, int] = Field(default={}, description="Attempts that are no stimuli, by reason.")
     accepted: int = Field(default=0, description="Generated texts that became stimuli.")
     validated: int = Field(default=0, description="Of those: texts that validators were asked about and agreed on.")
+    by_fallback: int = Field(
+        default=0, description="Of those: texts on which a fallback was asked, since the validator refused."
+    )
     validators: str = Field(default="", description="Who validated and what they said, in words.")
     reviewed: int = Field(default=0, description="Of those accepted: texts that at least one person decided on.")
     edited: int = Field(default=0, description="Of those: shown to the judge with a person's text.")
@@ -81,6 +112,9 @@ class MadeRecord(Strict):
     rejected_by_review: int = Field(default=0, description="Of those: not shown to the judge, people rejected them.")
     undecided: int = Field(default=0, description="Of those accepted: texts that people have not settled.")
     left_out: int = Field(default=0, description="Of those undecided: not shown to the judge, by the study's policy.")
+    simulated: int = Field(
+        default=0, description="Of those accepted: nonsense that a program wrote in the generator's place."
+    )
     given_up: int = Field(default=0, description="Wanted, but no attempt was accepted.")
     unchanged: int = Field(default=0, description="Wanted, but there was nothing to change.")
     skipped: dict[str, int] = Field(default={}, description="Wanted, but not tried, by reason.")
@@ -88,6 +122,27 @@ class MadeRecord(Strict):
     levels: dict[str, str] = Field(
         default={}, description="Where new texts were written for each level: how many, and why not more."
     )
+    sources: str = Field(default="", description="Where each original was to have them: how many have every level.")
+
+    # The return type is not named: pydantic would take it for the schema of the whole.
+    @model_serializer(mode="wrap")
+    def _as_known(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202
+        known: dict[str, Any] = handler(self)
+        return {name: each for name, each in known.items() if each or name not in SELDOM}
+
+
+class WriterSpendRecord(Strict):
+    """What one of the models took that wrote and validated the stimuli. All judges of a study share it."""
+
+    role: Literal["responder", "generator", "validator", "fallback"]
+    model: str
+    calls: int = Field(description="Including those for texts that were rejected or given up.")
+    refused: int = Field(default=0, description="Of those: answered by a refusal.")
+    failed: int = Field(default=0, description="Of those: without an answer.")
+    cost: Decimal | None = Field(default=None, description="US dollars; null unless the cost of every call is known.")
+    price_table: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
 
 
 class StressTest(Strict):
@@ -201,10 +256,19 @@ class StressReport(Record):
         default=None, description="Reasonings held against their verdicts; null if no verdict came with one."
     )
     spend: SpendRecord | None = None
+    writing: list[WriterSpendRecord] = Field(
+        default=[], description="What writing and validating the stimuli took; left out if nothing was written."
+    )
     review: ReviewRecord | None = Field(
         default=None, description="What people said of the texts; null if none was asked."
     )
     non_claims: list[str]
+
+    # The return type is not named: pydantic would take it for the schema of the whole.
+    @model_serializer(mode="wrap")
+    def _as_known(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202
+        known: dict[str, Any] = handler(self)
+        return known if self.writing else {name: each for name, each in known.items() if name != "writing"}
 
     @model_validator(mode="after")
     def _one_verdict_for_each_test(self) -> Self:

@@ -1,5 +1,6 @@
 """Makes the report of a stress run from its responses. Makes no calls, and needs no key."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ from umpirical.protocols.stress.record import (
     StressReport,
     StressTest,
     WorstItem,
+    WriterSpendRecord,
 )
 from umpirical.protocols.stress.verdicts import judge_answers, judge_test
 from umpirical.protocols.writing import BY_PEOPLE
@@ -58,6 +60,7 @@ OWN_TESTS = {
     ORIGINAL: ("Your own items", "Your responses as they are, held against your labels."),
     "stability": ("Asked again", "Each original asked several times in the same words."),
     "seeds": ("Asked with other seeds", "Each original asked several times, each time with a seed of its own."),
+    "sampling": ("Asked with other sampling", "Each original asked several times, each time with other parameters."),
 }
 """Title and meaning of the tests that change nothing."""
 
@@ -117,7 +120,7 @@ def stress_report_of(run: Run) -> StressReport:
         _dataset_record(about["dataset"], stimuli, scale),
         measure_all(tallies, kind="grade", protocol="stress"),
         list(_tests(about, stimuli.manifest["made"])),
-        _worst_items(worst, stimuli),
+        _worst_items(worst, stimuli, about.get("by_row", {})),
         tallies.calls,
         trouble_records(reading),
         spend_record(run, reading.spent),
@@ -126,6 +129,7 @@ def stress_report_of(run: Run) -> StressReport:
         planted=_planted(run.judge, scale, stimuli),
         reasoning=reasoning_record(reading),
         review=_review(stimuli.manifest),
+        writing=[WriterSpendRecord.model_validate(spent) for spent in stimuli.manifest.get("writing", [])],
     )
 
 
@@ -145,6 +149,7 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
     planted: Planted = MappingProxyType({}),
     reasoning: ReasoningRecord | None = None,
     review: ReviewRecord | None = None,
+    writing: Sequence[WriterSpendRecord] = (),
 ) -> StressReport:
     """Assembles the report of one judge on one set of stress tests. Verdicts are about the judge's own prompt."""
     measures = [_measure(spec, measure, planted) for spec, measure in measured]
@@ -175,6 +180,7 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
         trouble=list(trouble),
         reasoning=reasoning,
         spend=spend,
+        writing=list(writing),
         review=review,
         non_claims=NON_CLAIMS,
     )
@@ -220,6 +226,9 @@ def _cut(text: str, most: int) -> str:
     return re.sub("[\ud800-\udfff]", lambda half: f"⟦U+{ord(half[0]):04X}⟧", text[:most])
 
 
+OWN_PROMPT = "The judge has a prompt of its own for it, with which it was asked about the originals, too."
+
+
 def _tests(about: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[StressTest]:
     """Yields the user's own items first, then the tests in the order of the study file."""
     sampled = made[ORIGINAL]
@@ -227,11 +236,22 @@ def _tests(about: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Stress
         if name in OWN_TESTS:
             title, meaning = OWN_TESTS[name]
             kind = "original" if name == ORIGINAL else "repeats"
-            asked = 0 if name == "seeds" and not about["seeds"] else sampled["wanted"]
+            unasked = name in ("seeds", "sampling") and not about.get(name)
+            asked = 0 if unasked else sampled["wanted"]
+            if name == "sampling" and not unasked:
+                meaning = f"{meaning[:-1]}: {'; '.join(map(_parameters, about[name]))}."
             made_of = MadeRecord(wanted=asked, gold_from=_gold(sampled) if name == ORIGINAL else {})
+            if name == ORIGINAL and sampled.get("simulated"):
+                made_of = made_of.model_copy(update={"simulated": sampled["simulated"]})
             yield StressTest(name=name, title=title, about=meaning, kind=kind, made=made_of)
         else:
-            yield _made_test(PERTURBATIONS, name, made.get(name, {}))
+            found = _made_test(PERTURBATIONS, name, made.get(name, {}))
+            prompted = name in about.get("test_prompts", ())
+            yield found.model_copy(update={"about": f"{found.about} {OWN_PROMPT}"}) if prompted else found
+
+
+def _parameters(sent: str) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in json.loads(sent).items())
 
 
 def _made_test(known: Registry[Perturbation], name: str, made: Mapping[str, Any]) -> StressTest:
@@ -252,6 +272,9 @@ def _made_test(known: Registry[Perturbation], name: str, made: Mapping[str, Any]
         gold_from=_gold(made),
         validators=made.get("validators", ""),
         levels=made.get("levels", {}),
+        sources=made.get("sources", ""),
+        by_fallback=made.get("by_fallback", 0),
+        simulated=made.get("simulated", 0),
         **{name: made.get(name, 0) for name in BY_PEOPLE},
     )
     kind = test.expectation if isinstance(test, GeneratedPerturbation) else "same-verdict"
@@ -299,6 +322,7 @@ def _dataset_record(name: str, stimuli: StimulusSet, scale: GradeScale) -> Datas
         strata={stratum: dict(sorted(counted.items())) for stratum, counted in strata.items()},
         scale=f"{scale.kind}: {words}",
         digest=digest("sample", [stimulus.parent for stimulus in originals]),
+        responses=manifest.get("responses"),
     )
 
 
@@ -310,15 +334,15 @@ WHY: dict[Wrong, str] = {
 }
 
 
-def _worst_items(rows: Iterable[WorstRow], stimuli: StimulusSet) -> list[WorstItem]:
-    """Joins the rows with the texts that they are about."""
+def _worst_items(rows: Iterable[WorstRow], stimuli: StimulusSet, by_row: Mapping[str, str]) -> list[WorstItem]:
+    """Joins the rows with the texts that they are about; `by_row` are columns of what each is judged by, by role."""
     rows = list(rows)
     wanted = {row.stimulus_id for row in rows} | {row.original_id for row in rows}
     found = {stimulus.id: stimulus for stimulus in stimuli if stimulus.id in wanted}
-    return [_item(row, found) for row in rows]
+    return [_item(row, found, by_row) for row in rows]
 
 
-def _item(row: WorstRow, found: Mapping[str, Stimulus]) -> WorstItem:
+def _item(row: WorstRow, found: Mapping[str, Stimulus], by_row: Mapping[str, str]) -> WorstItem:
     changed, original = found[row.stimulus_id], found.get(row.original_id)
     source = original or changed
     differ = row.stimulus_id != row.original_id
@@ -334,7 +358,8 @@ def _item(row: WorstRow, found: Mapping[str, Stimulus]) -> WorstItem:
         verdicts_original=list(row.original_given),
         verdicts_changed=list(row.given) if differ else [],
         required=changed.gold,
-        evidence=dict(changed.evidence),
+        evidence={f"{role} of the row": changed.columns[column] for role, column in by_row.items()}
+        | dict(changed.evidence),
         distance=row.distance,
         why=WHY[row.kind],
     )

@@ -1,13 +1,12 @@
 """Writes a stress study to start from, on the user's own data, with what could be guessed about the data."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
 from umpirical.datasets.guess import ColumnRole, Guess, guess_dataset
 from umpirical.protocols.protocol import Started
-from umpirical.protocols.start import new_study_file, quoted, quoted_list, scalar, study_name
+from umpirical.protocols.start import new_study_file, path_from, quoted, quoted_list, scalar, study_name
 from umpirical.store.files import write_text
 
 __all__ = ["ENOUGH", "RUBRIC_PLACEHOLDER", "SAMPLE", "start_stress_study"]
@@ -25,7 +24,7 @@ dataset:
 {sample}
 
 instruction: instruction.txt   # what the judges are told to do
-rubric: rubric.txt             # what they go by: your own belongs in there
+{rubric}
 
 stress:
   # Changes of form that a program makes and proves to be nothing more, and the same request again.
@@ -48,6 +47,9 @@ judges:
 
 concurrency: 16
 """
+
+ONE_RUBRIC = "rubric: rubric.txt             # what they go by: your own belongs in there"
+BY_ROW = "# What they go by is in the data, row by row: see columns.rubric."
 
 RUBRIC_PLACEHOLDER = "Replace this text by your rubric: what an answer has to be like to deserve each grade."
 """The text of a rubric file until the user replaces it."""
@@ -78,22 +80,18 @@ def start_stress_study(folder: Path, data: Path, *, told: Mapping[str, str]) -> 
         name=scalar(study_name(folder)),
         data=quoted(data.name),
         rows=guess.rows,
-        path=scalar(_path(folder, data)),
+        path=scalar(path_from(folder, data)),
         columns=_indented(_columns(guess)),
         scale=_indented(_scale(guess)),
         sample=_indented(_sample(guess)),
+        rubric=BY_ROW if "rubric" in guess.columns else ONE_RUBRIC,
     )
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {folder / name: text for name, text in TEXTS.items() if not (folder / name).exists()}
+    unused = {"rubric.txt"} if "rubric" in guess.columns else set()
+    texts = {folder / name: text for name, text in TEXTS.items() if name not in unused and not (folder / name).exists()}
     for path, content in {**texts, file: text}.items():
         write_text(path, content)
     return Started(file, (*texts, file), tuple(_notes(guess)), "--outside" if outside else "")
-
-
-def _path(folder: Path, data: Path) -> str:
-    """Returns the path relative to the study file if the two are close, so that both can be moved; else in full."""
-    data, folder = data.resolve(), folder.resolve()
-    return os.path.relpath(data, folder) if data.is_relative_to(folder.parent) else str(data)
 
 
 def _columns(guess: Guess) -> Iterable[str]:
@@ -152,4 +150,5 @@ def _notes(guess: Guess) -> Iterator[str]:
         yield "  the labels do not show their order: see the study file"
     if guess.rows < ENOUGH:
         yield f"{guess.rows:,} rows are few: a pass takes {ENOUGH} items, so tests that nothing fails are INCONCLUSIVE"
-    yield "your rubric belongs in rubric.txt"
+    if "rubric" not in guess.columns:
+        yield "your rubric belongs in rubric.txt"

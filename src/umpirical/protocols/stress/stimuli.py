@@ -1,25 +1,32 @@
 """The stimulus set of a stress study: originals, what a program made from them, and what a generator wrote."""
 
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 
 from umpirical.domain.attempts import Attempt
-from umpirical.domain.digests import Json, digest
+from umpirical.domain.digests import Json, canonical_json
 from umpirical.domain.errors import UsageError
-from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.stimuli import ORIGINAL, Stimulus
 from umpirical.protocols.review.opening import read_review
 from umpirical.protocols.review.outcomes import Review, applied
 from umpirical.protocols.review.spec import ReviewSpec
 from umpirical.protocols.stress.commissions import PlannedCommissions, planned_commissions
 from umpirical.protocols.stress.originals import Originals, read_originals
+from umpirical.protocols.stress.responses import GENERATED
+from umpirical.protocols.stress.sources import note_source, set_made_from, source_of
 from umpirical.protocols.stress.spec import StressStudy
+from umpirical.protocols.stress.writing_spend import writing_spend
 from umpirical.protocols.writing import MadeCounts
 from umpirical.runs.generation import commissions_left
-from umpirical.stimuli.generation.buckets import Bucket, bucket_report, rejection_reasons
+from umpirical.stimuli.generation.buckets import Bucket, bucket_report, rejection_reasons, source_report
 from umpirical.stimuli.generation.commissions import Commission
+from umpirical.stimuli.generation.opinions import FALLBACK
 from umpirical.stimuli.perturbations.proof import proved_stimuli
+from umpirical.store.files import drafted_folder, publish_folder
 from umpirical.store.generation import GenerationStore
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 
@@ -32,34 +39,75 @@ __all__ = [
     "write_stress_set",
 ]
 
-GENERATED = "generated"
-"""Folder in a study that holds everything its generator wrote."""
-
 
 def write_stress_set(study: StressStudy) -> StimulusSet:
     """Returns the study's current stimuli. Raises if the generator has not yet settled everything it is to write."""
+    source = source_of(study)
+    if (found := set_made_from(study.folder / "stimuli", source)) is not None:
+        return found
     originals = read_originals(study)
-    made: dict[str, MadeCounts] = {}
-    stimuli = [*originals.stimuli, *_proved(study, originals.stimuli, made)]
+    made = {test.name: MadeCounts(wanted=len(originals.stimuli)) for test in study.spec.stress.proved}
     planned = planned_commissions(study, originals.stimuli)
     written = _written(study.folder, planned, made) if planned.commissions or planned.skipped else []
     review = read_review(study.review_terms) if written else None
     shown = (_as_reviewed(study.spec.review, review, made, *each) for each in written)
-    stimuli += [stimulus for stimulus in shown if stimulus is not None]
+    stimuli = chain(originals.stimuli, _proved(study, originals.stimuli, made), filter(None, shown))
+    name = _SetName()
+
+    def about() -> dict[str, Json]:
+        if originals.responses is not None and originals.responses.simulated:
+            made[ORIGINAL].simulated = len(originals.stimuli)
+        told = _about(originals, made)
+        name.add(told["made"])
+        if planned.commissions:
+            told["writing"] = _writing(study.folder, planned)
+        if originals.responses is not None:
+            told["responses"] = originals.responses.as_json()
+        if review is not None:
+            told["review"] = _review_json(study, review, [stimulus.id for _, stimulus in written])
+            name.add(told["review"])
+        return told
+
+    with drafted_folder(study.folder / "stimuli") as draft:
+        write_stimuli(draft, _counted(stimuli, made, name, wanted=len(originals.stimuli)), about)
+        folder = study.folder / "stimuli" / name.finish()
+        if not (folder / "manifest.json").exists():
+            publish_folder(draft, folder)
+    note_source(folder, source)
+    return StimulusSet(folder)
+
+
+class _SetName:
+    """The digest of the ids of a set and of what is told about it, which are taken one by one."""
+
+    def __init__(self) -> None:
+        # The same as `digest` of a list whose first entry is the list of ids.
+        self._state = hashlib.sha256(b"stress set\n[[")
+        self._between = b""
+        self._told = ""
+
+    def take(self, name: str) -> None:
+        self._state.update(self._between + canonical_json(name).encode())
+        self._between = b","
+
+    def add(self, told: Json) -> None:
+        self._told += f",{canonical_json(told)}"
+
+    def finish(self) -> str:
+        self._state.update(f"]{self._told}]".encode("utf-8", "surrogatepass"))
+        return self._state.hexdigest()[:12]
+
+
+def _counted(
+    stimuli: Iterable[Stimulus], made: dict[str, MadeCounts], name: _SetName, *, wanted: int
+) -> Iterator[Stimulus]:
+    """Yields the stimuli, and counts where the gold label of each comes from."""
     for stimulus in stimuli:
-        entry = made.setdefault(stimulus.family, MadeCounts(wanted=len(originals.stimuli)))
+        entry = made.setdefault(stimulus.family, MadeCounts(wanted=wanted))
         source = stimulus.gold_from or "none"
         entry.gold_from[source] = entry.gold_from.get(source, 0) + 1
-    about = _about(originals, made)
-    told = [about["made"]]
-    if review is not None:
-        about["review"] = _review_json(study, review, [stimulus.id for _, stimulus in written])
-        told.append(about["review"])
-    name = digest("stress set", [[stimulus.id for stimulus in stimuli], *told])[:12]
-    folder = study.folder / "stimuli" / name
-    if (folder / "manifest.json").exists():
-        return StimulusSet(folder)
-    return write_stimuli(folder, stimuli, about=about)
+        name.take(stimulus.id)
+        yield stimulus
 
 
 def expected_stimuli(
@@ -73,7 +121,10 @@ def expected_stimuli(
             shown = _as_reviewed(study.spec.review, review, uncounted, commission, written[commission.id])
             yield from () if shown is None else (shown,)
         elif tried[commission.id] < commission.terms.attempts:
-            yield replace(commission.source, family=commission.perturbation.name, expectation=commission.expectation)
+            source = commission.source
+            yield replace(
+                source, family=commission.perturbation.name, expectation=commission.expectation, parent=source.id
+            )
 
 
 def open_generation(study_folder: Path) -> GenerationStore:
@@ -94,9 +145,12 @@ def generated_made(planned: PlannedCommissions, attempts: Iterable[Attempt]) -> 
         entry.wanted += 1
         if commission.perturbation.validation != "none":
             terms = commission.terms
-            entry.validators = f"{terms.validator.model}: {terms.agree} of at most {terms.votes} opinions had to agree"
+            whom = terms.validator.words + (f", else {terms.fallback.words}" if terms.fallback else "")
+            entry.validators = f"{whom}: {terms.agree} of at most {terms.votes} opinions had to agree"
     for bucket in bucket_report(planned.commissions, attempts):
         made[bucket.test].levels[bucket.level] = _level(bucket)
+    for test, words in source_report(planned.commissions, attempts).items() if planned.by_source else ():
+        made[test].sources = words
     for skipped in planned.skipped:
         entry = made[skipped.test]
         entry.wanted += 1
@@ -108,6 +162,8 @@ def generated_made(planned: PlannedCommissions, attempts: Iterable[Attempt]) -> 
         tried[settled.commission] += 1
         if settled.stimulus is not None:
             entry.generated += 1
+            entry.simulated += planned.simulated
+            entry.by_fallback += any(FALLBACK in opinion for opinion in settled.opinions)
             taken.add(settled.commission)
         else:
             # An attempt may fail several checks; it is counted once, by the first.
@@ -130,17 +186,15 @@ def _level(bucket: Bucket) -> str:
     return words
 
 
-def _proved(study: StressStudy, originals: Sequence[Stimulus], made: dict[str, MadeCounts]) -> list[Stimulus]:
-    found = []
+def _proved(study: StressStudy, originals: Sequence[Stimulus], made: Mapping[str, MadeCounts]) -> Iterator[Stimulus]:
     for perturbation in study.spec.stress.proved:
-        entry = made[perturbation.name] = MadeCounts(wanted=len(originals))
+        entry = made[perturbation.name]
         for _, stimulus in proved_stimuli(perturbation, originals, seed=study.spec.seed):
             if stimulus is None:
                 entry.unchanged += 1
             else:
                 entry.proved += 1
-                found.append(stimulus)
-    return found
+                yield stimulus
 
 
 def _written(
@@ -192,6 +246,16 @@ def _as_reviewed(
     counts.edited += kept.candidates != known.candidates
     counts.relabelled += kept.gold != known.gold
     return kept
+
+
+def _writing(folder: Path, planned: PlannedCommissions) -> Json:
+    """Returns what writing took. It is no part of the set's name: the same texts are the same set at any price."""
+    store = open_generation(folder)
+    try:
+        calls = store.spent({commission.id for commission in planned.commissions})
+        return writing_spend(planned.commissions[0].terms, calls)
+    finally:
+        store.close()
 
 
 def _review_json(study: StressStudy, review: Review, items: Sequence[str]) -> Json:

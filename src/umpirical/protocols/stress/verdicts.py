@@ -16,7 +16,7 @@ from umpirical.protocols.stress.words import interval_words, value_words
 from umpirical.reports import numbers
 from umpirical.reports.forecast import items_to_settle
 from umpirical.reports.left_out import left_out_words, worst_ends
-from umpirical.reports.limits import RARE, Forecast, Held, hold, units_needed
+from umpirical.reports.limits import RARE, Forecast, Held, hold, limit_record, units_needed
 from umpirical.reports.record import EstimateRecord, LimitRecord, LimitVerdict
 from umpirical.reports.significance import p_value
 
@@ -39,39 +39,12 @@ def judge_test(
 def judge_answers(measures: Sequence[StressMeasure]) -> list[LimitRecord]:
     """Returns the limits on answers that are no verdict: unreadable ones, and failed calls."""
     found = {measure.name: measure for measure in measures if not measure.stratum and measure.arm == BASELINE}
-    return [_answer_limit(name, found.get(name)) for name in ("unparsed-rate", "failure-rate")]
-
-
-def _answer_limit(name: str, measure: StressMeasure | None) -> LimitRecord:
-    title = measure.title if measure else name
-    known: dict[str, object] = {"measure": name, "title": title, "arm": BASELINE, "stratum": "", "essential": True}
-    known |= {"kind": "at_most", "value": RARE}
-    if measure is None:
-        return LimitRecord.model_validate({**known, "verdict": "N/A", "why": "not measured"})
-    estimate = measure.result
-    if not isinstance(estimate, EstimateRecord):
-        return LimitRecord.model_validate({**known, "verdict": "N/A", "why": estimate.reason})
-    held = hold(estimate, None, RARE, forecast=units_needed(measure), count_missing=False)
-    seen = f"{numbers.measured_value(measure, estimate)} {numbers.measured_interval(measure, estimate.interval)}"
-    words = f"{seen} against {numbers.limit('at_most', RARE)}"
-    return LimitRecord.model_validate(
-        {
-            **known,
-            "verdict": held.verdict,
-            "state": {"PASS": "met", "FAIL": "broken"}.get(held.verdict, "open"),
-            "needed": held.needed,
-            "more_needed": None if held.needed is None else held.needed - estimate.denominator,
-            "unit": estimate.unit,
-            "why": f"{words}: {_ANSWERED_WORDS[held.verdict]}",
-        }
-    )
-
-
-_ANSWERED_WORDS = {
-    "PASS": "the whole interval is inside",
-    "FAIL": "the whole interval is outside",
-    "INCONCLUSIVE": "the interval holds the limit",
-}
+    return [
+        limit_record(
+            name, found.get(name), arm=BASELINE, kind="at_most", value=RARE, essential=True, count_missing=False
+        )
+        for name in ("unparsed-rate", "failure-rate")
+    ]
 
 
 def _cell(test: str, parts: Sequence[PartVerdict]) -> CellVerdict:
@@ -189,8 +162,8 @@ def why_not_made(test: StressTest) -> str:
         return ""
     made = test.made
     if test.kind == "repeats":
-        is_unseeded = test.name == "seeds" and not made.wanted
-        return "not asked: a judge that is a function has no seed to set" if is_unseeded else ""
+        missing = {"seeds": "seed", "sampling": "temperature"}.get(test.name) if not made.wanted else None
+        return f"not asked: a judge that is a function has no {missing} to set" if missing else ""
     kept = made.accepted - made.rejected_by_review - made.left_out
     if made.proved or kept > 0 or not made.wanted:
         return ""

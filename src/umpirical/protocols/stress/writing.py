@@ -18,7 +18,7 @@ from umpirical.protocols.stress.originals import read_originals
 from umpirical.protocols.stress.spec import StressStudy
 from umpirical.protocols.stress.stimuli import existing_generation, generated_made, open_generation
 from umpirical.protocols.writing import WatchGeneration, Writing, WritingEstimate, Written
-from umpirical.runs.generation import GenerationWatcher, Writers, commissions_left, generate
+from umpirical.runs.generation import GenerationWatcher, Unlike, Writers, commissions_left, generate
 from umpirical.runs.loop import run_on_loop
 from umpirical.stimuli.generation.attempt import attempt
 from umpirical.stimuli.generation.commissions import Commission
@@ -29,7 +29,7 @@ __all__ = ["StressWriting"]
 BYTES_PER_TOKEN = 6
 """Most bytes of a token in a generated text, for the bound on what validators read."""
 
-GENERATOR, VALIDATOR = "generator", "validator"
+GENERATOR, VALIDATOR, FALLBACK = "generator", "validator", "fallback"
 
 
 class StressWriting(Writing):
@@ -44,7 +44,7 @@ class StressWriting(Writing):
                 "umpirical run  measures with what a program makes",
             )
         self._study = study
-        self.models = {GENERATOR: stress.generator.model, VALIDATOR: stress.validator.model}
+        self.models = {part: writer.model for part, writer in stress.writers.items()}
         self.review = study.review_terms
         self._originals = read_originals(study).stimuli
         self._planned = planned_commissions(study, self._originals)
@@ -67,11 +67,13 @@ class StressWriting(Writing):
             votes = 0 if commission.perturbation.validation == "none" else commission.terms.votes
             agree, attempts = min(votes, commission.terms.agree), commission.terms.attempts - tried
             fewest += 1 + agree
-            most += attempts * (1 + votes)
-            write, validate = _worst(commission, pricers)
-            for bill, texts, opinions in ((expected, 1, agree), (at_most, attempts, attempts * votes)):
-                bill.add(write, self.models[GENERATOR], times=texts)
-                bill.add(validate, self.models[VALIDATOR], times=opinions)
+            most += attempts * (1 + votes * (len(self.models) - 1))
+            worst = {part: _worst(commission, part, pricers[part]) for part in self.models}
+            # Nobody knows how often the fallback will be asked: at worst about every opinion.
+            expected.add(worst[GENERATOR], self.models[GENERATOR])
+            expected.add(worst[VALIDATOR], self.models[VALIDATOR], times=agree)
+            for part, model in self.models.items():
+                at_most.add(worst[part], model, times=attempts if part == GENERATOR else attempts * votes)
         known = UNPRICED not in pricers.values()
         return WritingEstimate(
             commissions=self.wanted,
@@ -121,39 +123,49 @@ class StressWriting(Writing):
             items.append((number, review_item(commission, settled, sensitive=sensitive) if commission else None))
         return items
 
+    def _calling(self, meter: Meter) -> Calling:
+        spec = self._study.spec
+        # A simulated generator recognises the prompts of the study's own tests.
+        return Calling(spec.concurrency, meter, answer_key=lambda: spec.stress.generated, seed=spec.seed)
+
     async def _write(self, pricers: Mapping[str, Pricer], ledger: Ledger, watcher: GenerationWatcher) -> None:
-        concurrency, store = self._study.spec.concurrency, open_generation(self._study.folder)
-        generator, validator = (
-            open_model(self.models[part], Calling(concurrency, Meter(pricers[part], ledger)))
-            for part in (GENERATOR, VALIDATOR)
-        )
+        stress, concurrency = self._study.spec.stress, self._study.spec.concurrency
+        store = open_generation(self._study.folder)
+        models = {
+            part: open_model(model, self._calling(Meter(pricers[part], ledger))) for part, model in self.models.items()
+        }
+        writers = Writers(models[GENERATOR], models[VALIDATOR], models.get(FALLBACK))
         try:
             await generate(
                 self._planned.commissions,
                 store,
-                Writers(generator, validator),
+                writers,
                 originals=texts_by_label(self._originals),
                 watcher=watcher,
+                unlike=Unlike(stress.unlike_originals, stress.unlike_generated),
                 concurrency=concurrency,
             )
         finally:
-            await generator.close()
-            await validator.close()
+            await writers.close()
             store.close()
 
 
-def _worst(commission: Commission, pricers: Mapping[str, Pricer]) -> tuple[Decimal, Decimal]:
-    """Returns the most that one text, and one opinion on it, can cost."""
-    protocol = attempt(commission, 0)
-    write = pricers[GENERATOR].worst(next(protocol).request)
-    protocol.close()
-    if commission.perturbation.validation == "none":
-        return write, Decimal(0)
-    longest = "x" * (commission.terms.generator.max_tokens * BYTES_PER_TOKEN)
+def _worst(commission: Commission, part: str, pricer: Pricer) -> Decimal:
+    """Returns the most that one text, or one opinion on it, can cost."""
+    terms = commission.terms
+    if part == GENERATOR:
+        protocol = attempt(commission, 0)
+        write = pricer.worst(next(protocol).request)
+        protocol.close()
+        return write
+    writer = terms.fallback if part == FALLBACK else terms.validator
+    if writer is None or commission.perturbation.validation == "none":
+        return Decimal(0)
+    longest = "x" * (terms.generator.max_tokens * BYTES_PER_TOKEN)
     request = ChatRequest(
-        commission.terms.validator.model,
+        writer.model,
         (Message("user", validator_prompt(commission, longest)),),
-        Decoding(max_tokens=commission.terms.validator.max_tokens),
-        opinion_schema(commission.perturbation.validation, commission.terms.scale),
+        Decoding(max_tokens=writer.max_tokens),
+        opinion_schema(commission.perturbation.validation, terms.scale),
     )
-    return write, pricers[VALIDATOR].worst(request)
+    return pricer.worst(request)

@@ -1,4 +1,8 @@
-"""Agent transcripts: texts that are JSON lists of messages, compared and edited message by message."""
+"""Agent transcripts: texts that are JSON lists of messages, compared and edited message by message.
+
+Messages stay the objects that the text holds. `umpirical.domain.transcripts` has one form for all of them, and here
+every field, role and spelling has to come back as it was. What a message of the domain may hold is shown.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +24,9 @@ STYLES: tuple[dict[str, Any], ...] = tuple(
 DEEPEST = 100
 """How deep lists and objects may be nested: no message is deeper, and Python reads deeper JSON than it can write."""
 
+SPOKEN = ("reasoning", "content", "error", "attachments")
+"""Fields of a message that are shown, in this order. Calls come after them."""
+
 
 class InvalidEdit(ValueError):
     """What was typed is not valid in the place where it was typed."""
@@ -27,12 +34,12 @@ class InvalidEdit(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of a message: its content, or the arguments of one call."""
+    """One part of a message: something that it says, or the arguments of one call."""
 
     name: str
-    """Where it is in the message: `content` or `call0`, `call1`, …"""
+    """Where it is in the message: `content`, `reasoning`, …, or `call0`, `call1`, …"""
     title: str
-    """Name of the tool that is called; empty for plain content."""
+    """Name of the tool that is called, or of the field; empty for plain content."""
     text: str
     is_json: bool
 
@@ -99,12 +106,13 @@ def pair_messages(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> 
 
 
 def parts_of(message: dict[str, Any]) -> Iterator[Part]:
-    """The parts of a message: its content, and the arguments of each of its calls."""
-    content = message.get("content")
-    if isinstance(content, str):
-        yield Part("content", "", content, is_json=False)
-    elif content is not None:
-        yield Part("content", "content", _pretty(content), is_json=True)
+    """The parts of a message: what it says, and the arguments of each of its calls."""
+    for name in SPOKEN:
+        value = message.get(name)
+        if isinstance(value, str):
+            yield Part(name, "" if name == "content" else name, value, is_json=False)
+        elif value is not None:
+            yield Part(name, name, _pretty(value), is_json=True)
     for place, call in enumerate(_calls(message)):
         holder = _holder(call)
         if "arguments" in holder:
@@ -119,7 +127,8 @@ def whole(message: dict[str, Any]) -> str:
 def rest_of(message: dict[str, Any]) -> str:
     """The message without what its parts show, so that no change goes unnoticed."""
     copy = json.loads(json.dumps(message))
-    copy.pop("content", None)
+    for name in SPOKEN:
+        copy.pop(name, None)
     for call in _calls(copy):
         _holder(call).pop("arguments", None)
     return _pretty(copy)
@@ -146,7 +155,7 @@ def edited(text: str, fields: Mapping[str, str]) -> str:
 
 def _put(message: dict[str, Any], part: Part, typed: str, *, where: str) -> None:
     if not part.is_json:
-        message["content"] = typed
+        message[part.name] = typed
         return
     try:
         value = _loads(typed)
@@ -154,8 +163,8 @@ def _put(message: dict[str, Any], part: Part, typed: str, *, where: str) -> None
         raise InvalidEdit(f"{where}, {part.title}: the JSON is nested too deeply.") from None
     except ValueError as error:
         raise InvalidEdit(f"{where}, {part.title}: this is not valid JSON ({error}).") from None
-    if part.name == "content":
-        message["content"] = value
+    if part.name in SPOKEN:
+        message[part.name] = value
         return
     holder = _holder(_calls(message)[int(part.name.removeprefix("call"))])
     holder["arguments"] = typed if isinstance(holder["arguments"], str) else value

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeVar
 
 from umpirical.stimuli.controlled.family_files import Family, builtin_families, filler_tasks
@@ -38,6 +39,7 @@ class Materials:
         return self.twins + self.tasks
 
 
+@lru_cache(maxsize=8)
 def builtin_materials(ladder: Ladder, count: int) -> Materials:
     """`count` of the tasks that ship, from as many domains and families as possible."""
     if ladder == "filler":

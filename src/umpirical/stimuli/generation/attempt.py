@@ -14,8 +14,10 @@ from umpirical.domain.responses import Ending, Response
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import GoldSource, Stimulus
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.stimuli.generation.commissions import Commission
+from umpirical.stimuli.asks import Ask
+from umpirical.stimuli.generation.commissions import Commission, Writer
 from umpirical.stimuli.generation.opinions import (
+    FALLBACK,
     REFUSED,
     SAME,
     UNREAD,
@@ -27,9 +29,9 @@ from umpirical.stimuli.generation.opinions import (
 from umpirical.stimuli.perturbations.catalogue import Made
 from umpirical.text.templates import fill
 
-__all__ = ["Ask", "attempt", "check_again"]
+__all__ = ["attempt", "check_again"]
 
-WriterRole = Literal["generator", "validator"]
+WriterRole = Literal["generator", "validator", "fallback"]
 
 LONGEST_TEXT = 200_000
 """The most characters of a generated text; anything longer is a model that did not stop."""
@@ -42,15 +44,6 @@ UNFINISHED: Mapping[Ending, str] = {
     "unknown": "the generator's server does not say that the text is whole",
 }
 """Why a text is not used that did not end by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A question to a model."""
-
-    id: str
-    role: WriterRole
-    request: ChatRequest
 
 
 def attempt(commission: Commission, number: int, *, others: Sequence[str] = ()) -> Generator[Ask, Response, Attempt]:
@@ -72,9 +65,10 @@ def attempt(commission: Commission, number: int, *, others: Sequence[str] = ()) 
     settled = replace(settled, checks=results)
     if reasons := _reasons(results):
         return replace(settled, rejected=reasons)
-    opinions = yield from _opinions(commission, number, text)
+    votes = yield from _votes(commission, number, text)
+    opinions = tuple(vote.words for vote in votes)
     settled = replace(settled, opinions=opinions)
-    agreeing = opinions.count(_wanted(commission))
+    agreeing = sum(vote.opinion == _wanted(commission) for vote in votes)
     if commission.perturbation.validation != "none" and agreeing < commission.terms.agree:
         said = ", ".join(opinions)
         return replace(
@@ -100,7 +94,7 @@ def _generator_request(commission: Commission, number: int) -> ChatRequest:
     terms, source, fence = commission.terms, commission.source, _fence(commission, number)
     values = {
         "instruction": terms.instruction,
-        "rubric": terms.rubric,
+        "rubric": commission.rubric,
         "task": source.task,
         "response": source.candidates[0],
         "label": source.gold,
@@ -128,7 +122,7 @@ def _fence(commission: Commission, number: int) -> str:
     """A mark that none of the texts could have foreseen, since it depends on all of them; each attempt has another."""
     texts = [
         commission.terms.instruction,
-        commission.terms.rubric,
+        commission.rubric,
         commission.source.task,
         commission.source.candidates[0],
         *commission.examples,
@@ -136,26 +130,45 @@ def _fence(commission: Commission, number: int) -> str:
     return digest("fence", [*texts, commission.target, number])[:8]
 
 
-def _opinions(commission: Commission, number: int, text: str) -> Generator[Ask, Response, tuple[str, ...]]:
+@dataclass(frozen=True, slots=True)
+class _Vote:
+    """One opinion on a text, and what is kept of how it came about."""
+
+    opinion: str
+    words: str
+
+
+def _votes(commission: Commission, number: int, text: str) -> Generator[Ask, Response, list[_Vote]]:
     """Asks validators one after the other, until their answers decide."""
-    kind, terms = commission.perturbation.validation, commission.terms
-    opinions: list[str] = []
-    if kind == "none":
-        return ()
+    terms, votes = commission.terms, list[_Vote]()
+    if commission.perturbation.validation == "none":
+        return votes
     wanted = _wanted(commission)
-    for vote in range(terms.votes):
-        agreeing = opinions.count(wanted)
-        if agreeing >= terms.agree or agreeing + terms.votes - vote < terms.agree:
+    for place in range(terms.votes):
+        agreeing = sum(vote.opinion == wanted for vote in votes)
+        if agreeing >= terms.agree or agreeing + terms.votes - place < terms.agree:
             break
-        prompt = validator_prompt(commission, text, swapped=vote % 2 == 1)
-        decoding = Decoding(
-            terms.validator_temperature, max_tokens=terms.validator.max_tokens, seed=_seed(commission, number, vote + 1)
-        )
+        votes.append((yield from _vote(commission, number, text, place)))
+    return votes
+
+
+def _vote(commission: Commission, number: int, text: str, place: int) -> Generator[Ask, Response, _Vote]:
+    """Asks the validator and, if that refuses, the fallback. The refusal is kept beside what the fallback says."""
+    kind, terms = commission.perturbation.validation, commission.terms
+
+    def asked(role: WriterRole, writer: Writer) -> Ask:
+        prompt = validator_prompt(commission, text, swapped=place % 2 == 1)
+        seed = _seed(commission, number, place + 1)
+        decoding = Decoding(terms.validator_temperature, max_tokens=writer.max_tokens, seed=seed)
         schema = opinion_schema(kind, terms.scale)
-        request = ChatRequest(terms.validator.model, (Message("user", prompt),), decoding, schema)
-        said = yield _ask(commission, number, "validator", vote, request)
-        opinions.append(_opinion(said, kind, terms.scale))
-    return tuple(opinions)
+        request = ChatRequest(writer.model, (Message("user", prompt),), decoding, schema)
+        return _ask(commission, number, role, place, request)
+
+    opinion = _opinion((yield asked("validator", terms.validator)), kind, terms.scale)
+    if opinion != REFUSED or terms.fallback is None:
+        return _Vote(opinion, opinion)
+    instead = _opinion((yield asked("fallback", terms.fallback)), kind, terms.scale)
+    return _Vote(instead, f"{FALLBACK}{instead}")
 
 
 def _opinion(said: Response, kind: Validation, scale: GradeScale) -> str:
@@ -206,7 +219,7 @@ def _stimulus(commission: Commission, settled: Attempt, agreeing: int) -> Stimul
     kept = commission.perturbation.expectation == "same-verdict"
     gold, gold_from = (source.gold, source.gold_from) if kept else (commission.target, _CONSTRUCTED)
     evidence = {f"check {result.check}": result.found for result in settled.checks}
-    model = commission.terms.generator.model
+    model = commission.terms.generator.words
     evidence |= {
         "generator": f"{model}, temperature {settled.temperature:g}, attempt {settled.number + 1}",
         "commission": commission.id,
@@ -215,9 +228,9 @@ def _stimulus(commission: Commission, settled: Attempt, agreeing: int) -> Stimul
         evidence["examples"] = f"{len(commission.examples)} shown to the generator, graded {commission.example_label}"
     if commission.perturbation.validation != "none":
         said = ", ".join(settled.opinions)
-        evidence["validators"] = (
-            f"{commission.terms.validator.model}: {agreeing} of {len(settled.opinions)} agree ({said})"
-        )
+        terms = commission.terms
+        whom = terms.validator.words + (f", else {terms.fallback.words}" if terms.fallback else "")
+        evidence["validators"] = f"{whom}: {agreeing} of {len(settled.opinions)} agree ({said})"
     return Stimulus(
         task_id=source.task_id,
         task=source.task,

@@ -9,13 +9,13 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import Stimulus
 from umpirical.stats import seeds
 from umpirical.stimuli.generation.commissions import Commission, GenerationTerms
-from umpirical.stimuli.generation.opinions import REFUSED, UNREAD
+from umpirical.stimuli.generation.opinions import FALLBACK, REFUSED, UNREAD
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 
-__all__ = ["EXAMPLES", "Bucket", "bucket_report", "plan_buckets", "rejection_reasons"]
+__all__ = ["EXAMPLES", "Bucket", "bucket_report", "plan_buckets", "rejection_reasons", "source_report"]
 
 EXAMPLES = 2
-"""Responses shown to the generator for each commission."""
+"""Responses shown to the generator for each commission, unless the study says otherwise."""
 
 LOOKED_AT = 64
 """How many responses of a level are searched for examples that answer another task."""
@@ -41,21 +41,25 @@ class Bucket:
     """Labels of the examples shown, which are not the level if no original has that; empty if there were none."""
 
 
-def plan_buckets(
+def plan_buckets(  # noqa: PLR0913  # each by its name
     test: GeneratedPerturbation,
     originals: Sequence[Stimulus],
     terms: GenerationTerms,
     *,
     seed: int,
     per_level: int,
+    per_source: int | None = None,
+    shown: int = EXAMPLES,
 ) -> list[Commission] | str:
     """`per_level` commissions for every level, lowest first; or why there can be none.
 
     Tasks take turns over all commissions, so that they are used evenly, and differ within a level if there are enough
-    of them. Examples are of the commission's level and, if possible, of another task.
+    of them. With `per_source`, every original has that many commissions of every level. `shown` examples are of the
+    commission's level and, if possible, of another task.
     """
-    if per_level < 1:
-        raise UsageError(f"{per_level} texts for each level were asked for", fix="ask for at least 1")
+    if min(per_level, 1 if per_source is None else per_source) < 1:
+        asked = per_level if per_source is None else per_source
+        raise UsageError(f"{asked} texts for each level were asked for", fix="ask for at least 1")
     if terms.scale.kind not in ("ordinal", "binary"):
         return f"{_article(terms.scale.kind)} scale has no levels in order to spread texts over"
     sources = _in_turn([original for original in originals if original.task.strip()], test.name, seed)
@@ -65,11 +69,29 @@ def plan_buckets(
     commissions: list[Commission] = []
     for level in terms.scale.labels:
         label = _nearest_label(level, terms.scale.labels, by_label)
-        for number in range(per_level):
-            source = sources[len(commissions) % len(sources)]
-            examples = _examples(by_label.get(label, []), source, seed, (test.name, level, str(number)))
+        turns = [sources[(len(commissions) + number) % len(sources)] for number in range(per_level)]
+        if per_source is not None:
+            turns = list({source.content: source for source in sources}.values()) * per_source
+        for number, source in enumerate(turns):
+            examples = _examples(by_label.get(label, []), source, seed, (test.name, level, str(number)))[:shown]
             commissions.append(Commission(test, terms, source, level, examples, number, label if examples else ""))
     return commissions
+
+
+def source_report(commissions: Iterable[Commission], attempts: Iterable[Attempt]) -> dict[str, str]:
+    """Says for every test that writes new responses how many originals have a text of every level."""
+    taken = {attempt.commission for attempt in attempts if attempt.stimulus is not None}
+    held: dict[str, dict[str, dict[str, bool]]] = defaultdict(lambda: defaultdict(dict))
+    for commission in commissions:
+        if commission.perturbation.expectation == "given-label":
+            levels = held[commission.perturbation.name][commission.source.content]
+            levels[commission.target] = levels.get(commission.target, False) or commission.id in taken
+    return {test: _sources(list(sources.values())) for test, sources in held.items()}
+
+
+def _sources(held: Sequence[Mapping[str, bool]]) -> str:
+    whole, none = sum(all(levels.values()) for levels in held), sum(not any(levels.values()) for levels in held)
+    return f"of {len(held)} originals, {whole} have a text of every level, and {none} of none"
 
 
 def bucket_report(commissions: Iterable[Commission], attempts: Iterable[Attempt]) -> tuple[Bucket, ...]:
@@ -90,8 +112,11 @@ def rejection_reasons(attempt: Attempt) -> tuple[str, ...]:
         return ()
     if failed := tuple(f"check: {result.check}" for result in attempt.checks if not result.passed):
         return failed
-    if UNREAD in attempt.opinions and set(attempt.opinions) <= {UNREAD, REFUSED}:
+    said = {opinion.removeprefix(FALLBACK) for opinion in attempt.opinions}
+    if UNREAD in said and said <= {UNREAD, REFUSED}:
         return ("validators could not be read",)
+    if said == {REFUSED} and REFUSED not in attempt.opinions:
+        return ("validators and fallback refused",)
     return ("validators did not agree",) if attempt.opinions else (attempt.rejected.partition(":")[0],)
 
 
@@ -153,7 +178,7 @@ def _examples(
     drawn = [labelled[(start + step) % len(labelled)] for step in range(min(LOOKED_AT, len(labelled)))]
     # A response to the same task would be copied rather than learnt from.
     drawn.sort(key=lambda original: original.task == source.task)
-    return tuple(dict.fromkeys(original.candidates[0] for original in drawn))[:EXAMPLES]
+    return tuple(dict.fromkeys(original.candidates[0] for original in drawn))
 
 
 def _article(kind: str) -> str:

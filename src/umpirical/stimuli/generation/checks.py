@@ -13,6 +13,7 @@ from typing import get_args
 from umpirical.stimuli.generation.giveaways import chat_around, times_named
 from umpirical.stimuli.perturbations.catalogue import Check, Made
 from umpirical.stimuli.similarity.port import Similarity
+from umpirical.text.blocks import headings, markdown_blocks
 from umpirical.text.languages import UNKNOWN, Known, common_share, language_of, tellable
 from umpirical.text.passages import added_passage
 from umpirical.text.sentences import sentences_in_any_script
@@ -33,6 +34,7 @@ __all__ = [
     "keeps_names",
     "keeps_numbers",
     "keeps_placeholders",
+    "keeps_structure",
     "language_other",
     "language_same",
     "length_like_others",
@@ -221,8 +223,11 @@ def similarity_between(low: float, high: float, measure: Similarity) -> Check:
     )
 
 
-def unlike_others(measure: Similarity, *, most: float | None = None) -> Check:
-    """It repeats none of the others; by default, none of them is a near copy by the measure's own limit."""
+def unlike_others(measure: Similarity, *, most: float | None = None, whom: str = "") -> Check:
+    """It repeats none of the others; by default, none of them is a near copy by the measure's own limit.
+
+    `whom` says who the others are, if they are not those of the same label.
+    """
     limit = measure.near_copy if most is None else most
 
     # What was found is asked for right after whether it passed, so one result is enough.
@@ -239,7 +244,7 @@ def unlike_others(measure: Similarity, *, most: float | None = None) -> Check:
     def passed(made: Made) -> bool:
         return all(value < limit for value in alike(made.changed, tuple(made.others)))
 
-    return _check("unlike others", f"less than {limit:g} like each", found, passed)
+    return _check("unlike others", f"less than {limit:g} like each{f' of {whom}' if whom else ''}", found, passed)
 
 
 def keeps_numbers() -> Check:
@@ -326,6 +331,32 @@ def language_other(to: Known, *, instead: Known) -> Check:
 def keeps_content() -> tuple[Check, ...]:
     """What a rewriting must keep, as far as a program can see: figures, names, placeholders and the language."""
     return keeps_numbers(), keeps_names(), keeps_placeholders(), language_same()
+
+
+def keeps_structure(share: float) -> Check:
+    """It has as many paragraphs, list items and headings as its original, but for `share` of each, rounded.
+
+    So a kind that the original does not have, the text does not have either.
+    """
+
+    def found(made: Made) -> str:
+        before, after = _structure(made.original), _structure(made.changed)
+        return ", ".join(f"{after[kind]} {kind} for {before[kind]}" for kind in before)
+
+    def passed(made: Made) -> bool:
+        before, after = _structure(made.original), _structure(made.changed)
+        return all(abs(after[kind] - count) <= round(share * count) for kind, count in before.items())
+
+    return _check("structure", f"as many of each, within {share:.0%}", found, passed)
+
+
+def _structure(text: str) -> dict[str, int]:
+    blocks = markdown_blocks(text)
+    return {
+        "paragraphs": sum(block.kind == "prose" for block in blocks),
+        "list items": sum(block.kind == "item" for block in blocks),
+        "headings": sum(heading.marked for heading in headings(text)),
+    }
 
 
 def mentions_no_label() -> Check:

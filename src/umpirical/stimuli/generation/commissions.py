@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from umpirical.domain.digests import digest
+from umpirical.domain.digests import Json, digest
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import Expectation, FlippedVerdict, GivenLabel, SameVerdict, Stimulus
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 
-__all__ = ["Commission", "GenerationTerms", "Writer"]
+__all__ = ["Commission", "GenerationTerms", "Writer", "with_reference"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,13 @@ class Writer:
     endpoint: str
     """Where it is served, with everything that decides its answers; another endpoint is another writer."""
     max_tokens: int
+    simulated: bool = False
+    """Whether it is a program that stands in for a model."""
+
+    @property
+    def words(self) -> str:
+        """What a record calls it, so that nobody takes a program for a model."""
+        return f"simulated {self.model}" if self.simulated else self.model
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,12 @@ class GenerationTerms:
     """Temperatures of the generator, in turn: an attempt that was rejected is followed by a bolder one."""
     tries: int = 2
     """Attempts at each temperature."""
+    fallback: Writer | None = None
+    """Asked in the validator's place where that refuses; its opinion is one like any other."""
+    rubric_column: str = ""
+    """The column of the data that holds the rubric of each row; empty if there is one for all."""
+    reference_column: str = ""
+    """The column of the data that holds a reference answer for each row."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.agree <= self.votes:
@@ -84,6 +97,14 @@ class Commission:
             raise ValueError(f"{self.perturbation.name}: the target {self.target!r} is not a label of the scale")
 
     @property
+    def rubric(self) -> str:
+        """What the text is written and validated by: the rubric of its row, or that of the study."""
+        terms, columns = self.terms, self.source.columns
+        own = columns[terms.rubric_column] if terms.rubric_column else terms.rubric
+        reference = columns[terms.reference_column] if terms.reference_column else ""
+        return with_reference(own, reference) if reference else own
+
+    @property
     def expectation(self) -> Expectation:
         """What a judge should do with the text."""
         match self.perturbation.expectation:
@@ -99,7 +120,8 @@ class Commission:
         terms = self.terms
         return digest(
             "commission",
-            {
+            self._later()
+            | {
                 "maker": self.perturbation.maker,
                 # What the checks allow decides what becomes of an attempt as much as the prompt does.
                 "checks": [[check.name, check.allowed] for check in self.perturbation.checks],
@@ -118,3 +140,16 @@ class Commission:
                 "temperatures": [*terms.temperatures, terms.tries],
             },
         )
+
+    def _later(self) -> dict[str, Json]:
+        """Returns what a study may set besides, only where it is set, so that older commissions keep their ids."""
+        fallback, columns = self.terms.fallback, [self.terms.rubric_column, self.terms.reference_column]
+        found: dict[str, Json] = {"columns": columns} if any(columns) else {}
+        if fallback is not None:
+            found["fallback"] = [fallback.model, fallback.endpoint, fallback.max_tokens]
+        return found
+
+
+def with_reference(rubric: str, reference: str) -> str:
+    """Returns a rubric with a reference answer, as judges, generators and validators are all shown it."""
+    return f"{rubric}\n\nReference answer:\n{reference}"

@@ -9,7 +9,17 @@ from umpirical.stimuli.generation.commissions import Commission
 from umpirical.text.json_texts import unfenced, without_doubles
 from umpirical.text.templates import fill, shipped_template
 
-__all__ = ["DIFFERENT", "REFUSED", "SAME", "UNREAD", "Validation", "opinion_schema", "read_opinion", "validator_prompt"]
+__all__ = [
+    "DIFFERENT",
+    "FALLBACK",
+    "REFUSED",
+    "SAME",
+    "UNREAD",
+    "Validation",
+    "opinion_schema",
+    "read_opinion",
+    "validator_prompt",
+]
 
 Validation = Literal["same-grade", "target-grade", "none"]
 
@@ -17,6 +27,9 @@ SAME, DIFFERENT = "same", "different"
 
 UNREAD, REFUSED = "unread", "refused"
 """What stands for an opinion that could not be read, and for one that was refused. They agree with nothing."""
+
+FALLBACK = f"{REFUSED}, fallback: "
+"""Stands before an opinion of the fallback validator, who was asked because the validator refused."""
 
 # A longer answer is not an opinion, and not worth parsing.
 LONGEST_OPINION = 20_000
@@ -31,7 +44,7 @@ def validator_prompt(commission: Commission, text: str, *, swapped: bool = False
     shown = (text, source.candidates[0]) if swapped else (source.candidates[0], text)
     values = {
         "instruction": terms.instruction,
-        "rubric": terms.rubric,
+        "rubric": commission.rubric,
         "task": source.task,
         "first": shown[0],
         "second": shown[1],
@@ -88,7 +101,7 @@ def _as_text(found: object) -> str | None:
 def _fence(commission: Commission, text: str) -> str:
     """A mark that none of the texts could have foreseen; it is the same in both orders and for every target."""
     shown = sorted([commission.source.candidates[0], text])
-    return digest("fence", [commission.terms.instruction, commission.terms.rubric, commission.source.task, *shown])[:8]
+    return digest("fence", [commission.terms.instruction, commission.rubric, commission.source.task, *shown])[:8]
 
 
 def _field(kind: Validation) -> str:

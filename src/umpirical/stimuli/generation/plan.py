@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import Stimulus
 from umpirical.stats import seeds
-from umpirical.stimuli.generation.buckets import plan_buckets
+from umpirical.stimuli.generation.buckets import EXAMPLES, plan_buckets
 from umpirical.stimuli.generation.commissions import Commission, GenerationTerms
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 
@@ -24,24 +24,29 @@ class Skipped:
     """The same words for the same cause, so that they can be counted."""
 
 
-def plan_commissions(
+def plan_commissions(  # noqa: PLR0913  # each by its name
     originals: Sequence[Stimulus],
     tests: Sequence[GeneratedPerturbation],
     terms: GenerationTerms,
     *,
     seed: int,
     per_level: int,
+    per_source: int | None = None,
+    shown: int = EXAMPLES,
 ) -> tuple[list[Commission], list[Skipped]]:
     """The commissions of every test, in the order of the tests and of the originals.
 
     A test that changes a response has one commission for each original. One that writes new responses has `per_level`
-    of them for each level of the scale.
+    of them for each level of the scale, or `per_source` for each level and original; the generator is `shown` examples.
     """
     commissions: list[Commission] = []
     skipped: list[Skipped] = []
     for test in tests:
         if test.expectation == "given-label":
-            planned = plan_buckets(test, originals, terms, seed=seed, per_level=per_level)
+            sources = [original for original in originals if not _without_rubric(original, terms)]
+            planned = plan_buckets(
+                test, sources, terms, seed=seed, per_level=per_level, per_source=per_source, shown=shown
+            )
             if isinstance(planned, str):
                 skipped.append(Skipped(test.name, "", planned))
             else:
@@ -49,7 +54,7 @@ def plan_commissions(
             continue
         for original in originals:
             target = _target(test, original, terms, seed)
-            if reason := _unfit(test, original) or target.reason:
+            if reason := _without_rubric(original, terms) or _unfit(test, original) or target.reason:
                 skipped.append(Skipped(test.name, original.id, reason))
             else:
                 commissions.append(Commission(test, terms, original, target.label))
@@ -89,6 +94,11 @@ def _mirrored(labels: Sequence[str], place: int) -> _Target:
     if mirrored == place:
         return _Target(reason="the original is in the middle of the scale, which has no opposite")
     return _Target(labels[mirrored])
+
+
+def _without_rubric(original: Stimulus, terms: GenerationTerms) -> str:
+    held = not terms.rubric_column or original.columns[terms.rubric_column].strip()
+    return "" if held else "the row has no rubric to write and validate by"
 
 
 def _unfit(test: GeneratedPerturbation, original: Stimulus) -> str:

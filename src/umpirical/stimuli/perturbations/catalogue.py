@@ -119,6 +119,7 @@ PERTURBATIONS: Registry[Perturbation] = Registry(
     "perturbations",
     {
         "vertical-spacing": "umpirical.stimuli.perturbations.vertical_spacing:PERTURBATION",
+        "blank-lines-removed": "umpirical.stimuli.perturbations.blank_lines_removed:PERTURBATION",
         "inline-spacing": "umpirical.stimuli.perturbations.inline_spacing:PERTURBATION",
         "indentation": "umpirical.stimuli.perturbations.indentation:PERTURBATION",
         "list-or-prose": "umpirical.stimuli.perturbations.list_or_prose:PERTURBATION",
@@ -127,8 +128,10 @@ PERTURBATIONS: Registry[Perturbation] = Registry(
         "heading-case": "umpirical.stimuli.perturbations.heading_case:PERTURBATION",
         "typos": "umpirical.stimuli.perturbations.typos:PERTURBATION",
         "label-flip": "umpirical.stimuli.perturbations.label_flip:PERTURBATION",
+        "label-flip-structured": "umpirical.stimuli.perturbations.label_flip_structured:PERTURBATION",
         "paraphrase": "umpirical.stimuli.perturbations.paraphrase:PERTURBATION",
         "verbosity-long": "umpirical.stimuli.perturbations.verbosity_long:PERTURBATION",
+        "verbosity-explained": "umpirical.stimuli.perturbations.verbosity_explained:PERTURBATION",
         "verbosity-short": "umpirical.stimuli.perturbations.verbosity_short:PERTURBATION",
         "authority-cue": "umpirical.stimuli.perturbations.authority_cue:PERTURBATION",
         "bandwagon-cue": "umpirical.stimuli.perturbations.bandwagon_cue:PERTURBATION",

@@ -15,7 +15,7 @@ INDENTS = ("  ", "    ", "        ", "\t", "\t\t")
 MARKED_INDENT = "  "
 """The indent of lists, headings, tables and quotations: with a larger one, Markdown would take them for code."""
 
-_INDENT = Target(rf"{LINE_START}[ \t]++(?=\S)", kept=FENCED)
+_INDENT = Target(rf"(?=[ \t]){LINE_START}[ \t]++(?=\S)", kept=FENCED)
 _MARK = re.compile(r"[-*+•>|#]|\d+[.)]")
 
 Lines = list[re.Match[str]]

@@ -9,8 +9,9 @@ from umpirical.text.words import LETTER
 __all__ = ["PERTURBATION"]
 
 # Only between letters: a blank after a list mark, beside a number or at the end of a line may mean something.
-_GAP = Target(rf"(?<={LETTER}) (?={LETTER})")
-_CLUSTER = Target(rf"(?<={LETTER}) {{2,}}+(?={LETTER})")
+# The blank comes first in the pattern: the search goes from one to the next.
+_GAP = Target(rf" (?<={LETTER} )(?={LETTER})")
+_CLUSTER = Target(rf" (?<={LETTER} ) ++(?={LETTER})")
 
 
 def _change(text: str, rng: np.random.Generator) -> str:

@@ -21,8 +21,9 @@ _SENTENCE = re.compile(CERTAIN_START)
 _ITEM = re.compile(rf"[-*+•] {CERTAIN_START}")
 _CLOSED = re.compile(rf"{CERTAIN_END}\Z")
 
-_BULLETS = Target(rf"{LINE_START}(?:[-*+•] )++{CERTAIN_START}", kept=FENCED)
-_JOINT = Target(rf"{CERTAIN_END}(?: |{LINE_END}){CERTAIN_START}", kept=FENCED)
+# What comes first is seen at a glance, so that the rest is looked at only there.
+_BULLETS = Target(rf"(?=[-*+•]){LINE_START}(?:[-*+•] )++{CERTAIN_START}", kept=FENCED)
+_JOINT = Target(rf"(?=[ \r\n]){CERTAIN_END}(?: |{LINE_END}){CERTAIN_START}", kept=FENCED)
 
 TextEdit = tuple[int, int, str]
 

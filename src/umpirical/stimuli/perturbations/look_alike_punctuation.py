@@ -12,14 +12,15 @@ __all__ = ["PERTURBATION"]
 
 HYPHEN, DASH, ELLIPSIS, HARD_BLANK = "\u2010", "\u2013", "\u2026", "\u00a0"
 
+# What comes first in each is seen at a glance, so that the rest is looked at only there.
 # Nothing beside a digit: in 5' 10", 1-5 and 3 - 2 the signs are more than punctuation.
 _SIGN = Target(
-    rf"(?<!\d)[\"']|(?<={LETTER})-(?={LETTER})|(?<={LETTER} )-(?= {LETTER})|(?<![.\d])\.{{3}}(?![.\d])"
-    rf"|(?<={LETTER}) (?={LETTER})"
+    rf"(?=[\"'\-. ])(?:(?<!\d)[\"']|(?<={LETTER})-(?={LETTER})|(?<={LETTER} )-(?= {LETTER})"
+    rf"|(?<![.\d])\.{{3}}(?![.\d])|(?<={LETTER}) (?={LETTER}))"
 )
 _LOOK_ALIKE = Target(
-    rf"(?<!\d)[“”‘’]|(?<={LETTER}){HYPHEN}(?={LETTER})|(?<={LETTER} ){DASH}(?= {LETTER})|(?<!\d){ELLIPSIS}(?!\d)"
-    rf"|(?<={LETTER}){HARD_BLANK}(?={LETTER})"
+    rf"(?=[“”‘’{HYPHEN}{DASH}{ELLIPSIS}{HARD_BLANK}])(?:(?<!\d)[“”‘’]|(?<={LETTER}){HYPHEN}(?={LETTER})"
+    rf"|(?<={LETTER} ){DASH}(?= {LETTER})|(?<!\d){ELLIPSIS}(?!\d)|(?<={LETTER}){HARD_BLANK}(?={LETTER}))"
 )
 _KEYBOARD = {"“": '"', "”": '"', "‘": "'", "’": "'", HYPHEN: "-", DASH: "-", ELLIPSIS: "...", HARD_BLANK: " "}
 

@@ -16,8 +16,9 @@ __all__ = ["PERTURBATION"]
 _OPENING = rf"""{WORD_START}\*\*(?=[\w"'“‘(])"""
 # More marks may follow. Otherwise a mark that does not end a word would do so once those after it are gone.
 _CLOSING = r"""(?<=[\w"'”’).,;:!?])\*\*(?!\*)(?=["')”’.,;:!?*]*+(?:\s|\Z))"""
-_BOLD = Target(rf"(?P<opening>{_OPENING})|{_CLOSING}")
-_LINE_MARKS = Target(rf"{LINE_START}(?:(?:(?:#{{1,6}}|[-*+]) )++(?={LETTER})|(?:#{{1,6}} )++(?=\d))")
+# What comes first is seen at a glance, so that the rest is looked at only there.
+_BOLD = Target(rf"(?=\*\*)(?:(?P<opening>{_OPENING})|{_CLOSING})")
+_LINE_MARKS = Target(rf"(?=[-#*+]){LINE_START}(?:(?:(?:#{{1,6}}|[-*+]) )++(?={LETTER})|(?:#{{1,6}} )++(?=\d))")
 _WORD = Target(rf"{WORD_START}{LETTER}{{4,}}+{WORD_END}")
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
+from operator import ne
 
 from umpirical.domain.stimuli import SameVerdict, Stimulus
 from umpirical.stats.seeds import generator
@@ -69,7 +70,7 @@ def _stimulus(perturbation: ProvedPerturbation, original: Stimulus, changed: str
 
 def _extent(original: str, changed: str) -> str:
     """How many words and gaps between words differ; if words were added or removed, how many there were and are."""
-    words, new_words = _WORD.findall(original), _WORD.findall(changed)
+    words, new_words = original.split(), changed.split()
     if len(words) != len(new_words):
         return f"{len(words):,} words became {len(new_words):,}"
     # What stands before the first word and after the last counts as a gap too.
@@ -79,7 +80,7 @@ def _extent(original: str, changed: str) -> str:
 
 
 def _differing(old: list[str], new: list[str]) -> int:
-    return sum(one != other for one, other in zip(old, new, strict=True))
+    return sum(map(ne, old, new))
 
 
 def _first_difference(one: str, other: str) -> int:

@@ -16,8 +16,11 @@ from umpirical.text.templates import shipped_template
 __all__ = ["PERTURBATION", "synthetic_ordinal"]
 
 
-def synthetic_ordinal(similarity: Similarity) -> GeneratedPerturbation:
-    """The test with a measure of similarity of the user's choice, which decides what repeats another text."""
+def synthetic_ordinal(similarity: Similarity, *, most: float | None = None, whom: str = "") -> GeneratedPerturbation:
+    """The test with a measure of similarity of the user's choice, which decides what repeats another text.
+
+    `most` is how similar a text may be, by default the measure's own limit; `whom` says to which texts.
+    """
     return GeneratedPerturbation(
         name="synthetic-ordinal",
         title="Synthetic levels",
@@ -31,7 +34,7 @@ def synthetic_ordinal(similarity: Similarity) -> GeneratedPerturbation:
             length_like_others(0.2, 3.0),
             mentions_no_label(),
             language_same(),
-            unlike_others(similarity),
+            unlike_others(similarity, most=most, whom=whom),
         ),
         validation="target-grade",
     )

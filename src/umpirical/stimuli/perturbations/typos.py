@@ -1,6 +1,6 @@
 """Typos: neighbouring letters inside a word change places."""
 
-import re
+from functools import lru_cache
 
 import numpy as np
 
@@ -14,7 +14,6 @@ RATE = 0.02
 """Typos per word of the text."""
 
 _WORD = Target(rf"{WORD_START}{LETTER}{{4,}}+{WORD_END}")
-_ANY_WORD = re.compile(r"\S+")
 
 LONGEST = 40
 """The most letters of a word that are searched for a typo: anything longer is not a word."""
@@ -35,12 +34,14 @@ REAL_WORDS = frozenset(_REAL_WORDS.split())
 
 def _change(text: str, rng: np.random.Generator) -> str:
     possible = [word for word in _WORD.places(text) if _may_change(word[0])]
-    wanted = max(1, round(RATE * sum(1 for _ in _ANY_WORD.finditer(text))))
+    wanted = max(1, round(RATE * len(text.split())))
     taken = sorted(int(place) for place in rng.permutation(len(possible))[:wanted])
     words = [possible[place] for place in taken]
     return spliced(text, [(word.start(), word.end(), _typo(word[0], rng)) for word in words])
 
 
+# Most words stand in a text again and again.
+@lru_cache(maxsize=1 << 14)
 def _may_change(word: str) -> bool:
     """Names begin with a capital, and scripts without small letters are not read letter by letter."""
     return _all_small(word) and bool(_typos(word))
@@ -62,15 +63,17 @@ def _typos(word: str) -> list[str]:
 
 def _normal(text: str) -> str:
     """With the inner letters of each word in small letters sorted; its first and last letter and all else stay."""
-    return _WORD.replaced(text, lambda word: _sorted_inside(word[0]) if _all_small(word[0]) else word[0])
+    return _WORD.replaced(text, lambda word: _sorted_inside(word[0]))
 
 
+@lru_cache(maxsize=1 << 14)
 def _sorted_inside(word: str) -> str:
-    return word[0] + "".join(sorted(word[1:-1])) + word[-1]
+    return word[0] + "".join(sorted(word[1:-1])) + word[-1] if _all_small(word) else word
 
 
 def _all_small(word: str) -> bool:
-    return all(map(str.islower, word))
+    # A letter that is neither small nor a capital does not count for the whole word, but would for itself.
+    return word.islower() if word.isascii() else all(map(str.islower, word))
 
 
 PERTURBATION = ProvedPerturbation(

@@ -17,7 +17,7 @@ _BELONGS_ABOVE = re.compile(r" {4}|\t| *+\|")
 """How a line of code or of a table begins, which blank lines would tear from the line before."""
 
 # Each kind of line break is folded by itself, because the same kind is added.
-_FOLDED = Target(rf"(?:\r\n)+|\n+|(?:\r(?!\n))+|{CERTAIN_GAP}", kept=FENCED)
+_FOLDED = Target(rf"\r\n(?:\r\n)*|\n\n*|\r(?!\n)(?:\r(?!\n))*|{CERTAIN_GAP}", kept=FENCED)
 
 
 def _change(text: str, rng: np.random.Generator) -> str:

@@ -68,11 +68,14 @@ def test_what_a_generator_did_is_told_as_json(priced, umpirical):
 
 def test_a_server_that_fails_leaves_the_rest_for_another_time(priced, umpirical):
     def misbehave(name, times):
-        return "reset" if int(name[:2], 16) % 5 == 0 and times < 6 else None
+        return "reset" if int(name[:2], 16) % 8 == 0 and times < 6 else None
 
     with ChatServer(answer, misbehave=misbehave) as server:
         folder = priced(server.base_url)
-        codes = [umpirical("generate", folder, "--outside", *PRICES, "--yes", "--max-cost", "9")[0] for _ in range(8)]
-        assert codes[-1] == 0
-        assert 5 in codes
+        codes = []
+        # How much is done before so many failures end a command is a matter of which calls are under way together.
+        while 0 not in codes and len(codes) < 30:
+            codes.append(umpirical("generate", folder, "--outside", *PRICES, "--yes", "--max-cost", "9")[0])
+    assert set(codes[:-1]) == {5}
+    assert codes[-1] == 0
     assert max(server.answered.values()) == 1

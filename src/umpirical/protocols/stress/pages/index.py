@@ -8,7 +8,8 @@ from umpirical.protocols.review.record import ReviewRecord
 from umpirical.protocols.stress.findings import REPEATED, TITLES
 from umpirical.protocols.stress.heat_map import HeatMap, heat_map
 from umpirical.protocols.stress.pages.names import judge_keys
-from umpirical.protocols.stress.record import DatasetRecord, MadeRecord, StressReport, StressTest
+from umpirical.protocols.stress.pass_rates import PassRates, pass_rates
+from umpirical.protocols.stress.record import DatasetRecord, MadeRecord, StressReport, StressTest, WriterSpendRecord
 from umpirical.protocols.stress.tables import GroupTable, SideRow, by_group, side_by_side
 from umpirical.reports import numbers
 from umpirical.reports.record import AuditRow
@@ -51,6 +52,10 @@ class IndexPage:
     tests: tuple[Sharing[tuple[StressTest, ...]], ...]
     """How the stimuli were made, once for all judges that were shown the same."""
     datasets: tuple[Sharing[DatasetRecord], ...]
+    rates: PassRates
+    """How often each judge gives the expected label, by test."""
+    writing: tuple[Sharing[tuple[WriterSpendRecord, ...]], ...]
+    """What writing the stimuli took; empty for judges whose stimuli no model wrote."""
     reviews: tuple[Sharing[ReviewRecord | None], ...]
     """None for judges whose texts were not reviewed."""
     agreement: tuple[tuple[StressTest, tuple[SideRow, ...]], ...]
@@ -71,6 +76,8 @@ def index_page(reports: Sequence[StressReport]) -> IndexPage:
         judges=tuple(_judge(key, report) for key, report in zip(keys, reports, strict=True)),
         tests=_shared(keys, [tuple(report.tests) for report in reports]),
         datasets=_shared(keys, [report.dataset for report in reports]),
+        rates=pass_rates(reports, keys),
+        writing=_shared(keys, [tuple(report.writing) for report in reports]),
         reviews=_shared(keys, [report.review for report in reports]),
         agreement=(*side_by_side(reports, "original"), *side_by_side(reports, "given-label")),
         stability=side_by_side(reports, "repeats", also=_repeated(reports)),

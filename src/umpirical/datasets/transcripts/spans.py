@@ -1,0 +1,151 @@
+"""Traces by OpenTelemetry's GenAI conventions, as OTLP JSON: what a model was told and said is on its spans."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from umpirical.datasets.transcripts.call_ids import with_call_ids
+from umpirical.datasets.transcripts.documents import documents, parsed_text
+from umpirical.datasets.transcripts.sources import NamedValues, TranscriptSource
+from umpirical.datasets.transcripts.span_messages import event_messages, part_messages, plain_values
+from umpirical.domain.errors import ConfigError
+from umpirical.domain.transcripts import Message, Transcript
+
+__all__ = ["read_spans"]
+
+_CHATS = ("chat", "text_completion", "generate_content")
+_FIX = "export traces as OTLP JSON, with the contents of messages captured"
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """One call of a model."""
+
+    start: int
+    told: tuple[Message, ...]
+    said: tuple[Message, ...]
+    choices: int
+    is_chat: bool
+    known: Mapping[str, object]
+    """Attributes of the span, and of what it belongs to."""
+
+
+@dataclass(slots=True)
+class _Trace:
+    name: str
+    turns: list[_Turn] = field(default_factory=list)
+
+
+def read_spans(source: TranscriptSource, note: Callable[[str], None]) -> Iterator[Transcript]:
+    """A trace is a transcript: what its last call of a model was told, and what the model said then.
+
+    Strata and columns are attributes of that span or of its resource.
+    """
+    traces: dict[str, _Trace] = {}
+    silent = 0
+    for place, found in documents(source):
+        for known, span in _spans(found, place):
+            turn = _turn(span, known, source, place)
+            if turn is None:
+                silent += 1
+                continue
+            name = str(span.get("traceId") or place)
+            traces.setdefault(name, _Trace(name)).turns.append(turn)
+    values = NamedValues(source)
+    for trace in traces.values():
+        turns = _chosen(trace.turns)
+        strata, columns = values.of(turns[-1].known, f"{source.name}: {trace.name[:100]}")
+        yield Transcript(_conversation(turns, trace.name, note), trace.name, strata, columns)
+    if traces:
+        values.check()
+    elif silent:
+        message = f"none of its {silent:,} spans has messages"
+        raise ConfigError(message, where=source.name, fix=_FIX)
+
+
+def _spans(found: object, place: str) -> Iterator[tuple[dict[str, object], Mapping[str, Any]]]:
+    """Yields each span with the attributes of its resource."""
+    for resource in _objects(found, "resourceSpans", place):
+        about = resource.get("resource")
+        known = plain_values(about.get("attributes")) if isinstance(about, Mapping) else {}
+        for scope in _objects(resource, "scopeSpans", place):
+            for span in _objects(scope, "spans", place):
+                yield known, span
+
+
+def _objects(found: object, name: str, place: str) -> Sequence[Mapping[str, Any]]:
+    inner = found.get(name) if isinstance(found, Mapping) else None
+    if not isinstance(inner, list) or not all(isinstance(each, Mapping) for each in inner):
+        raise ConfigError(f"{name} is not a list of objects", where=place, fix=_FIX)
+    return inner
+
+
+def _turn(span: Mapping[str, Any], known: Mapping[str, object], source: TranscriptSource, place: str) -> _Turn | None:
+    attributes = plain_values(span.get("attributes"))
+    events = [each for each in span.get("events") or () if isinstance(each, Mapping)]
+    # The contents are on the span, or on an event of it.
+    holders = [attributes, *(plain_values(each.get("attributes")) for each in events)]
+
+    def read(name: str) -> Any:  # noqa: ANN401  # foreign JSON
+        value = next((holder[name] for holder in holders if name in holder), None)
+        return parsed_text(value, source, place) if isinstance(value, str) else value
+
+    try:
+        system = part_messages([{"role": "system", "parts": read("gen_ai.system_instructions")}])
+        told, output = part_messages(read("gen_ai.input.messages")), read("gen_ai.output.messages")
+        choices = len(output) if isinstance(output, list) else 1
+        said = part_messages(output[:1] if isinstance(output, list) else output)
+        if not told and not said:
+            told, said = event_messages(events)
+    except ValueError as error:
+        raise ConfigError(f"span {str(span.get('spanId'))[:40]}: {error}", where=place, fix=_FIX) from None
+    if not told and not said:
+        return None
+    return _Turn(
+        _time(span.get("startTimeUnixNano")),
+        (*system, *told),
+        tuple(said),
+        choices,
+        attributes.get("gen_ai.operation.name") in _CHATS,
+        {**known, **attributes},
+    )
+
+
+def _time(value: object) -> int:
+    return int(value) if isinstance(value, int | str) and str(value).isascii() and str(value).isdigit() else 0
+
+
+def _chosen(turns: Sequence[_Turn]) -> list[_Turn]:
+    """Returns the calls of a model in their order. A span around them tells the same once more."""
+    chats = [turn for turn in turns if turn.is_chat]
+    return sorted(chats or turns, key=lambda turn: turn.start)
+
+
+def _conversation(turns: Sequence[_Turn], name: str, note: Callable[[str], None]) -> tuple[Message, ...]:
+    """Returns what the last call was told and said, with the thoughts that only earlier ones have."""
+    *earlier, last = turns
+    messages = [*last.told, *last.said]
+    apart = 0
+    for turn in earlier:
+        begins = [*turn.told, *turn.said]
+        if list(map(_spoken, begins)) != list(map(_spoken, messages[: len(begins)])):
+            apart += 1
+            continue
+        # Most programs do not send a model its own thoughts again.
+        for place, message in enumerate(begins):
+            if message.reasoning and not messages[place].reasoning:
+                messages[place] = replace(messages[place], reasoning=message.reasoning)
+    if last.choices > 1:
+        note(f"{name}: of {last.choices:,} choices of the last call, the first is read")
+    if apart:
+        note(
+            f"{name}: {apart:,} of {len(turns):,} calls of a model are not the beginning of the last one "
+            "(of another agent, or from before the history was shortened), and are left out"
+        )
+    return with_call_ids(messages)
+
+
+def _spoken(message: Message) -> tuple[object, ...]:
+    """Returns what tells one message from another, however it was sent."""
+    calls = tuple((call.tool, call.arguments) for call in message.calls)
+    return message.role, message.text.strip(), calls, message.attachments

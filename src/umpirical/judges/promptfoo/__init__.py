@@ -1,0 +1,1 @@
+"""Judges of promptfoo: one assertion of the user's own config, asked through promptfoo's command."""

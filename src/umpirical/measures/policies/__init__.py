@@ -1,0 +1,1 @@
+"""Transcripts of agents, judged under a policy and under its opposite."""

@@ -1,0 +1,332 @@
+"""What models rewrite for an agent study: transcripts that violate the rubric, or satisfy it, verified or dropped."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from umpirical.domain.attempts import Attempt
+from umpirical.domain.errors import UsageError
+from umpirical.domain.responses import Response
+from umpirical.domain.reviews import ReviewItem
+from umpirical.domain.scales import GradeScale
+from umpirical.domain.stimuli import GivenLabel, SameVerdict, Stimulus
+from umpirical.domain.transcripts import Transcript, transcript_from_text
+from umpirical.models.adapters.catalogue import Calling, open_model
+from umpirical.models.money import Ledger, Meter, Pricer
+from umpirical.protocols.agent.spec import AgentStudy, LevelItemSpec, RewritingSpec
+from umpirical.protocols.review.opening import read_review
+from umpirical.protocols.review.outcomes import Review
+from umpirical.protocols.review.spec import ReviewTerms
+from umpirical.protocols.writing import MadeCounts, WatchGeneration, Writing, WritingEstimate, Written
+from umpirical.runs.attempts import GenerationWatcher
+from umpirical.runs.loop import run_on_loop
+from umpirical.runs.rewriting import estimated, rewrite_transcripts, rewritings_left
+from umpirical.stimuli.transcripts.rewriting.commissions import LEVEL_TESTS, TESTS, Rewriting, RewritingTerms
+from umpirical.stimuli.transcripts.rewriting.rubric import Rubric, RubricItem
+from umpirical.stimuli.transcripts.rewriting.settlement import STATUS
+from umpirical.store.generation import GenerationStore
+
+__all__ = [
+    "ABOUT_REWRITTEN",
+    "AS_FOUND",
+    "AS_FOUND_LEVELS",
+    "LEVEL_FAMILIES",
+    "AgentWriting",
+    "commissions_of",
+    "rewritings_open",
+    "rewritten_stimuli",
+]
+
+AS_FOUND = "as-found"
+"""The family of a transcript under a rubric in words, as it was found."""
+
+AS_FOUND_LEVELS = "as-found-levels"
+"""The same under an item that is graded in levels."""
+
+LEVEL_FAMILIES = (AS_FOUND_LEVELS, *LEVEL_TESTS.values())
+"""What is graded in levels. It is counted apart from everything that has two labels."""
+
+ABOUT_REWRITTEN: Mapping[str, str] = {
+    AS_FOUND: "Transcripts as they were found, under a rubric in words; verifiers agreed on their status.",
+    TESTS[
+        "violate"
+    ]: "A model rewrote the transcript so that it violates the rubric, and verifiers agreed that it does.",
+    TESTS[
+        "satisfy"
+    ]: "A model rewrote the transcript so that it satisfies the rubric, and verifiers agreed that it does.",
+    AS_FOUND_LEVELS: "Transcripts as they were found, graded in levels; verifiers agreed on the level of each.",
+    LEVEL_TESTS["violate"]: "A model rewrote the transcript down to a level, and verifiers agreed that it is there.",
+    LEVEL_TESTS["satisfy"]: "A model rewrote the transcript up to a level, and verifiers agreed that it is there.",
+}
+
+GENERATED = "generated"
+"""Folder in a study that holds everything its models wrote."""
+
+MAKER = "transcript/1"
+
+
+def commissions_of(study: AgentStudy, transcripts: Sequence[Transcript]) -> tuple[Rewriting, ...]:
+    """Returns every rewriting that a study asks for: each transcript, each item of the rubric, each objective."""
+    spec = study.spec.rewriting
+    if spec is None:
+        return ()
+    terms, labels = _terms(spec), GradeScale("binary", study.spec.labels)
+    made = []
+    for transcript in transcripts:
+        for name, item in _items(spec, transcript).items():
+            text, scale = (item, labels) if isinstance(item, str) else (item.words, item.scale)
+            rubric = Rubric((RubricItem(name, text, scale),))
+            source = _source(transcript, rubric)
+            made += [
+                Rewriting(source, rubric, name, objective, terms, target)
+                for objective in spec.objectives
+                for target in (("",) if isinstance(item, str) else item.targets(objective))
+            ]
+    return tuple(made)
+
+
+def rewritings_open(study: AgentStudy, commissions: Sequence[Rewriting]) -> int:
+    """Returns how many are neither rewritten nor given up. Creates no record where there is none."""
+    if not GenerationStore.exists(study.folder / GENERATED):
+        return len(commissions)
+    with _generation(study.folder) as store:
+        return len(rewritings_left(commissions, store))
+
+
+def rewritten_stimuli(
+    study: AgentStudy, commissions: Sequence[Rewriting]
+) -> tuple[list[Stimulus], dict[str, Counter[str]]]:
+    """Returns what was rewritten, each text after its original, and why the rest was dropped, by test.
+
+    Raises UsageError if not everything has been settled.
+    """
+    if not commissions:
+        return [], {}
+    with _generation(study.folder) as store:
+        left = rewritings_left(commissions, store)
+        attempts = list(store.attempts([commission.id for commission in commissions]))
+    if left:
+        raise UsageError(
+            f"{len(left):,} of {len(commissions):,} transcripts are not rewritten yet",
+            fix=f"umpirical generate {study.folder}  rewrites them, or resumes",
+        )
+    review = read_review(_review_terms(study))
+    made = {attempt.commission: attempt.stimulus for attempt in attempts if attempt.stimulus is not None}
+    dropped: dict[str, Counter[str]] = {test: Counter() for test in (*TESTS.values(), *LEVEL_TESTS.values())}
+    for attempt in attempts:
+        if attempt.rejected and attempt.commission not in made:
+            dropped[attempt.test][_reason(attempt)] += 1
+    found: dict[str, Stimulus] = {}
+    for commission in commissions:
+        if (stimulus := made.get(commission.id)) is None:
+            continue
+        kept = _as_reviewed(study, review, stimulus)
+        if kept is None:
+            dropped[commission.test]["people rejected it, or have not settled it"] += 1
+            continue
+        original = _settled(commission, stimulus)
+        found[original.id] = original
+        found[kept.id] = replace(kept, parent=original.id)
+    return list(found.values()), {test: reasons for test, reasons in dropped.items() if reasons}
+
+
+class AgentWriting(Writing):
+    """The rewritings of a study."""
+
+    def __init__(self, study: AgentStudy, transcripts: Sequence[Transcript]) -> None:
+        spec = study.spec.rewriting
+        if spec is None:
+            raise UsageError(
+                "no transcript of the study is rewritten by a model, so there is nothing to generate or to review",
+                fix="name a planner and a verifier under rewriting;  umpirical run  measures with edits by program",
+            )
+        self._study = study
+        self.models = {role: writer.model for role, writer in spec.writers.items()}
+        self.review = _review_terms(study)
+        self._commissions = commissions_of(study, transcripts)
+        self._by_id = {commission.id: commission for commission in self._commissions}
+
+    @property
+    def wanted(self) -> int:
+        return len(self._commissions)
+
+    def estimate(self, pricers: Mapping[str, Pricer]) -> WritingEstimate:
+        with _generation(self._study.folder) as store:
+            found = estimated(self._commissions, store, pricers, self.models)
+        return WritingEstimate(
+            commissions=found.commissions,
+            settled=found.settled,
+            fewest_calls=found.fewest_calls,
+            most_calls=found.most_calls,
+            expected=found.expected,
+            at_most=found.at_most,
+            tables=found.tables,
+        )
+
+    def write(
+        self, pricers: Mapping[str, Pricer], ledger: Ledger, watch: Callable[[str, int], WatchGeneration]
+    ) -> Written:
+        with _generation(self._study.folder) as store:
+            with store.locked(), watch("generate", self.wanted) as watcher:
+                run_on_loop(self._write(store, pricers, ledger, watcher))
+            attempts = list(store.attempts(list(self._by_id)))
+            left = {commission.id for commission, _ in rewritings_left(self._commissions, store)}
+            return Written(self._made(attempts, left), store.failures(left))
+
+    def calls(self) -> Iterator[Response]:
+        if GenerationStore.exists(self._study.folder / GENERATED):
+            with _generation(self._study.folder) as store:
+                yield from (response for _, response in store.spent())
+
+    def items_after(self, serial: int, *, most: int) -> list[tuple[int, ReviewItem | None]]:
+        # Generation may not have begun, and reading must not create its record.
+        if not GenerationStore.exists(self._study.folder / GENERATED):
+            return []
+        with _generation(self._study.folder) as store:
+            found = list(islice(store.accepted_after(serial), most))
+        return [(number, self._item(settled)) for number, settled in found]
+
+    def _item(self, settled: Attempt) -> ReviewItem | None:
+        commission = self._by_id.get(settled.commission)
+        if commission is None or settled.stimulus is None:
+            return None
+        return ReviewItem(
+            id=settled.stimulus.id,
+            test=commission.test,
+            # The aim is hidden from a blind reviewer.
+            question="Which label does the run deserve by this item, and could an agent have had it?",
+            task=commission.rubric.words,
+            before=commission.source.candidates[0],
+            after=settled.text,
+            generator=commission.terms.editor.model,
+            labels=commission.item.scale.labels,
+            target=commission.target,
+            checks=settled.checks,
+            opinions=settled.opinions,
+            sensitive=commission.test in self._study.spec.review.sensitive,
+        )
+
+    def _made(self, attempts: Sequence[Attempt], left: set[str]) -> dict[str, MadeCounts]:
+        made: dict[str, MadeCounts] = {}
+        for commission in self._commissions:
+            entry = made.setdefault(commission.test, MadeCounts())
+            entry.wanted += 1
+            entry.open += commission.id in left
+        filled = {attempt.commission for attempt in attempts if attempt.stimulus is not None}
+        for attempt in attempts:
+            entry = made[attempt.test]
+            entry.attempts += 1
+            if attempt.stimulus is not None:
+                entry.generated += 1
+            else:
+                reason = _reason(attempt)
+                entry.rejected[reason] = entry.rejected.get(reason, 0) + 1
+        for commission in self._commissions:
+            made[commission.test].given_up += commission.id not in filled and commission.id not in left
+        return made
+
+    async def _write(
+        self, store: GenerationStore, pricers: Mapping[str, Pricer], ledger: Ledger, watcher: GenerationWatcher
+    ) -> None:
+        spec = self._study.spec
+        models = {
+            role: open_model(model, Calling(spec.concurrency, Meter(pricers[role], ledger), seed=spec.seed))
+            for role, model in self.models.items()
+        }
+        try:
+            await rewrite_transcripts(self._commissions, store, models, watcher=watcher, concurrency=spec.concurrency)
+        finally:
+            for model in models.values():
+                await model.close()
+
+
+@contextmanager
+def _generation(folder: Path) -> Iterator[GenerationStore]:
+    store = GenerationStore(folder / GENERATED)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _terms(spec: RewritingSpec) -> RewritingTerms:
+    writers = {role: writer.writer for role, writer in spec.writers.items()}
+    return RewritingTerms(
+        planner=writers["planner"],
+        editor=writers["editor"],
+        summariser=writers["summariser"],
+        verifier=writers["verifier"],
+        fallback=writers.get("fallback"),
+        votes=spec.votes,
+        agree=spec.agree,
+        temperatures=spec.temperatures,
+        tries=spec.tries,
+        most_steps=spec.most_steps,
+    )
+
+
+def _items(spec: RewritingSpec, transcript: Transcript) -> Mapping[str, str | LevelItemSpec]:
+    """Returns the items of a transcript's rubric: those of the study, and its own."""
+    own = transcript.columns.get(spec.column, "") if spec.column else ""
+    found = dict(spec.items) | ({spec.column or "": own} if own.strip() else {})
+    if not found:
+        raise UsageError(
+            f"transcript {transcript.name!r} has no rubric in {spec.column!r}", fix="name items under rewriting"
+        )
+    return found
+
+
+def _source(transcript: Transcript, rubric: Rubric) -> Stimulus:
+    return Stimulus(
+        task_id=transcript.name,
+        task=rubric.items[0].text,
+        candidates=(transcript.text,),
+        expectation=SameVerdict(),
+        maker=MAKER,
+        family=AS_FOUND_LEVELS if rubric.items[0].scale.kind == "ordinal" else AS_FOUND,
+        stratum=rubric.items[0].name,
+        strata={**transcript.strata, "rule": rubric.items[0].name},
+    )
+
+
+def _settled(commission: Rewriting, made: Stimulus) -> Stimulus:
+    """Returns the original with the status that verifiers agreed on before anything was rewritten."""
+    labels = commission.item.scale.labels
+    status = made.evidence.get(STATUS) or (labels[-1] if commission.objective == "violate" else labels[0])
+    return replace(
+        commission.source, expectation=GivenLabel(status), gold=status, gold_from="construction", version="as-written"
+    )
+
+
+def _reason(attempt: Attempt) -> str:
+    return ":".join(attempt.rejected.split(":")[:2])
+
+
+def _review_terms(study: AgentStudy) -> ReviewTerms:
+    return ReviewTerms(study.folder, study.spec.review)
+
+
+def _as_reviewed(study: AgentStudy, review: Review | None, stimulus: Stimulus) -> Stimulus | None:
+    """Returns a rewritten transcript as judges see it; None if people rejected it, or have yet to settle it."""
+    waits = study.spec.review.undecided == "leave-out"
+    fate = "undecided" if review is None else review.fate(stimulus.id)
+    shown = replace(stimulus, version="as-written")
+    if review is None or fate == "undecided":
+        return None if waits else shown
+    if fate == "rejected":
+        return None
+    outcome = review.outcomes[stimulus.id]
+    label = outcome.label or stimulus.gold
+    text = outcome.text if outcome.edited else stimulus.candidates[0]
+    found = next(transcript_from_text(text).problems(), "none")
+    return replace(
+        shown,
+        candidates=(text,),
+        gold=label,
+        gold_from="review" if label != stimulus.gold else stimulus.gold_from,
+        expectation=GivenLabel(label),
+        evidence={**stimulus.evidence, "review": f"kept by people; problems of the transcript: {found}"},
+    )

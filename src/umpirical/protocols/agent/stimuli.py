@@ -1,0 +1,164 @@
+"""The stimulus set of an agent study: texts for judges that grade, and pairs for judges that compare."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import chain
+
+from umpirical.datasets.transcripts.files import read_transcripts
+from umpirical.datasets.transcripts.limits import TranscriptLimits
+from umpirical.domain.digests import Json, digest
+from umpirical.domain.errors import UsageError
+from umpirical.domain.gates import GateResult
+from umpirical.domain.stimuli import GivenWinner, Stimulus
+from umpirical.protocols.agent.pairs import UNCROSSED, pairs_of
+from umpirical.protocols.agent.rewriting import commissions_of, rewritten_stimuli
+from umpirical.protocols.agent.spec import AgentStudy
+from umpirical.protocols.agent.texts import OPPOSITE, WRITTEN, texts_of
+from umpirical.stimuli.transcripts.cases import Case, cases_of, derived_rules
+from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
+
+__all__ = ["OPPOSITE", "WRITTEN", "AgentStimuli", "CaseCounts", "MadeCases", "check_crossing", "write_agent_set"]
+
+
+@dataclass(slots=True)
+class CaseCounts:
+    """What was made of a study's transcripts, and what could not be."""
+
+    cases: Counter[str] = field(default_factory=Counter)
+    """Cases by edit."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Rules that gave none, by reason."""
+    pairs: Counter[str] = field(default_factory=Counter)
+    """Pairs by edit; none unless a judge of the study compares."""
+    unpaired: Counter[str] = field(default_factory=Counter)
+    """Cases that are no pair, by reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeCases:
+    """The stimuli of a study, made once."""
+
+    digest: str
+    """Over the ids of all stimuli, in order."""
+    clusters: int
+    """Transcripts that gave a case; the fewer of texts and of pairs, if both are asked about."""
+    counts: CaseCounts
+    gate: GateResult
+
+
+class AgentStimuli:
+    """The stimuli of a study, made anew whenever they are iterated over: a thousand transcripts give more than fits."""
+
+    def __init__(self, study: AgentStudy) -> None:
+        spec, rewriting = study.spec.transcripts, study.spec.rewriting
+        columns = (rewriting.column,) if rewriting and rewriting.column else ()
+        read = read_transcripts(
+            study.folder / spec.path,
+            format=spec.format,
+            preprocess=spec.preprocess,
+            strata=spec.strata,
+            columns=columns,
+            limits=TranscriptLimits(**spec.limits.model_dump()),
+        )
+        # A run that repeats another is the same question to a judge: asking it again would cost more and add nothing.
+        distinct = {transcript.text: transcript for transcript in reversed(read.transcripts)}
+        self.transcripts = [each for each in read.transcripts if distinct[each.text] is each][: spec.most]
+        self.notes = list(read.notes)
+        if repeated := len(read.transcripts) - len(distinct):
+            self.notes.append(f"{repeated:,} transcripts repeat another: they say nothing new, and are left out")
+        self._given = [rule.given() for rule in study.spec.rules]
+        self._spec = study.spec
+        self.kinds = {judge.kind for judge in study.spec.judges}
+
+    def __iter__(self) -> Iterator[Stimulus]:
+        return self._made(CaseCounts())
+
+    def counted(self) -> MadeCases:
+        """Makes every stimulus once, and counts."""
+        counts, state = CaseCounts(), sha256()
+        clusters: dict[str, set[str]] = {kind: set() for kind in self.kinds}
+
+        def seen() -> Iterator[Stimulus]:
+            for stimulus in self._made(counts):
+                state.update(stimulus.id.encode())
+                clusters["compare" if len(stimulus.candidates) > 1 else "grade"].add(stimulus.cluster)
+                yield stimulus
+
+        gate = check_crossing(seen())
+        counts.skipped = +counts.skipped
+        return MadeCases(state.hexdigest(), min(map(len, clusters.values()), default=0), counts, gate)
+
+    def _made(self, counts: CaseCounts) -> Iterator[Stimulus]:
+        shown = set[str]()
+        for transcript in self.transcripts:
+            rules = self._given or derived_rules(transcript, self.transcripts)
+            made: dict[str, Stimulus] = {}
+            for case in cases_of(transcript, rules, edits=self._spec.edits, skipped=counts.skipped):
+                counts.cases[case.edit] += 1
+                if "grade" in self.kinds:
+                    made |= {stimulus.id: stimulus for stimulus in texts_of(case, self._spec.labels)}
+                if "compare" in self.kinds:
+                    made |= {stimulus.id: stimulus for stimulus in _new_pairs(case, shown, counts)}
+            yield from made.values()
+
+
+def _new_pairs(case: Case, shown: set[str], counts: CaseCounts) -> list[Stimulus]:
+    """Returns the pair of a case under both policies, unless a judge has been shown the same two runs before."""
+    pairs = list(pairs_of(case))
+    if not pairs:
+        counts.unpaired[f"{case.edit}: {UNCROSSED}"] += 1
+    elif pairs[0].content in shown:
+        return []
+    else:
+        counts.pairs[case.edit] += 1
+    shown.update(pair.content for pair in pairs)
+    return pairs
+
+
+def write_agent_set(study: AgentStudy) -> StimulusSet:
+    """Returns the study's stimuli, written once."""
+    stimuli = AgentStimuli(study)
+    made = stimuli.counted()
+    rewritten, dropped = rewritten_stimuli(study, commissions_of(study, stimuli.transcripts))
+    # What models rewrote is for judges that grade: of its two versions, programs know neither to be the better.
+    if made.clusters < 2 and (not rewritten or "compare" in stimuli.kinds):
+        reasons = {**made.counts.skipped, **made.counts.unpaired}
+        why = "; ".join(f"{reason} ({count})" for reason, count in reasons.items())
+        raise UsageError(
+            f"{len(stimuli.transcripts)} transcripts give too few cases to measure with{': ' + why if why else ''}",
+            fix="give transcripts of two runs or more in which tools are called, or rules that they keep",
+        )
+    about: dict[str, Json] = {
+        "transcripts": len(stimuli.transcripts),
+        "notes": list(stimuli.notes),
+        "skipped": dict(made.counts.skipped),
+        "cases": dict(made.counts.cases) | dict(Counter(stimulus.family for stimulus in rewritten)),
+        "dropped": {test: dict(reasons) for test, reasons in dropped.items()},
+    }
+    if "compare" in stimuli.kinds:
+        about |= {"pairs": dict(made.counts.pairs), "unpaired": dict(made.counts.unpaired)}
+    ids = [made.digest, *(stimulus.id for stimulus in rewritten)]
+    folder = study.folder / "stimuli" / digest("agent set", [ids, about])[:12]
+    if (folder / "manifest.json").exists():
+        return StimulusSet(folder)
+    return write_stimuli(folder, chain(stimuli, rewritten), about=about)
+
+
+def check_crossing(stimuli: Iterable[Stimulus]) -> GateResult:
+    """Checks that truth turns with the policy: then a judge that does not read the policy is at chance."""
+    texts: dict[str, dict[str, str]] = {}
+    for stimulus in stimuli:
+        if stimulus.quad:
+            texts.setdefault(stimulus.quad, {})[stimulus.version] = _truth(stimulus)
+    twins = [found for found in texts.values() if len(found) > 1]
+    wrong = sum(found[WRITTEN] == found[OPPOSITE] for found in twins)
+    found = f"{wrong} of {len(twins)} texts under two policies have the same truth under both"
+    return GateResult("crossed-policies", passed=wrong == 0, found=found, allowed="0")
+
+
+def _truth(stimulus: Stimulus) -> str:
+    """Returns the right label of a text, or the place of the better run of a pair."""
+    better = stimulus.expectation
+    return str(better.candidate) if isinstance(better, GivenWinner) else stimulus.gold

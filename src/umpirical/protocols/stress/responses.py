@@ -1,0 +1,270 @@
+"""Responses that a model writes for a study whose dataset has tasks only, and the labels that people give them."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from umpirical.datasets.items import read_items
+from umpirical.datasets.spec import ColumnsSpec, DatasetSpec, ResponsesSpec
+from umpirical.datasets.summary import DatasetSummary
+from umpirical.domain.attempts import Attempt
+from umpirical.domain.digests import Json
+from umpirical.domain.errors import UsageError
+from umpirical.domain.responses import Response
+from umpirical.domain.reviews import ReviewItem
+from umpirical.domain.stimuli import Item
+from umpirical.models.adapters.catalogue import Calling, open_model
+from umpirical.models.money import Ledger, Meter, Pricer
+from umpirical.models.prices import UNPRICED
+from umpirical.models.worst_case import WorstCase
+from umpirical.protocols.stress.spec import StressStudy
+from umpirical.protocols.stress.writing_spend import role_spend
+from umpirical.protocols.writers import WriterSpec
+from umpirical.protocols.writing import MadeCounts, WatchGeneration, Writing, WritingEstimate, Written
+from umpirical.runs.attempts import GenerationWatcher, Open, settle
+from umpirical.runs.loop import run_on_loop
+from umpirical.stimuli.asks import Ask
+from umpirical.stimuli.generation.commissions import Writer
+from umpirical.stimuli.generation.responses import RESPONDER, RESPONSES, WantedResponse, respond
+from umpirical.store.files import write_text
+from umpirical.store.generation import GenerationStore
+
+__all__ = ["GENERATED", "Answered", "ResponsesWriting", "answered", "responses_left"]
+
+GENERATED = "generated"
+"""Folder in a study that holds everything its models wrote."""
+
+FOR_PEOPLE = "responses.jsonl"
+"""Every response with the row that it is to, for people to label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The rows of a sample with what the model answered."""
+
+    items: tuple[Item, ...]
+    """Those that have a response."""
+    wanted: int
+    model: str
+    simulated: bool
+    without: Mapping[str, int]
+    """Rows that have none, by reason. None of them is shown to a judge."""
+    stale: int
+    """Labels of a row that were given to another response than the one on record."""
+    spend: Json
+    """What the responses took."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "model": self.model,
+            "simulated": self.simulated,
+            "wanted": self.wanted,
+            "written": len(self.items),
+            "without": dict(self.without),
+            "stale": self.stale,
+            "spend": self.spend,
+        }
+
+
+def answered(study: StressStudy, items: Sequence[Item], summary: DatasetSummary) -> tuple[Answered, DatasetSummary]:
+    """Returns the rows with their responses and labels. Raises UsageError while responses are still to be written."""
+    asked = _wanted(study, items)
+    if left := responses_left(study, items):
+        raise UsageError(
+            f"{left:,} of {len(set(asked)):,} responses are not written yet",
+            fix=f"umpirical generate {study.folder}  has them written, or resumes",
+        )
+    with _generation(study.folder) as store:
+        found = {attempt.commission: attempt for attempt in store.attempts([wanted.id for wanted in asked])}
+        calls = [response for _, response in store.spent({wanted.id for wanted in asked})]
+    said = [found[wanted.id] for wanted in asked]
+    labels = _labels(study)
+    known = {name for name, _ in labels}
+    kept = [
+        replace(item, response=attempt.text, labels=labels.get((item.name, attempt.text), ()))
+        for item, attempt in zip(items, said, strict=True)
+        if attempt.stimulus is not None
+    ]
+    writer = asked[0].writer
+    made = Answered(
+        items=tuple(kept),
+        wanted=len(items),
+        model=writer.words,
+        simulated=writer.simulated,
+        without=Counter(attempt.rejected for attempt in said if attempt.rejected),
+        stale=sum(item.name in known and not item.labels for item in kept),
+        spend=role_spend(RESPONDER, writer, calls) if calls else None,
+    )
+    return made, _summed_up(summary, kept)
+
+
+def responses_left(study: StressStudy, items: Sequence[Item]) -> int:
+    """Returns how many responses are still to be written. Creates no record where there is none."""
+    wanted = {each.id for each in _wanted(study, items)}
+    if not GenerationStore.exists(study.folder / GENERATED):
+        return len(wanted)
+    with _generation(study.folder) as store:
+        return len(wanted - store.settled().keys())
+
+
+class ResponsesWriting(Writing):
+    """The responses that a study wants. They come first: every other text is made from them."""
+
+    def __init__(self, study: StressStudy, spec: ResponsesSpec) -> None:
+        self._study = study
+        self.models = {RESPONDER: spec.model}
+        self.review = study.review_terms
+        self._items, _ = read_items(study.spec.dataset, study.folder, seed=study.spec.seed, columns=study.named_columns)
+        self._commissions = {wanted.id: wanted for wanted in _wanted(study, self._items)}
+
+    @property
+    def wanted(self) -> int:
+        return len(self._commissions)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are responses still to be written."""
+        return bool(self._left())
+
+    def estimate(self, pricers: Mapping[str, Pricer]) -> WritingEstimate:
+        pricer, worst = pricers[RESPONDER], WorstCase()
+        left = self._left()
+        for wanted in left:
+            worst.add(pricer.worst(wanted.request), self.models[RESPONDER])
+        known = pricer is not UNPRICED
+        return WritingEstimate(
+            commissions=self.wanted,
+            settled=self.wanted - len(left),
+            fewest_calls=len(left),
+            most_calls=len(left),
+            expected=worst.total if known else None,
+            at_most=worst.at_most if known else None,
+            tables=(pricer.table,),
+        )
+
+    def write(
+        self, pricers: Mapping[str, Pricer], ledger: Ledger, watch: Callable[[str, int], WatchGeneration]
+    ) -> Written:
+        with _generation(self._study.folder) as store:
+            with store.locked(), watch("generate", self.wanted) as watcher:
+                run_on_loop(self._write(store, pricers, ledger, watcher))
+            attempts = {attempt.commission: attempt for attempt in store.attempts(list(self._commissions))}
+            open_ones = self._commissions.keys() - attempts.keys()
+            failures = store.failures(open_ones)
+        self._show_people(attempts)
+        counts = MadeCounts(wanted=self.wanted, attempts=len(attempts), open=len(open_ones))
+        counts.rejected = dict(Counter(each.rejected for each in attempts.values() if each.rejected))
+        counts.generated = sum(each.stimulus is not None for each in attempts.values())
+        return Written({RESPONSES: counts}, failures, more=bool(self._study.spec.stress.generated))
+
+    def calls(self) -> Iterator[Response]:
+        if GenerationStore.exists(self._study.folder / GENERATED):
+            with _generation(self._study.folder) as store:
+                yield from (response for _, response in store.spent())
+
+    def items_after(self, serial: int, *, most: int) -> list[tuple[int, ReviewItem | None]]:  # noqa: ARG002
+        """Returns nothing: a response is the data that a study is about, and nothing that was aimed at."""
+        return []
+
+    def _left(self) -> list[WantedResponse]:
+        if not GenerationStore.exists(self._study.folder / GENERATED):
+            return list(self._commissions.values())
+        with _generation(self._study.folder) as store:
+            settled = store.settled()
+        return [wanted for name, wanted in self._commissions.items() if name not in settled]
+
+    async def _write(
+        self, store: GenerationStore, pricers: Mapping[str, Pricer], ledger: Ledger, watcher: GenerationWatcher
+    ) -> None:
+        spec, left = self._study.spec, self._left()
+        watcher.resumed(self.wanted - len(left))
+        meter = Meter(pricers[RESPONDER], ledger)
+        model = open_model(self.models[RESPONDER], Calling(spec.concurrency, meter, seed=spec.seed))
+        try:
+            await settle(
+                [_OpenResponse(wanted) for wanted in left],
+                store,
+                {RESPONDER: model},
+                watcher=watcher,
+                concurrency=spec.concurrency,
+            )
+        finally:
+            await model.close()
+
+    def _show_people(self, attempts: Mapping[str, Attempt]) -> None:
+        """Writes the responses in the form in which their labels are read."""
+        lines = []
+        for item, wanted in zip(self._items, _wanted(self._study, self._items), strict=True):
+            attempt = attempts.get(wanted.id)
+            if attempt is not None and attempt.stimulus is not None:
+                row = {"id": item.name, "task": item.task, "response": attempt.text, "label": ""}
+                lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+        write_text(self._study.folder / GENERATED / FOR_PEOPLE, "".join(lines))
+
+
+class _OpenResponse(Open):
+    """A response that is still to be written."""
+
+    def __init__(self, wanted: WantedResponse) -> None:
+        self.id = wanted.id
+        self.numbers = range(1)
+        self._wanted = wanted
+
+    def attempt(self, number: int) -> Generator[Ask, Response, Attempt]:  # noqa: ARG002  # there is one
+        return respond(self._wanted)
+
+
+@contextmanager
+def _generation(folder: Path) -> Iterator[GenerationStore]:
+    store = GenerationStore(folder / GENERATED)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _wanted(study: StressStudy, items: Sequence[Item]) -> list[WantedResponse]:
+    """Returns the response that each row wants."""
+    spec = study.spec.dataset.responses
+    if spec is None:
+        return []
+    writer = _writer(spec)
+    return [WantedResponse(item.task, study.response_prompt, writer, spec.temperature) for item in items]
+
+
+def _writer(spec: ResponsesSpec) -> Writer:
+    return WriterSpec(model=spec.model, max_tokens=spec.max_tokens).writer
+
+
+def _labels(study: StressStudy) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Returns what people have said of responses, by row and text: a label of one text is none of another."""
+    dataset = study.spec.dataset
+    if dataset.responses is None or dataset.responses.labels is None:
+        return {}
+    spec = DatasetSpec(
+        path=dataset.responses.labels,
+        columns=ColumnsSpec(id="id", response="response", label="label"),
+        scale=dataset.scale,
+        limits=dataset.limits,
+    )
+    rows, _ = read_items(spec, study.folder)
+    return {(row.name, row.response): row.labels for row in rows if row.labels}
+
+
+def _summed_up(summary: DatasetSummary, kept: Sequence[Item]) -> DatasetSummary:
+    """Returns what is known of a dataset once it has responses."""
+    found = Counter(label for item in kept for label in item.labels)
+    labels = {label: found[label] for label in summary.labels}
+    unlabelled = sum(not item.labels for item in kept)
+    return replace(
+        summary,
+        unlabelled=unlabelled,
+        empty_responses=0,
+        labels=labels,
+        items=len(kept),
+        sampled_labels=labels,
+        sampled_unlabelled=unlabelled,
+    )

@@ -1,0 +1,142 @@
+"""Asking: every trial of some shards that has no answer yet, on this process's event loop."""
+
+from collections.abc import Generator, Iterable
+
+from umpirical.domain.errors import StoreError
+from umpirical.domain.judgments import Failed
+from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.trials import Trial
+from umpirical.judges.judge import Judge, Request, prompt_id
+from umpirical.models.adapters.catalogue import Calling
+from umpirical.runs.call import CallSpec
+from umpirical.runs.executor import Receipt, Watcher
+from umpirical.runs.plan import request_for
+from umpirical.runs.recorder import OpenShard, Recorder
+from umpirical.runs.workers import Workers
+from umpirical.store.journal import Journal
+from umpirical.store.reuse import reused_answers
+from umpirical.store.runs import RunStore
+from umpirical.store.snapshots import RunSnapshot
+
+__all__ = ["CHANGED", "GIVE_UP_AFTER", "ask_shards", "open_shard"]
+
+GIVE_UP_AFTER = 50
+"""Failures in a row after which a judge is given up, as in `Workers`."""
+
+CHANGED = "the judge or its stimuli have changed since the run was planned"
+
+REQUESTS_KEPT = 64
+"""Rendered requests that are kept for the repeats of the same question, which the plan has close to each other."""
+
+
+async def ask_shards(  # noqa: PLR0913  # each by its name
+    shards: Iterable[int],
+    call: CallSpec,
+    store: RunStore,
+    watcher: Watcher,
+    *,
+    calling: Calling,
+    give_up_after: int = GIVE_UP_AFTER,
+) -> list[Receipt]:
+    """Asks and seals shards, and returns their receipts. A shard is taken from the source when its turn comes."""
+    judge = call.open_judge(calling)
+    workers = Workers(
+        1 if judge.capabilities.stateful else calling.concurrency,
+        give_up_after=give_up_after,
+        fix="make sure that the judge answers, then run the same command again",
+    )
+    recorder = Recorder(store, workers.count)
+    questions = _questions(shards, call, store, recorder, watcher)
+    receipts: list[Receipt] = []
+    try:
+        await workers.work_through(questions, _Asking(judge, recorder, watcher, workers).ask)
+    finally:
+        questions.close()
+        try:
+            # Also on Ctrl-C: answers are paid for, so they are kept.
+            receipts = recorder.close()
+        finally:
+            await judge.close()
+    return receipts
+
+
+_Question = tuple[OpenShard, Trial, Stimulus]
+
+
+def _questions(
+    shards: Iterable[int], call: CallSpec, store: RunStore, recorder: Recorder, watcher: Watcher
+) -> Generator[_Question, None, None]:
+    """Yields every trial without an answer, in the order of the plan. All workers draw from this one generator."""
+    stimuli, journal = call.stimulus_set, store.open_journal()
+    try:
+        for number in shards:
+            shard, pending = open_shard(number, RunSnapshot(store, journal), journal, watcher)
+            if shard is None:
+                continue
+            if not pending:
+                recorder.record(shard, None)
+            for trial, part in pending:
+                yield shard, trial, stimuli.part(part)[trial.stimulus_id]
+    finally:
+        journal.close()
+
+
+def open_shard(
+    number: int, before: RunSnapshot, journal: Journal, watcher: Watcher
+) -> tuple[OpenShard | None, list[tuple[Trial, int]]]:
+    """Returns a shard and what is left to ask in it, in the order of the plan; (None, []) if it is complete."""
+    store = before.store
+    plan, elsewhere = list(store.plan_shard(number)), store.asked_elsewhere(number)
+    # Several stimuli may share one question; it is asked once, in the first shard that has it.
+    asked = {trial.id: (trial, part) for trial, part in reversed(plan) if trial.id not in elsewhere}
+    generation = before.next_generation(number)
+    if generation and sum(receipt.answered for receipt in before.receipts(number)) == len(asked):
+        watcher.resumed(len(plan))
+        return None, []
+    answered = {trial_id for trial_id, response in before.responses(number).items() if response.failure is None}
+    if generation == 0 and (reused := [a for a in reused_answers(store, number) if a.trial_id in asked]):
+        # They go into the journal, where they are sealed with the rest; existing entries stay as they are.
+        journal.commit((number, 0, response) for response in reused)
+        answered.update(response.trial_id for response in reused)
+    pending = [entry for trial_id, entry in reversed(asked.items()) if trial_id not in answered]
+    watcher.resumed(len(plan) - len(pending))
+    if generation and not pending:
+        return None, []
+    return OpenShard(number, generation, len(pending)), pending
+
+
+class _Asking:
+    """The state that the workers share."""
+
+    def __init__(self, judge: Judge, recorder: Recorder, watcher: Watcher, workers: Workers) -> None:
+        self._judge, self._recorder, self._watcher, self._workers = judge, recorder, watcher, workers
+        self._checked: set[int] = set()
+        self._requests: dict[str, Request] = {}
+
+    async def ask(self, question: _Question) -> None:
+        shard, trial, stimulus = question
+        request = self._request(trial, stimulus)
+        self._check_plan(shard, trial, request)
+        response = await self._judge.ask(request, trial_id=trial.id)
+        self._recorder.record(shard, response)
+        outcome = self._judge.read(response, trial.presentation)
+        self._watcher.settled(outcome, response)
+        await self._recorder.keep_up()
+        self._workers.settled(f"{outcome.kind}: {outcome.detail}" if isinstance(outcome, Failed) else None)
+
+    def _request(self, trial: Trial, stimulus: Stimulus) -> Request:
+        """Returns what is sent for a trial. Repeats of one question have one prompt id, and are rendered once."""
+        if (known := self._requests.get(trial.prompt_id)) is not None:
+            return known
+        if len(self._requests) == REQUESTS_KEPT:
+            del self._requests[next(iter(self._requests))]
+        made = self._requests[trial.prompt_id] = request_for(self._judge, stimulus, trial.presentation)
+        return made
+
+    def _check_plan(self, shard: OpenShard, trial: Trial, request: Request) -> None:
+        """Checks that what is sent is what was planned; once per shard, since the run's id covers what decides it."""
+        if shard.number in self._checked:
+            return
+        self._checked.add(shard.number)
+        if prompt_id(request) != trial.prompt_id:
+            raise StoreError(CHANGED, fix="start a fresh run")

@@ -1,0 +1,200 @@
+"""Cases: a transcript that keeps a policy, and the same transcript edited so that it breaks one rule of it.
+
+Each is also shown under the policy with the opposite of that rule, where truth is the other way round. So a judge that
+does not read the policy is right about half of the texts, and so is one that does not read the transcript.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal
+
+from umpirical.domain.digests import digest
+from umpirical.domain.policies import Closing, Figures, Forbid, Policy, Require, Rule
+from umpirical.domain.transcripts import Transcript
+from umpirical.stimuli.transcripts.edits import (
+    PLACES,
+    ExampleCall,
+    Place,
+    cut_ending,
+    drop_calls,
+    insert_calls,
+    lengthen,
+    place_of,
+    swap_figures,
+)
+
+__all__ = ["ABOUT", "EDITS", "Case", "GivenRule", "cases_of", "derived_rules", "edit_of"]
+
+MOST_OTHERS = 3
+"""Rules of a policy besides the one that is tested."""
+
+LONGER = 4.0
+"""How many times as long a lengthened transcript is, at least."""
+
+EDITS: Mapping[type[Rule], str] = {
+    Forbid: "forbidden-call",
+    Require: "missing-call",
+    Figures: "wrong-figure",
+    Closing: "cut-ending",
+}
+"""What an edit is called, by the rule that it breaks."""
+
+ABOUT: Mapping[str, str] = {
+    "forbidden-call": "A call that the policy forbids is inserted, with its result.",
+    "missing-call": "Every call of a tool that the policy requires is taken out, with its result.",
+    "wrong-figure": "A number in a tool's result is replaced, so that the closing message reports another.",
+    "cut-ending": "What the agent said after its last tool call is cut off.",
+}
+
+Length = Literal["as-is", "lengthened"]
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRule:
+    """A rule of the user's, with what an edit needs to break it."""
+
+    rule: Rule
+    example: ExampleCall | None = None
+    """A call of the forbidden tool."""
+    only: Mapping[str, str] | None = None
+    """Strata of the transcripts that it is for, or `transcript` with the name of one; None for all."""
+
+    def is_for(self, transcript: Transcript) -> bool:
+        known = {"transcript": transcript.name, **transcript.strata}
+        return all(known.get(name) == value for name, value in (self.only or {}).items())
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Two versions of a transcript under a policy that the first keeps and the second breaks."""
+
+    edit: str
+    tested: Rule
+    policy: Policy
+    original: Transcript
+    edited: Transcript
+    place: Place
+    size: int
+    """Calls inserted or dropped, numbers swapped, messages cut off."""
+    length: Length = "as-is"
+
+    @property
+    def opposite(self) -> Policy:
+        return self.policy.turned(self.tested)
+
+    @property
+    def crossed(self) -> bool:
+        """Whether truth is the other way round under the opposite policy, for both versions."""
+        return not self.opposite.holds(self.original) and self.opposite.holds(self.edited)
+
+
+def cases_of(
+    transcript: Transcript, rules: Sequence[GivenRule], *, edits: Sequence[str], skipped: Counter[str]
+) -> Iterator[Case]:
+    """Yields the cases that can be made from a transcript. `skipped` counts the rules that gave none, by reason."""
+    own = [given for given in rules if given.is_for(transcript)]
+    for given in own:
+        tested = given.rule if given.rule.holds(transcript) else given.rule.opposite
+        if type(tested) not in EDITS or edit_of(tested) not in edits:
+            continue
+        versions = list(_versions(transcript, tested, given.example))
+        if not versions:
+            skipped[f"{edit_of(tested)}: {_why_none(tested, given)}"] += 1
+            continue
+        policy = _policy(tested, [each.rule for each in own], versions)
+        made = [Case(edit_of(tested), tested, policy, *version) for version in versions]
+        sound = [case for case in made if _is_sound(case)]
+        skipped[f"{edit_of(tested)}: the edit did not have its effect"] += len(made) - len(sound)
+        yield from sound
+
+
+def edit_of(rule: Rule) -> str:
+    """Returns the name of the edit that breaks a rule."""
+    return EDITS[type(rule)]
+
+
+def derived_rules(transcript: Transcript, others: Sequence[Transcript]) -> list[GivenRule]:
+    """Returns rules for a transcript that came with none: two on tools, and those that need no tool.
+
+    One tool is the last that it called for the first time. The other, which it did not call, is one that another
+    transcript did, of the same agent if it can be.
+    """
+    own = transcript.tools
+    useful = [other for other in others if not set(other.tools) <= set(own)]
+    kin = (other for other in useful if not set(own).isdisjoint(other.tools))
+    calls = (call for other in chain(kin, useful) for call in _answered(other) if call.tool not in own)
+    found = [GivenRule(Require(own[-1]))] if own else []
+    if (call := next(calls, None)) is not None:
+        found.append(GivenRule(Forbid(call.tool), call))
+    return [*found, GivenRule(Figures()), GivenRule(Closing())]
+
+
+def _answered(transcript: Transcript) -> Iterator[ExampleCall]:
+    """Yields the calls that were answered without an error."""
+    results = {message.answers: message for message in transcript.messages if message.role == "tool"}
+    for message in transcript.messages:
+        for call in message.calls:
+            if call.named is not None and call.id in results and not results[call.id].error:
+                yield ExampleCall(call.tool, call.arguments, results[call.id].text)
+
+
+_Version = tuple[Transcript, Transcript, Place, int, Length]
+
+
+def _versions(transcript: Transcript, tested: Rule, example: ExampleCall | None) -> Iterator[_Version]:
+    match tested:
+        case Forbid() if example is not None:
+            yield from _with_calls(transcript, example)
+        case Require(tool=tool):
+            if (dropped := drop_calls(transcript, tool)) is not None:
+                size = sum(call.tool == tool for message in transcript.messages for call in message.calls)
+                yield transcript, dropped[0], place_of(dropped[1], transcript), size, "as-is"
+        case Figures():
+            yield from _with_other_figures(transcript)
+        case Closing():
+            if (cut := cut_ending(transcript)) is not None:
+                yield transcript, cut[0], "late", cut[1], "as-is"
+        case _:
+            return
+
+
+def _with_calls(transcript: Transcript, example: ExampleCall) -> Iterator[_Version]:
+    for place in PLACES:
+        if (edited := insert_calls(transcript, example, place)) is not None:
+            yield transcript, edited, place, 1, "as-is"
+    if (edited := insert_calls(transcript, example, "middle", times=3)) is not None:
+        yield transcript, edited, "middle", 3, "as-is"
+    longer = lengthen(transcript, LONGER, but=[example.tool])
+    if longer is not None and (edited := insert_calls(longer, example, "middle")) is not None:
+        yield longer, edited, "middle", 1, "lengthened"
+
+
+def _with_other_figures(transcript: Transcript) -> Iterator[_Version]:
+    one, every = swap_figures(transcript, most=1), swap_figures(transcript)
+    for swapped in dict.fromkeys(filter(None, (one, every))):
+        edited, first, size = swapped
+        yield transcript, edited, place_of(first, transcript), size, "as-is"
+
+
+def _policy(tested: Rule, rules: Sequence[Rule], versions: Sequence[_Version]) -> Policy:
+    """Returns the tested rule among others that every version keeps, so that only the tested one can be broken."""
+    texts = [text for version in versions for text in version[:2]]
+    others = [
+        rule for rule in rules if rule not in (tested, tested.opposite) and all(rule.holds(text) for text in texts)
+    ][:MOST_OTHERS]
+    place = int(digest("place of the tested rule", [texts[0].id, tested.words])[:8], 16) % (len(others) + 1)
+    return Policy((*others[:place], tested, *others[place:]))
+
+
+def _is_sound(case: Case) -> bool:
+    """Whether a case is what it says, by program: the rule kept and broken, and a transcript that can have been."""
+    sound = not list(case.edited.problems()) or bool(list(case.original.problems()))
+    return sound and case.policy.holds(case.original) and not case.policy.holds(case.edited)
+
+
+def _why_none(tested: Rule, given: GivenRule) -> str:
+    if isinstance(tested, Forbid) and given.example is None:
+        return "the forbidden tool has no example of a call"
+    return "nothing to edit"

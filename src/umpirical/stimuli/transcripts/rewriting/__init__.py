@@ -1,0 +1,1 @@
+"""Transcripts that language models rewrite: planned, edited message by message, checked, and verified or dropped."""

@@ -1,0 +1,11 @@
+"""Addresses as they may be shown and kept: without what may be a secret."""
+
+from urllib.parse import urlsplit
+
+__all__ = ["plain_address"]
+
+
+def plain_address(url: str) -> str:
+    """Returns where a URL leads, without a user, a password, a query or a fragment."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()

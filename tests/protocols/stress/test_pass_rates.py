@@ -1,0 +1,66 @@
+"""Rates of expected labels: what is averaged, over what, and what stays unknown."""
+
+from decimal import Decimal
+
+import pytest
+
+from tests.protocols.stress.samples import report as stress_sample
+from umpirical.protocols.stress.pages.render import render_stress_pages
+from umpirical.protocols.stress.pass_rates import pass_rates
+from umpirical.reports.record import EstimateRecord, SpendRecord
+
+
+def accuracies(report):
+    return {
+        measure.stratum: measure.result.value
+        for measure in report.measures
+        if measure.name == "accuracy" and not measure.group and isinstance(measure.result, EstimateRecord)
+    }
+
+
+def test_the_mean_is_over_the_tests_and_not_over_the_originals():
+    report = stress_sample()
+    known = accuracies(report)
+    rates = [rate for test, rate in known.items() if test != "original"]
+    assert rates
+    assert len(rates) < len(known)
+    found = pass_rates([report], ["a"])
+    [spread] = found.by_judge
+    mean = sum(rates) / len(rates)
+    assert (spread.count, spread.least, spread.most) == (len(rates), min(rates), max(rates))
+    assert spread.mean == pytest.approx(mean)
+    if len(rates) > 1:
+        assert spread.deviation == pytest.approx((sum((r - mean) ** 2 for r in rates) / (len(rates) - 1)) ** 0.5)
+    assert all(over.count == 1 and over.deviation is None for _, _, over in found.rows)
+
+
+@pytest.mark.parametrize(
+    ("spend", "known"),
+    [(SpendRecord(calls=10, cost=Decimal("0.50")), True), (SpendRecord(calls=10), False), (None, False)],
+)
+def test_a_point_costs_what_the_run_cost_for_each_percent(spend, known):
+    report = stress_sample().model_copy(update={"spend": spend})
+    found = pass_rates([report], ["a"])
+    [point], [spread] = found.per_point, found.by_judge
+    if known:
+        assert float(point) == pytest.approx(0.50 / (100 * spread.mean))
+    else:
+        assert point is None
+
+
+def test_a_judge_without_any_rate_has_no_summary():
+    report = stress_sample()
+    bare = report.model_copy(update={"measures": [one for one in report.measures if one.name != "accuracy"]})
+    found = pass_rates([bare], ["a"])
+    assert (found.rows, found.by_judge, found.per_point) == ((), (None,), (None,))
+    assert "no changed text with a gold label was judged" in render_stress_pages([bare])["index.html"]
+
+
+def test_two_judges_side_by_side_have_a_spread_for_each_test():
+    report = stress_sample()
+    other = report.model_copy(update={"judge": report.judge.model_copy(update={"name": "other"})})
+    found = pass_rates([report, other], ["a", "b"])
+    assert all(over.count == 2 and over.deviation == 0 for _, _, over in found.rows)
+    page = render_stress_pages([report, other])["index.html"]
+    assert "Expected labels, test by test" in page
+    assert "Cost of a percentage point" in page

@@ -1,0 +1,42 @@
+"""A server of S3's protocol on this machine."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from urllib.parse import quote
+
+import pytest
+
+__all__ = ["s3_server"]
+
+BUCKET = "bucket"
+
+
+@contextmanager
+def s3_server() -> Iterator[str]:
+    """Serves an empty bucket, and lends its URI. Where it must be there, as in CI, its absence is no skip."""
+    if find_spec("moto") is None or find_spec("flask_cors") is None:
+        if os.environ.get("UMPIRICAL_REQUIRE_S3"):
+            pytest.fail("moto's server is not installed")
+        pytest.skip("needs moto's server: uv sync")
+    import logging
+
+    from moto.server import ThreadedMotoServer
+    from pyarrow import fs
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ACCESS_KEY_ID", "of-the-test")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "of-the-test")
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        try:
+            host, port = server.get_host_and_port()
+            at = f"{host}:{port}"
+            maker = fs.S3FileSystem(endpoint_override=at, scheme="http", region="us-east-1", allow_bucket_creation=True)
+            maker.create_dir(BUCKET)
+            yield f"s3://{BUCKET}/studies?region=us-east-1&scheme=http&endpoint_override={quote(at, safe='')}"
+        finally:
+            server.stop()
