@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from umpirical.api import (
+        JuryReport,
         Measures,
         Report,
         datasheet,
         datasheet_async,
+        jury,
+        jury_async,
         load,
         load_async,
         measure,
@@ -22,11 +25,14 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "JuryReport",
     "Measures",
     "Report",
     "__version__",
     "datasheet",
     "datasheet_async",
+    "jury",
+    "jury_async",
     "load",
     "load_async",
     "measure",

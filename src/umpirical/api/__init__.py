@@ -7,6 +7,8 @@ Answers are kept in `folder`: after an interruption or a crash, the same call re
 from umpirical.api.functions import (
     datasheet,
     datasheet_async,
+    jury,
+    jury_async,
     load,
     load_async,
     measure,
@@ -18,13 +20,16 @@ from umpirical.api.functions import (
     stress,
     stress_async,
 )
-from umpirical.api.results import Measures, Report
+from umpirical.api.results import JuryReport, Measures, Report
 
 __all__ = [
+    "JuryReport",
     "Measures",
     "Report",
     "datasheet",
     "datasheet_async",
+    "jury",
+    "jury_async",
     "load",
     "load_async",
     "measure",

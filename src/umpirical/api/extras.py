@@ -1,4 +1,4 @@
-"""Features that only the datasheet protocol has, each with its own command: comparisons, readouts and drafts."""
+"""Features that only the datasheet protocol has, each with its own command: comparisons, juries, readouts, drafts."""
 
 from umpirical.protocols.datasheet.comparison.runs import compare_runs
 from umpirical.protocols.datasheet.draft import (
@@ -12,6 +12,8 @@ from umpirical.protocols.datasheet.draft import (
     read_rubric,
     write_draft,
 )
+from umpirical.protocols.datasheet.juries.jury import seat_jury
+from umpirical.protocols.datasheet.juries.record import render_jury_json
 from umpirical.protocols.datasheet.policy_files import chosen_policy
 from umpirical.protocols.datasheet.readouts.readings import write_readouts
 from umpirical.protocols.datasheet.readouts.record import render_readouts_json
@@ -27,7 +29,9 @@ __all__ = [
     "drafting_model",
     "plan_draft",
     "read_rubric",
+    "render_jury_json",
     "render_readouts_json",
+    "seat_jury",
     "write_draft",
     "write_readouts",
 ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from pydantic import ValidationError
 
 from umpirical.api.counts import first_problem, measure_counts
-from umpirical.api.results import Measures, Report
+from umpirical.api.results import JuryReport, Measures, Report
 from umpirical.api.studies import JudgeEntry, Scale, datasheet_study, stress_study
 from umpirical.domain.errors import SpendRefused, UmpiricalError, UsageError
 from umpirical.domain.scales import JudgeKind
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 __all__ = [
     "datasheet",
     "datasheet_async",
+    "jury",
+    "jury_async",
     "load",
     "load_async",
     "measure",
@@ -273,6 +275,30 @@ def measure_verdicts(
     return measure_file(found, said)
 
 
+def jury(
+    runs: Iterable[str | Path],
+    *,
+    rule: str | None = None,
+    choose: bool = False,
+    budget: Decimal | float | str | None = None,
+    folder: str | Path = "juries",
+) -> JuryReport:
+    """Makes one judge of several that were measured on the same stimuli, and measures it. Makes no calls.
+
+    `runs` are folders of runs, as in `Report.folder`; a study's folder stands for all of its runs. `rule` is majority,
+    weighted or dawid-skene. With `choose`, the best three to seven judges are chosen, by the best rule if none is
+    given, and `budget` is the most dollars that 1,000 verdicts may cost. What is learned or chosen is settled on one
+    half of the task families, and every figure is then about the other half.
+    """
+    from umpirical.protocols.datasheet.juries.jury import seat_jury
+    from umpirical.protocols.datasheet.protocol import DATASHEET
+    from umpirical.study.run_targets import find_runs
+
+    found = [run for target in runs for run in find_runs(target).runs]
+    seated = seat_jury(found, Path(folder), rule=rule, choose=choose, budget=_dollars("budget", budget))
+    return JuryReport(DATASHEET, seated.datasheet, seated.documents.json.parent, seated.jury)
+
+
 def _twin(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
     """The same function in a thread, so that the event loop is not blocked. If cancelled, answers so far are kept."""
 
@@ -299,6 +325,7 @@ def _twin(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
 
 
 datasheet_async = _twin(datasheet)
+jury_async = _twin(jury)
 stress_async = _twin(stress)
 run_async = _twin(run)
 load_async = _twin(load)
@@ -319,7 +346,7 @@ class _Terms:
     preflight: bool
 
     def consent(self, estimate: PlanEstimate) -> Decimal | None:
-        cap = self._cap()
+        cap = _dollars("max_cost", self.max_cost)
         if estimate.bound and cap is None:
             booked = f"; {booked_line(estimate.booked, None)} already" if estimate.booked.total else ""
             raise SpendRefused(
@@ -328,15 +355,6 @@ class _Terms:
                 "exceed it",
             )
         return cap
-
-    def _cap(self) -> Decimal | None:
-        try:
-            cap = None if self.max_cost is None else Decimal(str(self.max_cost))
-        except InvalidOperation:
-            cap = Decimal("NaN")
-        if cap is None or (cap.is_finite() and cap >= 0):
-            return cap
-        raise UsageError(f"max_cost is {self.max_cost!r}", fix="give an amount in US dollars, such as max_cost=5")
 
     def overrides(self) -> dict[str, TokenPrices]:
         given = (self.prices or {}).items()
@@ -349,6 +367,16 @@ class _Terms:
 
     def watch(self, name: str, total: int, ledger: Ledger) -> Watch:
         return watch_run(name, total, ledger) if self.progress else Unwatched()
+
+
+def _dollars(name: str, given: Decimal | float | str | None) -> Decimal | None:
+    try:
+        amount = None if given is None else Decimal(str(given))
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if amount is None or (amount.is_finite() and amount >= 0):
+        return amount
+    raise UsageError(f"{name} is {given!r}", fix=f"give an amount in US dollars, such as {name}=5")
 
 
 class _Preflights:

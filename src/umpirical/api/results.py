@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-__all__ = ["Measures", "Report"]
+    from umpirical.protocols.datasheet.juries.record import Jury
+    from umpirical.protocols.datasheet.record import Datasheet
+
+__all__ = ["JuryReport", "Measures", "Report"]
 
 RecordT_co = TypeVar("RecordT_co", bound=Record, covariant=True)
 
@@ -202,6 +205,20 @@ class Report(Generic[RecordT_co]):
         page = escape(self.html(), quote=True)
         style = f"width:100%;height:{FRAME_HEIGHT}px;border:1px solid #8884"
         return f'<iframe sandbox srcdoc="{page}" style="{style}" title="{escape(repr(self), quote=True)}"></iframe>'
+
+
+class JuryReport(Report["Datasheet"]):
+    """A measured jury: its datasheet, as that of a judge, and what is to be said of a jury alone."""
+
+    def __init__(self, protocol: Protocol[Any, Any], record: "Datasheet", folder: Path, jury: "Jury") -> None:
+        super().__init__(protocol, record, folder)
+        self.jury: Jury = jury
+        """Its members, their accuracy and its own, how far they err together, and what it costs."""
+
+    @property
+    def findings(self) -> list[str]:
+        """What was found about the jury, and about it as a judge, in plain sentences."""
+        return [*self.jury.findings, *super().findings]
 
 
 def _names(measure: MeasureRecord) -> list[str]:

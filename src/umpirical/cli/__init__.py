@@ -23,6 +23,7 @@ COMMANDS = {
     "report": "Reread a run, or all runs of a study, and write the report. Needs no key.",
     "measure": "Measure verdicts that a judge gave in the past, from a file. Makes no calls.",
     "readouts": "Read a run in other ways: log-probabilities, both orders. Makes no calls, recommends one.",
+    "jury": "Make one judge of several that were measured, and measure it. Makes no calls.",
     "export": "Write a run for another tool: a log for `inspect view`. Makes no calls.",
     "runs": "List the runs of a study.",
     "verify": "Hold a run to its digests, and a published datasheet to its responses. Makes no calls.",

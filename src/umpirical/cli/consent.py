@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from umpirical.store.budget import Booked
     from umpirical.study.spending import Spending
 
-__all__ = ["Terms", "agree", "price_option", "spending_options", "tell_spent"]
+__all__ = ["Terms", "agree", "in_dollars", "price_option", "spending_options", "tell_spent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ price_option = click.option(
 )
 
 
-def _dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
+def in_dollars(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:
     """Parses an exact amount of money."""
     if value is None:
         return None
@@ -63,7 +63,7 @@ def spending_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--max-cost",
             metavar="USD",
-            callback=_dollars,
+            callback=in_dollars,
             help="The budget in US dollars: all that the study may ever spend on what is asked here. What earlier "
             "commands and other processes have spent counts.",
         ),

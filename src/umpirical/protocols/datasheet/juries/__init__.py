@@ -1,0 +1,1 @@
+"""Several measured judges as one: a jury, with a datasheet of its own."""

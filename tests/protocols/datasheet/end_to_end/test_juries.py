@@ -1,0 +1,207 @@
+"""Juries of simulated judges, end to end: seated, measured, and not to be fooled."""
+
+import json
+import shutil
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import umpirical
+from umpirical.cli import main
+from umpirical.domain.errors import StoreError, UsageError
+from umpirical.protocols.datasheet.juries.ballots import read_members
+from umpirical.protocols.datasheet.juries.jury import seat_jury
+from umpirical.protocols.datasheet.juries.record import parse_jury, render_jury_json
+from umpirical.protocols.datasheet.juries.seating import seat
+from umpirical.protocols.datasheet.juries.words import render_jury_markdown
+from umpirical.protocols.datasheet.record import parse_datasheet
+from umpirical.stats.juries import NO_VOTE
+from umpirical.study.file import read_study
+from umpirical.study.prepare import prepare_run
+
+JUDGES = ("careful", "surface-swayed", "short-sighted", "coin", "mumbling")
+
+STUDY = """\
+study: jurors
+judges:
+{judges}
+design: {{size: screen}}
+"""
+
+
+def write_study(folder: Path, judges=JUDGES, seed: int = 1) -> Path:
+    folder.mkdir(exist_ok=True)
+    lines = [f"  - {{name: {name}, model: {{adapter: simulated, name: {name}}}}}" for name in judges]
+    text = STUDY.format(judges="\n".join(lines)) + f"seed: {seed}\n"
+    (folder / "umpirical.yaml").write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> dict[str, Path]:
+    study = write_study(tmp_path_factory.mktemp("jurors"))
+    return {report.judge: report.folder for report in umpirical.run(study, progress=False)}
+
+
+@pytest.fixture(scope="module")
+def shared(runs):
+    return read_members(list(runs.values()))
+
+
+def test_a_jury_has_a_datasheet_of_its_own(runs, tmp_path):
+    found = seat_jury(list(runs.values()), tmp_path)
+    sheet = parse_datasheet(found.documents.json.read_text())
+    assert sheet == found.datasheet
+    assert sheet.judge.model == "jury, majority: " + ", ".join(JUDGES)
+    assert sheet.run.trials == 336
+    assert sheet.decision.verdict in {"use", "use-with-limits", "do-not-use", "not-enough-data"}
+    assert all(name in found.documents.html.read_text() for name in JUDGES)
+    assert parse_jury(found.record.read_text()) == found.jury
+    assert render_jury_json(found.jury) == found.record.read_text()
+    assert not found.jury.learned_on
+    assert len(found.jury.reported_on) == 24
+
+
+def test_it_is_found_again_and_its_fingerprint_is_that_of_its_members_and_its_rule(runs, tmp_path):
+    one, again = (seat_jury(list(runs.values()), tmp_path / name) for name in ("one", "again"))
+    other = seat_jury(list(runs.values())[:3], tmp_path)
+    learned = seat_jury(list(runs.values()), tmp_path, rule="weighted")
+    assert one.datasheet == again.datasheet
+    assert len({each.datasheet.judge.fingerprint for each in (one, other, learned)}) == 3
+
+
+@pytest.mark.parametrize("rule", ["weighted", "dawid-skene"])
+def test_what_a_rule_has_learned_from_is_not_what_it_is_measured_on(rule, shared, runs, tmp_path):
+    found = seat_jury(list(runs.values()), tmp_path, rule=rule)
+    assert not set(found.jury.learned_on) & set(found.jury.reported_on)
+    assert set(found.datasheet.run.tasks) == set(found.jury.reported_on)
+    seated = seat(shared, rule, choose=False, budget=None)
+    hidden = shared.numbers_of(seated.reported_on)
+    scrambled = replace(
+        shared.ballots, truth=np.where(np.isin(shared.ballots.clusters, hidden), 0, shared.ballots.truth)
+    )
+    assert np.array_equal(seat(replace(shared, ballots=scrambled), rule, choose=False, budget=None).how.support,
+                          seated.how.support)  # fmt: skip
+
+
+def test_a_choice_does_not_depend_on_what_it_is_reported_on(shared):
+    seated = seat(shared, None, choose=True, budget=None)
+    hidden = np.isin(shared.ballots.clusters, shared.numbers_of(seated.reported_on))
+    votes = np.where(hidden[:, None], NO_VOTE, shared.ballots.votes)
+    blind = seat(replace(shared, ballots=replace(shared.ballots, votes=votes)), None, choose=True, budget=None)
+    assert (blind.judges, blind.rule) == (seated.judges, seated.rule)
+
+
+def test_a_chosen_jury_is_of_three_or_more_and_says_from_whom(runs, tmp_path):
+    found = seat_jury(list(runs.values()), tmp_path, choose=True).jury
+    assert len(found.members) >= 3
+    assert found.chosen_from == list(JUDGES)
+    assert found.looked_best_at > 0.9
+    assert "careful" in {member.name for member in found.members}
+    assert found.best_judge == "careful"
+
+
+def test_one_good_judge_among_four_bad_ones_is_better_alone(runs, tmp_path):
+    found = seat_jury(list(runs.values()), tmp_path).jury
+    assert found.gain.interval.high < 0
+    assert any("the jury is worse" in finding for finding in found.findings)
+
+
+def test_unreadable_answers_are_no_votes_and_make_no_verdict(runs, shared, tmp_path):
+    """A jury of judges that mumble must not turn what cannot be read into ties."""
+    found = seat_jury(list(runs.values()), tmp_path).jury
+    mumbling = next(member for member in found.members if member.name == "mumbling")
+    assert mumbling.without_verdict > 10
+    silent = replace(shared.ballots, votes=np.full_like(shared.ballots.votes, NO_VOTE))
+    seated = seat(replace(shared, ballots=silent), "majority", choose=False, budget=None)
+    assert (seated.verdicts(silent) == NO_VOTE).all()
+
+
+def test_a_jury_without_a_quorum_is_counted_as_unparsed(runs, tmp_path, monkeypatch):
+    from umpirical.protocols.datasheet.juries import jury
+
+    def silenced(paths):
+        found = read_members(paths)
+        votes = found.ballots.votes.copy()
+        votes[: len(votes) // 2] = NO_VOTE
+        return replace(found, ballots=replace(found.ballots, votes=votes))
+
+    monkeypatch.setattr(jury, "read_members", silenced)
+    found = seat_jury(list(runs.values()), tmp_path)
+    assert found.jury.without_verdict == sum(row.unparsed for row in found.datasheet.audit) >= 168
+    assert found.datasheet.decision.verdict == "do-not-use"
+
+
+def test_fewer_than_three_are_no_jury_and_a_run_has_one_vote(runs, tmp_path):
+    careful, swayed, *_ = runs.values()
+    with pytest.raises(UsageError, match="three judges or more"):
+        seat_jury([careful, swayed], tmp_path)
+    with pytest.raises(UsageError, match="named twice"):
+        seat_jury([careful, swayed, careful.parent / "." / careful.name], tmp_path)
+
+
+def test_other_stimuli_are_refused(runs, tmp_path):
+    [other] = umpirical.run(write_study(tmp_path / "other", ["coin"], seed=2), progress=False)
+    with pytest.raises(UsageError, match="different stimuli"):
+        seat_jury([*list(runs.values())[:2], other.folder], tmp_path)
+
+
+def test_a_run_that_is_not_complete_is_refused(tmp_path):
+    study = read_study(write_study(tmp_path / "open", ["careful", "coin", "mumbling"]))
+    opened = [prepare_run(study, judge).folder for judge in study.spec.judges]
+    with pytest.raises(UsageError, match="is not complete: 336 calls are missing"):
+        seat_jury(opened, tmp_path)
+
+
+def test_a_changed_response_is_refused(runs, tmp_path):
+    study = shutil.copytree(runs["careful"].parents[1], tmp_path / "changed")
+    copies = [study / "runs" / run.name for run in runs.values()]
+    shard = next(copies[1].glob("responses/*.parquet"))
+    damaged = bytearray(shard.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    shard.write_bytes(bytes(damaged))
+    with pytest.raises(StoreError):
+        seat_jury(copies, tmp_path)
+
+
+def test_a_budget_needs_prices_and_a_choice(runs, tmp_path):
+    everybody = list(runs.values())
+    with pytest.raises(UsageError, match="is for choosing"):
+        seat_jury(everybody, tmp_path, budget=Decimal(1))
+    with pytest.raises(UsageError, match="is not known"):
+        seat_jury(everybody, tmp_path, budget=Decimal(1), choose=True)
+    with pytest.raises(UsageError, match="no rule 'median'"):
+        seat_jury(everybody, tmp_path, rule="median")
+
+
+def test_the_card_is_inert(runs, tmp_path):
+    found = seat_jury(list(runs.values()), tmp_path).jury
+    hostile = found.model_copy(update={"name": "<script>alert(1)</script> | # x"})
+    assert "<script>" not in render_jury_markdown(hostile)
+
+
+def test_the_command_exits_with_the_decision_on_the_jury(runs, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    study = next(iter(runs.values())).parents[1]
+    with pytest.raises(SystemExit) as stop:
+        main(["jury", str(study), "--choose"])
+    said = capsys.readouterr().out
+    assert stop.value.code in {0, 3, 4}
+    assert "were chosen among 5 on 12 families" in said
+    assert len(list(tmp_path.glob("juries/*/datasheet.html"))) == 1
+    with pytest.raises(SystemExit):
+        main(["jury", str(study), "--json"])
+    assert json.loads(capsys.readouterr().out)["format"] == "judge-jury/1"
+
+
+def test_the_python_api_gives_the_same(runs, tmp_path):
+    report = umpirical.jury(runs.values(), folder=tmp_path)
+    assert report.jury == seat_jury(list(runs.values()), tmp_path).jury
+    assert report.findings[0].startswith("5 judges by majority are right in")
+    assert report.measure("dark-current").result.denominator > 0
+    assert report.decision
+    with pytest.raises(UsageError, match="budget is 'much'"):
+        umpirical.jury(runs.values(), choose=True, budget="much", folder=tmp_path)
