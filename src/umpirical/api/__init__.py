@@ -5,6 +5,10 @@ Answers are kept in `folder`: after an interruption or a crash, the same call re
 """
 
 from umpirical.api.functions import (
+    claim,
+    claim_async,
+    correct,
+    correct_async,
     datasheet,
     datasheet_async,
     load,
@@ -23,6 +27,10 @@ from umpirical.api.results import Measures, Report
 __all__ = [
     "Measures",
     "Report",
+    "claim",
+    "claim_async",
+    "correct",
+    "correct_async",
     "datasheet",
     "datasheet_async",
     "load",
