@@ -19,6 +19,9 @@ __all__ = ["ALPHA", "Found", "by_bounds", "by_error_rates", "by_label", "by_rand
 
 FEWEST_LABELS, ENOUGH_LABELS = 20, 200
 FEWEST_CLUSTERS, ENOUGH_CLUSTERS = 10, 30
+FEW_EVENTS = 10
+"""Labels of the rarer side below which the estimate is biased: by a third of its standard error at four of 200."""
+
 LEAST_SEPARATION = 0.3
 """Youden's index below which nothing is divided by it: an error of the index moves the result several times as far."""
 
@@ -99,6 +102,10 @@ def _label_warnings(labelled: Scores, others: Scores, tuning: float) -> list[str
     warnings = []
     if len(labelled) < ENOUGH_LABELS:
         warnings.append(f"{len(labelled)} labels: below {ENOUGH_LABELS}, intervals may cover less than 95 %.")
+    if (rare := min(labelled.labels.sum(), (1 - labelled.labels).sum())) < FEW_EVENTS:
+        warnings.append(
+            f"One side has {numbers.count(float(rare))} of the labels: below {FEW_EVENTS}, the estimate leans away from it."
+        )
     if labelled.clusters is not None and (clusters := _clusters(labelled)) < ENOUGH_CLUSTERS:
         warnings.append(
             f"Labels from {clusters} clusters: below {ENOUGH_CLUSTERS}, intervals may cover less than 95 %."

@@ -102,7 +102,7 @@ def _tuning(y: Floats, f: Floats, u: Floats) -> float:
     spread = float(np.concatenate([f, u]).var(ddof=1)) if len(u) else 0.0
     if spread <= 0 or len(y) < 2:
         return 0.0
-    return float(np.clip(np.cov(y, f)[0, 1] / ((1 + len(y) / len(u)) * spread), 0, 1))
+    return float(np.clip(np.cov(y, f, ddof=0)[0, 1] / ((1 + len(y) / len(u)) * spread), 0, 1))
 
 
 def _centred(scores: Floats) -> Floats:

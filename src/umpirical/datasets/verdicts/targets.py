@@ -92,8 +92,9 @@ def read_target(path: Path, spec: TargetSpec) -> TargetFile:
     A verdict that cannot be read is counted as such. A label that is not on the scale is an error, with its place: a
     label is a person's word, and dropping some of them would choose among the labels.
     """
+    form = _format(path)
     before = _sha256(path)
-    rows = list(table_rows(path, _format(path)))
+    rows = list(table_rows(path, form))
     if not rows:
         raise ConfigError("no rows", where=path.name, fix="is it the right file?")
     known = list(dict.fromkeys(column for row in rows for column in row.values))
