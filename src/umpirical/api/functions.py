@@ -284,8 +284,7 @@ def correct(  # noqa: PLR0913  # each by its name
     """
     from umpirical.claims.correction import Asked, correct_file
 
-    known = None if record is None else Path(record)
-    asked = Asked(estimate, dict(columns or {}), scale, labels, known, sensitivity, specificity, step)
+    asked = Asked(estimate, dict(columns or {}), scale, labels, record, sensitivity, specificity, step)
     return correct_file(Path(file), asked)
 
 
@@ -296,8 +295,9 @@ def claim(result: "Correction | str | Path", *, datasheet: str | Path) -> "Claim
     whose responses the record is held, or the JSON of the record alone. The claim has sentences, assumptions, digests.
     """
     from umpirical.claims.documents import read_correction
+    from umpirical.claims.judge_records import read_judge
     from umpirical.claims.record import Correction
-    from umpirical.claims.statement import make_claim, read_judge
+    from umpirical.claims.statement import make_claim
 
     correction = result if isinstance(result, Correction) else read_correction(Path(result))
     return make_claim(correction, read_judge(datasheet))

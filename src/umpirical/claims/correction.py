@@ -11,6 +11,7 @@ from scipy.special import chdtrc
 from umpirical.claims import assumptions
 from umpirical.claims.documents import sha256
 from umpirical.claims.error_rates import KnownRates, PairLimits, counted_rates, pair_limits, recorded_rates
+from umpirical.claims.judge_records import find_record
 from umpirical.claims.methods import ALPHA, LINEAR, Found, by_bounds, by_error_rates, by_label, by_random_labels
 from umpirical.claims.record import (
     BoundsRecord,
@@ -27,7 +28,7 @@ from umpirical.datasets.verdicts.scales import parse_scale
 from umpirical.datasets.verdicts.targets import ESTIMANDS, Estimand, TargetFile, TargetSpec, read_target
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Estimate, Interval, Undefined
-from umpirical.protocols.records import ReadRecord, read_record
+from umpirical.protocols.records import ReadRecord
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, UndefinedRecord, result_record
 from umpirical.stats.clusters import cluster_wilson
@@ -50,7 +51,7 @@ class Asked:
     scale: str = ""
     """The ends of the scale of a mean score, such as 1..5."""
     labels: LabelSample = "random"
-    record: Path | None = None
+    record: str | Path | None = None
     sensitivity: str = ""
     specificity: str = ""
     step: float = 1.0
@@ -62,7 +63,7 @@ def correct_file(file: Path, asked: Asked) -> Correction:
         raise UsageError(f"no estimate {asked.estimate!r}", fix=f"one of {', '.join(ESTIMANDS)}")
     low, high = _ends(asked)
     target = read_target(file, TargetSpec(asked.estimate, asked.columns, low, high))
-    record = None if asked.record is None else read_record(asked.record)
+    record = None if asked.record is None else find_record(asked.record)
     match = None if record is None else MatchRecord(name=record.file.name, sha256=sha256(record.text))
     settings = SettingsRecord(
         estimate=asked.estimate,

@@ -9,7 +9,7 @@ from umpirical.claims.record import ErrorRateRecord, Method
 from umpirical.claims.samples import Sample, Scores
 from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.reports import numbers
-from umpirical.stats.exact import exact_high, exact_low
+from umpirical.stats.exact import exact_high, exact_low, few_clusters
 from umpirical.stats.misclassification import Corrected, Counted, confusion_inverse, rogan_gladen, separation
 from umpirical.stats.partial_bounds import score_bounds
 from umpirical.stats.prediction_powered import powered_mean, selection_p
@@ -18,7 +18,7 @@ from umpirical.stats.wilson import Bounds
 __all__ = ["ALPHA", "Found", "by_bounds", "by_error_rates", "by_label", "by_random_labels"]
 
 FEWEST_LABELS, ENOUGH_LABELS = 20, 200
-FEWEST_CLUSTERS, ENOUGH_CLUSTERS = 10, 30
+FEWEST_CLUSTERS = 10
 FEW_EVENTS = 10
 """Labels of the rarer side below which the estimate is biased: by a third of its standard error at four of 200."""
 
@@ -102,14 +102,9 @@ def _label_warnings(labelled: Scores, others: Scores, tuning: float) -> list[str
     warnings = []
     if len(labelled) < ENOUGH_LABELS:
         warnings.append(f"{len(labelled)} labels: below {ENOUGH_LABELS}, intervals may cover less than 95 %.")
-    if (rare := min(labelled.labels.sum(), (1 - labelled.labels).sum())) < FEW_EVENTS:
-        warnings.append(
-            f"One side has {numbers.count(float(rare))} of the labels: below {FEW_EVENTS}, the estimate leans away from it."
-        )
-    if labelled.clusters is not None and (clusters := _clusters(labelled)) < ENOUGH_CLUSTERS:
-        warnings.append(
-            f"Labels from {clusters} clusters: below {ENOUGH_CLUSTERS}, intervals may cover less than 95 %."
-        )
+    if (rare := float(min(labelled.labels.sum(), (1 - labelled.labels).sum()))) < FEW_EVENTS:
+        side = f"One side has {numbers.count(rare)} of the labels"
+        warnings.append(f"{side}: below {FEW_EVENTS}, the estimate leans away from it.")
     if not len(others):
         warnings.append("Every row has a label: this is the mean of the labels, and the judge adds nothing.")
     elif tuning == 0:
@@ -183,8 +178,11 @@ def by_error_rates(sample: Sample, rates: KnownRates) -> Found:
 
 def by_bounds(sample: Sample, limits: PairLimits) -> Found:
     """Partial identification: all win rates that the verdicts and the limits of a datasheet allow."""
-    alpha = ALPHA / 2 / 6
-    shares = [sample.answered.share(sample.answered.judged == kind) for kind in (1.0, 0.5, 0.0)]
+    alpha, answered = ALPHA / 2 / 6, sample.answered
+    shares = [answered.share(answered.judged == kind) for kind in (1.0, 0.5, 0.0)]
+    if answered.clusters is not None:
+        less = few_clusters(_clusters(answered), alpha)
+        shares = [Counted(share.hits * less, share.units * less) for share in shares]
     ends = [(exact_low(*share, alpha), exact_high(*share, alpha)) for share in shares]
     bounds = score_bounds(ends, limits.limits, (1.0, 0.5, 0.0), missing=sample.missing)
     if bounds is None:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from umpirical.claims.correction import correct_target
 from umpirical.claims.documents import claim_text, read_claim, sha256
+from umpirical.claims.judge_records import read_judge
 from umpirical.claims.record import Claim, render_correction_json
-from umpirical.claims.statement import judge_summary, read_judge, statement
+from umpirical.claims.statement import judge_summary, statement
 from umpirical.datasets.verdicts.targets import TargetSpec, read_target
 from umpirical.domain.errors import StoreError, UmpiricalError
 from umpirical.protocols.records import ReadRecord, read_record

@@ -11,7 +11,12 @@ __all__ = ["command"]
 
 @click.command("claim")
 @click.argument("result", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--datasheet", required=True, metavar="RUN", help="The judge's run, or the JSON of its record alone.")
+@click.option(
+    "--datasheet",
+    required=True,
+    metavar="RUN",
+    help="The judge's run, by folder or name, or the JSON of its record alone.",
+)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: RESULT's.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
 def command(result: Path, datasheet: str, out: Path | None, as_json: bool) -> int:  # noqa: FBT001
@@ -21,8 +26,9 @@ def command(result: Path, datasheet: str, out: Path | None, as_json: bool) -> in
     by itself is taken as published, and the claim says so. `umpirical verify CLAIM.json` checks the claim later on.
     """
     from umpirical.claims.documents import read_correction, write_claim
+    from umpirical.claims.judge_records import read_judge
     from umpirical.claims.record import render_claim_json
-    from umpirical.claims.statement import make_claim, read_judge
+    from umpirical.claims.statement import make_claim
 
     claim = make_claim(read_correction(result), read_judge(datasheet))
     stem = result.name.removesuffix(".json").removesuffix(".corrected")

@@ -38,8 +38,8 @@ def _column_options(command: click.decorators.FC) -> click.decorators.FC:
 )
 @click.option(
     "--record",
-    type=click.Path(path_type=Path, exists=True),
-    help="Without labels: the judge's datasheet (win rates) or stress report (pass rates), or its run's folder.",
+    metavar="RUN",
+    help="Without labels: the judge's datasheet (win rates) or stress report (pass rates), or its run.",
 )
 @click.option("--sensitivity", default="", metavar="K/N", help="Without labels: passing rows that it passes, 45/50.")
 @click.option("--specificity", default="", metavar="K/N", help="Without labels: failing rows that it fails, 90/100.")
@@ -51,7 +51,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     estimate: str,
     scale: str,
     labels: str,
-    record: Path | None,
+    record: str | None,
     sensitivity: str,
     specificity: str,
     step: float,
