@@ -5,6 +5,10 @@ Answers are kept in `folder`: after an interruption or a crash, the same call re
 """
 
 from umpirical.api.functions import (
+    claim,
+    claim_async,
+    correct,
+    correct_async,
     datasheet,
     datasheet_async,
     jury,
@@ -26,6 +30,10 @@ __all__ = [
     "JuryReport",
     "Measures",
     "Report",
+    "claim",
+    "claim_async",
+    "correct",
+    "correct_async",
     "datasheet",
     "datasheet_async",
     "jury",

@@ -1,7 +1,6 @@
 """The functions of the Python API."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,9 +9,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from pydantic import ValidationError
-
-from umpirical.api.counts import first_problem, measure_counts
+from umpirical.api.counts import measure_counts
 from umpirical.api.results import JuryReport, Measures, Report
 from umpirical.api.studies import JudgeEntry, Scale, datasheet_study, stress_study
 from umpirical.domain.errors import SpendRefused, UmpiricalError, UsageError
@@ -22,7 +19,7 @@ from umpirical.measures.catalogue import measure_all
 from umpirical.models.money import Ledger, booked_line
 from umpirical.models.prices import TokenPrices
 from umpirical.progress import tell, watch_run
-from umpirical.protocols.catalogue import PROTOCOLS
+from umpirical.protocols.records import read_record
 from umpirical.protocols.study import Study
 from umpirical.reports.record import Record, measure_record
 from umpirical.runs.executor import LOCAL, Unwatched
@@ -36,10 +33,16 @@ from umpirical.study.trust import agree_if
 
 if TYPE_CHECKING:
     from umpirical.api.verdicts import MeasuredVerdicts
+    from umpirical.claims.record import Claim, Correction, LabelSample
+    from umpirical.datasets.verdicts.targets import Estimand
     from umpirical.protocols.datasheet.record import Datasheet
     from umpirical.protocols.stress.record import StressReport
 
 __all__ = [
+    "claim",
+    "claim_async",
+    "correct",
+    "correct_async",
     "datasheet",
     "datasheet_async",
     "jury",
@@ -210,26 +213,9 @@ def run(  # noqa: PLR0913  # each by its name
 
 def load(path: str | Path) -> Report[Record]:
     """Reads a stored record. Makes no calls. `path` is a JSON file, or the folder of a measured run."""
-    place = Path(path)
-    names = [f"{protocol.name}.json" for protocol in PROTOCOLS]
-    file = next((place / name for name in names if (place / name).is_file()), place)
-    if not file.is_file():
-        raise UsageError(f"{path} holds no record", fix=f"name a file such as {names[0]}, or the folder of a run")
-    try:
-        text = file.read_text(encoding="utf-8")
-        form = json.loads(text).get("format")
-    except (ValueError, AttributeError):
-        raise UsageError(f"{file} is not a record", fix="name a JSON file that Umpirical wrote") from None
-    for protocol in PROTOCOLS:
-        if protocol.record.model_fields["format"].default == form:
-            try:
-                record = protocol.parse(text)
-            except ValidationError as error:
-                raise UsageError(
-                    f"{file} is not whole: {first_problem(error)}", fix="restore it, or measure again"
-                ) from None
-            return Report(protocol, record, file.parent if (file.parent / "run.json").is_file() else None)
-    raise UsageError(f"{file} is a record of format {form!r}, which is not known here", fix="is its plugin installed?")
+    found = read_record(Path(path))
+    folder = found.file.parent
+    return Report(found.protocol, found.record, folder if (folder / "run.json").is_file() else None)
 
 
 def measure(
@@ -299,6 +285,50 @@ def jury(
     return JuryReport(DATASHEET, seated.datasheet, seated.documents.json.parent, seated.jury)
 
 
+def correct(  # noqa: PLR0913  # each by its name
+    file: str | Path,
+    *,
+    estimate: "Estimand",
+    columns: Mapping[str, str] | None = None,
+    scale: str = "",
+    labels: "LabelSample" = "random",
+    record: str | Path | None = None,
+    sensitivity: str = "",
+    specificity: str = "",
+    step: float = 1.0,
+) -> "Correction":
+    """Corrects a win rate, a pass rate or a mean score for the errors of the judge that it rests on. Makes no calls.
+
+    `file` is a CSV, JSON Lines or Parquet table of verdicts. `estimate` is win-rate, pass-rate or mean-score; a mean
+    score needs the ends of its `scale`, such as "1..5". `columns` are those of the table by role: verdict, label, item,
+    cluster, system. `labels` says how the labelled rows were chosen: "random", for PPI++, or "by-label", for Rogan and
+    Gladen's estimator. Where there are no labels, `record` is the judge's datasheet, for bounds of a win rate, or its
+    stress report, for a pass rate; or `sensitivity` and `specificity` are counts such as "45/50". `step` is the least
+    difference that counts, in requirements, for bounds.
+
+    The result has a record for each system, what is assumed, and undefined estimates with their reason.
+    """
+    from umpirical.claims.correction import Asked, correct_file
+
+    asked = Asked(estimate, dict(columns or {}), scale, labels, record, sensitivity, specificity, step)
+    return correct_file(Path(file), asked)
+
+
+def claim(result: "Correction | str | Path", *, datasheet: str | Path) -> "Claim":
+    """Joins a corrected estimate and the datasheet of its judge into one statement to publish. Makes no calls.
+
+    `result` is what `correct` returned, or the JSON that `umpirical correct` wrote. `datasheet` is the judge's run, to
+    whose responses the record is held, or the JSON of the record alone. The claim has sentences, assumptions, digests.
+    """
+    from umpirical.claims.documents import read_correction
+    from umpirical.claims.judge_records import read_judge
+    from umpirical.claims.record import Correction
+    from umpirical.claims.statement import make_claim
+
+    correction = result if isinstance(result, Correction) else read_correction(Path(result))
+    return make_claim(correction, read_judge(datasheet))
+
+
 def _twin(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
     """The same function in a thread, so that the event loop is not blocked. If cancelled, answers so far are kept."""
 
@@ -331,6 +361,8 @@ run_async = _twin(run)
 load_async = _twin(load)
 measure_async = _twin(measure)
 measure_verdicts_async = _twin(measure_verdicts)
+correct_async = _twin(correct)
+claim_async = _twin(claim)
 
 
 @dataclass(frozen=True, slots=True)

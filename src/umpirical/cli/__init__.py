@@ -24,6 +24,8 @@ COMMANDS = {
     "measure": "Measure verdicts that a judge gave in the past, from a file. Makes no calls.",
     "readouts": "Read a run in other ways: log-probabilities, both orders. Makes no calls, recommends one.",
     "jury": "Make one judge of several that were measured, and measure it. Makes no calls.",
+    "correct": "Correct a win rate, pass rate or mean score for its judge's errors. Makes no calls.",
+    "claim": "Join a corrected estimate and the judge's datasheet into one statement to publish.",
     "export": "Write a run for another tool: a log for `inspect view`. Makes no calls.",
     "runs": "List the runs of a study.",
     "verify": "Hold a run to its digests, and a published datasheet to its responses. Makes no calls.",

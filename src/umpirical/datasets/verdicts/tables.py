@@ -1,6 +1,6 @@
 """A table of verdicts: CSV, JSON Lines or Parquet, with columns that a person names, or that are guessed by name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from umpirical.datasets.readers import Row, missing_column
@@ -12,7 +12,7 @@ from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.trials import Order
 
-__all__ = ["NAMES", "read_rows", "read_table"]
+__all__ = ["NAMES", "chosen_columns", "read_rows", "read_table"]
 
 NAMES = {
     "verdict": ("verdict", "winner", "decision", "choice", "judgment", "judgement", "grade", "score", "rating"),
@@ -35,7 +35,7 @@ def read_table(path: Path, asking: Asking, form: str) -> VerdictFile:
 def read_rows(rows: Sequence[Row], asking: Asking, name: str) -> VerdictFile:
     """Returns the verdicts in the rows of a table."""
     known = list(dict.fromkeys(column for row in rows for column in row.values))
-    columns = _columns(asking, known, name)
+    columns = chosen_columns(asking.columns, known, NAMES, required=("verdict", "item"), name=name)
     kind: JudgeKind = asking.kind or ("compare" if "order" in columns else "grade")
     orders = _orders(rows, columns, name) if kind == "compare" else {}
     verdicts = [_verdict(row, columns, kind, orders) for row in rows]
@@ -62,17 +62,24 @@ def _verdict(row: Row, columns: dict[str, str], kind: JudgeKind, orders: dict[st
     )
 
 
-def _columns(asking: Asking, known: Sequence[str], name: str) -> dict[str, str]:
+def chosen_columns(
+    said: Mapping[str, str],
+    known: Sequence[str],
+    names: Mapping[str, Sequence[str]],
+    *,
+    required: Sequence[str],
+    name: str,
+) -> dict[str, str]:
     """Returns the column of each role. A person's word is not questioned, and a guess takes no column twice."""
-    for column in asking.columns.values():
+    for column in said.values():
         if column not in known:
             raise missing_column(column, known, where=name)
-    columns, folded = dict(asking.columns), {column.strip().casefold(): column for column in reversed(known)}
-    for role, names in NAMES.items():
-        free = (folded[each] for each in names if each in folded and folded[each] not in columns.values())
+    columns, folded = dict(said), {column.strip().casefold(): column for column in reversed(known)}
+    for role, likely in names.items():
+        free = (folded[each] for each in likely if each in folded and folded[each] not in columns.values())
         if role not in columns and (found := next(free, None)) is not None:
             columns[role] = found
-    for role in ("verdict", "item"):
+    for role in required:
         if role not in columns:
             listed = ", ".join(known[:30])
             raise UsageError(f"{name}: no column is called like a {role}; there are: {listed}", fix=f"--{role} COLUMN")

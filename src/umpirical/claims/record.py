@@ -1,0 +1,159 @@
+"""The corrected estimate, `corrected-estimate/1`, and the claim that joins it with a datasheet, `judge-claim/1`."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from umpirical.datasets.verdicts.targets import Estimand
+from umpirical.reports.decisions import Decision
+from umpirical.reports.record import EstimateRecord, MeasureRecord, ResultRecord, Strict, UndefinedRecord
+
+__all__ = [
+    "BoundsRecord",
+    "Claim",
+    "CorrectedRecord",
+    "Correction",
+    "ErrorRateRecord",
+    "JudgeSummary",
+    "LabelSample",
+    "MatchRecord",
+    "Method",
+    "SettingsRecord",
+    "SourceRecord",
+    "SystemRecord",
+    "render_claim_json",
+    "render_correction_json",
+]
+
+LabelSample = Literal["random", "by-label"]
+"""How the labelled rows were chosen: at random from all rows, or so many of each label."""
+
+Method = Literal["labels", "rogan-gladen", "confusion", "bounds"]
+
+
+class SourceRecord(Strict):
+    """The file that the verdicts are in."""
+
+    name: str
+    sha256: str
+    rows: int
+    columns: dict[str, str] = Field(description="The column of each role.")
+
+
+class MatchRecord(Strict):
+    """A file that something rests on, by its content."""
+
+    name: str
+    sha256: str
+
+
+class SettingsRecord(Strict):
+    """What a person has said, so that everything can be computed again."""
+
+    estimate: Estimand
+    low: float = Field(default=0.0, description="Least value of the scale.")
+    high: float = Field(default=1.0, description="Greatest value of the scale.")
+    labels: LabelSample = "random"
+    step: float = Field(default=1.0, description="The least difference that counts, in requirements; for bounds.")
+    sensitivity: str = Field(default="", description="Hits and units, such as 45/50; empty if not given.")
+    specificity: str = ""
+    record: MatchRecord | None = Field(default=None, description="The judge's record that error rates are taken from.")
+
+
+class ErrorRateRecord(Strict):
+    """How often the judge is right or wrong about one kind of row, as it was measured elsewhere or on the labels."""
+
+    name: str
+    value: float
+    numerator: float
+    denominator: float
+    units: float = Field(description="Independent units that are worth as much.")
+    limit: float | None = Field(default=None, description="For bounds: the one-sided limit that was used.")
+    origin: str
+
+
+class BoundsRecord(Strict):
+    """What a value can be. There is no estimate: nothing between the bounds can be ruled out."""
+
+    kind: Literal["bounds"] = "bounds"
+    low: float
+    high: float
+    level: float = 0.95
+    method: str
+    learned: bool = Field(description="False if the bounds leave nearly everything open.")
+
+
+CorrectedRecord = Annotated[EstimateRecord | BoundsRecord | UndefinedRecord, Field(discriminator="kind")]
+
+
+class SystemRecord(Strict):
+    """One system that was judged; one without a name if the file names none."""
+
+    system: str
+    rows: int
+    labels: int = Field(description="Rows with a label and a verdict.")
+    without: dict[str, int] = Field(description="Rows without a verdict, by reason. None of them is imputed.")
+    uncorrected: ResultRecord = Field(description="What the judge's verdicts alone say.")
+    corrected: CorrectedRecord = Field(
+        description="Numerator and denominator count what it rests on: labels, or verdicts where rates are transported."
+    )
+    method: Method
+    tuning: float | None = Field(default=None, description="PPI++: how far the judge is relied on, 0 to 1.")
+    separation: float | None = Field(default=None, description="How far the judge tells the truths apart; Youden's J.")
+    with_missing: tuple[float, float] | None = Field(
+        default=None, description="The interval if rows without a verdict may have any value; null if there are none."
+    )
+    error_rates: list[ErrorRateRecord] = Field(default=[])
+    warnings: list[str] = Field(default=[])
+
+
+class Correction(Strict):
+    """A downstream estimate, corrected for the errors of the judge that it rests on."""
+
+    format: Literal["corrected-estimate/1"] = "corrected-estimate/1"
+    umpirical_version: str
+    source: SourceRecord
+    settings: SettingsRecord
+    systems: list[SystemRecord]
+    systems_differ: float | None = Field(
+        default=None, description="P-value that the judge errs alike on all systems; null with fewer than two."
+    )
+    assumptions: list[str]
+
+
+class JudgeSummary(Strict):
+    """The judge, as its record has it."""
+
+    name: str
+    model: str
+    fingerprint: str
+    run: str
+    protocol: str
+    complete: bool
+    decision: Decision | None
+    policy: str
+    measures: list[MeasureRecord]
+
+
+class Claim(Strict):
+    """A corrected estimate and the datasheet of its judge, to be published together."""
+
+    format: Literal["judge-claim/1"] = "judge-claim/1"
+    umpirical_version: str
+    correction: Correction
+    correction_sha256: str = Field(description="Digest of the corrected estimate's JSON.")
+    datasheet: MatchRecord
+    held_to_responses: bool = Field(description="Whether the datasheet was held to its run's responses when joined.")
+    judge: JudgeSummary
+    sentences: list[str] = Field(description="The statement. It follows from the rest.")
+    assumptions: list[str]
+
+
+def render_correction_json(correction: Correction) -> str:
+    """Renders the record as text: the same correction gives the same bytes."""
+    return correction.model_dump_json(indent=1) + "\n"
+
+
+def render_claim_json(claim: Claim) -> str:
+    """Renders the record as text: the same claim gives the same bytes."""
+    return claim.model_dump_json(indent=1) + "\n"

@@ -1,0 +1,240 @@
+"""The rows that an estimate is about: what the judge said about each, and the label of those that have one."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from umpirical.datasets.readers import Row
+from umpirical.datasets.spec import format_by_ending
+from umpirical.datasets.values import is_missing, number_of, plain_text
+from umpirical.datasets.verdicts.documents import table_rows
+from umpirical.datasets.verdicts.tables import NAMES, chosen_columns
+from umpirical.datasets.verdicts.words import choice_of, grade_of
+from umpirical.domain.errors import ConfigError, UsageError
+from umpirical.domain.judgments import Abstained, Failed, Unparsed
+from umpirical.domain.scales import Choice
+
+__all__ = ["COLUMNS", "ESTIMANDS", "Estimand", "JudgedRow", "TargetFile", "TargetSpec", "read_target"]
+
+Estimand = Literal["win-rate", "pass-rate", "mean-score"]
+
+ESTIMANDS: dict[Estimand, str] = {
+    "win-rate": "the share of pairs won, a tie counting one half",
+    "pass-rate": "the share of rows that pass",
+    "mean-score": "the mean score on a scale of numbers",
+}
+
+COLUMNS = {
+    "verdict": NAMES["verdict"],
+    "label": NAMES["label"],
+    "item": NAMES["item"],
+    "cluster": ("cluster",),
+    "system": ("system",),
+}
+"""What columns are called, by role. Clusters and systems change what is computed, so they are guessed by one name."""
+
+MOST_SYSTEMS = 1_000
+
+WINS, LOSSES, HALVES = frozenset({"win", "won"}), frozenset({"loss", "lose", "lost", "0"}), frozenset({"0.5", ".5"})
+PASSES = frozenset({"pass", "passed", "true", "yes", "correct", "c", "1"})
+FAILS = frozenset({"fail", "false", "no", "incorrect", "i", "0"})
+UNCLEAR = frozenset({"failed", "failure"})
+"""Words for a response that does not pass, and for a call that did not work: which one is not for us to guess."""
+
+NoVerdict = Abstained | Unparsed | Failed
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSpec:
+    """What a person says about a file."""
+
+    estimand: Estimand
+    columns: Mapping[str, str]
+    """Maps a role to its column; the others are guessed by name."""
+    low: float = 0.0
+    high: float = 1.0
+    """The ends of the scale of a mean score."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRow:
+    """One row: scores lie between 0 and 1."""
+
+    score: float | None
+    """What the judge said; None if that is no verdict."""
+    label: float | None
+    """What a person said; None if nobody did."""
+    cluster: str
+    why_not: str = ""
+    """Why there is no verdict: abstained, unparsed or failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFile:
+    """Everything that a file holds."""
+
+    name: str
+    sha256: str
+    columns: dict[str, str]
+    systems: dict[str, list[JudgedRow]]
+    """The rows of each system; one without a name if there is no such column."""
+
+    @property
+    def rows(self) -> int:
+        return sum(map(len, self.systems.values()))
+
+
+def read_target(path: Path, spec: TargetSpec) -> TargetFile:
+    """Reads the rows of a table (CSV, JSON Lines, Parquet) within the limits of a file of verdicts.
+
+    A verdict that cannot be read is counted as such. A label that is not on the scale is an error, with its place: a
+    label is a person's word, and dropping some of them would choose among the labels.
+    """
+    form = _format(path)
+    before = _sha256(path)
+    rows = list(table_rows(path, form))
+    if not rows:
+        raise ConfigError("no rows", where=path.name, fix="is it the right file?")
+    known = list(dict.fromkeys(column for row in rows for column in row.values))
+    columns = chosen_columns(spec.columns, known, COLUMNS, required=("verdict",), name=path.name)
+    systems: dict[str, list[JudgedRow]] = {}
+    seen: dict[tuple[str, str], str] = {}
+    for row in rows:
+        system = _text(row, columns, "system")
+        _check_once(row, columns, system, seen)
+        systems.setdefault(system, []).append(_judged(row, columns, spec))
+    _check_systems(systems, columns, path.name)
+    if spec.estimand == "win-rate":
+        _check_numbers(rows, columns, path.name)
+    if _sha256(path) != before:
+        raise UsageError(f"{path.name} changed while it was read", fix="run the same command again")
+    return TargetFile(path.name, before, columns, systems)
+
+
+def _format(path: Path) -> str:
+    if not path.is_file():
+        raise UsageError(f"{path} is no file", fix="name a table of verdicts")
+    if (found := format_by_ending(path.name)) is None:
+        raise UsageError(f"{path.name}: the ending says no format", fix="name a .csv, .jsonl or .parquet file")
+    return found
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _text(row: Row, columns: Mapping[str, str], role: str) -> str:
+    value = row.values.get(columns[role]) if role in columns else None
+    return "" if is_missing(value) else plain_text(value)
+
+
+def _check_once(row: Row, columns: Mapping[str, str], system: str, seen: dict[tuple[str, str], str]) -> None:
+    """Raises if an item has come before: rows that repeat each other are no independent evidence."""
+    if "item" not in columns:
+        return
+    if not (item := _text(row, columns, "item")):
+        raise ConfigError("no item stands there", where=row.place, fix="fill it in, or name another column: --item")
+    if (first := seen.setdefault((system, item), row.place)) != row.place:
+        fix = "keep one row for each item; if rows only belong together, name that column as --cluster, not as --item"
+        raise ConfigError(f"item {item!r:.80} is there twice, first at {first}", where=row.place, fix=fix)
+
+
+def _check_systems(systems: Mapping[str, object], columns: Mapping[str, str], name: str) -> None:
+    if len(systems) > MOST_SYSTEMS:
+        raise UsageError(f"{name}: more than {MOST_SYSTEMS:,} systems", fix="is --system the right column?")
+    if "system" in columns and "" in systems:
+        raise UsageError(f"{name}: a row names no system", fix=f"fill in the column {columns['system']}")
+
+
+def _check_numbers(rows: list[Row], columns: Mapping[str, str], name: str) -> None:
+    """Raises for a column with both 0 and 2, which would both be read as a loss: it is a grade, or counts slots."""
+    for role in ("verdict", "label"):
+        if role in columns and {"0", "2"} <= {_text(row, columns, role).strip().removesuffix(".0") for row in rows}:
+            fix = "write win, tie and loss; for grades, use --estimate mean-score --scale 0..2"
+            raise UsageError(f"{name}, column {columns[role]}: 0 and 2 do not say which of them is a win", fix=fix)
+
+
+def _judged(row: Row, columns: Mapping[str, str], spec: TargetSpec) -> JudgedRow:
+    cluster = _text(row, columns, "cluster")
+    if "cluster" in columns and not cluster:
+        raise ConfigError("no cluster stands there", where=row.place, fix=f"fill in the column {columns['cluster']}")
+    score = _score(row.values.get(columns["verdict"]), spec, row.place)
+    label = _label(row.values.get(columns["label"]), spec, row.place) if "label" in columns else None
+    if isinstance(score, float):
+        return JudgedRow(score, label, cluster)
+    return JudgedRow(None, label, cluster, type(score).__name__.casefold())
+
+
+def _label(value: object, spec: TargetSpec, place: str) -> float | None:
+    """Returns a person's score; None where nothing stands."""
+    if is_missing(value):
+        return None
+    found = _score(value, spec, place)
+    if isinstance(found, float):
+        return found
+    scale = {
+        "win-rate": "win, tie, loss",
+        "pass-rate": "pass, fail",
+        "mean-score": f"a number from {spec.low:g} to {spec.high:g}",
+    }[spec.estimand]
+    fix = "correct it, or leave the cell empty where there is no label"
+    raise ConfigError(f"the label {plain_text(value)!r:.60} is not on the scale ({scale})", where=place, fix=fix)
+
+
+def _score(value: object, spec: TargetSpec, place: str) -> float | NoVerdict:
+    match spec.estimand:
+        case "win-rate":
+            return _win(value)
+        case "pass-rate":
+            return _pass(value, place)
+        case "mean-score":
+            return _number(value, spec)
+
+
+def _win(value: object) -> float | NoVerdict:
+    word = _word(value)
+    if word in WINS or word in LOSSES or word in HALVES:
+        return 0.5 if word in HALVES else float(word in WINS)
+    found = choice_of(word or value)
+    if isinstance(found, Choice):
+        return {Choice.SLOT_1: 1.0, Choice.SLOT_2: 0.0, Choice.TIE: 0.5}[found]
+    assert not isinstance(found, str)  # noqa: S101  # a choice or none
+    return found
+
+
+def _pass(value: object, place: str) -> float | NoVerdict:
+    word = _word(value)
+    if word in UNCLEAR:
+        fix = "write fail for a response that does not pass; leave the cell empty where the judge gave no answer"
+        raise ConfigError(f"{word!r} may be a verdict, or a call that did not work", where=place, fix=fix)
+    if word in PASSES or word in FAILS:
+        return float(word in PASSES)
+    found = grade_of(value)
+    return Unparsed(found, "neither pass nor fail") if isinstance(found, str) else _none(found)
+
+
+def _number(value: object, spec: TargetSpec) -> float | NoVerdict:
+    found = grade_of(value)
+    if not isinstance(found, str):
+        return _none(found)
+    number = number_of(found)
+    if number is None or not spec.low <= number <= spec.high:
+        return Unparsed(found[:400], "not a number on the scale")
+    return (number - spec.low) / (spec.high - spec.low)
+
+
+def _none(found: object) -> NoVerdict:
+    assert isinstance(found, Abstained | Unparsed | Failed)  # noqa: S101  # a grade is text
+    return found
+
+
+def _word(value: object) -> str:
+    """Returns a value as a word: 1.0 is 1, as programs store whole numbers beside missing ones."""
+    if is_missing(value) or not isinstance(value, bool | int | float | str):
+        return ""
+    word = plain_text(value).strip().casefold()
+    number = number_of(word)
+    return word if number is None else f"{number:g}"
