@@ -7,6 +7,8 @@ Answers are kept in `folder`: after an interruption or a crash, the same call re
 from umpirical.api.functions import (
     datasheet,
     datasheet_async,
+    gate,
+    gate_async,
     load,
     load_async,
     measure,
@@ -25,6 +27,8 @@ __all__ = [
     "Report",
     "datasheet",
     "datasheet_async",
+    "gate",
+    "gate_async",
     "load",
     "load_async",
     "measure",

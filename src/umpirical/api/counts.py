@@ -11,8 +11,9 @@ from umpirical.domain.measures import Estimate, Measure, Undefined
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec, measure_all
+from umpirical.reports.record import first_problem
 
-__all__ = ["first_problem", "measure_counts"]
+__all__ = ["measure_counts"]
 
 Found = list[tuple[MeasureSpec, Measure]]
 Key = tuple[str, str, str, str]
@@ -100,12 +101,6 @@ def _tallies(counts: Mapping[str, Any]) -> Tallies:
         return TypeAdapter(Tallies).validate_python(dict(counts))
     except ValidationError as error:
         raise UsageError(first_problem(error), fix="see umpirical.domain.tallies for what is counted") from None
-
-
-def first_problem(error: ValidationError) -> str:
-    """Returns the first problem, and where it is."""
-    first = error.errors()[0]
-    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg'].removeprefix('Value error, ')}"
 
 
 def _refuse_unknown(given: Iterable[str], known: Collection[str], where: str) -> None:

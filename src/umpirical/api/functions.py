@@ -1,7 +1,6 @@
 """The functions of the Python API."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,9 +9,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from pydantic import ValidationError
-
-from umpirical.api.counts import first_problem, measure_counts
+from umpirical.api.counts import measure_counts
 from umpirical.api.results import Measures, Report
 from umpirical.api.studies import JudgeEntry, Scale, datasheet_study, stress_study
 from umpirical.domain.errors import SpendRefused, UmpiricalError, UsageError
@@ -22,14 +19,17 @@ from umpirical.measures.catalogue import measure_all
 from umpirical.models.money import Ledger, booked_line
 from umpirical.models.prices import TokenPrices
 from umpirical.progress import tell, watch_run
-from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.protocols.study import Study
+from umpirical.reports.gate import GateDecision
 from umpirical.reports.record import Record, measure_record
+from umpirical.reports.regressions import MARGIN
 from umpirical.runs.executor import LOCAL, Unwatched
 from umpirical.runs.loop import STOPPER, Stopper
 from umpirical.study.estimate import PlanEstimate
 from umpirical.study.file import load_study
+from umpirical.study.gate import gate_run
 from umpirical.study.preflight import Preflight, PreflightPlan
+from umpirical.study.records import stored_record
 from umpirical.study.run import Asking, Watch, measure_judges
 from umpirical.study.spending import enough
 from umpirical.study.trust import agree_if
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 __all__ = [
     "datasheet",
     "datasheet_async",
+    "gate",
+    "gate_async",
     "load",
     "load_async",
     "measure",
@@ -208,26 +210,27 @@ def run(  # noqa: PLR0913  # each by its name
 
 def load(path: str | Path) -> Report[Record]:
     """Reads a stored record. Makes no calls. `path` is a JSON file, or the folder of a measured run."""
-    place = Path(path)
-    names = [f"{protocol.name}.json" for protocol in PROTOCOLS]
-    file = next((place / name for name in names if (place / name).is_file()), place)
-    if not file.is_file():
-        raise UsageError(f"{path} holds no record", fix=f"name a file such as {names[0]}, or the folder of a run")
-    try:
-        text = file.read_text(encoding="utf-8")
-        form = json.loads(text).get("format")
-    except (ValueError, AttributeError):
-        raise UsageError(f"{file} is not a record", fix="name a JSON file that Umpirical wrote") from None
-    for protocol in PROTOCOLS:
-        if protocol.record.model_fields["format"].default == form:
-            try:
-                record = protocol.parse(text)
-            except ValidationError as error:
-                raise UsageError(
-                    f"{file} is not whole: {first_problem(error)}", fix="restore it, or measure again"
-                ) from None
-            return Report(protocol, record, file.parent if (file.parent / "run.json").is_file() else None)
-    raise UsageError(f"{file} is a record of format {form!r}, which is not known here", fix="is its plugin installed?")
+    stored = stored_record(Path(path))
+    return Report(stored.protocol, stored.record, stored.folder)
+
+
+def gate(
+    run: str | Path,
+    *,
+    policy: str | Mapping[str, Any] = "",
+    baseline: str | Path | None = None,
+    margin: float = MARGIN,
+) -> GateDecision:
+    """Holds a measured judge to a policy, and to an earlier run of it, as `umpirical gate` does. Makes no calls.
+
+    `run` is the folder of a run, the name of a run or a judge, a study's folder with one run, or a JSON file with
+    a record. The responses of a run are read again. `policy` is a shipped one by its name, a .yaml file, or
+    a mapping with the keys of such a file; by default, the one that the run was made for. `baseline` is an earlier run
+    or record on the same stimuli: a measure that the policy limits, and that is shown to be worse by more than
+    `margin`, is a regression. The decision has a `verdict`, an `exit_code`, every limit with its `effect`, and the rows
+    of the baseline.
+    """
+    return gate_run(run, policy=policy, baseline=baseline, margin=margin)
 
 
 def measure(
@@ -302,6 +305,7 @@ datasheet_async = _twin(datasheet)
 stress_async = _twin(stress)
 run_async = _twin(run)
 load_async = _twin(load)
+gate_async = _twin(gate)
 measure_async = _twin(measure)
 measure_verdicts_async = _twin(measure_verdicts)
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from umpirical.api.counts import first_problem
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale, JudgeKind
@@ -20,6 +19,7 @@ from umpirical.judges.adapters.promptfoo import describe_promptfoo
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
 from umpirical.protocols.study import STUDY_FILE, Study
+from umpirical.reports.record import first_problem
 from umpirical.store.files import write_text
 from umpirical.store.yaml_files import load_yaml
 from umpirical.study.file import parse_study_data
