@@ -5,7 +5,7 @@ a **regression** against the baseline; **not enough data**; **use with limits**;
 answer is in it: only names, numbers and the policy's words, so it can be shown to whoever sees the pipeline.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from pydantic import Field
@@ -13,7 +13,8 @@ from pydantic import Field
 from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
 from umpirical.reports.decisions import EXIT_CODES, TITLES, Decision
-from umpirical.reports.record import LimitRecord, LimitVerdict, Strict
+from umpirical.reports.limits import settling
+from umpirical.reports.record import ConditionRecord, LimitRecord, LimitVerdict, Strict
 from umpirical.reports.regressions import RegressionRow
 
 __all__ = [
@@ -56,7 +57,9 @@ class HeldLimit(Strict):
     effect: Effect
     worse: Literal["higher", "lower"] | None = Field(description="Which direction is bad news; null if both are.")
     why: str
-    more_needed: int | None = Field(default=None, description="Units that would settle it, besides those there are.")
+    more_needed: int | None = Field(
+        default=None, description="Units that would settle it, besides those there are; of the nearest way."
+    )
     unit: str | None = None
 
 
@@ -108,6 +111,8 @@ def own_limits(limits: Sequence[LimitRecord]) -> list[HeldLimit]:
 def held_limit(limit: LimitRecord) -> HeldLimit:
     """Returns what a limit of a policy does to the gate."""
     effect: Effect = "noted"
+    needs = settling(limit)
+    slowest = max(needs, key=lambda need: need.more_needed or 0, default=limit)
     if limit.verdict == "PASS":
         effect = "pass"
     elif limit.essential and limit.state in {"broken", "open"}:
@@ -120,10 +125,21 @@ def held_limit(limit: LimitRecord) -> HeldLimit:
         verdict=limit.verdict,
         effect=effect,
         worse="higher" if limit.kind == "at_most" else "lower",
-        why=limit.why + (f" ({limit.way})" if limit.way else ""),
-        more_needed=limit.more_needed,
-        unit=limit.unit,
+        why=limit.why + "".join(f" ({words})" for words in _aside(limit, needs)),
+        more_needed=slowest.more_needed,
+        unit=slowest.unit,
     )
+
+
+def _aside(limit: LimitRecord, needs: Sequence[ConditionRecord]) -> Iterator[str]:
+    """Yields what makes up for a limit, or what would and is open too."""
+    if limit.way:
+        yield limit.way
+    for need in needs:
+        if (need.measure, need.stratum) != (limit.measure, limit.stratum) and need.more_needed is not None:
+            at = f" at {numbers.part(need.stratum)}" if need.stratum else ""
+            more = f"about {numbers.about(need.more_needed)} more {numbers.units(str(need.unit), need.more_needed)}"
+            yield f"a way of use would make up for it, and needs {more} for {need.title.lower()}{at}"
 
 
 class Ruling(NamedTuple):
