@@ -1,4 +1,4 @@
-"""Holds a run, or what was published about it, to a policy and to an earlier run. Only reads."""
+"""Holds a run, or what was published about it, to a policy and to an earlier run. Makes no calls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

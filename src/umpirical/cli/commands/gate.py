@@ -37,7 +37,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     """Hold a measured judge to a policy, and to an earlier run of it, for a pipeline. Makes no calls, needs no key.
 
     TARGET is the folder of a run, the name of a run or a judge, a study's folder or file with one run, or a published
-    record (datasheet.json). The responses of a run are read again; nothing in its folder is changed.
+    record (datasheet.json). The responses of a run are read again; its documents stay as they are.
 
     Exits with 0 if the judge may be used, 3 if it is refused, 4 if there is not enough data, 5 if the run can be
     resumed, and 7 if it is worse than the baseline. On GitHub, it also adds to the job's summary, and annotates.
