@@ -94,9 +94,16 @@ def plan_of(stimuli: Iterable[Stimulus]) -> Plan:
     return plan
 
 
-def draw(judge: Planted, plan: Plan, rng: np.random.Generator, *, correlation: float) -> Tallies:
-    """Draws the counts of one run."""
-    drawing = _Drawing(judge, plan.families, rng, correlation)
+def draw(
+    judge: Planted,
+    plan: Plan,
+    rng: np.random.Generator,
+    *,
+    correlation: float,
+    families: np.random.Generator | None = None,
+) -> Tallies:
+    """Draws the counts of one run. Two runs with equal `families` have the same shares in each task family."""
+    drawing = _Drawing(judge, plan.families, rng, correlation, families or rng)
     drawing.vacuum(plan.vacuum)
     drawing.equal(plan.equal)
     for step in sorted({step for _, step in plan.quads}):
@@ -109,8 +116,16 @@ def draw(judge: Planted, plan: Plan, rng: np.random.Generator, *, correlation: f
 class _Drawing:
     """Everything is drawn for all families at once: an entry of an array is that of a family."""
 
-    def __init__(self, judge: Planted, families: list[str], rng: np.random.Generator, correlation: float) -> None:
+    def __init__(  # what is drawn, and how
+        self,
+        judge: Planted,
+        families: list[str],
+        rng: np.random.Generator,
+        correlation: float,
+        family_rng: np.random.Generator,
+    ) -> None:
         self.judge, self.families, self.rng, self.correlation = judge, families, rng, correlation
+        self.family_rng = family_rng
         self.made: dict[str, list] = defaultdict(list)
         self.calls = {name: np.zeros(len(families), int) for name in ("planned", "abstained", "unparsed", "failed")}
 
@@ -226,7 +241,7 @@ class _Drawing:
         possible = of_judge > 0
         own = np.tile(of_judge, (len(self.families), 1))
         if self.correlation and possible.sum() > 1:
-            own[:, possible] = self.rng.dirichlet(
+            own[:, possible] = self.family_rng.dirichlet(
                 of_judge[possible] * (1 / self.correlation - 1), size=len(self.families)
             )
         return own

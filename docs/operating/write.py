@@ -105,14 +105,14 @@ def decisions(cell: Cell, plan: Plan, runs: int) -> dict[str, Counts]:
     drawn_counts = Counter(draw(all_judges()[judge], plan, rng, correlation=correlation) for _ in range(runs))
     found: dict[str, Counter[str]] = {policy.policy: Counter() for policy in policies}
     for tallies, times in drawn_counts.items():
-        measures = _measured(tallies, policies)
+        measures = measured(tallies, policies)
         for policy in policies:
             limits = hold_limits(policy, "compare", measures, ["baseline"])
             found[policy.policy][decide(policy, limits).verdict] += times
     return {name: dict(sorted(counts.items())) for name, counts in found.items()}
 
 
-def _measured(tallies: Tallies, policies: Sequence[Policy]) -> list[MeasureRecord]:
+def measured(tallies: Tallies, policies: Sequence[Policy]) -> list[MeasureRecord]:
     limits = [limit for policy in policies for limit in policy.compare]
     needs = [need.measure for limit in limits for cure in limit.cures for need in cure.needs]
     specs = [MEASURES.get(name) for name in dict.fromkeys([*(limit.measure for limit in limits), *needs])]

@@ -11,7 +11,7 @@ from umpirical.domain.measures import Estimate, Measure, Undefined
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec, measure_all
-from umpirical.protocols.records import first_problem
+from umpirical.reports.record import first_problem
 
 __all__ = ["measure_counts"]
 

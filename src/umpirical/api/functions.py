@@ -21,11 +21,14 @@ from umpirical.models.prices import TokenPrices
 from umpirical.progress import tell, watch_run
 from umpirical.protocols.records import read_record
 from umpirical.protocols.study import Study
+from umpirical.reports.gate import GateDecision
 from umpirical.reports.record import Record, measure_record
+from umpirical.reports.regressions import MARGIN
 from umpirical.runs.executor import LOCAL, Unwatched
 from umpirical.runs.loop import STOPPER, Stopper
 from umpirical.study.estimate import PlanEstimate
 from umpirical.study.file import load_study
+from umpirical.study.gate import gate_run
 from umpirical.study.preflight import Preflight, PreflightPlan
 from umpirical.study.run import Asking, Watch, measure_judges
 from umpirical.study.spending import enough
@@ -45,6 +48,8 @@ __all__ = [
     "correct_async",
     "datasheet",
     "datasheet_async",
+    "gate",
+    "gate_async",
     "jury",
     "jury_async",
     "load",
@@ -214,8 +219,26 @@ def run(  # noqa: PLR0913  # each by its name
 def load(path: str | Path) -> Report[Record]:
     """Reads a stored record. Makes no calls. `path` is a JSON file, or the folder of a measured run."""
     found = read_record(Path(path))
-    folder = found.file.parent
-    return Report(found.protocol, found.record, folder if (folder / "run.json").is_file() else None)
+    return Report(found.protocol, found.record, found.run)
+
+
+def gate(
+    run: str | Path,
+    *,
+    policy: str | Mapping[str, Any] = "",
+    baseline: str | Path | None = None,
+    margin: float = MARGIN,
+) -> GateDecision:
+    """Holds a measured judge to a policy, and to an earlier run of it, as `umpirical gate` does. Makes no calls.
+
+    `run` is the folder of a run, the name of a run or a judge, a study's folder with one run, or a JSON file with
+    a record. The responses of a run are read again. `policy` is a shipped one by its name, a .yaml file, or
+    a mapping with the keys of such a file; by default, the one that the run was made for. `baseline` is an earlier run
+    or record on the same stimuli: a measure that the policy limits, and that is shown to be worse by more than
+    `margin`, is a regression. The decision has a `verdict`, an `exit_code`, every limit with its `effect`, and the rows
+    of the baseline.
+    """
+    return gate_run(run, policy=policy, baseline=baseline, margin=margin)
 
 
 def measure(
@@ -359,6 +382,7 @@ jury_async = _twin(jury)
 stress_async = _twin(stress)
 run_async = _twin(run)
 load_async = _twin(load)
+gate_async = _twin(gate)
 measure_async = _twin(measure)
 measure_verdicts_async = _twin(measure_verdicts)
 correct_async = _twin(correct)

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from umpirical.claims.pages import render_claim_markdown, render_correction_markdown
 from umpirical.claims.record import Claim, Correction, render_claim_json, render_correction_json
 from umpirical.domain.errors import UsageError
-from umpirical.protocols.records import LARGEST, first_problem
-from umpirical.reports.record import Strict
+from umpirical.protocols.records import LARGEST
+from umpirical.reports.record import Strict, first_problem
 from umpirical.store.files import write_text
 
 __all__ = ["claim_text", "read_claim", "read_correction", "sha256", "write_claim", "write_correction"]

@@ -39,10 +39,9 @@ def read_judge(target: str | Path) -> JudgeRecordFile:
     found = find_record(target)
     _check_rates(found)
     _check_card(found)
-    folder = found.file.parent
-    if not (folder / "run.json").is_file():
+    if found.run is None:
         return JudgeRecordFile(found, held=False)
-    for check in verify_run(folder, record=found.file):
+    for check in verify_run(found.run, record=found.file):
         if not check.holds:
             raise StoreError(f"{check.part}: {check.found}", fix=EDITED)
     return JudgeRecordFile(found, held=True)

@@ -21,6 +21,7 @@ COMMANDS = {
     "run": "Measure the judges of a study, or resume a run that stopped.",
     "more": "Ask just what would settle what a run leaves open, and measure both together.",
     "report": "Reread a run, or all runs of a study, and write the report. Needs no key.",
+    "gate": "Hold a run to a policy and to an earlier run, for a pipeline: exit code, JUnit, JSON. Makes no calls.",
     "measure": "Measure verdicts that a judge gave in the past, from a file. Makes no calls.",
     "readouts": "Read a run in other ways: log-probabilities, both orders. Makes no calls, recommends one.",
     "jury": "Make one judge of several that were measured, and measure it. Makes no calls.",
@@ -69,7 +70,7 @@ def main(arguments: list[str] | None = None) -> None:
 
     Exit codes: 0 done, and every judge may be used; 1 bug, or a damaged record; 2 usage or config; 3 a judge is
     refused; 4 not enough data on one; 5 run incomplete and resumable; 6 spend refused or budget reached (resumable);
-    130 interrupted.
+    7 a judge is worse than its baseline; 130 interrupted.
     """
     sys.exit(_run(arguments))
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.gates import GateResult
+from umpirical.domain.measures import Measure
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.tallies import CallTally, Tallies
@@ -23,6 +24,7 @@ from umpirical.judges.judge import Judge
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.study import Study, StudySpec
+from umpirical.reports.gate import HeldLimit
 from umpirical.reports.record import Record
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
@@ -263,6 +265,10 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
         """Returns a record with the decision by another policy: a shipped one by its name, a file, or its keys."""
         raise UsageError(f"protocol {self.name} does not decide by a policy", fix="leave --policy out")
 
+    def policy_name(self, record: RecordT) -> str:  # noqa: ARG002  # likewise
+        """Returns the name of the policy that a record's decision is by; empty for limits of the protocol's own."""
+        return ""
+
     def as_published(self, record: RecordT, published: RecordT) -> RecordT:  # noqa: ARG002  # likewise
         """Returns a record with the decision by the policy of a published one, to be compared with it."""
         return record
@@ -270,6 +276,14 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
     def decision(self, record: RecordT) -> "Decided | None":  # noqa: ARG002  # most decide nothing
         """Returns what a record says to do with the judge; None if the protocol makes no decision."""
         return None
+
+    def held_limits(self, record: RecordT) -> list[HeldLimit]:  # noqa: ARG002  # likewise
+        """Returns the limits that a gate holds the judge's own prompt to. Raises UsageError if there are none."""
+        raise UsageError(f"protocol {self.name} holds judges to no limits", fix="umpirical report  shows what it found")
+
+    def differences(self, before: Run, now: Run) -> Iterable[Measure]:  # noqa: ARG002  # likewise
+        """Returns rates of one run less those of an earlier one, on the tasks of both; none if they are not paired."""
+        return ()
 
     def policy_schema(self) -> str | None:
         """Returns the JSON Schema of a policy file; None if the protocol does not decide by a policy."""

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.protocols.protocol import Protocol
-from umpirical.reports.record import Record
+from umpirical.reports.record import Record, first_problem
 
-__all__ = ["LARGEST", "ReadRecord", "first_problem", "read_record"]
+__all__ = ["LARGEST", "ReadRecord", "read_record"]
 
 LARGEST = 1 << 28
 """Bytes of a record that are read at most."""
@@ -26,6 +26,11 @@ class ReadRecord:
     record: Record
     file: Path
     text: str
+
+    @property
+    def run(self) -> Path | None:
+        """The folder of its run; None for a record that lies elsewhere."""
+        return self.file.parent if (self.file.parent / "run.json").is_file() else None
 
 
 def read_record(path: Path) -> ReadRecord:
@@ -50,9 +55,3 @@ def read_record(path: Path) -> ReadRecord:
                 raise UsageError(message, fix="restore it, or measure again") from None
             return ReadRecord(protocol, record, file, text)
     raise UsageError(f"{file} is a record of format {form!r}, which is not known here", fix="is its plugin installed?")
-
-
-def first_problem(error: ValidationError) -> str:
-    """Returns the first problem, and where it is."""
-    first = error.errors()[0]
-    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg'].removeprefix('Value error, ')}"

@@ -9,7 +9,7 @@ from hashlib import sha256
 from umpirical.reports import numbers
 from umpirical.reports.record import Record, TroubleRecord
 from umpirical.reports.sections import card_lines
-from umpirical.text.inert import inert
+from umpirical.text.inert import inert, one_line
 
 __all__ = ["MOST_LINES", "Card", "plain", "quoted", "render_card"]
 
@@ -81,8 +81,7 @@ def _digest(text: Callable[[], str]) -> str:
 
 def plain(text: str) -> str:
     """Returns foreign text as one line of Markdown, shown literally: no markup, no cell or line break, no link."""
-    line = " ".join(inert(text).split())
-    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = _PUNCTUATION.sub(r"\\\g<0>", line)
     line = _AUTOLINK.sub(lambda found: f"&#{ord(found[0])};", line)
     return _BLOCK_START.sub(r"\1\\\2", line)

@@ -11,7 +11,14 @@ from typing import Literal
 from umpirical.reports import numbers
 from umpirical.reports.forecast import units_to_settle
 from umpirical.reports.left_out import worst_ends
-from umpirical.reports.record import EstimateRecord, LimitRecord, LimitState, LimitVerdict, MeasureRecord
+from umpirical.reports.record import (
+    ConditionRecord,
+    EstimateRecord,
+    LimitRecord,
+    LimitState,
+    LimitVerdict,
+    MeasureRecord,
+)
 
 __all__ = [
     "FALSE_PREFERENCES",
@@ -22,6 +29,7 @@ __all__ = [
     "Leaning",
     "hold",
     "limit_record",
+    "settling",
     "units_needed",
     "verdict_of",
 ]
@@ -121,6 +129,18 @@ def limit_record(  # noqa: PLR0913  # the parts of a limit, each by its name
             "why": f"{seen} against {numbers.limit(kind, value)}: {_words(held)}",
         }
     )
+
+
+def settling(limit: LimitRecord) -> list[ConditionRecord]:
+    """Returns what has to be asked more of to settle an open limit: itself, or what its nearest way of use needs."""
+    if limit.state != "open":
+        return []
+    ways = [[need for need in cure.needs if need.verdict != "PASS"] for cure in limit.cures]
+    return min([[limit], *ways], key=lambda way: max((_units(need) for need in way), default=float("inf")))
+
+
+def _units(condition: ConditionRecord) -> float:
+    return float("inf") if condition.more_needed is None else condition.more_needed
 
 
 def _words(held: Held) -> str:

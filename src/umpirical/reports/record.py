@@ -14,6 +14,7 @@ from pydantic import (
     ConfigDict,
     Field,
     SerializerFunctionWrapHandler,
+    ValidationError,
     model_serializer,
     model_validator,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "Strict",
     "TroubleRecord",
     "UndefinedRecord",
+    "first_problem",
     "measure_record",
     "result_record",
 ]
@@ -340,6 +342,12 @@ class Record(Strict):
         trouble: list[TroubleRecord]
         spend: SpendRecord | None
         non_claims: list[str]
+
+
+def first_problem(error: ValidationError) -> str:
+    """Returns the first problem of a record or another document, and where it is."""
+    first = error.errors()[0]
+    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg'].removeprefix('Value error, ')}"
 
 
 def result_record(result: Result) -> EstimateRecord | UndefinedRecord:

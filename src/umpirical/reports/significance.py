@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 from umpirical.reports.record import EstimateRecord
 
-__all__ = ["LEVEL", "difference_p", "false_discoveries", "holm", "p_value", "survivors"]
+__all__ = ["LEVEL", "beyond_p", "difference_p", "false_discoveries", "holm", "p_value", "survivors"]
 
 LEVEL = 0.05
 """Chance of any false alarm by Holm, and share of false alarms among what survives by Benjamini and Hochberg."""
@@ -74,6 +74,24 @@ def difference_p(estimate: EstimateRecord) -> float | None:
 
     away = student(estimate.clusters, limits.level) * abs(value / (value - end))
     return 2 * float(stdtr(estimate.clusters - 1, -away))
+
+
+def beyond_p(estimate: EstimateRecord, margin: float) -> float | None:
+    """Returns the one-sided p-value of a difference of at most `margin`; None without a lower limit.
+
+    As for `difference_p`, with the margin in the place of 0: what is no more than the margin is never surprising.
+    """
+    low = None if estimate.interval is None else estimate.interval.low
+    if estimate.interval is None or low is None or estimate.clusters < 2:
+        return None
+    if estimate.value <= margin or estimate.value <= low:
+        return 1.0
+    from scipy.special import stdtr
+
+    from umpirical.stats.clusters import student
+
+    away = student(estimate.clusters, estimate.interval.level) * (estimate.value - margin) / (estimate.value - low)
+    return float(stdtr(estimate.clusters - 1, -away))
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

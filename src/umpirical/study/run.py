@@ -43,6 +43,7 @@ __all__ = [
     "complete_run",
     "finished_run",
     "follow_run",
+    "has_enough",
     "measure_judges",
     "measured_runs",
     "plan_runs",
@@ -69,7 +70,7 @@ class FinishedRun:
     @property
     def enough(self) -> bool:
         """Whether everything was asked and not too many calls failed."""
-        return self.record.complete and self._failed <= FAILED_SHARE * self.record.run.trials
+        return has_enough(self.record)
 
     @property
     def decision(self) -> Decided | None:
@@ -114,7 +115,16 @@ class FinishedRun:
 
     @property
     def _failed(self) -> int:
-        return sum(row.failed for row in self.record.audit)
+        return failed_calls(self.record)
+
+
+def has_enough(record: Record) -> bool:
+    """Whether everything was asked and not too many calls failed."""
+    return record.complete and failed_calls(record) <= FAILED_SHARE * record.run.trials
+
+
+def failed_calls(record: Record) -> int:
+    return sum(row.failed for row in record.audit)
 
 
 def plan_runs(study: Study[Any], judges: Sequence[str], *, fresh: bool = False) -> list[Run]:

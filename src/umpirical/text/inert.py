@@ -2,7 +2,7 @@
 
 from unicodedata import category
 
-__all__ = ["inert", "is_inert"]
+__all__ = ["inert", "is_inert", "one_line"]
 
 _SHOWN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"})
 _PLAIN = frozenset("\n\t ")
@@ -27,6 +27,15 @@ def inert(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(char if is_inert(char) else f"⟦U+{ord(char):04X}⟧" for char in text)
+
+
+def one_line(text: str) -> str:
+    r"""`text` made inert, on one line: white space is a single space.
+
+    >>> one_line("a\n  b\u202e")
+    'a b⟦U+202E⟧'
+    """
+    return " ".join(inert(text).split())
 
 
 def is_inert(char: str) -> bool:

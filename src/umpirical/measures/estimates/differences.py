@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined, Unit
-from umpirical.domain.stimuli import Family
-from umpirical.domain.tallies import GradePairTally, PairTally, Tallies
+from umpirical.domain.stimuli import TIER_2, Family
+from umpirical.domain.tallies import CallTally, GradePairTally, PairTally, QuadTally, Tallies
 from umpirical.measures.estimates.pairs import PairCount, count_pairs, different_grades, false_preference
 from umpirical.measures.estimates.rates import DIGITS, ONE_TASK, Counted, task_sums
 from umpirical.stats.differences import paired_difference, sign_flip_p
@@ -19,6 +19,7 @@ __all__ = [
     "Paired",
     "difference_result",
     "differences_between",
+    "further_differences",
     "paired_by_task",
     "shifts_by_step",
     "sign_flip_result",
@@ -146,6 +147,41 @@ def differences_between(first: Tallies, second: Tallies, arm: str, other_arm: st
         here, there = (_pairs(t, a, Family.LADDER, compared, graded) for t, a in ((first, arm), (second, other_arm)))
         for step in sorted({count.delta for count in here} & {count.delta for count in there}):
             yield _difference(name, f"{step:g}", arm, _counted(there, step), _counted(here, step), "pair")
+
+
+_OF_QUADS: dict[str, Callable[[QuadTally], float]] = {
+    "task-following": lambda tally: tally.following,
+    "task-blind-preference": lambda tally: tally.blind,
+}
+
+_OF_CALLS: dict[str, Callable[[CallTally], int]] = {
+    "unparsed-rate": lambda tally: tally.unparsed,
+    "failure-rate": lambda tally: tally.failed,
+}
+
+
+def further_differences(first: Tallies, second: Tallies, arm: str, other_arm: str) -> Iterator[Measure]:
+    """The same for the rates of quads and of calls. A comparison does not show them; a gate looks at them too."""
+    here, there = _quads(first, arm), _quads(second, other_arm)
+    steps = sorted({quad.delta for quad in here} & {quad.delta for quad in there})
+    for name, score in _OF_QUADS.items():
+        for step in [None, *steps] if steps else []:
+            counts, others = (
+                [Counted(quad.cluster, score(quad), quad.quads) for quad in side if step in (None, quad.delta)]
+                for side in (there, here)
+            )
+            yield _difference(name, "" if step is None else f"{step:g}", arm, counts, others, "quad")
+    for name, counted in _OF_CALLS.items():
+        yield _difference(name, "", arm, _calls(second, other_arm, counted), _calls(first, arm, counted), "call")
+
+
+def _quads(tallies: Tallies, arm: str) -> list[QuadTally]:
+    return [tally for tally in tallies.quads if tally.arm == arm and tally.family == Family.LADDER]
+
+
+def _calls(tallies: Tallies, arm: str, counted: Callable[[CallTally], int]) -> list[Counted]:
+    chosen = [tally for tally in tallies.calls if tally.arm == arm and tally.family not in TIER_2]
+    return [Counted(tally.cluster, counted(tally), tally.planned - tally.unasked) for tally in chosen]
 
 
 def _difference(  # noqa: PLR0917  # a measure and its two sides

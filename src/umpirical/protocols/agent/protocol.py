@@ -25,6 +25,7 @@ from umpirical.protocols.protocol import Checked, DataSource, Decided, Protocol,
 from umpirical.protocols.review.spec import ReviewTerms
 from umpirical.protocols.study import Study
 from umpirical.reports.decisions import EXIT_CODES
+from umpirical.reports.gate import HeldLimit, own_limits
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.controlled.gates.design import both_orders
@@ -146,6 +147,9 @@ class AgentProtocol(Protocol[AgentStudy, AgentReport]):
     def decision(self, record: AgentReport) -> Decided:
         found = record.decision
         return Decided(found.verdict, f"{found.title}. {' '.join(found.sentences)}", EXIT_CODES[found.verdict])
+
+    def held_limits(self, record: AgentReport) -> list[HeldLimit]:
+        return own_limits(record.limits)
 
     def summary(self, record: AgentReport) -> Mapping[str, Any]:
         return {"limits": {limit.measure: limit.verdict for limit in record.limits}}

@@ -21,7 +21,7 @@ from umpirical.reports.decisions import TITLES, Decision
 from umpirical.reports.numbers import about, part, rate, units
 from umpirical.reports.record import ConditionRecord, GateRecord, LimitRecord, LimitState
 
-__all__ = ["decide", "headline", "settling", "verdict_on"]
+__all__ = ["decide", "headline", "verdict_on"]
 
 _ORDER: tuple[Decision, ...] = ("do-not-use", "not-enough-data", "use-with-limits", "use")
 
@@ -68,18 +68,6 @@ def verdict_on(held: Sequence[LimitRecord], *, complete: bool) -> Decision:
     if "open" in states or not complete or not states:
         return "not-enough-data"
     return "use" if {limit.verdict for limit in held} == {"PASS"} else "use-with-limits"
-
-
-def settling(limit: LimitRecord) -> list[ConditionRecord]:
-    """Returns what has to be asked more of to settle an open limit: itself, or what its nearest way of use needs."""
-    if limit.state != "open":
-        return []
-    ways = [[need for need in cure.needs if need.verdict != "PASS"] for cure in limit.cures]
-    return min([[limit], *ways], key=lambda way: max((_units(need) for need in way), default=float("inf")))
-
-
-def _units(condition: ConditionRecord) -> float:
-    return float("inf") if condition.more_needed is None else condition.more_needed
 
 
 def _rates(policy: Policy) -> Iterator[str]:

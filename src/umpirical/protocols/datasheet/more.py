@@ -12,13 +12,13 @@ from math import inf
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import TIER_2, Family, Stimulus
-from umpirical.protocols.datasheet.decision import settling
 from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import held_to
 from umpirical.protocols.datasheet.spec import DatasheetStudy
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_materials
 from umpirical.protocols.protocol import Followed
+from umpirical.reports.limits import settling
 from umpirical.reports.numbers import about, part, units
 from umpirical.reports.record import ConditionRecord
 from umpirical.runs.run import Run

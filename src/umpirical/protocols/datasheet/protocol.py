@@ -1,16 +1,18 @@
 """The datasheet protocol."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.gates import GateResult
+from umpirical.domain.measures import Measure
 from umpirical.judges.judge import Judge
 from umpirical.judges.layout import crossed_arms
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
+from umpirical.measures.estimates.differences import differences_between, further_differences
 from umpirical.protocols.datasheet.card import render_markdown
 from umpirical.protocols.datasheet.decision import headline
 from umpirical.protocols.datasheet.design import DatasheetDesign, PlannedTallies
@@ -25,6 +27,7 @@ from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_carriers
 from umpirical.protocols.protocol import Checked, Decided, Followed, PlannedCounts, Protocol, Started
 from umpirical.protocols.study import Study
 from umpirical.reports.decisions import EXIT_CODES
+from umpirical.reports.gate import HeldLimit, own_limits
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.controlled.gates.design import both_orders
@@ -139,12 +142,24 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
         # Another policy is no reason to forget how often one has looked.
         return held_to(record, chosen.at_look(record.policy.look) if record.policy else chosen)
 
+    def policy_name(self, record: Datasheet) -> str:
+        return record.policy.policy if record.policy else ""
+
     def as_published(self, record: Datasheet, published: Datasheet) -> Datasheet:
         return record if published.policy is None else held_to(record, published.policy)
 
     def decision(self, record: Datasheet) -> Decided | None:
         found = record.decision
         return Decided(found.verdict, headline(found), EXIT_CODES[found.verdict]) if found else None
+
+    def held_limits(self, record: Datasheet) -> list[HeldLimit]:
+        return own_limits(record.limits)
+
+    def differences(self, before: Run, now: Run) -> Iterable[Measure]:
+        first, second = read_run(before).tallies, read_run(now).tallies
+        for arm in first.arms():
+            yield from differences_between(first, second, arm, arm)
+            yield from further_differences(first, second, arm, arm)
 
     def policy_schema(self) -> str:
         return policy_schema()

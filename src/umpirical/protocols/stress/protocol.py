@@ -27,8 +27,10 @@ from umpirical.protocols.stress.spec import SYNTHETIC, StressStudy, StressStudyS
 from umpirical.protocols.stress.start import start_stress_study
 from umpirical.protocols.stress.stimuli import write_stress_set
 from umpirical.protocols.stress.suites import HARNESS_NAMES
+from umpirical.protocols.stress.verdicts import tests_held
 from umpirical.protocols.stress.writing import StressWriting
 from umpirical.protocols.writing import Writing
+from umpirical.reports.gate import HeldLimit, own_limits
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.generation.commissions import with_reference
@@ -197,6 +199,9 @@ class StressProtocol(Protocol[StressStudy, StressReport]):
 
     def findings(self, record: StressReport) -> list[str]:
         return [f"{TITLES[finding.kind]}: {finding.words}" for finding in record.findings]
+
+    def held_limits(self, record: StressReport) -> list[HeldLimit]:
+        return [*tests_held(record), *own_limits(record.answered)]
 
     def summary(self, record: StressReport) -> Mapping[str, Any]:
         return {"verdicts": {cell.test: cell.verdict for cell in record.verdicts}}

@@ -10,17 +10,19 @@ from umpirical.protocols.stress.record import (
     PartVerdict,
     ScaleRecord,
     StressMeasure,
+    StressReport,
     StressTest,
 )
-from umpirical.protocols.stress.words import interval_words, value_words
+from umpirical.protocols.stress.words import allowed_words, interval_words, value_words
 from umpirical.reports import numbers
 from umpirical.reports.forecast import items_to_settle
+from umpirical.reports.gate import Effect, HeldLimit
 from umpirical.reports.left_out import left_out_words, worst_ends
 from umpirical.reports.limits import RARE, Forecast, Held, hold, limit_record, units_needed
 from umpirical.reports.record import EstimateRecord, LimitRecord, LimitVerdict
 from umpirical.reports.significance import p_value
 
-__all__ = ["judge_answers", "judge_test", "why_not_made"]
+__all__ = ["judge_answers", "judge_test", "tests_held", "why_not_made"]
 
 
 def judge_test(
@@ -45,6 +47,49 @@ def judge_answers(measures: Sequence[StressMeasure]) -> list[LimitRecord]:
         )
         for name in ("unparsed-rate", "failure-rate")
     ]
+
+
+def tests_held(record: StressReport) -> list[HeldLimit]:
+    """Returns what every limit of every test does to a gate: one that fails refuses, and one that is open leaves open.
+
+    A test without a limit is left out. One that this judge cannot be asked is noted: nothing was wanted of it. Every
+    other test that was not measured leaves the gate open.
+    """
+    found = []
+    for test, cell in zip(record.tests, record.verdicts, strict=True):
+        if cell.parts:
+            found += [_held_part(test, part) for part in cell.parts]
+        elif allowed(test.kind, margin=record.margin, scale=record.scale):
+            found.append(
+                HeldLimit(
+                    measure="",
+                    stratum=test.name,
+                    title=test.title,
+                    allowed="",
+                    verdict=cell.verdict,
+                    effect="open" if test.made.wanted else "noted",
+                    worse=None,
+                    why=cell.why,
+                )
+            )
+    return found
+
+
+def _held_part(test: StressTest, part: PartVerdict) -> HeldLimit:
+    effects: dict[LimitVerdict, Effect] = {"PASS": "pass", "FAIL": "fail"}
+    one_sided = (part.least is None) != (part.most is None)
+    return HeldLimit(
+        measure=part.measure,
+        stratum=test.name,
+        title=f"{test.title}: {part.title[:1].lower()}{part.title[1:]}",
+        allowed=allowed_words(part.least, part.most),
+        verdict=part.verdict,
+        effect=effects.get(part.verdict, "open"),
+        worse=None if not one_sided else "higher" if part.least is None else "lower",
+        why=part.why,
+        more_needed=part.more_needed,
+        unit=part.unit,
+    )
 
 
 def _cell(test: str, parts: Sequence[PartVerdict]) -> CellVerdict:

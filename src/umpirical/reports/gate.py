@@ -1,0 +1,182 @@
+"""The gate: what a judge's limits come to, and its regressions, as one verdict with an exit code: `judge-gate/1`.
+
+The first of these that applies is the verdict: an **incomplete** run, whose calls can be asked again; **do not use**;
+a **regression** against the baseline; **not enough data**; **use with limits**; **use**. Nothing of a prompt or of an
+answer is in it: only names, numbers and the policy's words, so it can be shown to whoever sees the pipeline.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from pydantic import Field
+
+from umpirical.domain.trials import BASELINE
+from umpirical.reports import numbers
+from umpirical.reports.decisions import EXIT_CODES, TITLES, Decision
+from umpirical.reports.limits import settling
+from umpirical.reports.record import ConditionRecord, LimitRecord, LimitVerdict, Strict
+from umpirical.reports.regressions import RegressionRow
+
+__all__ = [
+    "GATE_TITLES",
+    "INCOMPLETE",
+    "REGRESSION",
+    "BaselineRecord",
+    "Effect",
+    "GateDecision",
+    "HeldLimit",
+    "Ruling",
+    "held_limit",
+    "own_limits",
+    "ruling",
+    "ruling_of_limits",
+]
+
+GATE_TITLES = {str(name): title for name, title in TITLES.items()} | {
+    "regression": "Regression",
+    "incomplete": "Incomplete",
+}
+"""Verdicts of a gate, in words: those of a decision, and two of its own."""
+
+INCOMPLETE, REGRESSION = 5, 7
+"""Exit codes. 5 is that of every command on a run that can be resumed, and 6 is a refused price."""
+
+Effect = Literal["pass", "fail", "open", "noted"]
+"""What a limit does to the gate. `noted`: it is missed or not settled, and does not decide, since a way of use makes up
+for it or it is not essential."""
+
+
+class HeldLimit(Strict):
+    """One limit, and what it does to the gate."""
+
+    measure: str
+    stratum: str
+    title: str = Field(description="The measure's or the test's, with its stratum.")
+    allowed: str = Field(description="The limit in words; empty for a test with several.")
+    verdict: LimitVerdict
+    effect: Effect
+    worse: Literal["higher", "lower"] | None = Field(description="Which direction is bad news; null if both are.")
+    why: str
+    more_needed: int | None = Field(
+        default=None, description="Units that would settle it, besides those there are; of the nearest way."
+    )
+    unit: str | None = None
+
+
+class BaselineRecord(Strict):
+    """What the judge was like before."""
+
+    judge: str
+    run: str
+    margin: float = Field(description="How much worse a measure may be before it counts.")
+    level: float = Field(description="How often a judge that is worse by no more is told it is, at most.")
+    rows: list[RegressionRow]
+
+    @property
+    def worse(self) -> list[RegressionRow]:
+        return [row for row in self.rows if row.standing == "worse"]
+
+
+class GateDecision(Strict):
+    """Whether a judge passes."""
+
+    format: Literal["judge-gate/1"] = "judge-gate/1"
+    judge: str
+    run: str
+    protocol: str
+    policy: str = Field(description="The policy's name; empty for a protocol whose limits are its own.")
+    verdict: str = Field(description="As of the record's decision, or `regression`, or `incomplete`.")
+    exit_code: int
+    line: str = Field(description="The verdict and what decides, in one line.")
+    limits: list[HeldLimit]
+    baseline: BaselineRecord | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the judge may be used, with limits or without."""
+        return self.exit_code == 0
+
+    @property
+    def title(self) -> str:
+        return GATE_TITLES.get(self.verdict, self.verdict)
+
+
+def own_limits(limits: Sequence[LimitRecord]) -> list[HeldLimit]:
+    """Returns the limits of the judge's own prompt: another arm is another judge, and changes no verdict."""
+    arms = [limit.arm for limit in limits]
+    own = BASELINE if BASELINE in arms or not arms else arms[0]
+    return [held_limit(limit) for limit in limits if limit.arm == own]
+
+
+def held_limit(limit: LimitRecord) -> HeldLimit:
+    """Returns what a limit of a policy does to the gate."""
+    effect: Effect = "noted"
+    needs = settling(limit)
+    slowest = max(needs, key=lambda need: need.more_needed or 0, default=limit)
+    if limit.verdict == "PASS":
+        effect = "pass"
+    elif limit.essential and limit.state in {"broken", "open"}:
+        effect = "fail" if limit.state == "broken" else "open"
+    return HeldLimit(
+        measure=limit.measure,
+        stratum=limit.stratum,
+        title=f"{limit.title or limit.measure}{f' at {numbers.part(limit.stratum)}' if limit.stratum else ''}",
+        allowed=numbers.limit(limit.kind, limit.value),
+        verdict=limit.verdict,
+        effect=effect,
+        worse="higher" if limit.kind == "at_most" else "lower",
+        why=limit.why + "".join(f" ({words})" for words in _aside(limit, needs)),
+        more_needed=slowest.more_needed,
+        unit=slowest.unit,
+    )
+
+
+def _aside(limit: LimitRecord, needs: Sequence[ConditionRecord]) -> Iterator[str]:
+    """Yields what makes up for a limit, or what would and is open too."""
+    if limit.way:
+        yield limit.way
+    for need in needs:
+        if (need.measure, need.stratum) != (limit.measure, limit.stratum) and need.more_needed is not None:
+            at = f" at {numbers.part(need.stratum)}" if need.stratum else ""
+            more = f"about {numbers.about(need.more_needed)} more {numbers.units(str(need.unit), need.more_needed)}"
+            yield f"a way of use would make up for it, and needs {more} for {need.title.lower()}{at}"
+
+
+class Ruling(NamedTuple):
+    """What is to be done with a judge."""
+
+    verdict: str
+    line: str
+    exit_code: int
+
+
+def ruling_of_limits(limits: Sequence[HeldLimit]) -> Ruling:
+    """Rules by the limits alone, for a protocol that makes no decision of its own."""
+    effects = {effect: [limit for limit in limits if limit.effect == effect] for effect in ("fail", "open", "noted")}
+    verdict: Decision = "use"
+    said = f"All {len(limits)} limits pass."
+    if effects["fail"]:
+        verdict, said = "do-not-use", f"It fails on {_titles(effects['fail'])}."
+    elif effects["open"] or not limits:
+        verdict, said = "not-enough-data", f"It is open whether it passes {_titles(effects['open']) or 'anything'}."
+    elif effects["noted"]:
+        verdict, said = "use-with-limits", f"Not measured: {_titles(effects['noted'])}."
+    return Ruling(verdict, f"{TITLES[verdict]}: {said}", EXIT_CODES[verdict])
+
+
+def ruling(decided: Ruling, *, enough: bool, baseline: BaselineRecord | None) -> Ruling:
+    """Rules on a record that has been decided on: by what is missing, and by what has become worse."""
+    if not enough:
+        said = "calls are missing or have failed, and the same run can be resumed"
+        return Ruling("incomplete", f"{GATE_TITLES['incomplete']}: {said}. {decided.line}", INCOMPLETE)
+    if baseline is not None and baseline.worse and decided.exit_code != EXIT_CODES["do-not-use"]:
+        said = f"worse than {baseline.run} by more than {baseline.margin:g} in {_titles(baseline.worse)}"
+        return Ruling(
+            "regression", f"{GATE_TITLES['regression']}: it is shown to be {said}. {decided.line}", REGRESSION
+        )
+    return decided
+
+
+def _titles(rows: Sequence[HeldLimit] | Sequence[RegressionRow]) -> str:
+    names = [row.title[:1].lower() + row.title[1:] for row in rows]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)

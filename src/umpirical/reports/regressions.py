@@ -1,0 +1,182 @@
+"""Regressions: the measures of a judge that are shown to be worse than they were, by more than a margin.
+
+One row for each limit of the policy. A row is worse only if its difference is larger than the margin after Holm's
+correction over all rows, so a judge that has not changed is told so in one comparison in twenty at most, and, since the
+margin has to be left behind too, much more rarely. A row that is not shown to be worse is no proof that it is not.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import hypot, isclose
+from typing import Literal, Protocol
+
+from pydantic import Field
+
+from umpirical.reports import numbers
+from umpirical.reports.record import (
+    EstimateRecord,
+    IntervalRecord,
+    MeasureRecord,
+    ResultRecord,
+    Scale,
+    Strict,
+    UndefinedRecord,
+)
+from umpirical.reports.significance import LEVEL, beyond_p, holm
+
+__all__ = ["MARGIN", "RegressionRow", "Standing", "regressions"]
+
+MARGIN = 0.05
+"""How much worse a measure may be before it counts: the margin that a stress test has for a judge's verdicts."""
+
+JOINED = "limits of both values, joined as if they were independent"
+
+Standing = Literal["worse", "not shown", "not comparable"]
+
+Key = tuple[str, str]
+"""A measure and its stratum."""
+
+
+class Limited(Protocol):
+    """A measure that is held to a limit."""
+
+    @property
+    def measure(self) -> str: ...
+    @property
+    def stratum(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def worse(self) -> Literal["higher", "lower"] | None: ...
+
+
+class RegressionRow(Strict):
+    """One measure before and now."""
+
+    measure: str
+    stratum: str
+    title: str = Field(description="The measure's, with its stratum.")
+    scale: Scale
+    worse: Literal["higher", "lower"] = Field(description="Which direction is bad news.")
+    before: ResultRecord
+    now: ResultRecord
+    worsening: ResultRecord = Field(description="How much worse it is now; below 0 if it is better.")
+    p_value: float | None = Field(description="Of being worse by at most the margin, the row taken alone.")
+    adjusted_p: float | None = Field(description="The same for the row among all rows (Holm).")
+    standing: Standing
+
+    @property
+    def words(self) -> str:
+        """What the row says, in one line."""
+        if not isinstance(self.worsening, EstimateRecord):
+            return f"not comparable: {self.worsening.reason}"
+        values = " → ".join(_value(result, self.scale) for result in (self.before, self.now))
+        ends = self.worsening.interval
+        change = numbers.difference(self.worsening.value)
+        return f"{values}, {change} for the worse {numbers.interval(ends.low, ends.high) if ends else ''}".rstrip()
+
+
+def regressions(
+    limited: Sequence[Limited],
+    before: Sequence[MeasureRecord],
+    now: Sequence[MeasureRecord],
+    *,
+    paired: Mapping[Key, ResultRecord],
+    margin: float,
+) -> list[RegressionRow]:
+    """Returns a row for each limited measure that has a worse side.
+
+    `paired` are differences on the same tasks, now less before. Where a measure has none, the limits of both values are
+    joined. That is too cautious where the two answer the same tasks alike, and never too bold.
+    """
+    earlier, later = ({(one.name, one.stratum): one for one in side} for side in (before, now))
+    found = []
+    for limit in limited:
+        if limit.worse is None:
+            continue
+        key = (limit.measure, limit.stratum)
+        first, second = earlier.get(key), later.get(key)
+        difference = paired.get(key) or _joined(first, second)
+        worsening = _turned(difference) if limit.worse == "lower" else difference
+        found.append((limit.title, limit.worse, key, first, second, worsening))
+    alone = [beyond_p(row[-1], margin) if isinstance(row[-1], EstimateRecord) else None for row in found]
+    return [
+        RegressionRow(
+            measure=key[0],
+            stratum=key[1],
+            title=title,
+            scale=next((one.scale for one in (second, first) if one), "rate"),
+            worse=worse,
+            before=_result(first),
+            now=_result(second),
+            worsening=worsening,
+            p_value=p,
+            adjusted_p=adjusted,
+            standing="not comparable" if p is None else "worse" if _is_shown(adjusted) else "not shown",
+        )
+        for (title, worse, key, first, second, worsening), p, adjusted in zip(found, alone, holm(alone), strict=True)
+    ]
+
+
+def _is_shown(adjusted: float | None) -> bool:
+    return adjusted is not None and adjusted < LEVEL
+
+
+def _result(measure: MeasureRecord | None) -> ResultRecord:
+    return measure.result if measure else UndefinedRecord(reason="not measured")
+
+
+def _value(result: ResultRecord, scale: Scale) -> str:
+    return numbers.scaled(result.value, scale) if isinstance(result, EstimateRecord) else "undefined"
+
+
+def _turned(difference: ResultRecord) -> ResultRecord:
+    """Returns a difference with the opposite sign."""
+    if not isinstance(difference, EstimateRecord):
+        return difference
+    ends = difference.interval
+    turned = ends and ends.model_copy(
+        update={"low": None if ends.high is None else -ends.high, "high": None if ends.low is None else -ends.low}
+    )
+    return difference.model_copy(
+        update={"value": -difference.value, "numerator": -difference.numerator, "interval": turned}
+    )
+
+
+def _joined(before: MeasureRecord | None, now: MeasureRecord | None) -> ResultRecord:
+    """Returns the difference of two values as if they were independent.
+
+    Reference: R. G. Newcombe, Interval estimation for the difference between independent proportions, Statistics in
+    Medicine 17 (1998), method 10, with the limits that each value has.
+    """
+    first, second = _result(before), _result(now)
+    for result in (first, second):
+        if not isinstance(result, EstimateRecord):
+            return UndefinedRecord(reason=result.reason)
+    assert isinstance(first, EstimateRecord)  # noqa: S101  # tested above
+    assert isinstance(second, EstimateRecord)  # noqa: S101  # likewise
+    one, other = _ends(first), _ends(second)
+    if one is None or other is None or not isclose(one.level, other.level):
+        return UndefinedRecord(reason="a value has no interval on both sides, or another level")
+    value, count = second.value - first.value, second.denominator
+    low = value - hypot(second.value - _known(other.low), _known(one.high) - first.value)
+    high = value + hypot(_known(other.high) - second.value, first.value - _known(one.low))
+    return EstimateRecord(
+        value=value,
+        numerator=value * count,
+        denominator=count,
+        unit=second.unit,
+        interval=IntervalRecord(low=low, high=high, level=other.level, method=JOINED),
+        clusters=min(first.clusters, second.clusters),
+    )
+
+
+def _ends(estimate: EstimateRecord) -> IntervalRecord | None:
+    """Returns the limits of a value; at 0 and 1 those that assume a correlation within tasks, which does not show."""
+    ends = estimate.planning_interval or estimate.interval
+    open_end = ends is None or ends.low is None or ends.high is None
+    return None if open_end or estimate.censoring != "none" else ends
+
+
+def _known(end: float | None) -> float:
+    assert end is not None  # noqa: S101  # as `_ends` has found
+    return end
