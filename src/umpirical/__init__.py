@@ -5,8 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from umpirical.api import (
+        ComparedJudges,
         Measures,
         Report,
+        compare,
+        compare_async,
         datasheet,
         datasheet_async,
         load,
@@ -22,9 +25,12 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "ComparedJudges",
     "Measures",
     "Report",
     "__version__",
+    "compare",
+    "compare_async",
     "datasheet",
     "datasheet_async",
     "load",

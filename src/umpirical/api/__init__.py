@@ -4,7 +4,10 @@ Every function has an asynchronous twin that ends in `_async`. Both work inside 
 Answers are kept in `folder`: after an interruption or a crash, the same call resumes the run.
 """
 
+from umpirical.api.comparisons import ComparedJudges
 from umpirical.api.functions import (
+    compare,
+    compare_async,
     datasheet,
     datasheet_async,
     load,
@@ -21,8 +24,11 @@ from umpirical.api.functions import (
 from umpirical.api.results import Measures, Report
 
 __all__ = [
+    "ComparedJudges",
     "Measures",
     "Report",
+    "compare",
+    "compare_async",
     "datasheet",
     "datasheet_async",
     "load",

@@ -1,6 +1,6 @@
-"""Features that only the datasheet protocol has, each with its own command: comparisons, readouts and drafts."""
+"""Features that only the datasheet protocol has: readouts, drafts, and the schema of a comparison."""
 
-from umpirical.protocols.datasheet.comparison.runs import compare_runs
+from umpirical.protocols.datasheet.comparison.record import comparison_schema
 from umpirical.protocols.datasheet.draft import (
     Draft,
     DraftPlan,
@@ -22,7 +22,7 @@ __all__ = [
     "Reply",
     "append_reply",
     "chosen_policy",
-    "compare_runs",
+    "comparison_schema",
     "draft_family",
     "drafting_model",
     "plan_draft",

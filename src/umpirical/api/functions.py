@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from pydantic import ValidationError
 
+from umpirical.api.comparisons import ComparedJudges, compare_targets
 from umpirical.api.counts import first_problem, measure_counts
 from umpirical.api.results import Measures, Report
 from umpirical.api.studies import JudgeEntry, Scale, datasheet_study, stress_study
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
     from umpirical.protocols.stress.record import StressReport
 
 __all__ = [
+    "compare",
+    "compare_async",
     "datasheet",
     "datasheet_async",
     "load",
@@ -273,6 +276,24 @@ def measure_verdicts(
     return measure_file(found, said)
 
 
+def compare(
+    *judges: str | Path | Report[Any],
+    policy: str | Mapping[str, Any] | None = None,
+    reference: str | None = None,
+    margin: float | None = None,
+) -> ComparedJudges:
+    """Compares judges that were measured on the same controlled stimuli, each with each. Makes no calls.
+
+    `judges` are reports that `datasheet` or `run` returned, folders or names of runs, names of judges, or studies, of
+    which all runs are compared. `policy` is the one to hold them to, by default the one that the runs were made for.
+    `reference` is the name of a judge that stands as a ceiling: it is never picked, and it is no truth. `margin` is the
+    difference between two shares that does not matter, by default 0.05, and 0.02 for lost answers.
+
+    Runs on different stimuli are refused, and so is a run whose files are not what was written.
+    """
+    return compare_targets(judges, policy=policy, reference=reference, margin=margin)
+
+
 def _twin(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
     """The same function in a thread, so that the event loop is not blocked. If cancelled, answers so far are kept."""
 
@@ -304,6 +325,7 @@ run_async = _twin(run)
 load_async = _twin(load)
 measure_async = _twin(measure)
 measure_verdicts_async = _twin(measure_verdicts)
+compare_async = _twin(compare)
 
 
 @dataclass(frozen=True, slots=True)
