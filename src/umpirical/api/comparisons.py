@@ -22,11 +22,13 @@ __all__ = ["ComparedJudges", "compare_targets"]
 class ComparedJudges:
     """Judges that were compared: the record, and the documents made from it. A notebook shows the page."""
 
-    def __init__(self, record: Comparison, folder: Path) -> None:
+    def __init__(self, record: Comparison, folder: Path, left_out: Sequence[str] = ()) -> None:
         self.record: Comparison = record
         """Everything that was found, as in the JSON file."""
         self.folder: Path = folder
         """Where it is kept, unless another folder is named."""
+        self.left_out: tuple[str, ...] = tuple(left_out)
+        """Runs of a study that are planned, and of which nothing has been asked."""
 
     @property
     def judges(self) -> list[str]:
@@ -76,21 +78,27 @@ def compare_targets(
     margin: float | None = None,
 ) -> ComparedJudges:
     """Compares the runs that are meant, after holding the files of each to their digests and to its plan."""
-    runs = [run for target in targets for run in _runs(target)]
+    found = [_runs(target) for target in targets]
+    runs = [run for taken, _ in found for run in taken]
     for run in runs:
         _refuse_edited(run)
     record = compare_runs(runs, policy=policy, reference=reference, margin=margin)
     study = find_runs(runs[0]).study
-    return ComparedJudges(record, study / "comparisons" / comparison_folder([run.name for run in runs]))
+    folder = study / "comparisons" / comparison_folder([run.name for run in runs])
+    return ComparedJudges(record, folder, [run.name for _, absent in found for run in absent])
 
 
-def _runs(target: str | Path | Report[Any]) -> Sequence[Path]:
+def _runs(target: str | Path | Report[Any]) -> tuple[Sequence[Path], Sequence[Path]]:
+    """Returns the runs that a target means, and those of them that have not begun, if it is a whole study."""
     if isinstance(target, Report):
         if target.folder is None:
             raise UsageError(f"the report on {target.judge} has no run", fix="name the folder of its run")
-        return [target.folder]
+        return [target.folder], []
     found = find_runs(target)
-    return measured_runs(found.study) if found.whole else found.runs
+    if not found.whole:
+        return found.runs, []
+    begun = measured_runs(found.study)
+    return begun, [run for run in found.runs if run not in begun]
 
 
 def _refuse_edited(run: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from umpirical.cli.terminal import say, say_json
+from umpirical.cli.terminal import remark, say, say_json
 
 __all__ = ["command"]
 
@@ -34,7 +34,9 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     from umpirical.api.comparisons import compare_targets
 
     found = compare_targets(targets, policy=policy, reference=reference, margin=margin)
-    documents = found.save(found.folder if out is None else out)
+    documents = found.save(out)
+    for name in found.left_out:
+        remark(f"{name} is left out: nothing has been asked yet")
     if as_json:
         say_json(found.json())
         return
