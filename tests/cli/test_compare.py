@@ -8,7 +8,6 @@ import pytest
 
 from tests.stimuli.built import lend_stimuli
 from umpirical.protocols.datasheet.comparison.record import parse_comparison
-from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.record import parse_datasheet
 
 JUDGES = ("careful", "slot-locked", "coin")
