@@ -26,7 +26,7 @@ from planted import JUDGES, Planted, draw
 from write import measured, planned
 
 from umpirical.domain.tallies import Tallies
-from umpirical.measures.estimates.differences import differences_between, further_differences
+from umpirical.measures.estimates.contrasts import contrasts_between
 from umpirical.protocols.datasheet.decision import decide
 from umpirical.protocols.datasheet.limits import hold_limits
 from umpirical.protocols.datasheet.policy_files import ALIASES, preset
@@ -154,7 +154,7 @@ def rule(first: Tallies, second: Tallies, *, margin: float = MARGIN) -> Ruled:
     """Rules on two runs as `umpirical gate` does, the second against the first."""
     before, now = measured(first, [POLICY]), measured(second, [POLICY])
     limits = hold_limits(POLICY, "compare", now, [ARM])
-    differences = [*differences_between(first, second, ARM, ARM), *further_differences(first, second, ARM, ARM)]
+    differences = [contrast.measure for contrast in contrasts_between(first, second, ARM, ARM)]
     rows = regressions(
         own_limits(limits),
         before,

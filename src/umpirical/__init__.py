@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from umpirical.api import (
+        ComparedJudges,
         JuryReport,
         Measures,
         Report,
         claim,
         claim_async,
+        compare,
+        compare_async,
         correct,
         correct_async,
         datasheet,
@@ -31,12 +34,15 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "ComparedJudges",
     "JuryReport",
     "Measures",
     "Report",
     "__version__",
     "claim",
     "claim_async",
+    "compare",
+    "compare_async",
     "correct",
     "correct_async",
     "datasheet",

@@ -1,6 +1,6 @@
-"""Features that only the datasheet protocol has, each with its own command: comparisons, juries, readouts, drafts."""
+"""Features that only the datasheet protocol has: juries, readouts, drafts, and the schema of a comparison."""
 
-from umpirical.protocols.datasheet.comparison.runs import compare_runs
+from umpirical.protocols.datasheet.comparison.record import comparison_schema
 from umpirical.protocols.datasheet.draft import (
     Draft,
     DraftPlan,
@@ -24,7 +24,7 @@ __all__ = [
     "Reply",
     "append_reply",
     "chosen_policy",
-    "compare_runs",
+    "comparison_schema",
     "draft_family",
     "drafting_model",
     "plan_draft",

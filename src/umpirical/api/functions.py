@@ -1,17 +1,16 @@
-"""The functions of the Python API."""
+"""The functions of the Python API that measure."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
-from functools import wraps
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
+from umpirical.api.amounts import in_dollars
 from umpirical.api.counts import measure_counts
-from umpirical.api.results import JuryReport, Measures, Report
+from umpirical.api.results import Measures, Report
 from umpirical.api.studies import JudgeEntry, Scale, datasheet_study, stress_study
+from umpirical.api.twins import twin_of
 from umpirical.domain.errors import SpendRefused, UmpiricalError, UsageError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
@@ -21,14 +20,10 @@ from umpirical.models.prices import TokenPrices
 from umpirical.progress import tell, watch_run
 from umpirical.protocols.records import read_record
 from umpirical.protocols.study import Study
-from umpirical.reports.gate import GateDecision
 from umpirical.reports.record import Record, measure_record
-from umpirical.reports.regressions import MARGIN
 from umpirical.runs.executor import LOCAL, Unwatched
-from umpirical.runs.loop import STOPPER, Stopper
 from umpirical.study.estimate import PlanEstimate
 from umpirical.study.file import load_study
-from umpirical.study.gate import gate_run
 from umpirical.study.preflight import Preflight, PreflightPlan
 from umpirical.study.run import Asking, Watch, measure_judges
 from umpirical.study.spending import enough
@@ -36,22 +31,12 @@ from umpirical.study.trust import agree_if
 
 if TYPE_CHECKING:
     from umpirical.api.verdicts import MeasuredVerdicts
-    from umpirical.claims.record import Claim, Correction, LabelSample
-    from umpirical.datasets.verdicts.targets import Estimand
     from umpirical.protocols.datasheet.record import Datasheet
     from umpirical.protocols.stress.record import StressReport
 
 __all__ = [
-    "claim",
-    "claim_async",
-    "correct",
-    "correct_async",
     "datasheet",
     "datasheet_async",
-    "gate",
-    "gate_async",
-    "jury",
-    "jury_async",
     "load",
     "load_async",
     "measure",
@@ -63,9 +48,6 @@ __all__ = [
     "stress",
     "stress_async",
 ]
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 FOLDER = "umpirical-runs"
 """Where runs are kept, unless a folder is named."""
@@ -222,25 +204,6 @@ def load(path: str | Path) -> Report[Record]:
     return Report(found.protocol, found.record, found.run)
 
 
-def gate(
-    run: str | Path,
-    *,
-    policy: str | Mapping[str, Any] = "",
-    baseline: str | Path | None = None,
-    margin: float = MARGIN,
-) -> GateDecision:
-    """Holds a measured judge to a policy, and to an earlier run of it, as `umpirical gate` does. Makes no calls.
-
-    `run` is the folder of a run, the name of a run or a judge, a study's folder with one run, or a JSON file with
-    a record. The responses of a run are read again. `policy` is a shipped one by its name, a .yaml file, or
-    a mapping with the keys of such a file; by default, the one that the run was made for. `baseline` is an earlier run
-    or record on the same stimuli: a measure that the policy limits, and that is shown to be worse by more than
-    `margin`, is a regression. The decision has a `verdict`, an `exit_code`, every limit with its `effect`, and the rows
-    of the baseline.
-    """
-    return gate_run(run, policy=policy, baseline=baseline, margin=margin)
-
-
 def measure(
     counts: Tallies | Mapping[str, Any], *, kind: JudgeKind = "compare", protocol: str = "datasheet"
 ) -> Measures:
@@ -284,109 +247,12 @@ def measure_verdicts(
     return measure_file(found, said)
 
 
-def jury(
-    runs: Iterable[str | Path],
-    *,
-    rule: str | None = None,
-    choose: bool = False,
-    budget: Decimal | float | str | None = None,
-    folder: str | Path = "juries",
-) -> JuryReport:
-    """Makes one judge of several that were measured on the same stimuli, and measures it. Makes no calls.
-
-    `runs` are folders of runs, as in `Report.folder`; a study's folder stands for all of its runs. `rule` is majority,
-    weighted or dawid-skene. With `choose`, the best three to seven judges are chosen, by the best rule if none is
-    given, and `budget` is the most dollars that 1,000 verdicts may cost. What is learned or chosen is settled on one
-    half of the task families, and every figure is then about the other half.
-    """
-    from umpirical.protocols.datasheet.juries.jury import seat_jury
-    from umpirical.protocols.datasheet.protocol import DATASHEET
-    from umpirical.study.run_targets import find_runs
-
-    found = [run for target in runs for run in find_runs(target).runs]
-    seated = seat_jury(found, Path(folder), rule=rule, choose=choose, budget=_dollars("budget", budget))
-    return JuryReport(DATASHEET, seated.datasheet, seated.documents.json.parent, seated.jury)
-
-
-def correct(  # noqa: PLR0913  # each by its name
-    file: str | Path,
-    *,
-    estimate: "Estimand",
-    columns: Mapping[str, str] | None = None,
-    scale: str = "",
-    labels: "LabelSample" = "random",
-    record: str | Path | None = None,
-    sensitivity: str = "",
-    specificity: str = "",
-    step: float = 1.0,
-) -> "Correction":
-    """Corrects a win rate, a pass rate or a mean score for the errors of the judge that it rests on. Makes no calls.
-
-    `file` is a CSV, JSON Lines or Parquet table of verdicts. `estimate` is win-rate, pass-rate or mean-score; a mean
-    score needs the ends of its `scale`, such as "1..5". `columns` are those of the table by role: verdict, label, item,
-    cluster, system. `labels` says how the labelled rows were chosen: "random", for PPI++, or "by-label", for Rogan and
-    Gladen's estimator. Where there are no labels, `record` is the judge's datasheet, for bounds of a win rate, or its
-    stress report, for a pass rate; or `sensitivity` and `specificity` are counts such as "45/50". `step` is the least
-    difference that counts, in requirements, for bounds.
-
-    The result has a record for each system, what is assumed, and undefined estimates with their reason.
-    """
-    from umpirical.claims.correction import Asked, correct_file
-
-    asked = Asked(estimate, dict(columns or {}), scale, labels, record, sensitivity, specificity, step)
-    return correct_file(Path(file), asked)
-
-
-def claim(result: "Correction | str | Path", *, datasheet: str | Path) -> "Claim":
-    """Joins a corrected estimate and the datasheet of its judge into one statement to publish. Makes no calls.
-
-    `result` is what `correct` returned, or the JSON that `umpirical correct` wrote. `datasheet` is the judge's run, to
-    whose responses the record is held, or the JSON of the record alone. The claim has sentences, assumptions, digests.
-    """
-    from umpirical.claims.documents import read_correction
-    from umpirical.claims.judge_records import read_judge
-    from umpirical.claims.record import Correction
-    from umpirical.claims.statement import make_claim
-
-    correction = result if isinstance(result, Correction) else read_correction(Path(result))
-    return make_claim(correction, read_judge(datasheet))
-
-
-def _twin(function: Callable[P, T]) -> Callable[P, Awaitable[T]]:
-    """The same function in a thread, so that the event loop is not blocked. If cancelled, answers so far are kept."""
-
-    @wraps(function)
-    async def twin(*args: P.args, **kwargs: P.kwargs) -> T:
-        stopper = Stopper()
-
-        def work() -> T:
-            STOPPER.set(stopper)
-            return function(*args, **kwargs)
-
-        working = asyncio.ensure_future(asyncio.to_thread(work))
-        try:
-            return await asyncio.shield(working)
-        except asyncio.CancelledError:
-            stopper.stop()
-            with suppress(BaseException):
-                await working
-            raise
-
-    twin.__name__ = twin.__qualname__ = f"{function.__name__}_async"
-    twin.__doc__ = f"The awaitable form of `{function.__name__}`. If cancelled, the answers received so far are kept."
-    return twin
-
-
-datasheet_async = _twin(datasheet)
-jury_async = _twin(jury)
-stress_async = _twin(stress)
-run_async = _twin(run)
-load_async = _twin(load)
-gate_async = _twin(gate)
-measure_async = _twin(measure)
-measure_verdicts_async = _twin(measure_verdicts)
-correct_async = _twin(correct)
-claim_async = _twin(claim)
+datasheet_async = twin_of(datasheet)
+stress_async = twin_of(stress)
+run_async = twin_of(run)
+load_async = twin_of(load)
+measure_async = twin_of(measure)
+measure_verdicts_async = twin_of(measure_verdicts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,7 +268,7 @@ class _Terms:
     preflight: bool
 
     def consent(self, estimate: PlanEstimate) -> Decimal | None:
-        cap = _dollars("max_cost", self.max_cost)
+        cap = in_dollars("max_cost", self.max_cost)
         if estimate.bound and cap is None:
             booked = f"; {booked_line(estimate.booked, None)} already" if estimate.booked.total else ""
             raise SpendRefused(
@@ -423,16 +289,6 @@ class _Terms:
 
     def watch(self, name: str, total: int, ledger: Ledger) -> Watch:
         return watch_run(name, total, ledger) if self.progress else Unwatched()
-
-
-def _dollars(name: str, given: Decimal | float | str | None) -> Decimal | None:
-    try:
-        amount = None if given is None else Decimal(str(given))
-    except InvalidOperation:
-        amount = Decimal("NaN")
-    if amount is None or (amount.is_finite() and amount >= 0):
-        return amount
-    raise UsageError(f"{name} is {given!r}", fix=f"give an amount in US dollars, such as {name}=5")
 
 
 class _Preflights:

@@ -21,6 +21,7 @@ COMMANDS = {
     "run": "Measure the judges of a study, or resume a run that stopped.",
     "more": "Ask just what would settle what a run leaves open, and measure both together.",
     "report": "Reread a run, or all runs of a study, and write the report. Needs no key.",
+    "compare": "Compare judges on the same stimuli, and say which to take for which use. Makes no calls.",
     "gate": "Hold a run to a policy and to an earlier run, for a pipeline: exit code, JUnit, JSON. Makes no calls.",
     "measure": "Measure verdicts that a judge gave in the past, from a file. Makes no calls.",
     "readouts": "Read a run in other ways: log-probabilities, both orders. Makes no calls, recommends one.",
@@ -31,7 +32,7 @@ COMMANDS = {
     "runs": "List the runs of a study.",
     "verify": "Hold a run to its digests, and a published datasheet to its responses. Makes no calls.",
     "prices": "Show what is known about a model's price, and the source.",
-    "schema": "Print the JSON Schema of a study file, a policy or a datasheet.",
+    "schema": "Print the JSON Schema of a study file, a policy, a datasheet or a comparison.",
     "doctor": "Show versions, and which keys are set.",
 }
 

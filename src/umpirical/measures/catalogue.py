@@ -1,6 +1,6 @@
 """What every part of Umpirical knows of a measure, and the list of all measures."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -167,7 +167,12 @@ MEASURES: Registry[MeasureSpec] = Registry(
 )
 
 
-def measure_all(tallies: Tallies, *, kind: JudgeKind, protocol: str) -> list[tuple[MeasureSpec, Measure]]:
-    """Every measure for this kind of judge under this protocol, arm by arm, in the order of the registry."""
-    specs = [spec for spec in MEASURES if spec.is_for(kind, protocol)]
+def measure_all(
+    tallies: Tallies, *, kind: JudgeKind, protocol: str, only: Collection[str] | None = None
+) -> list[tuple[MeasureSpec, Measure]]:
+    """Every measure for this kind of judge under this protocol, arm by arm, in the order of the registry.
+
+    `only` are the names of those to compute, for whoever needs but a few: to fit the signal model takes seconds.
+    """
+    specs = [spec for spec in MEASURES if spec.is_for(kind, protocol) and (only is None or spec.name in only)]
     return [(spec, measure) for arm in tallies.arms() for spec in specs for measure in spec.compute(tallies, arm)]

@@ -16,7 +16,7 @@ from umpirical.store.reuse import reused_answers, reused_counts
 from umpirical.store.snapshots import RunSnapshot, snapshot
 from umpirical.study.precision import PRECISION, expected_precision, kept_precision
 
-__all__ = ["Check", "verify_run"]
+__all__ = ["Check", "verify_files", "verify_run"]
 
 READ_WITH = ("umpirical_version", "python", "packages", "revisions")
 """Parts of a record's run that say when and with what it was written, and not what was found."""
@@ -38,10 +38,24 @@ def verify_run(folder: Path, *, record: Path | None = None) -> Iterator[Check]:
     `record` is a published datasheet or report; by default, the one in the run's folder, if there is one.
     """
     opened = _check("run.json", lambda: _opened(folder))
-    yield opened[0]
+    yield from _files(*opened)
     if opened[1] is None:
         return
     run: Run = opened[1]
+    published = record or run.folder / f"{protocol_of_run(run.store).name}.json"
+    if record is not None or published.exists():
+        yield _check(published.name, lambda: _record(run, published))[0]
+
+
+def verify_files(folder: Path) -> Iterator[Check]:
+    """Yields the checks of everything that a report is made from: all but what was published."""
+    yield from _files(*_check("run.json", lambda: _opened(folder)))
+
+
+def _files(opened: Check, run: Run | None) -> Iterator[Check]:
+    yield opened
+    if run is None:
+        return
     yield _check("stimuli", lambda: _stimuli(run))[0]
     yield _check("plan", lambda: _plan(run))[0]
     if (run.folder / "plan" / PRECISION).exists():
@@ -49,9 +63,6 @@ def verify_run(folder: Path, *, record: Path | None = None) -> Iterator[Check]:
     yield _check("responses", lambda: _responses(run))[0]
     if reused_counts(run.store):
         yield _check("reused", lambda: _reused(run))[0]
-    published = record or run.folder / f"{protocol_of_run(run.store).name}.json"
-    if record is not None or published.exists():
-        yield _check(published.name, lambda: _record(run, published))[0]
 
 
 def _check(part: str, work: Callable[[], tuple[str, Any]]) -> tuple[Check, Any]:

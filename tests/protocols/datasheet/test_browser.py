@@ -1,5 +1,7 @@
 """The pages in a real browser: quiet, in shape, and readable by everyone."""
 
+from itertools import pairwise
+
 import pytest
 
 from tests.browsing import visit
@@ -8,13 +10,14 @@ from umpirical.protocols.datasheet.comparison.pages import render_comparison_htm
 from umpirical.protocols.datasheet.page import render_html
 
 from .samples import SAMPLES, paper
-from .test_comparison import prompts, sample
+from .test_comparison import many, papers_three, sample
 
 pytestmark = pytest.mark.browser
 
 PAGES = {name: lambda make=make: render_html(make()) for name, make in SAMPLES.items()} | {
     "comparison": lambda: render_comparison_html(sample()),
-    "prompts": lambda: render_comparison_html(prompts()),
+    "three judges": lambda: render_comparison_html(papers_three()),
+    "twelve judges": lambda: render_comparison_html(many()),
 }
 
 
@@ -56,7 +59,9 @@ def test_hostile_text_does_nothing(browser, written, kind, payload, structure):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["comparison", "grading", "incomplete", "nothing", "paper", "simulated"])
+@pytest.mark.parametrize(
+    "name", ["comparison", "grading", "incomplete", "nothing", "paper", "simulated", "three judges", "twelve judges"]
+)
 def test_axe_finds_nothing_wrong(browser, written, name, scheme):
     """With everything unfolded, since what is folded is not looked at."""
     from axe_playwright_python.sync_playwright import Axe
@@ -90,6 +95,36 @@ def test_the_decision_is_on_the_first_screen_and_on_the_first_sheet(browser, wri
     box = page.locator(".decision").bounding_box()
     assert box["y"] + box["height"] < 1024
     page.close()
+
+
+def test_which_judge_to_take_is_on_the_first_screen_and_on_the_first_sheet(browser, written):
+    path = written(PAGES["twelve judges"]())
+    page = browser.new_page(viewport={"width": 1200, "height": 800})
+    page.goto(path.as_uri())
+    box = page.locator(".pick").first.bounding_box()
+    assert box["y"] + box["height"] < 800
+    page.set_viewport_size({"width": 390, "height": 800})
+    box = page.locator(".pick .verdict").first.bounding_box()
+    assert box["y"] + box["height"] < 800
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 703, "height": 1024})
+    box = page.locator(".picks").bounding_box()
+    assert box["y"] + box["height"] < 1024
+    page.close()
+
+
+def test_the_letters_of_twelve_judges_do_not_cover_each_other(browser, written):
+    """A judge is told by its letter, so every letter has to be read."""
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.goto(written(PAGES["twelve judges"]()).as_uri())
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('svg text.letter')].map(one => one.getBoundingClientRect())"
+        ".map(box => [box.top, box.bottom])"
+    )
+    page.close()
+    assert len(boxes) == 12
+    tops = sorted(top for top, _ in boxes)
+    assert min(later - top for top, later in pairwise(tops)) > 10
 
 
 def test_printing_shows_what_is_folded_and_is_light(browser, written):

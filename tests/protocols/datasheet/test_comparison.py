@@ -1,164 +1,348 @@
-"""Two judges side by side."""
+"""Any number of judges side by side."""
 
+import json
 from decimal import Decimal
 
+import jsonschema
 import pytest
+from pydantic import ValidationError
 
 from tests.reports.dissection import Page, skeleton, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.domain.measures import Estimate, Interval, Undefined
-from umpirical.protocols.datasheet.comparison.pages import render_comparison_html, render_comparison_markdown
+from umpirical.protocols.datasheet.comparison.assembly import PairedDifference, compare
+from umpirical.protocols.datasheet.comparison.card import render_comparison_markdown
+from umpirical.protocols.datasheet.comparison.pages import judge_views, render_comparison_html
 from umpirical.protocols.datasheet.comparison.record import (
-    PairedDifference,
-    compare,
+    comparison_schema,
+    generated_schema,
     parse_comparison,
     render_comparison_json,
 )
+from umpirical.protocols.datasheet.policy_files import PRESETS, preset
+from umpirical.reports import numbers
 from umpirical.text.inert import inert
 
-from .samples import datasheet, judge, llama_measures, paper, run, spend
+from .samples import QWEN32B, datasheet, estimate, judge, llama_measures, measure, paper, spend, threshold
+
+QWEN14B = {
+    "raw-false-preference": {"": 119},
+    "stable-cross-sensitivity": {"": 27},
+    "positional-false-preference": {"": 32},
+    "one-sided-commit": {"": 1},
+    "no-preference": {"": 0},
+    "tie-rate": {"0": 1} | dict.fromkeys("12345", 0),
+    "target-sensitivity": {"1": 100, "2": 80, "3": 60, "4": 40, "5": 20},
+}
+"""As published, where it is not as Qwen32B; the counts at Δ2 to Δ4 are ours."""
 
 
 def difference(value, low, high, n=60):
     return Estimate(value, value * n, n, "pair", Interval(low, high, "task t"), clusters=10)
 
 
+def row(measure_name, stratum, found, first=0, second=1, *, arm="baseline", **more):
+    return PairedDifference(measure_name, arm, stratum, found, first, second, **more)
+
+
+def narrow(low, high):
+    return Interval(low, high, "task t", 0.9)
+
+
 PAIRED = [
-    PairedDifference("dark-current", "baseline", "", difference(0.667, 0.55, 0.77)),
-    PairedDifference("positional-false-preference", "baseline", "", difference(0.883, 0.8, 0.95)),
-    PairedDifference("stable-cross-sensitivity", "baseline", "", difference(0.033, -0.02, 0.1)),
-    PairedDifference("tie-rate", "baseline", "1", difference(-0.06, -0.1, -0.02)),
-    PairedDifference("target-sensitivity", "baseline", "1", difference(-0.33, -0.45, -0.21)),
-    PairedDifference("target-sensitivity", "baseline", "5", Undefined("no pair was answered by both")),
-    PairedDifference("unparsed-rate", "baseline", "", difference(-0.006, -0.012, -0.001)),
-    PairedDifference("resolution", "baseline", "", difference(-1.1, -1.5, -0.7)),
+    row("dark-current", "", difference(0.667, 0.55, 0.77), sign_flip_p=0.002),
+    row("positional-false-preference", "", difference(0.883, 0.8, 0.95)),
+    row("stable-cross-sensitivity", "", difference(0.033, -0.02, 0.1), narrow=narrow(-0.01, 0.09)),
+    row("tie-rate", "1", difference(-0.06, -0.1, -0.02)),
+    row("target-sensitivity", "1", difference(-0.33, -0.45, -0.21)),
+    row("target-sensitivity", "5", Undefined("no pair was answered by both")),
+    row("unparsed-rate", "", difference(-0.006, -0.012, -0.001), narrow=narrow(-0.011, -0.002)),
+    row("one-sided-commit", "", difference(-0.35, -0.5, -0.2)),
+    row("target-sensitivity", "2", difference(-0.36, -0.5, -0.2)),
 ]
 
 
 def llama(**more):
     return datasheet(
-        judge=judge(name="Llama-3.1-8B", model="vllm/llama", decoding={"temperature": 0.7, "seed": 1}),
-        measures=llama_measures(planted=False),
-        spend=spend(cost_per_1000=Decimal("0.1")),
-        **more,
+        **{
+            "judge": judge(name="Llama-3.1-8B", model="vllm/llama", decoding={"temperature": 0.7, "seed": 1}),
+            "measures": llama_measures(planted=False),
+            "spend": spend(cost_per_1000=Decimal("0.1")),
+        }
+        | more
     )
 
 
+def qwen14():
+    counts = [(n, s, QWEN14B.get(n, {}).get(s, k), total, unit) for n, s, k, total, unit in QWEN32B]
+    measures = [measure(n, estimate(k, total, unit), s) for n, s, k, total, unit in counts]
+    return datasheet(judge=judge(name="Qwen2.5-14B"), measures=[*measures, measure("detection-threshold", threshold())])
+
+
 def sample():
-    return compare(paper(), llama(), PAIRED)
+    return compare([paper(), llama()], PAIRED)
 
 
-def prompts():
-    """Two prompts of one judge."""
-    paired = [PairedDifference("raw-false-preference", "baseline", "", difference(-0.26, -0.35, -0.17), None, None,
-                               "strict")]  # fmt: skip
-    return compare(paper(), paper(), paired)
+def papers_three():
+    """The judges of the Dark Current paper, in the order of its Table 3; what it did not publish is not compared."""
+    return compare([llama(), qwen14(), paper()], [])
 
 
-def test_the_words_follow_from_the_interval_and_the_direction_that_is_bad():
-    assert {(one.measure, one.stratum): one.words for one in sample().differences} == {
+def many(count=12):
+    """As many judges as a page has to show, with differences of every kind."""
+    sheets = [(llama if place % 3 else paper)() for place in range(count)]
+    sheets = [
+        sheet.model_copy(update={"judge": sheet.judge.model_copy(update={"name": f"judge-{place}-of-some-length"})})
+        for place, sheet in enumerate(sheets)
+    ]
+    rows = [
+        row(one.measure, one.stratum, one.difference, first, second, narrow=one.narrow)
+        for first in range(count)
+        for second in range(first + 1, count)
+        for one in PAIRED
+    ]
+    return compare(sheets, rows, reference=0)
+
+
+def words(comparison):
+    return {(one.measure, one.stratum): one.words for one in comparison.differences}
+
+
+# What a difference comes to.
+
+
+def test_the_words_follow_from_the_interval_the_margin_and_the_direction_that_is_bad():
+    assert words(sample()) == {
         ("dark-current", ""): "first better",
         ("positional-false-preference", ""): "first better",
-        ("stable-cross-sensitivity", ""): "no difference shown",
+        ("stable-cross-sensitivity", ""): "undecided",
         ("tie-rate", "1"): "differs",
         ("target-sensitivity", "1"): "first better",
         ("target-sensitivity", "5"): "not comparable",
-        ("unparsed-rate", ""): "second better",
-        ("resolution", ""): "first ahead",
+        ("unparsed-rate", ""): "equivalent",
+        ("one-sided-commit", ""): "second ahead",
+        ("target-sensitivity", "2"): "first ahead",
     }
-    assert {one.measure: one.family for one in sample().differences} == {
-        **dict.fromkeys(("dark-current", "positional-false-preference", "stable-cross-sensitivity"), "primary"),
-        **dict.fromkeys(("target-sensitivity", "unparsed-rate"), "primary"),
-        **dict.fromkeys(("tie-rate", "resolution"), "exploratory"),
+    assert {one.measure for one in sample().differences if one.family == "exploratory"} == {
+        "tie-rate",
+        "one-sided-commit",
+        "target-sensitivity",
     }
+
+
+def test_a_measure_of_which_only_the_use_says_what_is_worse_has_the_direction_of_its_limit():
+    """A high stable cross-sensitivity is neither good nor bad, and every shipped policy limits it."""
+    sheets = [
+        sheet.model_copy(
+            update={
+                "measures": [
+                    one.model_copy(update={"worse": "depends"}) if one.name == "stable-cross-sensitivity" else one
+                    for one in sheet.measures
+                ]
+            }
+        )
+        for sheet in (paper(), llama())
+    ]
+    [one] = compare(sheets, [row("stable-cross-sensitivity", "", difference(0.5, 0.4, 0.6))]).differences
+    assert (one.worse, one.words) == ("higher", "first better")
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "words"),
+    ("low", "high", "expected"),
     [
-        (-0.001, 0.2, "no difference shown"),
+        (-0.001, 0.2, "undecided"),
         (0.001, 0.2, "first better"),
-        (-0.2, 0.001, "no difference shown"),
+        (-0.2, 0.001, "undecided"),
         (-0.2, -0.001, "second better"),
-        (None, None, "no difference shown"),
+        (None, None, "undecided"),
         (None, -0.1, "second better"),
     ],
 )
-def test_a_side_is_better_only_if_the_whole_interval_is_on_its_side(low, high, words):
-    paired = [PairedDifference("dark-current", "baseline", "", difference(_middle(low, high), low, high))]
-    assert compare(paper(), llama(), paired).differences[0].words == words
+def test_a_judge_is_better_only_if_the_whole_interval_is_on_its_side(low, high, expected):
+    paired = [row("dark-current", "", difference(-0.2 if low is None else (low + high) / 2, low, high))]
+    assert compare([paper(), llama()], paired).differences[0].words == expected
 
 
-def _middle(low, high):
-    return -0.2 if low is None else (low + high) / 2
+@pytest.mark.parametrize(
+    ("ends", "margin", "missing", "expected"),
+    [
+        ((-0.04, 0.03), None, (0, 0), "equivalent"),
+        ((-0.05, 0.05), None, (0, 0), "equivalent"),
+        ((-0.051, 0.03), None, (0, 0), "undecided"),
+        ((-0.04, 0.03), 0.03, (0, 0), "undecided"),
+        ((-0.2, 0.2), 0.3, (0, 0), "equivalent"),
+        # Missing answers could have come out any way.
+        ((-0.04, 0.03), None, (0.005, 0.02), "undecided"),
+    ],
+)
+def test_two_are_equivalent_if_the_narrow_interval_is_within_the_margin(ends, margin, missing, expected):
+    paired = [row("dark-current", "", difference(0.0, -0.06, 0.06), narrow=narrow(*ends), missing=missing)]
+    assert compare([paper(), llama()], paired, margin=margin).differences[0].words == expected
 
 
-def test_a_difference_is_shown_among_all_rows_of_the_limits_and_not_alone():
-    """Alone, an interval that just excludes 0; of four rows, one that does so by chance."""
-    just = difference(0.1, 0.005, 0.195)
-    names = ("dark-current", "raw-false-preference", "stable-cross-sensitivity", "positional-false-preference")
-    alone = compare(paper(), llama(), [PairedDifference(names[0], "baseline", "", just)])
+def test_a_difference_that_is_shown_but_does_not_matter_is_no_advantage():
+    paired = [row("dark-current", "", difference(0.02, 0.01, 0.03), narrow=narrow(0.012, 0.028))]
+    [one] = compare([paper(), llama()], paired).differences
+    assert one.adjusted_p < 0.01
+    assert one.words == "equivalent"
+
+
+def test_a_judge_is_not_better_by_what_it_did_not_answer():
+    """A judge that leaves out what it would get wrong looks better on the rest."""
+    better = difference(0.1, 0.08, 0.12)
+    assert words(compare([paper(), llama()], [row("dark-current", "", better, missing=(0.0, 0.5))])) == {
+        ("dark-current", ""): "first better"
+    }
+    assert words(compare([paper(), llama()], [row("dark-current", "", better, missing=(0.1, 0.0))])) == {
+        ("dark-current", ""): "undecided"
+    }
+
+
+def test_a_difference_is_shown_among_all_pairs_of_judges_and_all_limits():
+    """Alone, an interval that just excludes 0; of three pairs, one that does so by chance."""
+    just, flat = difference(0.1, 0.005, 0.195), difference(0.0, -0.1, 0.1)
+    alone = compare([paper(), llama()], [row("dark-current", "", just)])
     assert alone.differences[0].words == "first better"
-    flat = difference(0.0, -0.1, 0.1)
-    rows = [PairedDifference(name, "baseline", "", just if name == names[0] else flat) for name in names]
-    found = compare(paper(), llama(), rows)
-    assert found.differences[0].words == "no difference shown"
+    rows = [row("dark-current", "", just if pair == (0, 1) else flat, *pair) for pair in ((0, 1), (0, 2), (1, 2))]
+    found = compare([paper(), llama(), qwen14()], rows)
+    assert found.differences[0].words == "undecided"
     assert found.differences[0].p_value == alone.differences[0].p_value == pytest.approx(0.04, abs=0.005)
-    assert found.differences[0].adjusted_p == pytest.approx(4 * found.differences[0].p_value)
+    assert found.differences[0].adjusted_p == pytest.approx(3 * found.differences[0].p_value)
 
 
 def test_better_everywhere_takes_every_row_at_its_own_level():
-    names = ("dark-current", "raw-false-preference", "stable-cross-sensitivity")
     just = difference(0.1, 0.005, 0.195)
-    rows = [PairedDifference(name, "baseline", "", just) for name in names]
-    found = compare(paper(), llama(), rows)
-    assert found.better_everywhere == "first"
-    other = compare(paper(), llama(), [*rows, PairedDifference("target-sensitivity", "baseline", "1", just)])
-    assert other.better_everywhere is None
-    undefined = PairedDifference("target-sensitivity", "baseline", "1", Undefined("not asked"))
-    unknown = compare(paper(), llama(), [*rows, undefined])
-    assert unknown.better_everywhere is None
-    hint = compare(paper(), llama(), [*rows, PairedDifference("tie-rate", "baseline", "1", difference(0, -1, 1))])
-    assert hint.better_everywhere == "first"
+    rows = [row(name, "", just) for name in ("dark-current", "raw-false-preference", "stable-cross-sensitivity")]
+    sheets = [paper(), llama()]
+    assert compare(sheets, rows).better_everywhere == [(0, 1)]
+    assert compare(sheets, [*rows, row("target-sensitivity", "1", just)]).better_everywhere == []
+    assert compare(sheets, [*rows, row("target-sensitivity", "1", Undefined("not asked"))]).better_everywhere == []
+    assert compare(sheets, [*rows, row("tie-rate", "1", difference(0, -1, 1))]).better_everywhere == [(0, 1)]
 
 
-def test_the_values_are_those_of_the_datasheets_unless_others_are_given():
-    first, second = sample().differences[0].first, sample().differences[0].second
-    assert (first.numerator, second.numerator) == (0, 80)
-    given = PairedDifference("dark-current", "baseline", "", difference(0, -1, 1), first=Undefined("not there"))
-    assert compare(paper(), llama(), [given]).differences[0].first.reason == "not there"
+def test_another_prompt_is_exploratory():
+    found = compare([paper(), llama()], [row("dark-current", "", difference(0.5, 0.4, 0.6), arm="strict")])
+    assert (found.differences[0].family, found.differences[0].words) == ("exploratory", "first ahead")
 
 
-def test_two_prompts_of_one_judge():
-    (one,) = prompts().differences
-    assert (one.arm, one.second_arm, one.first.numerator, one.second.numerator) == ("baseline", "strict", 31, 0)
-    assert one.words == "second better"
+# Which judge to take.
 
 
-def test_the_findings_name_the_judges_and_the_price():
-    findings = " ".join(sample().findings)
-    assert "The first, Qwen2.5-32B-Instruct, pairwise, is shown to be better in dark current, positional" in findings
-    assert "The second, Llama-3.1-8B, is shown to be better in unparsed answers." in findings
-    assert "No difference is shown in 1 of 8 comparisons." in findings
-    assert "The second is cheaper: the other costs about 429 % more per call." in findings
+def sound(name, price=None, seen=600):
+    """A judge that meets every limit of the policy for quick checks, at a price."""
+    wanted = {limit.key: limit for limit in preset("ci-smoke").compare}
+    measures = [
+        measure(n, estimate(0 if limit.kind == "at_most" else seen, seen, "pair"), at)
+        for (n, at), limit in wanted.items()
+    ]
+    return datasheet(judge=judge(name=name), measures=measures, spend=spend(cost_per_1000=price))
 
 
-def test_the_findings_are_about_the_judges_own_prompts():
-    probe = PairedDifference("target-sensitivity", "strict", "1", difference(0.3, 0.2, 0.4))
-    findings = " ".join(compare(paper(), llama(), [*PAIRED, probe]).findings)
-    assert "target sensitivity at Δ1" in findings
-    assert "The second, Llama-3.1-8B, is shown to be better in unparsed answers." in findings
+def smoke(sheets, rows=(), **more):
+    return next(one for one in compare(sheets, rows, **more).picks if one.policy == "ci-smoke")
 
 
-def test_other_stimuli_are_said():
-    other = compare(paper(), llama(run=run(stimuli="other")), [])
-    assert not other.same_stimuli
-    assert "not shown the same stimuli" in other.findings[0]
-    assert "Not the same stimuli." in Page(render_comparison_html(other)).text
+def test_there_is_a_pick_for_each_shipped_policy_and_for_ones_own():
+    own = preset().model_copy(update={"policy": "ours"})
+    assert [one.policy for one in compare([paper(), llama()], [], policy=own).picks] == ["ours", *PRESETS]
+    assert [one.policy for one in sample().picks if one.own] == ["ranking"]
+
+
+def test_no_judge_is_said():
+    pick = compare([llama(), llama()], []).picks[0]
+    assert (pick.picked, pick.title) == ([], "No judge")
+    assert pick.sentences == ["Refused: A, B."]
+
+
+def test_the_cheapest_of_those_that_are_not_shown_worse_is_taken():
+    cheap, dear = sound("cheap", Decimal("0.1")), sound("dear", Decimal(9))
+    pick = smoke([dear, llama(), cheap])
+    assert (pick.admitted, pick.not_worse, pick.picked, pick.title) == ([0, 2], [0, 2], [2], "Take C (cheap)")
+    assert pick.sentences[:2] == [
+        "The policy lets 2 of 3 through: A, C.",
+        "Of A, C none is shown better; C is the cheapest, at $0.10 for 1,000 calls.",
+    ]
+
+
+def test_a_cheaper_judge_that_is_shown_worse_is_not_taken():
+    cheap, dear = sound("cheap", Decimal("0.1")), sound("dear", Decimal(9))
+    worse = [row("dark-current", "", difference(-0.1, -0.12, -0.08))]
+    pick = smoke([cheap, dear], worse)
+    assert (pick.not_worse, pick.picked) == ([1], [1])
+    assert "Shown worse than another of these: A." in pick.sentences
+    # Each better in something: neither is the worse one, and the price decides again.
+    both = [*worse, row("target-sensitivity", "5", difference(-0.1, -0.12, -0.08))]
+    assert smoke([cheap, dear], both).picked == [0]
+
+
+def test_an_unknown_price_decides_nothing():
+    pick = smoke([sound("one", None), sound("two", Decimal(1))])
+    assert pick.picked == [0, 1]
+    assert "the price of A is not known" in " ".join(pick.sentences)
+
+
+def test_an_incomplete_run_is_said_and_not_taken():
+    unfinished = sound("unfinished", Decimal(0)).model_copy(update={"complete": False})
+    found = compare([unfinished, sound("done", Decimal(1))], [])
+    assert next(one for one in found.picks if one.policy == "ci-smoke").picked == [1]
+    assert "Incomplete runs: A." in Page(render_comparison_html(found)).text
+    assert "**Incomplete runs: A.**" in render_comparison_markdown(found)
+
+
+def test_the_reference_is_a_ceiling_and_is_never_taken():
+    best, other = sound("best", Decimal(0)), sound("other", Decimal(9))
+    found = compare([best, other], [row("dark-current", "", difference(0.1, 0.08, 0.12))], reference=0)
+    pick = next(one for one in found.picks if one.policy == "ci-smoke")
+    assert (pick.admitted, pick.picked) == ([1], [1])
+    assert "A, best is the reference: a ceiling" in found.findings[0]
+    assert "and no truth" in found.findings[0]
+    assert "is shown to be below the ceiling in 1 of 1 limited shares" in found.findings[1]
+    assert "reference: a ceiling, no truth" in Page(render_comparison_html(found)).text
+
+
+# The documents.
+
+
+def test_the_profiles_are_those_of_the_papers_table():
+    """Table 3 of the Dark Current paper."""
+    found = [[numbers.rate(cell.result.value) for cell in view.cells[:6]] for view in judge_views(papers_three())]
+    assert found == [
+        ["0.667", "1.000", "0.033", "0.967", "0.610", "1.000"],
+        ["0.000", "0.992", "0.450", "0.533", "1.000", "1.000"],
+        ["0.000", "0.258", "0.000", "0.083", "0.940", "1.000"],
+    ]
+    text = " ".join(Page(render_comparison_html(papers_three())).text.split())
+    for expected in ("0.667 [0.578, 0.745] 1.000 [0.969, 1.000]", "0.450 [0.331, 0.575]", "≤ 1 (left-censored)"):
+        assert expected in text, expected
+
+
+def test_the_page_of_two_shows_both_and_what_sets_them_apart():
+    text = " ".join(Page(render_comparison_html(sample())).text.split())
+    for expected in (
+        "Which judge to take",
+        "+0.883 [+0.800, +0.950]",
+        "A better",
+        "sign flip p = 0.002",
+        "undefined: no pair was answered by both",
+        "Positional false preference ≤ 0.10 OPEN FAIL",
+        "0.7",
+        "prompt 2",
+        "A difference that is not shown is not a proof that there is none",
+    ):
+        assert expected in text, expected
+
+
+def test_the_page_of_many_has_a_matrix_for_each_limit():
+    page = Page(render_comparison_html(many(4)))
+    text = " ".join(page.text.split())
+    assert "All limited shares together: how many of 6" in text
+    assert "Dark current: 6 told apart, 0 equivalent, 0 undecided" in text
+    assert "▲ -0.67" in text
+    assert "▼ +0.67" in text
 
 
 def test_the_same_record_gives_the_same_bytes():
-    for one in (sample(), prompts()):
+    for one in (sample(), papers_three(), many()):
         text = render_comparison_json(one)
         again = parse_comparison(text)
         assert render_comparison_json(again) == text
@@ -166,44 +350,39 @@ def test_the_same_record_gives_the_same_bytes():
         assert render_comparison_markdown(again) == render_comparison_markdown(one)
 
 
-def test_the_page_shows_both_sides_and_what_sets_them_apart():
-    text = " ".join(Page(render_comparison_html(sample())).text.split())
-    for expected in (
-        "First Qwen2.5-32B-Instruct, pairwise Not enough data",
-        "Second Llama-3.1-8B Do not use",
-        "+0.883 [+0.800, +0.950]",
-        "first better",
-        "undefined: no pair was answered by both not comparable",
-        "-1.10 [-1.50, -0.70]",
-        "Positional false preference ≤ 0.10 INCONCLUSIVE FAIL",
-        "temperature 0.0 0.7",
-        "prompt its own another",
-        "A difference that is not shown is not a proof that there is none.",
-    ):
-        assert expected in text, expected
+def test_the_shipped_schema_is_that_of_the_code_and_holds_for_the_record():
+    assert comparison_schema() == generated_schema()
+    jsonschema.validate(json.loads(render_comparison_json(sample())), json.loads(comparison_schema()))
+
+
+def test_a_record_that_names_a_judge_that_is_not_there_is_refused():
+    tree = json.loads(render_comparison_json(sample()))
+    tree["differences"][0]["second"] = 7
+    with pytest.raises(ValidationError, match="there are 2 judges, and one is named by place 7"):
+        parse_comparison(json.dumps(tree))
 
 
 def test_the_page_is_well_formed_small_and_fetches_nothing():
-    source = render_comparison_html(sample())
-    page = Page(source)
-    assert page.open == []
-    assert len(source.encode()) < 300_000
-    ids = [value for _, name, value in page.attributes if name == "id"]
-    assert len(ids) == len(set(ids))
-    assert {value for _, name, value in page.attributes if name in {"src", "href"}} == {"data:,"}
-    assert "<script" not in source
+    for one in (sample(), many()):
+        source = render_comparison_html(one)
+        page = Page(source)
+        assert page.open == []
+        assert len(source.encode()) < 600_000
+        ids = [value for _, name, value in page.attributes if name == "id"]
+        assert len(ids) == len(set(ids))
+        assert {value for _, name, value in page.attributes if name in {"src", "href"}} == {"data:,"}
+        assert "<script" not in source
 
 
 def test_the_card_is_short():
     card = render_comparison_markdown(sample())
     assert len(card.splitlines()) <= 60
-    assert "| Dark current | 0.000 \\[0.000, 0.031\\] | 0.667 \\[0.578, 0.745\\] | +0.667" in card
-    many = compare(paper(), llama(), PAIRED * 10)
-    assert len(render_comparison_markdown(many).splitlines()) <= 60
+    assert "| B | Llama-3.1-8B | Do not use | 0.667 \\[0.578, 0.745\\] |" in card
+    assert len(render_comparison_markdown(many(30)).splitlines()) <= 60
 
 
 def test_nothing_to_compare_is_said():
-    assert "No paired difference is recorded." in render_comparison_html(compare(paper(), llama(), []))
+    assert "No paired difference is recorded." in render_comparison_html(compare([paper(), llama()], []))
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
@@ -218,6 +397,6 @@ def test_text_from_outside_is_inert(payload):
     assert not HIDDEN.search(card)
     card.encode()
     front, tokens = taken_apart(card)
-    assert list(front) == ["format", "first", "second"]
+    assert list(front) == ["format", "policy", "judges"]
     _, expected = taken_apart(render_comparison_markdown(harmless))
     assert [kind for kind, _, _ in skeleton(tokens)] == [kind for kind, _, _ in skeleton(expected)]

@@ -58,10 +58,9 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     results = measure(study, [], terms, quiet=as_json, preflight=not no_preflight, lost=lost)
     summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
     if against is not None and not lost:
-        from umpirical.api.extras import compare_runs
+        from umpirical.api.comparisons import compare_targets
 
-        first, second = (result.folder for result in results)
-        page = compare_runs(first, second, folder / "comparisons")
+        page = compare_targets([result.folder for result in results]).save().html
         summaries.append({"comparison": str(page)})
         if not as_json:
             say(f"  {page}")

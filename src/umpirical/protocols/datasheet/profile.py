@@ -13,7 +13,7 @@ from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.record import ProfileRecord
 from umpirical.reports.record import EstimateRecord, LimitRecord, MeasureRecord
 
-__all__ = ["sketch"]
+__all__ = ["SKETCHED", "sketch"]
 
 FEW_GRADES = 2.0
 """A judge whose effective number of grades is below this hardly grades."""
@@ -71,6 +71,20 @@ class Rule(NamedTuple):
     rule: str
     holds: Callable[[Rates], bool]
 
+
+SKETCHED = frozenset(
+    {
+        "dark-current",
+        "effective-grades",
+        "grade-concordance",
+        "positional-false-preference",
+        "raw-false-preference",
+        "stable-cross-sensitivity",
+        "target-sensitivity",
+        "tie-rate",
+    }
+)
+"""The measures that the rules ask about."""
 
 STABLE, POSITIONAL, TARGET = "stable-cross-sensitivity", "positional-false-preference", "target-sensitivity"
 

@@ -12,7 +12,7 @@ from umpirical.judges.judge import Judge
 from umpirical.judges.layout import crossed_arms
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
-from umpirical.measures.estimates.differences import differences_between, further_differences
+from umpirical.measures.estimates.contrasts import contrasts_between
 from umpirical.protocols.datasheet.card import render_markdown
 from umpirical.protocols.datasheet.decision import headline
 from umpirical.protocols.datasheet.design import DatasheetDesign, PlannedTallies
@@ -158,8 +158,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
     def differences(self, before: Run, now: Run) -> Iterable[Measure]:
         first, second = read_run(before).tallies, read_run(now).tallies
         for arm in first.arms():
-            yield from differences_between(first, second, arm, arm)
-            yield from further_differences(first, second, arm, arm)
+            yield from (contrast.measure for contrast in contrasts_between(first, second, arm, arm))
 
     def policy_schema(self) -> str:
         return policy_schema()

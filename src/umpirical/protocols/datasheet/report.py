@@ -1,6 +1,6 @@
 """Makes the datasheet record from the responses of a run. Makes no calls, and needs no key."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from umpirical.domain.measures import Measure
@@ -74,13 +74,13 @@ def read_run(run: Run, now: RunSnapshot | None = None) -> ReadRun:
         return ReadRun(run, reading, keeper.failures(), tally_judgments(reading.judgments, run.judge.kind))
 
 
-def datasheet_of_read(read: ReadRun) -> Datasheet:
-    """Measures a judge whose answers have been counted."""
+def datasheet_of_read(read: ReadRun, *, only: Collection[str] | None = None) -> Datasheet:
+    """Measures a judge whose answers have been counted; `only` are the names of the measures to take, if not all."""
     run, reading, tallies = read.run, read.reading, read.tallies
     return assemble(
         judge_record(run, reading),
         run_record(run, reading, tallies),
-        measure_all(tallies, kind=run.judge.kind, protocol="datasheet"),
+        measure_all(tallies, kind=run.judge.kind, protocol="datasheet", only=only),
         tallies.calls,
         trouble_records(reading),
         reasoning=reasoning_record(reading),

@@ -8,7 +8,7 @@ from umpirical.reports import numbers
 from umpirical.reports.charts.drawing import CHAR_WIDTH, NotDrawn, clip, found, place
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 
-__all__ = ["PARTS", "Stack", "decomposition"]
+__all__ = ["PARTS", "Shares", "Stack", "decomposition", "equal_quality"]
 
 BAR_LEFT, BAR_RIGHT, BAR_BOTTOM, ROW_HEIGHT = 4, 416, 44, 19
 
@@ -46,8 +46,22 @@ class Stack:
     height: str
 
 
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The parts of a decomposition that adds up: name, words and number of pairs."""
+
+    parts: tuple[tuple[str, str, float], ...]
+    total: int
+
+
 def decomposition(measures: Sequence[MeasureRecord]) -> Stack | NotDrawn:
     """Draws the Δ0 decomposition of one arm; pairs in none of its four parts are shown as a part of their own."""
+    shares = equal_quality(measures)
+    return shares if isinstance(shares, NotDrawn) else _stack(shares.parts, shares.total)
+
+
+def equal_quality(measures: Sequence[MeasureRecord]) -> Shares | NotDrawn:
+    """Returns the Δ0 decomposition of one arm, or why there is none to draw."""
     parts: list[tuple[str, str, float]] = []
     totals: set[int] = set()
     for name, words in PARTS:
@@ -63,7 +77,7 @@ def decomposition(measures: Sequence[MeasureRecord]) -> Stack | NotDrawn:
         return NotDrawn("The decomposition is not drawn: its parts do not add up to one number of pairs.")
     if rest > 0:
         parts.append(("rest", "in none of these", rest))
-    return _stack(parts, total)
+    return Shares(tuple(parts), total)
 
 
 def _stack(parts: Sequence[tuple[str, str, float]], total: int) -> Stack:

@@ -1,1 +1,1 @@
-"""Two judges, or two prompts of one judge, side by side."""
+"""Any number of judges, measured on the same stimuli, side by side."""

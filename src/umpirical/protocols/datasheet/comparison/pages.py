@@ -1,135 +1,197 @@
-"""A comparison as one HTML file and as a card, both pure functions of its record."""
+"""A comparison as one HTML file, a pure function of its record."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from umpirical.domain.trials import BASELINE
+from umpirical.protocols.datasheet import charts
+from umpirical.protocols.datasheet.comparison.matrices import Matrix, Overview, matrices, overview
 from umpirical.protocols.datasheet.comparison.record import Comparison, DifferenceRecord, SideRecord
-from umpirical.reports import charts, numbers
-from umpirical.reports.card import plain, quoted
+from umpirical.protocols.datasheet.comparison.words import letter
+from umpirical.reports import numbers
+from umpirical.reports.charts import DotCell, NotDrawn, dot_cell
+from umpirical.reports.decisions import TITLES
 from umpirical.reports.pages import environment
-from umpirical.reports.record import EstimateRecord, LimitRecord, MeasureRecord, UndefinedRecord
+from umpirical.reports.record import LimitRecord, MeasureRecord
 
-__all__ = ["render_comparison_html", "render_comparison_markdown"]
+__all__ = ["COLUMNS", "JudgeView", "judge_views", "render_comparison_html"]
 
-MOST_ROWS = 40
+STYLES = 12
+"""Ways of drawing a judge: six colours, each with an unbroken and with a dashed line. The letter is what tells."""
+
+MOST_HINTS = 40
+
+COLUMNS = (
+    ("dark-current", "", "Dark current"),
+    ("raw-false-preference", "", "Raw false preference"),
+    ("stable-cross-sensitivity", "", "Stable cross-sensitivity"),
+    ("positional-false-preference", "", "Positional false preference"),
+    ("target-sensitivity", "1", "Seen at Δ1"),
+    ("target-sensitivity", "5", "Seen at Δ5"),
+    ("detection-threshold", "", "Δ75"),
+)
+"""Those of the Dark Current paper's Table 3."""
 
 
 @dataclass(frozen=True, slots=True)
-class HeldLimit:
-    """One limit of the policy on both sides."""
+class JudgeView:
+    """One judge on the page."""
 
-    name: str
-    limit: LimitRecord
-    verdicts: tuple[str, str]
+    sign: str
+    style: int
+    side: SideRecord
+    measures: list[MeasureRecord]
+    """Those of its own prompt."""
+    cells: list[MeasureRecord | None]
+    """Those of the table."""
+    price: str
+
+    @property
+    def name(self) -> str:
+        return self.side.judge.name
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One difference, with its parts as measures so that they are formatted like any other measure."""
+class PairRow:
+    """One difference between two judges, with both values."""
 
     record: DifferenceRecord
-    first: MeasureRecord
-    second: MeasureRecord
+    values: tuple[MeasureRecord | None, MeasureRecord | None]
     difference: MeasureRecord
-    cell: charts.DotCell | charts.NotDrawn
+    cell: DotCell | NotDrawn
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The charts of all judges."""
+
+    axes: charts.Plane | NotDrawn
+    ladders: charts.Ladders | NotDrawn
+    bars: charts.Bars | NotDrawn
+    orders: charts.Plane | NotDrawn
 
 
 def render_comparison_html(comparison: Comparison) -> str:
     """Renders the page of a comparison. The same record gives the same text, which can always be encoded as UTF-8."""
-    rows = [_row(one) for one in comparison.differences]
-    groups = [list(group) for _, group in groupby(rows, key=lambda row: (row.record.measure, row.record.title))]
+    judges = judge_views(comparison)
+    hints = [one for one in comparison.differences if one.words.endswith("ahead") or one.words == "differs"]
     return (
         environment("umpirical.protocols.datasheet")
         .get_template("comparison.html")
         .render(
             comparison=comparison,
-            sides=(("First", comparison.first), ("Second", comparison.second)),
-            groups=groups,
-            limits=_limits(comparison),
-            settings=list(_settings(comparison.first, comparison.second)),
-            with_arms=len({(one.arm, one.second_arm) for one in comparison.differences}) > 1,
+            judges=judges,
+            columns=COLUMNS,
+            titles=TITLES,
+            figures=_figures(judges),
+            overview=_overview(comparison),
+            matrices=_matrices(comparison),
+            pairs=_pairs(comparison) if len(judges) == 2 else [],
+            hints=hints[:MOST_HINTS],
+            more_hints=len(hints) - MOST_HINTS,
+            limits=_limits(comparison.judges),
+            settings=list(_settings(comparison.judges)),
+            margins=list(dict.fromkeys(one.margin for one in comparison.differences)),
+            letter=letter,
         )
     )
 
 
-def render_comparison_markdown(comparison: Comparison) -> str:
-    """Renders the card of a comparison, at most about 60 lines."""
-    return "\n".join(_card(comparison)) + "\n"
+def judge_views(comparison: Comparison) -> list[JudgeView]:
+    """Returns the judges with their signs, and what is shown of each."""
+    return [_view(place, side) for place, side in enumerate(comparison.judges)]
 
 
-def _card(comparison: Comparison) -> Iterator[str]:
-    first, second = comparison.first, comparison.second
-    yield from ("---", f"format: {quoted(comparison.format)}")
-    yield from (f"first: {quoted(first.judge.name)}", f"second: {quoted(second.judge.name)}", "---", "")
-    yield from (f"# {plain(first.judge.name)} against {plain(second.judge.name)}", "")
-    for title, side in (("First", first), ("Second", second)):
-        verdict = side.decision.title if side.decision else "no decision"
-        yield f"- {title}: {plain(side.judge.name)}, **{verdict}**"
-    yield from (f"- {plain(finding)}" for finding in comparison.findings)
-    yield from ("", "| measure | first | second | second less first | |", "| --- | --- | --- | --- | --- |")
-    for one in comparison.differences[:MOST_ROWS]:
-        row = _row(one)
-        part = f", {numbers.part(one.stratum)}" if one.stratum else ""
-        cells = [_cell(measure) for measure in (row.first, row.second, row.difference)]
-        yield f"| {plain(one.title + part)} | {' | '.join(cells)} | {one.words} |"
-    if (more := len(comparison.differences) - MOST_ROWS) > 0:
-        yield from ("", f"And {numbers.count(more)} more in the JSON record.")
+def _view(place: int, side: SideRecord) -> JudgeView:
+    arms = [measure.arm for measure in side.measures]
+    own = BASELINE if BASELINE in arms else min(arms, default="")
+    measures = [measure for measure in side.measures if measure.arm == own]
+    found = {(measure.name, measure.stratum): measure for measure in measures}
+    price = side.spend.cost_per_1000 if side.spend else None
+    return JudgeView(
+        sign=letter(place),
+        style=place % STYLES,
+        side=side,
+        measures=measures,
+        cells=[found.get((name, stratum)) for name, stratum, _ in COLUMNS],
+        price="not known" if price is None else numbers.dollars(price),
+    )
 
 
-def _cell(measure: MeasureRecord) -> str:
-    result = measure.result
-    if not isinstance(result, EstimateRecord):
-        return plain(f"undefined: {result.reason}")
-    return plain(f"{numbers.measured_value(measure, result)} {numbers.measured_interval(measure, result.interval)}")
+def _figures(judges: Sequence[JudgeView]) -> Figures:
+    marked = [charts.Marked(judge.sign, judge.style, judge.measures) for judge in judges]
+    scs = ("stable-cross-sensitivity", "stable cross-sensitivity")
+    return Figures(
+        axes=charts.plane(
+            marked,
+            title="Dark current and stable cross-sensitivity",
+            across=("dark-current", "dark current"),
+            up=scs,
+            size=("target-sensitivity", "1", "seen at Δ1"),
+        ),
+        ladders=charts.ladder_curves(marked),
+        bars=charts.equal_quality_bars(list(_every_arm(judges))),
+        orders=charts.plane(
+            marked,
+            title="Positional false preference and stable cross-sensitivity",
+            across=("positional-false-preference", "positional false preference"),
+            up=scs,
+        ),
+    )
 
 
-def _row(one: DifferenceRecord) -> Row:
-    first, second = _as_measure(one, one.first, one.arm), _as_measure(one, one.second, one.second_arm)
-    difference = _as_measure(one, one.difference, one.second_arm)
-    if one.scale == "rate":
-        difference = difference.model_copy(update={"scale": "difference"})
-    return Row(one, first, second, difference, charts.dot_cell(difference))
+def _every_arm(judges: Sequence[JudgeView]) -> Iterator[charts.Marked]:
+    """Yields each judge under its own prompt, then under each of its others."""
+    for judge in judges:
+        yield charts.Marked(judge.sign, judge.style, judge.measures)
+        own = judge.measures[0].arm if judge.measures else ""
+        for arm in dict.fromkeys(measure.arm for measure in judge.side.measures if measure.arm != own):
+            measures = [measure for measure in judge.side.measures if measure.arm == arm]
+            if any(measure.name == "no-preference" for measure in measures):
+                yield charts.Marked(f"{judge.sign} {arm}", judge.style, measures)
 
 
-def _as_measure(one: DifferenceRecord, result: EstimateRecord | UndefinedRecord, arm: str) -> MeasureRecord:
-    return MeasureRecord(
-        name=one.measure, title=one.title, about=one.about, worse=one.worse, arm=arm, stratum=one.stratum,
-        scale=one.scale, result=result,
-    )  # fmt: skip
+def _overview(comparison: Comparison) -> Overview:
+    return overview([one for one in comparison.differences if one.family == "primary"], len(comparison.judges))
 
 
-def _limits(comparison: Comparison) -> list[HeldLimit]:
-    """Returns the limits of the judges' own prompts only: other arms may differ between the sides."""
-    first, second = ({(held.measure, held.stratum): held for held in side.limits if held.arm == BASELINE}
-                     for side in (comparison.first, comparison.second))  # fmt: skip
-    return [
-        HeldLimit(_limit_name(held), held, (_verdict(first.get(key)), _verdict(second.get(key))))
-        for key, held in (second | first).items()
-    ]
+def _matrices(comparison: Comparison) -> list[Matrix]:
+    return matrices([one for one in comparison.differences if one.family == "primary"], len(comparison.judges))
 
 
-def _limit_name(held: LimitRecord) -> str:
-    part = f" at {numbers.part(held.stratum)}" if held.stratum else ""
-    return f"{held.title or held.measure}{part}"
+def _pairs(comparison: Comparison) -> list[list[PairRow]]:
+    """Returns the rows of two judges, those of one measure together."""
+    known = [{(m.name, m.arm, m.stratum): m for m in side.measures} for side in comparison.judges]
+    rows = []
+    for one in comparison.differences:
+        key = (one.measure, one.arm, one.stratum)
+        difference = MeasureRecord(
+            name=one.measure, title=one.title, about=one.about, worse=one.worse, arm=one.arm, stratum=one.stratum,
+            scale="difference" if one.scale == "rate" else one.scale, result=one.difference,
+        )  # fmt: skip
+        values = known[one.first].get(key), known[one.second].get(key)
+        rows.append(PairRow(one, values, difference, dot_cell(difference)))
+    return [list(group) for _, group in groupby(rows, key=lambda row: (row.record.measure, row.record.arm))]
 
 
-def _verdict(held: LimitRecord | None) -> str:
-    return held.verdict if held else "N/A"
+def _limits(sides: Sequence[SideRecord]) -> list[tuple[LimitRecord, list[str]]]:
+    """Returns every limit of the policy with each judge's verdict, under the judges' own prompts only."""
+    held = [{(one.measure, one.stratum): one for one in side.limits if one.arm == BASELINE} for side in sides]
+    every = {key: one for each in reversed(held) for key, one in each.items()}
+    return [(one, [each[key].verdict if key in each else "N/A" for each in held]) for key, one in every.items()]
 
 
-def _settings(first: SideRecord, second: SideRecord) -> Iterator[tuple[str, str, str]]:
-    """Yields the settings in which the two differ."""
+def _settings(sides: Sequence[SideRecord]) -> Iterator[tuple[str, list[str]]]:
+    """Yields the settings in which the judges differ."""
     for name in ("kind", "model", "fingerprint", "scale"):
-        one, two = getattr(first.judge, name), getattr(second.judge, name)
-        if one != two:
-            yield name, one or "none", two or "none"
-    for name in dict.fromkeys([*first.judge.decoding, *second.judge.decoding]):
-        one, two = first.judge.decoding.get(name), second.judge.decoding.get(name)
-        if one != two:
-            yield name, numbers.setting(one), numbers.setting(two)
-    if (first.judge.instruction, first.judge.prompts) != (second.judge.instruction, second.judge.prompts):
-        yield "prompt", "its own", "another"
-    if first.run.stimuli != second.run.stimuli:
-        yield "stimuli", first.run.stimuli, second.run.stimuli
+        yield from _if_different(name, [getattr(side.judge, name) or "none" for side in sides])
+    for name in dict.fromkeys(name for side in sides for name in side.judge.decoding):
+        yield from _if_different(name, [numbers.setting(side.judge.decoding.get(name)) for side in sides])
+    prompts = [(side.judge.instruction, tuple(side.judge.prompts.items())) for side in sides]
+    yield from _if_different("prompt", [f"prompt {1 + prompts.index(each)}" for each in prompts])
+
+
+def _if_different(name: str, values: list[str]) -> Iterator[tuple[str, list[str]]]:
+    if len(set(values)) > 1:
+        yield name, values

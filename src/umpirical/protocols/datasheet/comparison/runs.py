@@ -1,33 +1,127 @@
-"""Compares two measured runs on one page."""
+"""Compares measured runs, two or more, on one page."""
 
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 from umpirical.domain.errors import UsageError
-from umpirical.measures.estimates.differences import differences_between
-from umpirical.protocols.datasheet.comparison.pages import render_comparison_html, render_comparison_markdown
-from umpirical.protocols.datasheet.comparison.record import PairedDifference, compare, render_comparison_json
-from umpirical.protocols.datasheet.report import datasheet_of_read, read_run
-from umpirical.runs.run import open_run
+from umpirical.measures.estimates.contrasts import contrasts_between
+from umpirical.protocols.datasheet.comparison.assembly import PairedDifference, compare, needed_measures
+from umpirical.protocols.datasheet.comparison.card import render_comparison_markdown
+from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
+from umpirical.protocols.datasheet.comparison.record import Comparison, render_comparison_json
+from umpirical.protocols.datasheet.policy import Policy
+from umpirical.protocols.datasheet.policy_files import chosen_policy
+from umpirical.protocols.datasheet.protocol import DATASHEET
+from umpirical.protocols.datasheet.report import ReadRun, datasheet_of_read, policy_of, read_run
+from umpirical.protocols.protocol import Documents
+from umpirical.runs.run import Run, open_run
 from umpirical.store.files import write_text
 
-__all__ = ["compare_runs"]
+__all__ = ["compare_runs", "comparison_folder", "write_comparison"]
 
 
-def compare_runs(first: Path, second: Path, folder: Path) -> Path:
-    """Puts two runs on the same stimuli side by side, and returns the page."""
-    one, other = read_run(open_run(first)), read_run(open_run(second))
-    if one.run.stimuli.digest != other.run.stimuli.digest:
-        raise UsageError("the two runs have different stimuli", fix="measure both with the same size and seed")
-    arms = [arm for arm in one.run.manifest["arms"] if arm in other.run.manifest["arms"]]
-    paired = [
-        PairedDifference(measure.name, arm, measure.stratum, measure.result)
-        for arm in arms
-        for measure in differences_between(one.tallies, other.tallies, arm, arm)
-    ]
-    comparison = compare(datasheet_of_read(one), datasheet_of_read(other), paired)
-    place = folder / f"{first.name}-{second.name}"
-    place.mkdir(parents=True, exist_ok=True)
-    write_text(place / "comparison.json", render_comparison_json(comparison))
-    write_text(place / "comparison.md", render_comparison_markdown(comparison))
-    write_text(place / "comparison.html", render_comparison_html(comparison))
-    return place / "comparison.html"
+def compare_runs(
+    folders: Sequence[Path],
+    *,
+    policy: str | Mapping[str, Any] | None = None,
+    reference: str | None = None,
+    margin: float | None = None,
+) -> Comparison:
+    """Rereads runs on the same stimuli, and compares their judges, each with each.
+
+    `policy` is a shipped one, a file, or its keys; by default, the one that the runs were made for. `reference` is the
+    name of a judge or of a run.
+    """
+    runs = _opened(folders)
+    if margin is not None and not 0 < margin < 1:
+        raise UsageError(f"the margin is {margin:g}", fix="give a difference of two shares, such as 0.05")
+    place = None if reference is None else _place(runs, reference)
+    own = _shared_policy(runs) if policy is None else chosen_policy(policy, Path(), outside=True)
+    read = [read_run(run) for run in runs]
+    paired = list(_paired(read))
+    needed = needed_measures(own) | {one.measure for one in paired}
+    sheets = [datasheet_of_read(each, only=needed) for each in read]
+    return compare(sheets, paired, policy=own, reference=place, margin=margin)
+
+
+def write_comparison(comparison: Comparison, folder: Path) -> Documents:
+    """Writes the record, and the documents that are pure functions of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    documents = Documents(*(folder / f"comparison.{ending}" for ending in ("json", "html", "md")))
+    write_text(documents.json, render_comparison_json(comparison))
+    write_text(documents.html, render_comparison_html(comparison))
+    write_text(documents.markdown, render_comparison_markdown(comparison))
+    return documents
+
+
+def comparison_folder(runs: Sequence[str]) -> str:
+    """Returns the name of the folder for a comparison of runs: the same for the same runs in the same order."""
+    if len(runs) == 2:
+        return "-".join(runs)
+    return f"{len(runs)}-judges-{hashlib.sha256('|'.join(runs).encode()).hexdigest()[:12]}"
+
+
+def _opened(folders: Sequence[Path]) -> list[Run]:
+    runs = [open_run(folder) for folder in dict.fromkeys(folder.resolve() for folder in folders)]
+    for run in runs:
+        if run.manifest["protocol"] != DATASHEET.version:
+            raise UsageError(
+                f"run {run.name} is not on controlled stimuli, so it cannot be compared pair by pair",
+                fix="umpirical report  shows the judges of a stress study side by side",
+            )
+    if len(runs) < 2:
+        raise UsageError("a comparison needs at least two runs", fix="name another run, or a study with several judges")
+    _refuse_other_stimuli(runs)
+    return runs
+
+
+def _refuse_other_stimuli(runs: Sequence[Run]) -> None:
+    groups: dict[str, list[str]] = {}
+    for run in runs:
+        groups.setdefault(run.stimuli.digest, []).append(run.name)
+    if len(groups) > 1:
+        said = "; ".join(f"{digest[:12]}: {', '.join(names)}" for digest, names in groups.items())
+        raise UsageError(
+            f"the runs have different stimuli: {said}",
+            fix="name runs of one group, or measure all judges with the same tasks, size and seed",
+        )
+
+
+def _place(runs: Sequence[Run], reference: str) -> int:
+    found = [place for place, run in enumerate(runs) if reference in {run.judge.name, run.name}]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(run.name if found else run.judge.name for run in runs)
+    problem = "is the name of several judges" if found else "is not one of the judges compared"
+    raise UsageError(f"--reference {reference} {problem}", fix=f"name one of {names}")
+
+
+def _shared_policy(runs: Sequence[Run]) -> Policy:
+    """Returns the policy that the runs were made for, by its limits: a second look at them is no other policy."""
+    policies = [policy_of(run).at_look(1) for run in runs]
+    if any(policy != policies[0] for policy in policies):
+        said = ", ".join(f"{run.name}: {policy.policy}" for run, policy in zip(runs, policies, strict=True))
+        raise UsageError(f"the runs were made for different policies ({said})", fix="name the one to use with --policy")
+    return policies[0]
+
+
+def _paired(read: Sequence[ReadRun]) -> Iterator[PairedDifference]:
+    for first, second in combinations(range(len(read)), 2):
+        one, other = read[first], read[second]
+        for arm in [arm for arm in one.run.manifest["arms"] if arm in other.run.manifest["arms"]]:
+            for contrast in contrasts_between(one.tallies, other.tallies, arm, arm):
+                measure = contrast.measure
+                yield PairedDifference(
+                    measure.name,
+                    arm,
+                    measure.stratum,
+                    measure.result,
+                    first,
+                    second,
+                    narrow=contrast.narrow(),
+                    sign_flip_p=contrast.sign_flip_p(),
+                    missing=contrast.missing,
+                )

@@ -12,7 +12,7 @@ from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE
 from umpirical.judges.logprobs.labels import NO_LOGPROBS
 from umpirical.measures.catalogue import MEASURES, MeasureSpec, measure_all
-from umpirical.measures.estimates.differences import differences_between
+from umpirical.measures.estimates.contrasts import contrasts_between
 from umpirical.protocols.datasheet.counting import tally_judgments
 from umpirical.protocols.datasheet.examples import example_records
 from umpirical.protocols.datasheet.protocol import DATASHEET
@@ -228,14 +228,14 @@ def _row(source: _Source, readout: Readout, made: _Made | None, text: _Made, why
     ours, theirs = (_of_tasks(one.read.tallies, source.reported_on) for one in (made, text))
     strata = {tally.stratum for tally in ours.vacuum}
     theirs = replace(theirs, vacuum=tuple(tally for tally in theirs.vacuum if tally.stratum in strata))
-    against = differences_between(theirs, ours, source.arm, source.arm) if readout.name != "text" else ()
+    against = contrasts_between(theirs, ours, source.arm, source.arm) if readout.name != "text" else ()
     return row.model_copy(
         update={
             "band": made.band,
             "datasheet": f"{readout.name}/datasheet.html",
             "chosen_on": _compared(_of_tasks(made.read.tallies, source.chosen_on), source.arm),
             "reported_on": _compared(ours, source.arm),
-            "against_text": [_measure(m, scale="difference") for m in against if m.name in COMPARED],
+            "against_text": [_measure(c.measure, scale="difference") for c in against if c.measure.name in COMPARED],
         }
     )
 

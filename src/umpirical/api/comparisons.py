@@ -1,0 +1,112 @@
+"""Judges compared, from what a person names: runs, judges, whole studies, or reports that the API returned."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from umpirical.api.results import FRAME_HEIGHT, Report
+from umpirical.domain.errors import StoreError, UsageError
+from umpirical.protocols.datasheet.comparison.card import render_comparison_markdown
+from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
+from umpirical.protocols.datasheet.comparison.record import Comparison, render_comparison_json
+from umpirical.protocols.datasheet.comparison.runs import compare_runs, comparison_folder, write_comparison
+from umpirical.protocols.protocol import Documents
+from umpirical.study.run import measured_runs
+from umpirical.study.run_targets import find_runs
+from umpirical.study.verification import verify_files
+
+__all__ = ["ComparedJudges", "compare_targets"]
+
+
+class ComparedJudges:
+    """Judges that were compared: the record, and the documents made from it. A notebook shows the page."""
+
+    def __init__(self, record: Comparison, folder: Path, left_out: Sequence[str] = ()) -> None:
+        self.record: Comparison = record
+        """Everything that was found, as in the JSON file."""
+        self.folder: Path = folder
+        """Where it is kept, unless another folder is named."""
+        self.left_out: tuple[str, ...] = tuple(left_out)
+        """Runs of a study that are planned, and of which nothing has been asked."""
+
+    @property
+    def judges(self) -> list[str]:
+        """The judges' names; a difference names them by their place, from 0."""
+        return [side.judge.name for side in self.record.judges]
+
+    @property
+    def picks(self) -> dict[str, list[str]]:
+        """By policy, the judges to take: none, one, or several that nothing tells apart."""
+        return {pick.policy: [self.judges[place] for place in pick.picked] for pick in self.record.picks}
+
+    @property
+    def findings(self) -> list[str]:
+        """The record's findings, in plain sentences."""
+        return self.record.findings
+
+    def html(self) -> str:
+        """The page, as one HTML document."""
+        return render_comparison_html(self.record)
+
+    def markdown(self) -> str:
+        """The card: one screen of Markdown."""
+        return render_comparison_markdown(self.record)
+
+    def json(self) -> str:
+        """The record, as in its JSON file."""
+        return render_comparison_json(self.record)
+
+    def save(self, folder: str | Path | None = None) -> Documents:
+        """Writes the record, page and card, and returns their paths."""
+        return write_comparison(self.record, self.folder if folder is None else Path(folder))
+
+    def __repr__(self) -> str:
+        return f"<comparison of {', '.join(self.judges)}>"
+
+    def _repr_html_(self) -> str:
+        page = escape(self.html(), quote=True)
+        style = f"width:100%;height:{FRAME_HEIGHT}px;border:1px solid #8884"
+        return f'<iframe sandbox srcdoc="{page}" style="{style}" title="{escape(repr(self), quote=True)}"></iframe>'
+
+
+def compare_targets(
+    targets: Iterable[str | Path | Report[Any]],
+    *,
+    policy: str | Mapping[str, Any] | None = None,
+    reference: str | None = None,
+    margin: float | None = None,
+) -> ComparedJudges:
+    """Compares the runs that are meant, after holding the files of each to their digests and to its plan."""
+    found = [_runs(target) for target in targets]
+    runs = [run for taken, _ in found for run in taken]
+    for run in runs:
+        _refuse_edited(run)
+    record = compare_runs(runs, policy=policy, reference=reference, margin=margin)
+    study = find_runs(runs[0]).study
+    folder = study / "comparisons" / comparison_folder([run.name for run in runs])
+    return ComparedJudges(record, folder, [run.name for _, absent in found for run in absent])
+
+
+def _runs(target: str | Path | Report[Any]) -> tuple[Sequence[Path], Sequence[Path]]:
+    """Returns the runs that a target means, and those of them that have not begun, if it is a whole study."""
+    if isinstance(target, Report):
+        if target.folder is None:
+            raise UsageError(f"the report on {target.judge} has no run", fix="name the folder of its run")
+        return [target.folder], []
+    found = find_runs(target)
+    if not found.whole:
+        return found.runs, []
+    begun = measured_runs(found.study)
+    return begun, [run for run in found.runs if run not in begun]
+
+
+def _refuse_edited(run: Path) -> None:
+    """Raises StoreError if anything that the comparison rests on is not what was written."""
+    checks = list(verify_files(run))
+    wrong = [check for check in checks if not check.holds]
+    if wrong:
+        raise StoreError(
+            f"run {run.name} is not what was written: {wrong[0].part}: {wrong[0].found}",
+            fix=f"umpirical verify {run}  shows all of it; restore the run, or measure again",
+        )

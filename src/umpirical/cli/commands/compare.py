@@ -1,0 +1,48 @@
+"""`umpirical compare`."""
+
+from pathlib import Path
+
+import click
+
+from umpirical.cli.terminal import remark, say, say_json
+
+__all__ = ["command"]
+
+
+@click.command("compare")
+@click.argument("targets", metavar="RUN...", nargs=-1, required=True)
+@click.option("--policy", help="The policy to hold the judges to; default: the one that the runs were made for.")
+@click.option("--reference", metavar="NAME", help="A judge that stands as a ceiling, never as truth.")
+@click.option(
+    "--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="The difference that is none."
+)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; default: in the study.")
+@click.option("--json", "as_json", is_flag=True, help="Print the record.")
+def command(  # noqa: PLR0913, PLR0917  # each an option
+    targets: tuple[str, ...],
+    policy: str | None,
+    reference: str | None,
+    margin: float | None,
+    out: Path | None,
+    as_json: bool,  # noqa: FBT001
+) -> None:
+    """Compare judges on the same stimuli, each with each, and say which to take for which use. Makes no calls.
+
+    RUN is the folder of a run, the name of a run or a judge, or a study's folder or file: then all of its runs are
+    compared. A judge is called better only if the difference stands among all pairs of judges and all limits.
+    """
+    from umpirical.api.comparisons import compare_targets
+
+    found = compare_targets(targets, policy=policy, reference=reference, margin=margin)
+    documents = found.save(out)
+    for name in found.left_out:
+        remark(f"{name} is left out: nothing has been asked yet")
+    if as_json:
+        say_json(found.json())
+        return
+    for pick in found.record.picks:
+        say(f"{pick.policy}: {pick.title}. {' '.join(pick.sentences)}")
+    for finding in found.findings:
+        say(finding)
+    for path in (documents.json, documents.html, documents.markdown):
+        say(path)
