@@ -83,12 +83,10 @@ def test_missing_verdicts_widen_bounds_by_all_that_they_could_be(measured, tmp_p
     assert part.high - part.low > whole.high - whole.low + 0.15
 
 
-def test_verdicts_that_the_judge_could_not_give_refute_the_assumption(measured, tmp_path):
-    """A judge that ties two of equal pairs in a thousand cannot have tied nine pairs in ten of a ladder."""
+def test_a_judge_measured_on_a_hundred_thousand_pairs_without_an_error_is_nearly_believed(measured, tmp_path):
     file = tmp_path / "datasheet.json"
     text = json.loads((measured["careful"] / "datasheet.json").read_text())
     for measure in text["measures"]:
-        # Names a winner between equals, always: then nothing gives ties.
         if (measure["name"], measure["stratum"]) == ("raw-false-preference", ""):
             measure["result"] |= {"value": 0.0, "numerator": 0.0, "denominator": 100_000, "design_effect": None}
         if (measure["name"], measure["stratum"]) == ("target-sensitivity", "1"):
@@ -218,6 +216,7 @@ def umpirical_command(umpirical):
         ("corrected 0.", "corrected 0.9", "sentences do not follow"),
         ('"tuning": 0.', '"tuning": 0.1', "has another digest"),
         ("dark current 0.000", "dark current -0.00", "sentences do not follow"),
+        ("The file does not say by whom.", "Signed.", "not say all that it assumes"),
         ('"format": "judge-claim/1",', '"format": "judge-claim/1", "more": 1,', "is not whole"),
     ],
 )

@@ -1,8 +1,10 @@
 """Holds a published claim to the files that it rests on, as far as they lie beside it."""
 
 from collections.abc import Callable, Iterator
+from math import isclose
 from pathlib import Path
 
+from umpirical.claims import assumptions
 from umpirical.claims.correction import correct_target
 from umpirical.claims.documents import claim_text, read_claim, sha256
 from umpirical.claims.judge_records import read_judge
@@ -68,6 +70,8 @@ def _consistent(claim: Claim) -> str:
         raise StoreError("its corrected estimate has another digest")
     if statement(claim.correction, claim.judge) != claim.sentences:
         raise StoreError("its sentences do not follow from its figures")
+    if claim.assumptions != assumptions.of_claim(held=claim.held_to_responses):
+        raise StoreError("it does not say all that it assumes")
     return f"judge {claim.judge.name}, {len(claim.correction.systems)} corrected, its sentences follow from its figures"
 
 
@@ -85,9 +89,20 @@ def _recomputed(source: Path, path: Path, claim: Claim) -> str:
     if target.sha256 != published.source.sha256:
         raise StoreError("it is not the file that was corrected: another digest")
     again = correct_target(target, settings, _record(path, claim))
-    if again.model_dump(exclude={"umpirical_version"}) != published.model_dump(exclude={"umpirical_version"}):
+    if not _alike(*(each.model_dump(exclude={"umpirical_version"}) for each in (again, published))):
         raise StoreError("the corrected estimate does not follow from it")
     return f"{target.rows:,} rows, the corrected estimate follows from them"
+
+
+def _alike(one: object, other: object) -> bool:
+    """Whether two records are the same, but for the last digits of a figure: another machine may round otherwise."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+    return one == other
 
 
 def _record(path: Path, claim: Claim) -> ReadRecord | None:

@@ -94,20 +94,23 @@ def read_target(path: Path, spec: TargetSpec) -> TargetFile:
     """
     form = _format(path)
     before = _sha256(path)
-    rows = list(table_rows(path, form))
-    if not rows:
+    # Read twice, so that a million rows are never in memory as they stand in the file.
+    known = list(dict.fromkeys(column for row in table_rows(path, form) for column in row.values))
+    if not known:
         raise ConfigError("no rows", where=path.name, fix="is it the right file?")
-    known = list(dict.fromkeys(column for row in rows for column in row.values))
     columns = chosen_columns(spec.columns, known, COLUMNS, required=("verdict",), name=path.name)
     systems: dict[str, list[JudgedRow]] = {}
     seen: dict[tuple[str, str], str] = {}
-    for row in rows:
+    losses: dict[str, set[str]] = {"verdict": set(), "label": set()}
+    for row in table_rows(path, form):
         system = _text(row, columns, "system")
         _check_once(row, columns, system, seen)
+        for role, words in losses.items():
+            words.update({_word(row.values.get(columns.get(role, "")))} & {"0", "2"})
         systems.setdefault(system, []).append(_judged(row, columns, spec))
     _check_systems(systems, columns, path.name)
     if spec.estimand == "win-rate":
-        _check_numbers(rows, columns, path.name)
+        _check_losses(losses, columns, path.name)
     if _sha256(path) != before:
         raise UsageError(f"{path.name} changed while it was read", fix="run the same command again")
     return TargetFile(path.name, before, columns, systems)
@@ -149,10 +152,10 @@ def _check_systems(systems: Mapping[str, object], columns: Mapping[str, str], na
         raise UsageError(f"{name}: a row names no system", fix=f"fill in the column {columns['system']}")
 
 
-def _check_numbers(rows: list[Row], columns: Mapping[str, str], name: str) -> None:
+def _check_losses(losses: Mapping[str, set[str]], columns: Mapping[str, str], name: str) -> None:
     """Raises for a column with both 0 and 2, which would both be read as a loss: it is a grade, or counts slots."""
-    for role in ("verdict", "label"):
-        if role in columns and {"0", "2"} <= {_text(row, columns, role).strip().removesuffix(".0") for row in rows}:
+    for role, words in losses.items():
+        if len(words) > 1:
             fix = "write win, tie and loss; for grades, use --estimate mean-score --scale 0..2"
             raise UsageError(f"{name}, column {columns[role]}: 0 and 2 do not say which of them is a win", fix=fix)
 

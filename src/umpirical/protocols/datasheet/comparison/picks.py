@@ -102,7 +102,7 @@ def _sentences(  # noqa: PLR0913, PLR0917  # what the words are about
     if refused := [place for place in others if verdicts[place] == "do-not-use"]:
         yield f"Refused: {_letters(refused)}."
     if unsettled := [place for place in others if verdicts[place] == "not-enough-data"]:
-        yield f"Not settled at this size of run: {_letters(unsettled)}. `umpirical more RUN` asks what would settle it."
+        yield f"Not settled at this size of run: {_letters(unsettled)}. “umpirical more” asks what would settle it."
 
 
 def _choice(sheets: Sequence[Datasheet], not_worse: Sequence[int], picked: Sequence[int]) -> str:
