@@ -61,6 +61,9 @@ class Model:
     """The quantisation of the GGUF file, which was served as it is."""
     sha256: str
     """Of that file."""
+    backend: str
+    """That of llama.cpp for the CPU it was served on."""
+    threads: int
 
 
 MODELS = (
@@ -69,18 +72,24 @@ MODELS = (
         "SmolLM2-135M-Instruct",
         "Q4_1",
         "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        "cascadelake",
+        1,
     ),
     Model(
         "qwen2.5-coder-0.5b",
         "Qwen2.5-Coder-0.5B-Instruct",
         "Q4_K_M",
         "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+        "skylakex",
+        2,
     ),
     Model(
         "qwen2.5-coder-1.5b",
         "Qwen2.5-Coder-1.5B-Instruct",
         "Q4_K_M",
         "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+        "skylakex",
+        2,
     ),
 )
 """From the smallest on. Only those that have a record are in the pages."""
