@@ -432,3 +432,18 @@ def test_help_imports_nothing_heavy(arguments):
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert "Usage:" in done.stdout
     assert "IMPORTED []" in done.stdout
+
+
+def test_a_plan_to_a_question_says_what_settles_it(several, umpirical):
+    """As docs/policies.md has it."""
+    planned = ["plan", several, "--judge", "gpt"]
+    _, out, _ = umpirical(*planned, "--for", "dark-current<=0.05", "--json")
+    [found] = json.loads(out)["questions"]
+    assert (found["judge"], found["power"], found["units"], found["tasks"]) == ("gpt", 0.9, 48, 24)
+    assert [each["units"] for each in found["needed"]] == [77, 243, 661, 3023]
+    assert all(Decimal(each["dollars"]) > 0 for each in found["needed"])
+    _, out, _ = umpirical(*planned, "--for", "target-sensitivity@5>=0.9", "--power", "0.8")
+    assert "target-sensitivity at 5 ≥ 0.9, settled in 80 % of runs" in out
+    assert "too small" in out
+    code, _, error = umpirical(*planned, "--for", "dark-current")
+    assert (code, error.splitlines()[0]) == (2, "error: 'dark-current' is no question")

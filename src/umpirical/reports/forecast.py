@@ -42,17 +42,20 @@ def units_to_settle(value: float, limit: float, *, bound: float, units: int, is_
     return _more_than(units, units * now / wanted * (1 + POWER / TWO_SIDED) ** 2) if wanted else None
 
 
-def settling_units(value: float, limit: float, *, effect: float, units: int, alpha: float = 0.05) -> int | None:
-    """Returns the units at which nine samples in ten settle `limit`, if the rate is `value`; None if no number does.
+def settling_units(  # noqa: PLR0913  # a limit, and how surely it is to be settled
+    value: float, limit: float, *, effect: float, units: int, alpha: float = 0.05, power: float = 0.90
+) -> int | None:
+    """Returns the units at which samples settle `limit` with this power, if the rate is `value`; None if none do.
 
     Not the number at which the interval of just this value would end at the limit: half of all samples are on the wrong
-    side of that. N = effect · [(z sqrt(L (1 - L)) + z.90 sqrt(p (1 - p))) / (L - p)]², with z at 1 - alpha / 2, which
-    leaves room for an exact limit, for the t of few clusters and for a value that is itself uncertain.
+    side of that. N = effect · [(z sqrt(L (1 - L)) + w sqrt(p (1 - p))) / (L - p)]², with z at 1 - alpha / 2, which
+    leaves room for an exact limit, for the t of few clusters and for a value that is itself uncertain, and w at the
+    power.
     """
     if not (0 < limit < 1) or value == limit:
         return None
     z = float(ndtri(1 - alpha / 2))
-    spread = z * sqrt(limit * (1 - limit)) + POWER * sqrt(value * (1 - value))
+    spread = z * sqrt(limit * (1 - limit)) + float(ndtri(power)) * sqrt(value * (1 - value))
     return _more_than(units, effect * (spread / (limit - value)) ** 2)
 
 

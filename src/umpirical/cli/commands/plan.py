@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from umpirical.runs.run import Run
     from umpirical.study.estimate import PlanEstimate, RunEstimate, Tokens
     from umpirical.study.precision import Precision
+    from umpirical.study.questions import QuestionPlan
 
 __all__ = ["command", "show_plan", "tell_planned"]
 
@@ -33,6 +34,16 @@ NOT_PRICED = {"unpriced": "not priced", "unknown": "no price", "own-function": "
 @click.command("plan")
 @click.argument("study", type=click.Path(path_type=Path), default=Path())
 @click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
+@click.option(
+    "--for",
+    "asked",
+    multiple=True,
+    metavar="QUESTION",
+    help='What it would take to settle a limit: "dark-current<=0.05", "target-sensitivity@5>=0.9"; several times.',
+)
+@click.option(
+    "--power", default=0.9, type=click.FloatRange(0.5, 0.99), help="With --for: how likely it is then settled."
+)
 @price_option
 @outside_option
 @trust_option
@@ -41,6 +52,8 @@ NOT_PRICED = {"unpriced": "not priced", "unknown": "no price", "own-function": "
 def command(  # noqa: PLR0913, PLR0917  # each an option
     study: Path,
     judges: tuple[str, ...],
+    asked: tuple[str, ...],
+    power: float,
     prices: tuple[str, ...],
     outside: bool,  # noqa: FBT001
     trust: bool,  # noqa: FBT001
@@ -49,12 +62,15 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
 ) -> None:
     """Show what  umpirical run  would take: calls, tokens, price, time, and how precise each measure will be.
 
-    Makes no calls. Questions that already have an answer are not counted again.
+    With --for, show instead what it would take to settle a question about the judge, by how far it truly is from the
+    limit. Makes no calls. Questions that already have an answer are not counted again.
     """
     from umpirical.models.prices import parse_price
     from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
+    from umpirical.study.questions import parse_question, plan_question
     from umpirical.study.run import plan_runs
 
+    questions = [parse_question(text) for text in asked]
     loaded = trusted_study(study, trust=trust, outside=outside, max_calls=max_calls)
     remark(MAKING_STIMULI)
     planned = plan_runs(loaded, judges)
@@ -65,13 +81,17 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
         for run, pricer in zip(planned, pricers, strict=True)
     ]
     estimate = PlanEstimate(tuple(runs))
+    found = [plan_question(run, question, power=power) for question in questions for run in estimate.runs]
     if as_json:
         import json
 
-        say_json(json.dumps(_as_json(estimate), indent=1, default=str))
+        say_json(json.dumps(_as_json(estimate, found), indent=1, default=str))
         return
     show_plan(estimate, sys.stdout)
-    _show_precision(estimate, sys.stdout)
+    if not found:
+        _show_precision(estimate, sys.stdout)
+    for each in found:
+        _show_question(each, sys.stdout)
 
 
 def tell_planned(study: "Study[Any]", planned: "Sequence[Run]") -> None:
@@ -187,11 +207,39 @@ def _show_precision(estimate: "PlanEstimate", file: IO[str]) -> None:
     say("Units of one task are assumed to correlate at .05. More tasks narrow an interval; more repeats hardly do.")
 
 
-def _as_json(estimate: "PlanEstimate") -> dict[str, Any]:
+def _show_question(plan: "QuestionPlan", file: IO[str]) -> None:
+    """Prints what would settle a question, by how far the judge truly is from the limit."""
+    question, unit = plan.question, f"{plan.unit}s"
+    sign = "≤" if question.kind == "at_most" else "≥"
+    part = f" at {question.stratum}" if question.stratum else ""
+    table = _table(
+        f"{plan.judge}: {question.measure}{part} {sign} {question.limit:g}, settled in {100 * plan.power:g} % of runs",
+        ["if its true rate is"],
+        [unit, "tasks", "calls", "expected", "this plan", f"or, in each of its {plan.tasks:,} tasks"],
+    )
+    for needed in plan.needed:
+        if needed.units is None:
+            cells = ("more than any", "", "", "", "", "")
+        else:
+            enough = "enough" if needed.units <= plan.units else "too small"
+            dollars = "no price" if needed.dollars is None else f"${needed.dollars:,.2f}"
+            instead = "none is enough" if needed.in_each is None else f"{needed.in_each:,} {unit}"
+            cells = (f"{needed.units:,}", f"{needed.tasks:,}", f"{needed.calls:,}", dollars, enough, instead)
+        table.add_row(*_cells((f"{needed.true:.3g}", *cells)))
+    console = _console(file)
+    console.print(table)
+    say(
+        f"This plan has {plan.units:,} {unit} in {plan.tasks:,} tasks, {plan.each:.3g} in each. The counts are for "
+        "more or fewer tasks like these, asked once: repeats of the same questions hardly help."
+    )
+
+
+def _as_json(estimate: "PlanEstimate", questions: "Sequence[QuestionPlan]") -> dict[str, Any]:
     from dataclasses import asdict
 
     totals = {"expected": estimate.expected, "at_most": estimate.at_most, "seconds": estimate.seconds}
-    return {"calls": estimate.calls, **totals, "runs": [asdict(run) for run in estimate.runs]}
+    asked = {"questions": [asdict(each) for each in questions]} if questions else {}
+    return {"calls": estimate.calls, **totals, "runs": [asdict(run) for run in estimate.runs], **asked}
 
 
 def _console(file: IO[str]) -> "Console":
