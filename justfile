@@ -63,6 +63,10 @@ real-model:
 casebook:
     python docs/casebook/write.py
 
+# Write docs/papers again: the tables of both papers, from their counts
+papers:
+    python docs/papers/write.py
+
 # Write docs/quads.md again: thirty quads to read
 quads:
     python docs/quads/write.py
