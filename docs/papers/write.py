@@ -102,7 +102,7 @@ def _dark_current(counts: dict[str, Any]) -> Iterator[str]:
         "- The intervals that this product gives: they allow for pairs of one family that are alike, and the paper",
         "  prints no counts by task. Wilson's, as above, take every call for independent.",
         "- Δ75 with its interval for Llama 8B: the paper's bootstrap needs counts by task. A table that fits all that",
-        "  is printed gives the printed 4.00 [2.71, 4.00] (`tests/golden/test_dark_current.py`), but others may fit too.",
+        "  is printed gives the printed 4.00 [2.71, 4.00] (`tests/golden/test_dark_current.py`), others may fit too.",
         "- Slot, label and list apart: they went together in the paper's design.",
     )
 
