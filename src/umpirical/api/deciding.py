@@ -81,7 +81,8 @@ def jury(
     `runs` are folders of runs, as in `Report.folder`; a study's folder stands for all of its runs. `rule` is majority,
     weighted or dawid-skene. With `choose`, the best three to seven judges are chosen, by the best rule if none is
     given, and `budget` is the most dollars that 1,000 verdicts may cost. What is learned or chosen is settled on one
-    half of the task families, and every figure is then about the other half.
+    half of the task families, and every figure is then about the other half. The datasheet and the jury's record are
+    written below `folder`.
     """
     from umpirical.protocols.datasheet.juries.jury import seat_jury
     from umpirical.protocols.datasheet.protocol import DATASHEET
