@@ -45,10 +45,12 @@ FEW = (
 ARGUMENTS = {
     "study": lambda folder: [str(folder)],
     "target": lambda folder: [str(next(folder.glob("runs/*"), folder))],
+    "targets": lambda folder: [str(folder)],
     "judge": lambda folder: ["theirs.yaml" if (folder / "theirs.yaml").exists() else "theirs"],
     "rubric": lambda folder: [str(folder / "umpirical.yaml")],
     "folder": lambda folder: [str(folder)],
     "file": lambda folder: [str(folder / "umpirical.yaml")],
+    "result": lambda folder: [str(folder / "umpirical.yaml")],
     "name": lambda _: ["ann"],
     "what": lambda _: ["config"],
     "model": lambda _: ["gpt-4o"],

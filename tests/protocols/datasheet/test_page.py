@@ -350,10 +350,12 @@ def test_no_template_goes_around_escaping(template):
         ("open", "paper", 4.5),
         ("mark", "band", 3),
         ("mark", "allowed", 3),
+        *((f"j{judge}", "paper", 4.5) for judge in range(6)),
+        *(("ink", back, 7) for back in ("better", "lesser", "alike")),
     ],
 )
 def test_the_colours_can_be_told_apart(front, back, least, scheme):
-    css = next(path for path in TEMPLATES if path.suffix == ".css").read_text(encoding="utf-8")
+    css = "".join(path.read_text(encoding="utf-8") for path in TEMPLATES if path.suffix == ".css")
     pairs = {name: found for name, *found in re.findall(r"--(\w+): light-dark\((#\w+), (#\w+)\)", css)}
     plain = dict(re.findall(r"--(\w+): (#\w+)", css))
     assert plain == {name: light for name, (light, _) in pairs.items()}
