@@ -1,11 +1,10 @@
 """Judges compared, from what a person names: runs, judges, whole studies, or reports that the API returned."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
-from umpirical.api.results import FRAME_HEIGHT, Report
+from umpirical.api.results import Report, framed
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.protocols.datasheet.comparison.card import render_comparison_markdown
 from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
@@ -65,9 +64,7 @@ class ComparedJudges:
         return f"<comparison of {', '.join(self.judges)}>"
 
     def _repr_html_(self) -> str:
-        page = escape(self.html(), quote=True)
-        style = f"width:100%;height:{FRAME_HEIGHT}px;border:1px solid #8884"
-        return f'<iframe sandbox srcdoc="{page}" style="{style}" title="{escape(repr(self), quote=True)}"></iframe>'
+        return framed(self.html(), repr(self))
 
 
 def compare_targets(

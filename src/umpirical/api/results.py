@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from umpirical.protocols.datasheet.juries.record import Jury
     from umpirical.protocols.datasheet.record import Datasheet
 
-__all__ = ["JuryReport", "Measures", "Report"]
+__all__ = ["JuryReport", "Measures", "Report", "framed"]
 
 RecordT_co = TypeVar("RecordT_co", bound=Record, covariant=True)
 
@@ -201,10 +201,14 @@ class Report(Generic[RecordT_co]):
         return f"<{self._protocol.name} of {self.judge}{decision}: {len(self.record.measures)} measures>"
 
     def _repr_html_(self) -> str:
-        # In its own frame, so that page and notebook cannot restyle each other; scripts are off, as the page has none.
-        page = escape(self.html(), quote=True)
-        style = f"width:100%;height:{FRAME_HEIGHT}px;border:1px solid #8884"
-        return f'<iframe sandbox srcdoc="{page}" style="{style}" title="{escape(repr(self), quote=True)}"></iframe>'
+        return framed(self.html(), repr(self))
+
+
+def framed(page: str, title: str) -> str:
+    """Returns a page in a frame of its own: page and notebook cannot restyle each other, and scripts are off."""
+    style = f"width:100%;height:{FRAME_HEIGHT}px;border:1px solid #8884"
+    inside, name = (escape(text, quote=True) for text in (page, title))
+    return f'<iframe sandbox srcdoc="{inside}" style="{style}" title="{name}"></iframe>'
 
 
 class JuryReport(Report["Datasheet"]):

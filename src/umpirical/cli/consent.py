@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from umpirical.cli.terminal import confirm, remark
+from umpirical.domain.bills import dollars_of
 
 if TYPE_CHECKING:
     from umpirical.models.prices import TokenPrices
@@ -47,11 +48,8 @@ def in_dollars(ctx: click.Context, param: click.Parameter, value: str | None) ->
     """Parses an exact amount of money."""
     if value is None:
         return None
-    try:
-        amount = Decimal(value)
-    except InvalidOperation:
-        amount = Decimal("NaN")
-    if not amount.is_finite() or amount < 0:
+    amount = dollars_of(value)
+    if amount is None:
         raise click.BadParameter(f"{value!r} is not an amount of dollars, such as 2.50", ctx=ctx, param=param)
     return amount
 

@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Literal
 
-__all__ = ["BILLING_FAULTS", "Bill", "BillingFault"]
+__all__ = ["BILLING_FAULTS", "Bill", "BillingFault", "dollars_of"]
 
 BillingFault = Literal["unanswered", "uncounted", "undercounted", "overcharged", "abandoned"]
 
@@ -51,3 +51,12 @@ class Bill:
             sum(bill.uncertain_calls for bill in every),
             dict(faults),
         )
+
+
+def dollars_of(given: Decimal | float | str) -> Decimal | None:
+    """Reads an exact amount of money, as a person or a program gives it; None for what is no amount."""
+    try:
+        amount = Decimal(str(given))
+    except InvalidOperation:
+        return None
+    return amount if amount.is_finite() and amount >= 0 else None

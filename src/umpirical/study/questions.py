@@ -8,6 +8,7 @@ from math import ceil
 from typing import Literal
 
 from umpirical.domain.errors import UsageError
+from umpirical.domain.trials import BASELINE
 from umpirical.measures.estimates.rates import PLANNING_CORRELATION
 from umpirical.reports.forecast import settling_units
 from umpirical.study.estimate import RunEstimate
@@ -50,7 +51,7 @@ class Needed:
     calls: int | None
     """Of a design like the planned one, with so many tasks."""
     dollars: Decimal | None
-    """Expected, for all of them; None if no price is known."""
+    """Expected, for all of them; None if no price is known, or nothing is left to ask that would show it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ def _in_each(independent: int | None, tasks: int) -> int | None:
 
 
 def _row(measures: Sequence[Precision], question: Question) -> Precision:
-    named = [row for row in measures if row.measure == question.measure and row.arm == "baseline"]
+    named = [row for row in measures if row.measure == question.measure and row.arm == BASELINE]
     for row in named:
         if row.stratum == question.stratum:
             return row

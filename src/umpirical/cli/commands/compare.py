@@ -33,6 +33,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     """
     from umpirical.api.comparisons import compare_targets
 
+    remark("reading the runs")
     found = compare_targets(targets, policy=policy, reference=reference, margin=margin)
     documents = found.save(out)
     for name in found.left_out:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from umpirical.cli.consent import in_dollars
-from umpirical.cli.terminal import say, say_json
+from umpirical.cli.terminal import remark, say, say_json
 
 __all__ = ["command"]
 
@@ -40,6 +40,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     from umpirical.study.run_targets import find_runs
 
     runs = [run for target in targets for run in find_runs(target).runs]
+    remark(f"reading {len(runs):,} runs")
     seated = seat_jury(runs, out or Path("juries"), rule=rule, choose=choose, budget=budget)
     decision = seated.datasheet.decision
     if as_json:

@@ -222,7 +222,7 @@ def _show_question(plan: "QuestionPlan", file: IO[str]) -> None:
             cells = ("more than any", "", "", "", "", "")
         else:
             enough = "enough" if needed.units <= plan.units else "too small"
-            dollars = "no price" if needed.dollars is None else f"${needed.dollars:,.2f}"
+            dollars = "not known" if needed.dollars is None else f"${needed.dollars:,.2f}"
             instead = "none is enough" if needed.in_each is None else f"{needed.in_each:,} {unit}"
             cells = (f"{needed.units:,}", f"{needed.tasks:,}", f"{needed.calls:,}", dollars, enough, instead)
         table.add_row(*_cells((f"{needed.true:.3g}", *cells)))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -243,13 +243,8 @@ class AgentWriting(Writing):
                 await model.close()
 
 
-@contextmanager
-def _generation(folder: Path) -> Iterator[GenerationStore]:
-    store = GenerationStore(folder / GENERATED)
-    try:
-        yield store
-    finally:
-        store.close()
+def _generation(folder: Path) -> closing[GenerationStore]:
+    return closing(GenerationStore(folder / GENERATED))
 
 
 def _terms(spec: RewritingSpec) -> RewritingTerms:

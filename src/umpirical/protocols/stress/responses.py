@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -217,13 +217,8 @@ class _OpenResponse(Open):
         return respond(self._wanted)
 
 
-@contextmanager
-def _generation(folder: Path) -> Iterator[GenerationStore]:
-    store = GenerationStore(folder / GENERATED)
-    try:
-        yield store
-    finally:
-        store.close()
+def _generation(folder: Path) -> closing[GenerationStore]:
+    return closing(GenerationStore(folder / GENERATED))
 
 
 def _wanted(study: StressStudy, items: Sequence[Item]) -> list[WantedResponse]:

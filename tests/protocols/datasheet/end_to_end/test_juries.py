@@ -5,6 +5,7 @@ import shutil
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,12 +13,13 @@ import pytest
 import umpirical
 from umpirical.cli import main
 from umpirical.domain.errors import StoreError, UsageError
-from umpirical.protocols.datasheet.juries.ballots import read_members
+from umpirical.protocols.datasheet.juries.ballots import read_members, refuse_no_jury
 from umpirical.protocols.datasheet.juries.jury import seat_jury
 from umpirical.protocols.datasheet.juries.record import parse_jury, render_jury_json
 from umpirical.protocols.datasheet.juries.seating import seat
 from umpirical.protocols.datasheet.juries.words import render_jury_markdown
 from umpirical.protocols.datasheet.record import parse_datasheet
+from umpirical.runs.run import open_run
 from umpirical.stats.juries import NO_VOTE
 from umpirical.study.file import read_study
 from umpirical.study.prepare import prepare_run
@@ -141,6 +143,25 @@ def test_fewer_than_three_are_no_jury_and_a_run_has_one_vote(runs, tmp_path):
         seat_jury([careful, swayed], tmp_path)
     with pytest.raises(UsageError, match="named twice"):
         seat_jury([careful, swayed, careful.parent / "." / careful.name], tmp_path)
+
+
+def test_a_judge_that_was_measured_twice_has_one_vote(runs, tmp_path):
+    """A study's folder may hold an older run of a judge beside the newer one."""
+    study = shutil.copytree(runs["careful"].parents[1], tmp_path / "twice")
+    [again] = umpirical.run(study, judges=["coin"], fresh=True, progress=False, trust=True)
+    with pytest.raises(UsageError, match="two runs are of the same judge"):
+        seat_jury([study / "runs" / runs["careful"].name, study / "runs" / runs["coin"].name, again.folder], tmp_path)
+
+
+def test_a_run_of_another_protocol_is_refused(runs, tmp_path):
+    study = shutil.copytree(runs["careful"].parents[1], tmp_path / "other-protocol")
+    copies = [study / "runs" / run.name for run in runs.values()]
+    manifest = copies[0] / "run.json"
+    opened = [open_run(copy) for copy in copies]
+    changed = json.loads(manifest.read_text()) | {"protocol": "umpirical-agent/1"}
+    opened[0] = replace(opened[0], store=SimpleNamespace(manifest=changed, folder=copies[0]))
+    with pytest.raises(UsageError, match="not on controlled stimuli"):
+        refuse_no_jury(opened)
 
 
 def test_other_stimuli_are_refused(runs, tmp_path):

@@ -13,12 +13,13 @@ from umpirical.domain.scales import Choice
 from umpirical.domain.stimuli import TIER_2, GivenWinner, Stimulus
 from umpirical.domain.trials import BASELINE, Order, Trial
 from umpirical.protocols.datasheet.facts import FACTS
+from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.runs.judgments import Reading, read_judgments
 from umpirical.runs.run import Run, open_run
 from umpirical.stats.juries import NO_VOTE, TIE
 from umpirical.stats.jury_choice import Ballots
 
-__all__ = ["CHOICES", "Member", "SharedCalls", "read_members"]
+__all__ = ["CHOICES", "Member", "SharedCalls", "read_members", "refuse_no_jury"]
 
 CHOICES = (Choice.SLOT_1, Choice.SLOT_2, Choice.TIE)
 """The classes of a vote, by number."""
@@ -74,7 +75,7 @@ class _Heard:
 def read_members(runs: Sequence[Path]) -> SharedCalls:
     """Reads the runs of a jury's members. Raises UsageError if they cannot vote on the same questions."""
     opened = [open_run(run) for run in runs]
-    _refuse(opened)
+    refuse_no_jury(opened)
     heard, members = [], []
     for run in opened:
         one = _Heard()
@@ -99,15 +100,20 @@ def read_members(runs: Sequence[Path]) -> SharedCalls:
     )
 
 
-def _refuse(runs: Sequence[Run]) -> None:
+def refuse_no_jury(runs: Sequence[Run]) -> None:
     """Raises if these judges are no jury."""
     same = "measure all of them with one study, or with the same size and seed"
+    if other := [run.name for run in runs if run.manifest["protocol"] != DATASHEET.version]:
+        raise UsageError(f"{', '.join(other)}: not on controlled stimuli", fix="name runs that have a datasheet")
     if len({run.folder.resolve() for run in runs}) < len(runs):
         raise UsageError("a run is named twice, and a judge has one vote", fix="name each run once")
+    if len({run.manifest["fingerprint"] for run in runs}) < len(runs):
+        message = "two runs are of the same judge, and a judge has one vote"
+        raise UsageError(message, fix=f"name one run of each: {', '.join(run.name for run in runs)}")
     if other := [run.name for run in runs if run.judge.kind != "compare"]:
         message = f"{', '.join(other)}: the judge does not compare two answers"
         raise UsageError(message, fix="name runs of judges that compare")
-    if len({(run.manifest["protocol"], run.stimuli.digest) for run in runs}) > 1:
+    if len({run.stimuli.digest for run in runs}) > 1:
         raise UsageError("the judges were asked about different stimuli", fix=same)
     if not all(BASELINE in run.manifest["arms"] for run in runs):
         raise UsageError("a judge was not asked with its own prompt", fix=same)

@@ -23,7 +23,7 @@ def jury_record(seated: Seated, name: str) -> Jury:
     shared, ballots = seated.shared, seated.reported()
     verdicts, votes = seated.verdicts(ballots), ballots.of(seated.judges)
     best, gain = _gain(seated)
-    correlations, correlation = error_correlations(votes, ballots.truth), _error_correlation(votes, ballots)
+    correlation = _error_correlation(votes, ballots)
     costs = [cost_of(member) for member in seated.members]
     jury = Jury.model_validate(
         {
@@ -54,7 +54,7 @@ def jury_record(seated: Seated, name: str) -> Jury:
                 SharedErrors(
                     first=seated.members[one].name,
                     second=seated.members[other].name,
-                    correlation=None if np.isnan(correlations[one, other]) else float(correlations[one, other]),
+                    correlation=result_record(_error_correlation(votes[:, [one, other]], ballots)),
                 )
                 for one in range(len(costs))
                 for other in range(one + 1, len(costs))
@@ -109,7 +109,7 @@ def _error_correlation(votes: Votes, ballots: Ballots) -> Result:
         return float(np.nanmean(found)) if np.isfinite(found).any() else float("nan")
 
     if not np.isfinite(estimate(np.ones(len(families), dtype=bool))):
-        return Undefined("no two members err")
+        return Undefined("of no two members does each err")
     found = jackknife(estimate, len(families))
     limits = Interval(
         max(-1.0, float(found.low)), min(1.0, float(found.high)), "leave-one-family-out jackknife, Student's t"
@@ -123,6 +123,6 @@ def _effective_judges(judges: int, correlation: Result) -> Result:
     if isinstance(correlation, Undefined) or correlation.interval is None:
         return correlation
     ends = correlation.interval
-    low, high = (effective_judges(judges, end) for end in (ends.high or 0.0, ends.low or 0.0))
+    low, high = (None if end is None else effective_judges(judges, end) for end in (ends.high, ends.low))
     value, calls = effective_judges(judges, correlation.value), correlation.denominator
     return Estimate(value, value * calls, calls, "call", Interval(low, high, ends.method), correlation.clusters)

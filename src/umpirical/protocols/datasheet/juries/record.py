@@ -28,7 +28,7 @@ class SharedErrors(Strict):
 
     first: str
     second: str
-    correlation: float | None = Field(description="Of being wrong in the same call; null if one of them never is.")
+    correlation: ResultRecord = Field(description="Of being wrong in the same call.")
 
 
 class Jury(Strict):

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from umpirical.protocols.datasheet.juries.record import Jury, SharedErrors
+from umpirical.protocols.datasheet.juries.record import Jury
 from umpirical.reports import numbers
 from umpirical.reports.card import plain, quoted
 from umpirical.reports.record import EstimateRecord, UndefinedRecord
@@ -63,7 +63,7 @@ def render_jury_markdown(jury: Jury) -> str:
         for member in jury.members
     ]
     lines += ["", "| two members | correlation of their errors |", "| --- | --- |"]
-    lines += [f"| {plain(two.first)}, {plain(two.second)} | {_together(two)} |" for two in jury.shared_errors]
+    lines += [f"| {plain(two.first)}, {plain(two.second)} | {_cell(two.correlation)} |" for two in jury.shared_errors]
     lines += ["", "## What this assumes", "", *(f"- {plain(each)}" for each in jury.assumptions)]
     return "\n".join(lines) + "\n"
 
@@ -85,10 +85,6 @@ def _worth(gain: EstimateRecord) -> str:
     if limits is None or limits.low is None or limits.high is None or limits.low <= 0 <= limits.high:
         return "no difference is shown"
     return "the jury is better" if limits.low > 0 else "the jury is worse"
-
-
-def _together(two: SharedErrors) -> str:
-    return "one of them never errs" if two.correlation is None else numbers.rate(two.correlation)
 
 
 def _cell(result: EstimateRecord | UndefinedRecord) -> str:
