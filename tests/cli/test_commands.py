@@ -181,7 +181,10 @@ def test_progress_goes_to_standard_error_and_results_to_standard_output(umpirica
     assert f"{STANDARD:,}/{STANDARD:,}" in err
 
 
-@pytest.mark.parametrize("what", ["config", "datasheet"])
+RECORDS = ("datasheet", "stress", "agent", "comparison", "stress-comparison", "jury", "correction", "claim")
+
+
+@pytest.mark.parametrize("what", ["config", *RECORDS])
 def test_schemas_are_json_schemas(umpirical, what):
     code, out, _ = umpirical("schema", what)
     assert code == 0

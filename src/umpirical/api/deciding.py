@@ -55,15 +55,16 @@ def compare(
     policy: str | Mapping[str, Any] | None = None,
     reference: str | None = None,
     margin: float | None = None,
-) -> ComparedJudges:
-    """Compares judges that were measured on the same controlled stimuli, each with each. Makes no calls.
+) -> ComparedJudges[Any]:
+    """Compares judges that were measured on the same stimuli, each with each. Makes no calls.
 
     `judges` are reports that `datasheet` or `run` returned, folders or names of runs, names of judges, or studies, of
     which all runs are compared. `policy` is the one to hold them to, by default the one that the runs were made for.
     `reference` is the name of a judge that stands as a ceiling: it is never picked, and it is no truth. `margin` is the
     difference between two shares that does not matter, by default 0.05, and 0.02 for lost answers.
 
-    Runs on different stimuli are refused, and so is a run whose files are not what was written.
+    Runs on different controlled stimuli are refused, and so is a run whose files are not what was written. Runs of
+    stress tests may be of several studies, which stand side by side; they take neither a policy nor a reference.
     """
     return compare_targets(judges, policy=policy, reference=reference, margin=margin)
 

@@ -1,6 +1,5 @@
-"""Features that only the datasheet protocol has: juries, readouts, drafts, and the schema of a comparison."""
+"""Features that only the datasheet protocol has: juries, readouts and drafts."""
 
-from umpirical.protocols.datasheet.comparison.record import comparison_schema
 from umpirical.protocols.datasheet.draft import (
     Draft,
     DraftPlan,
@@ -24,7 +23,6 @@ __all__ = [
     "Reply",
     "append_reply",
     "chosen_policy",
-    "comparison_schema",
     "draft_family",
     "drafting_model",
     "plan_draft",

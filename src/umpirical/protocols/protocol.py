@@ -5,7 +5,6 @@ they are presented, and makes a record from a judge's answers, with the document
 (planning, asking, spending, resuming, the command line) is the same for all protocols and knows none by name.
 """
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +24,7 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.study import Study, StudySpec
 from umpirical.reports.gate import HeldLimit
-from umpirical.reports.record import Record
+from umpirical.reports.record import Record, schema_text
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.store.files import write_text
@@ -254,8 +253,7 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
 
     def schema(self) -> str:
         """Returns the JSON Schema of the record."""
-        schema = self.record.model_json_schema(mode="serialization")
-        return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=1) + "\n"
+        return schema_text(self.record)
 
     def findings(self, record: RecordT) -> list[str]:  # noqa: ARG002
         """Returns what the record says, in a few plain sentences."""

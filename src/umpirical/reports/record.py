@@ -3,6 +3,7 @@
 Every other rendering is a pure function of the record.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from decimal import Decimal
@@ -52,6 +53,7 @@ __all__ = [
     "first_problem",
     "measure_record",
     "result_record",
+    "schema_text",
 ]
 
 Planted = Mapping[tuple[str, str, str], float]
@@ -62,6 +64,12 @@ class Strict(BaseModel):
     """A part of a record: frozen, and without fields nobody agreed on."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def schema_text(model: type[BaseModel]) -> str:
+    """Returns the JSON Schema of a record, or of a part of a study file, as text."""
+    schema = model.model_json_schema(mode="serialization")
+    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=1) + "\n"
 
 
 class IntervalRecord(Strict):

@@ -29,7 +29,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     """Compare judges on the same stimuli, each with each, and say which to take for which use. Makes no calls.
 
     RUN is the folder of a run, the name of a run or a judge, or a study's folder or file: then all of its runs are
-    compared. A judge is called better only if the difference stands among all pairs of judges and all limits.
+    compared. A judge is called better only if the difference stands among all pairs of judges and all limits. Runs of
+    stress tests may be of several studies: judges of one study are compared, and studies stand side by side.
     """
     from umpirical.api.comparisons import compare_targets
 
@@ -41,9 +42,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     if as_json:
         say_json(found.json())
         return
-    for pick in found.record.picks:
-        say(f"{pick.policy}: {pick.title}. {' '.join(pick.sentences)}")
-    for finding in found.findings:
-        say(finding)
+    for line in found.lines:
+        say(line)
     for path in (documents.json, documents.html, documents.markdown):
         say(path)

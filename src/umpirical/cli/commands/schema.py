@@ -12,17 +12,17 @@ __all__ = ["command"]
 def command(what: str) -> None:
     """Print the JSON Schema of a study file (WHAT: config), a policy file (policy) or a record.
 
-    A record is named by its protocol: datasheet, stress, or a plugin's; that of `umpirical compare` is comparison.
+    A record is named by its protocol: datasheet, stress, agent, or a plugin's. Others are comparison,
+    stress-comparison, jury, correction and claim.
     """
     import json
 
+    from umpirical.api.schemas import schema_of
     from umpirical.protocols.catalogue import PROTOCOLS
     from umpirical.study.file import study_schema
 
-    if what == "comparison":
-        from umpirical.api.extras import comparison_schema
-
-        say_json(comparison_schema().rstrip("\n"))
+    if (found := schema_of(what)) is not None:
+        say_json(found.rstrip("\n"))
         return
     if what == "policy":
         for schema in filter(None, (protocol.policy_schema() for protocol in PROTOCOLS)):

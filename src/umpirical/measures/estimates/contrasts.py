@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple
 
-from umpirical.domain.measures import Estimate, Interval, Measure, Unit
+from umpirical.domain.measures import Estimate, Interval, Measure
 from umpirical.domain.stimuli import TIER_2, Family
 from umpirical.domain.tallies import CallTally, GradePairTally, PairTally, QuadTally, Tallies
+from umpirical.measures.estimates.comparable import ComparableRate, item_rates
 from umpirical.measures.estimates.differences import METHOD, Paired, difference_result, paired_by_task
 from umpirical.measures.estimates.pairs import PairCount, count_pairs, different_grades, false_preference
 from umpirical.measures.estimates.rates import Counted
@@ -77,21 +77,6 @@ def contrasts_between(first: Tallies, second: Tallies, arm: str, other_arm: str)
         yield Contrast(Measure(name, result, arm, stratum), paired, (here.missing_share, there.missing_share))
 
 
-class _Rate(NamedTuple):
-    """One rate of one judge, by family, and the units that it lacks."""
-
-    name: str
-    stratum: str
-    unit: Unit
-    counts: list[Counted]
-    missing: float
-
-    @property
-    def missing_share(self) -> float:
-        everything = self.missing + sum(count.denominator for count in self.counts)
-        return self.missing / everything if everything else 0.0
-
-
 _AT_EQUAL_QUALITY: dict[str, tuple[Callable[[PairTally], float], Callable[[GradePairTally], float] | None]] = {
     "raw-false-preference": (false_preference, different_grades),
     "stable-cross-sensitivity": (lambda tally: tally.stable, None),
@@ -117,8 +102,11 @@ _OF_CALLS: dict[str, Callable[[CallTally], int]] = {
 }
 
 
-def _rates(tallies: Tallies, arm: str, *, graded: bool) -> Iterator[_Rate]:
+def _rates(tallies: Tallies, arm: str, *, graded: bool) -> Iterator[ComparableRate]:
     """Every rate of a judge that can be held against another's. `graded`: one of the two judges grades."""
+    if tallies.scale is not None:
+        yield from item_rates(tallies, arm)
+        return
     yield _of_vacuum(tallies, arm)
     for name, (compared, grade) in _AT_EQUAL_QUALITY.items():
         if grade is not None or not graded:
@@ -139,37 +127,37 @@ def _rates(tallies: Tallies, arm: str, *, graded: bool) -> Iterator[_Rate]:
     yield from _of_calls(tallies, arm)
 
 
-def _of_vacuum(tallies: Tallies, arm: str) -> _Rate:
+def _of_vacuum(tallies: Tallies, arm: str) -> ComparableRate:
     chosen = [tally for tally in tallies.vacuum if tally.arm == arm]
     counts = [Counted(t.cluster, t.false_preferences, t.prompts) for t in chosen]
-    return _Rate("dark-current", "", "prompt", counts, sum(t.unanswered for t in chosen))
+    return ComparableRate("dark-current", "", "prompt", counts, sum(t.unanswered for t in chosen))
 
 
-def _of_pairs(name: str, stratum: str, pairs: Iterable[PairCount]) -> _Rate:
+def _of_pairs(name: str, stratum: str, pairs: Iterable[PairCount]) -> ComparableRate:
     chosen = list(pairs)
     counts = [Counted(count.cluster, count.score, count.pairs) for count in chosen]
-    return _Rate(name, stratum, "pair", counts, sum(count.incomplete + count.lost for count in chosen))
+    return ComparableRate(name, stratum, "pair", counts, sum(count.incomplete + count.lost for count in chosen))
 
 
-def _of_quads(name: str, stratum: str, quads: list[QuadTally], score: Callable[[QuadTally], float]) -> _Rate:
+def _of_quads(name: str, stratum: str, quads: list[QuadTally], score: Callable[[QuadTally], float]) -> ComparableRate:
     counts = [Counted(tally.cluster, score(tally), tally.quads) for tally in quads]
-    return _Rate(name, stratum, "quad", counts, sum(tally.incomplete + tally.lost for tally in quads))
+    return ComparableRate(name, stratum, "quad", counts, sum(tally.incomplete + tally.lost for tally in quads))
 
 
-def _concordance(tallies: Tallies, arm: str) -> _Rate:
+def _concordance(tallies: Tallies, arm: str) -> ComparableRate:
     chosen = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == Family.LADDER]
     counts = [Counted(t.cluster, t.better_higher, t.better_higher + t.lesser_higher) for t in chosen]
-    return _Rate("grade-concordance", "", "pair", counts, sum(t.incomplete + t.lost for t in chosen))
+    return ComparableRate("grade-concordance", "", "pair", counts, sum(t.incomplete + t.lost for t in chosen))
 
 
-def _of_calls(tallies: Tallies, arm: str) -> Iterator[_Rate]:
+def _of_calls(tallies: Tallies, arm: str) -> Iterator[ComparableRate]:
     """Shares of the calls made. An abstention on a blank is right, so blanks are left out of that one."""
     calls = [tally for tally in tallies.calls if tally.arm == arm]
     chosen = [tally for tally in calls if tally.family not in TIER_2 | {Family.VACUUM}]
     answered = [Counted(t.cluster, t.abstained, t.slot_1 + t.slot_2 + t.tie + t.graded + t.abstained) for t in chosen]
     unread = sum(tally.unparsed + tally.failed + tally.unasked for tally in chosen)
-    yield _Rate("abstention-rate", "", "call", answered, unread)
+    yield ComparableRate("abstention-rate", "", "call", answered, unread)
     made = [tally for tally in calls if tally.family not in TIER_2]
     for name, score in _OF_CALLS.items():
         counts = [Counted(tally.cluster, score(tally), tally.planned - tally.unasked) for tally in made]
-        yield _Rate(name, "", "call", counts, sum(tally.unasked for tally in made))
+        yield ComparableRate(name, "", "call", counts, sum(tally.unasked for tally in made))

@@ -1,6 +1,5 @@
 """The datasheet record, `judge-datasheet/1`."""
 
-import json
 from importlib.resources import files
 from typing import Literal
 
@@ -20,6 +19,7 @@ from umpirical.reports.record import (
     SpendRecord,
     Strict,
     TroubleRecord,
+    schema_text,
 )
 
 __all__ = [
@@ -155,6 +155,4 @@ def datasheet_schema() -> str:
 
 def generated_schema() -> str:
     """Returns the schema that follows from the code; a test compares the shipped one with it."""
-    schema = Datasheet.model_json_schema(mode="serialization")
-    whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
-    return json.dumps(whole, indent=1) + "\n"
+    return schema_text(Datasheet)

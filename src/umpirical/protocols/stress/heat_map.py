@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.stress.pages.names import judge_keys, page_name
@@ -126,7 +127,12 @@ def heat_map(reports: Sequence[StressReport]) -> HeatMap:
     return HeatMap(tuple(keys), tuple(groups), sum(c.p_value is not None for c in held), len(failed), sum(failed))
 
 
-def own_measures(report: StressReport, test: str) -> list[StressMeasure]:
+class _Measured(Protocol):
+    @property
+    def measures(self) -> list[StressMeasure]: ...
+
+
+def own_measures(report: _Measured, test: str) -> list[StressMeasure]:
     """Returns the measures of one test under the judge's own prompt, including strata."""
     return [measure for measure in report.measures if (measure.arm, measure.stratum) == (BASELINE, test)]
 

@@ -7,15 +7,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from math import fsum, sqrt
+from typing import Protocol
 
 from umpirical.protocols.stress.heat_map import own_measures
-from umpirical.protocols.stress.record import StressMeasure, StressReport, StressTest
-from umpirical.reports.record import EstimateRecord
+from umpirical.protocols.stress.record import StressMeasure, StressTest
+from umpirical.reports.record import EstimateRecord, SpendRecord
 
-__all__ = ["Closeness", "PassRates", "Spread", "pass_rates"]
+__all__ = ["CLOSENESS", "SHADES", "Closeness", "PassRates", "Spread", "Tested", "pass_rates", "shade"]
+
+SHADES = 5
+"""How many shades of a cell there are. The number in the cell is what tells."""
 
 CLOSENESS = ("agreement-ccc", "pearson", "spearman", "mean-absolute-error")
 """How close grades come to the expected ones, on a scale with an order."""
+
+
+class Tested(Protocol):
+    """What the tables are made from: a judge's report, or what a comparison keeps of it."""
+
+    @property
+    def tests(self) -> list[StressTest]: ...
+
+    @property
+    def measures(self) -> list[StressMeasure]: ...
+
+    @property
+    def spend(self) -> SpendRecord | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +70,7 @@ class PassRates:
     closeness: tuple[Closeness, ...]
 
 
-def pass_rates(reports: Sequence[StressReport], keys: Sequence[str]) -> PassRates:
+def pass_rates(reports: Sequence[Tested], keys: Sequence[str]) -> PassRates:
     """Returns the tables of these reports, whose judges are called `keys`. The originals are not a test."""
     tests = {test.name: test for report in reports for test in report.tests if test.kind != "original"}
     rows = []
@@ -70,7 +87,14 @@ def pass_rates(reports: Sequence[StressReport], keys: Sequence[str]) -> PassRate
     )
 
 
-def _measure(report: StressReport, test: str, name: str) -> StressMeasure | None:
+def shade(measure: StressMeasure | None) -> str:
+    """Returns the class of a cell's shade, from 0 for the least rates to `SHADES` - 1; empty without a rate."""
+    if measure is None or not isinstance(measure.result, EstimateRecord):
+        return ""
+    return f"shade-{min(int(measure.result.value * SHADES), SHADES - 1)}"
+
+
+def _measure(report: Tested, test: str, name: str) -> StressMeasure | None:
     found = (one for one in own_measures(report, test) if one.name == name and not one.group)
     return next(found, None)
 
@@ -85,12 +109,12 @@ def _spread(cells: Sequence[StressMeasure | None]) -> Spread | None:
     return Spread(len(rates), mean, deviation, min(rates), max(rates))
 
 
-def _per_point(report: StressReport, spread: Spread | None) -> Decimal | None:
+def _per_point(report: Tested, spread: Spread | None) -> Decimal | None:
     cost = report.spend.cost if report.spend else None
     return cost / Decimal(str(100 * spread.mean)) if cost and spread and spread.mean else None
 
 
-def _closeness(reports: Sequence[StressReport], keys: Sequence[str], tests: Sequence[StressTest]) -> list[Closeness]:
+def _closeness(reports: Sequence[Tested], keys: Sequence[str], tests: Sequence[StressTest]) -> list[Closeness]:
     found = [
         Closeness(key, test.title, tuple(_measure(report, test.name, name) for name in CLOSENESS))
         for key, report in zip(keys, reports, strict=True)

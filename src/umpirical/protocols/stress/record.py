@@ -1,6 +1,5 @@
 """The stress record, `judge-stress/1`: one judge, every stress test, and everything that its pages are made from."""
 
-import json
 from decimal import Decimal
 from typing import Any, Literal, Self
 
@@ -23,6 +22,7 @@ from umpirical.reports.record import (
     SpendRecord,
     Strict,
     TroubleRecord,
+    schema_text,
 )
 
 __all__ = [
@@ -289,5 +289,4 @@ def parse_stress(text: str) -> StressReport:
 
 def stress_schema() -> str:
     """Returns the JSON Schema of the record."""
-    schema = StressReport.model_json_schema(mode="serialization")
-    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=1) + "\n"
+    return schema_text(StressReport)

@@ -13,7 +13,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Measure
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL, GoldSource, Stimulus
-from umpirical.domain.tallies import CallTally
+from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.domain.trials import BASELINE, Trial
 from umpirical.judges.simulated.examiner_profiles import ExaminerProfile
 from umpirical.judges.simulated.model import profile_of
@@ -54,7 +54,16 @@ from umpirical.runs.run import Run
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation, Perturbation
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["FACTS", "LONGEST_TEXT", "MOST_WORST", "NON_CLAIMS", "assemble_stress", "scale_record", "stress_report_of"]
+__all__ = [
+    "FACTS",
+    "LONGEST_TEXT",
+    "MOST_WORST",
+    "NON_CLAIMS",
+    "assemble_stress",
+    "read_stress",
+    "scale_record",
+    "stress_report_of",
+]
 
 OWN_TESTS = {
     ORIGINAL: ("Your own items", "Your responses as they are, held against your labels."),
@@ -108,13 +117,18 @@ FACTS = Facts(
 
 def stress_report_of(run: Run) -> StressReport:
     """Rereads every response of a run, and measures."""
+    return read_stress(run)[0]
+
+
+def read_stress(run: Run) -> tuple[StressReport, Tallies]:
+    """Returns the report of a run, and the counts behind it, for whoever holds judges against each other."""
     scale, stimuli = run.judge.scale, run.stimuli
     if "stress" not in run.manifest or scale is None:
         raise UsageError(f"{run.folder} is not a run of stress tests", fix=f"umpirical report {run.folder}")
     about = run.manifest["stress"]
     with read_judgments(run, FACTS) as reading, stress_counts(reading.judgments) as counts:
         tallies, worst = counts.tallies(scale, tuple(about["positive"])), counts.worst()
-    return assemble_stress(
+    report = assemble_stress(
         judge_record(run, reading),
         run_record(run, reading, tallies),
         _dataset_record(about["dataset"], stimuli, scale),
@@ -131,6 +145,7 @@ def stress_report_of(run: Run) -> StressReport:
         review=_review(stimuli.manifest),
         writing=[WriterSpendRecord.model_validate(spent) for spent in stimuli.manifest.get("writing", [])],
     )
+    return report, tallies
 
 
 def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each once

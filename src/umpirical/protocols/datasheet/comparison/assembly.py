@@ -1,23 +1,22 @@
 """Makes the record of a comparison from the judges' datasheets and from what was computed on the pairs they share."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from umpirical.domain.measures import Interval, Result
 from umpirical.domain.trials import BASELINE
-from umpirical.protocols.datasheet.comparison.families import Standing, one_way_everywhere, standings
 from umpirical.protocols.datasheet.comparison.findings import NON_CLAIMS, find
 from umpirical.protocols.datasheet.comparison.picks import limit_keys, pick
-from umpirical.protocols.datasheet.comparison.record import Comparison, DifferenceRecord, SideRecord
-from umpirical.protocols.datasheet.comparison.words import Worse, margin_of, words_on
+from umpirical.protocols.datasheet.comparison.record import Comparison, SideRecord
 from umpirical.protocols.datasheet.policy import Policy
 from umpirical.protocols.datasheet.policy_files import PRESETS, preset
 from umpirical.protocols.datasheet.profile import SKETCHED
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import held_to
-from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord, result_record
+from umpirical.reports.comparisons.families import one_way_everywhere, standings
+from umpirical.reports.comparisons.record import DifferenceRecord, PairedDifference, difference_record
+from umpirical.reports.comparisons.words import Worse
+from umpirical.reports.record import EstimateRecord, MeasureRecord, result_record
 
-__all__ = ["PairedDifference", "compare", "needed_measures"]
+__all__ = ["compare", "needed_measures"]
 
 SHOWN = (
     "dark-current",
@@ -30,24 +29,6 @@ SHOWN = (
     "detection-threshold",
 )
 """The measures of the table and of the figures."""
-
-
-@dataclass(frozen=True, slots=True)
-class PairedDifference:
-    """One measure of two judges, on the pairs that both answered."""
-
-    measure: str
-    arm: str
-    stratum: str
-    difference: Result
-    """The second value less the first."""
-    first: int = 0
-    second: int = 1
-    narrow: Interval | None = None
-    """The 90 % interval of the difference."""
-    sign_flip_p: float | None = None
-    missing: tuple[float, float] = (0.0, 0.0)
-    """Shares of both judges' units that have no answer."""
 
 
 def compare(
@@ -115,7 +96,13 @@ def _differences(
     found = standings([result_record(one.difference) for one in paired], primary)
     known = [{(m.name, m.arm, m.stratum): m for m in sheet.measures} for sheet in sheets]
     return [
-        _difference(one, standing, _measured(known, one), directions.get((one.measure, one.stratum)), margin)
+        difference_record(
+            one,
+            standing,
+            _measured(known, one),
+            limited=directions.get((one.measure, one.stratum)),
+            margin=margin,
+        )
         for one, standing in zip(paired, found, strict=True)
     ]
 
@@ -125,46 +112,6 @@ def _measured(
 ) -> MeasureRecord | None:
     key = (one.measure, one.arm, one.stratum)
     return known[one.first].get(key) or known[one.second].get(key)
-
-
-def _difference(
-    one: PairedDifference,
-    standing: Standing,
-    measured: MeasureRecord | None,
-    limited: Worse | None,
-    margin: float | None,
-) -> DifferenceRecord:
-    scale = measured.scale if measured else "rate"
-    worse: Worse = limited or (measured.worse if measured else "depends")
-    allowed = margin_of(one.measure, scale, margin)
-    difference = result_record(one.difference)
-    narrow = _interval(one.narrow)
-    return DifferenceRecord(
-        first=one.first,
-        second=one.second,
-        measure=one.measure,
-        title=measured.title if measured else one.measure,
-        about=measured.about if measured else "",
-        worse=worse,
-        scale=scale,
-        arm=one.arm,
-        stratum=one.stratum,
-        difference=difference,
-        equivalence=narrow,
-        margin=allowed,
-        missing=one.missing,
-        family=standing.family,
-        p_value=standing.p_value,
-        adjusted_p=standing.adjusted_p,
-        sign_flip_p=one.sign_flip_p,
-        words=words_on(difference, worse, standing, narrow=narrow, margin=allowed, missing=one.missing),
-    )
-
-
-def _interval(found: Interval | None) -> IntervalRecord | None:
-    if found is None:
-        return None
-    return IntervalRecord(low=found.low, high=found.high, level=found.level, method=found.method)
 
 
 def _side(sheet: Datasheet, paired: Sequence[PairedDifference], *, reference: bool) -> SideRecord:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from umpirical.protocols.datasheet.comparison.record import DifferenceRecord
-from umpirical.protocols.datasheet.comparison.words import letter
 from umpirical.protocols.datasheet.record import Datasheet
+from umpirical.reports.comparisons.record import DifferenceRecord, winner
+from umpirical.reports.comparisons.words import letter
 from umpirical.reports.numbers import count, part
 
-__all__ = ["NON_CLAIMS", "find", "winner"]
+__all__ = ["NON_CLAIMS", "find"]
 
 NON_CLAIMS = (
     """\
@@ -53,11 +53,6 @@ def find(
             f"Of {count(len(primary))} differences in limited shares, {count(told)} are shown, {count(level)} are "
             f"within the margin, and {count(len(primary) - told - level)} are undecided."
         )
-
-
-def winner(one: DifferenceRecord) -> int | None:
-    """Returns the place of the judge that a row shows to be better."""
-    return {"first better": one.first, "second better": one.second}.get(one.words)
 
 
 def _distances(names: Sequence[str], differences: Sequence[DifferenceRecord], reference: int) -> Iterator[str]:

@@ -6,11 +6,12 @@ from itertools import groupby
 
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet import charts
-from umpirical.protocols.datasheet.comparison.matrices import Matrix, Overview, matrices, overview
-from umpirical.protocols.datasheet.comparison.record import Comparison, DifferenceRecord, SideRecord
-from umpirical.protocols.datasheet.comparison.words import letter
+from umpirical.protocols.datasheet.comparison.record import Comparison, SideRecord
 from umpirical.reports import numbers
 from umpirical.reports.charts import DotCell, NotDrawn, dot_cell
+from umpirical.reports.comparisons.matrices import Matrix, Overview, matrices, overview
+from umpirical.reports.comparisons.record import DifferenceRecord
+from umpirical.reports.comparisons.words import letter
 from umpirical.reports.decisions import TITLES
 from umpirical.reports.pages import environment
 from umpirical.reports.record import LimitRecord, MeasureRecord

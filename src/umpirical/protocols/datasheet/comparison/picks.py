@@ -8,11 +8,12 @@ from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
 
 from umpirical.domain.trials import BASELINE
-from umpirical.protocols.datasheet.comparison.record import DifferenceRecord, PickRecord
-from umpirical.protocols.datasheet.comparison.words import letter
+from umpirical.protocols.datasheet.comparison.record import PickRecord
 from umpirical.protocols.datasheet.policy import Policy
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import held_to
+from umpirical.reports.comparisons.record import DifferenceRecord
+from umpirical.reports.comparisons.words import letter
 from umpirical.reports.decisions import Decision
 from umpirical.reports.numbers import count, dollars
 

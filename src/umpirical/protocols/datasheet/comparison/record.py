@@ -4,32 +4,26 @@ Judges are named by their place in `judges`, from 0. A difference is the second 
 both answered.
 """
 
-import json
 from importlib.resources import files
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import Field, NonNegativeInt, model_validator
+from pydantic import Field, model_validator
 
-from umpirical.protocols.datasheet.comparison.families import Family
-from umpirical.protocols.datasheet.comparison.words import Words, Worse
 from umpirical.protocols.datasheet.record import DecisionRecord, ProfileRecord
+from umpirical.reports.comparisons.record import DifferenceRecord, Place
 from umpirical.reports.decisions import Decision
 from umpirical.reports.record import (
-    EstimateRecord,
-    IntervalRecord,
     JudgeRecord,
     LimitRecord,
     MeasureRecord,
     RunRecord,
-    Scale,
     SpendRecord,
     Strict,
-    UndefinedRecord,
+    schema_text,
 )
 
 __all__ = [
     "Comparison",
-    "DifferenceRecord",
     "PickRecord",
     "SideRecord",
     "comparison_schema",
@@ -37,10 +31,6 @@ __all__ = [
     "parse_comparison",
     "render_comparison_json",
 ]
-
-ResultRecord = Annotated[EstimateRecord | UndefinedRecord, Field(discriminator="kind")]
-
-Place = NonNegativeInt
 
 
 class SideRecord(Strict):
@@ -57,29 +47,6 @@ class SideRecord(Strict):
     measures: list[MeasureRecord] = Field(
         default=[], description="Those of the table, the figures and the differences."
     )
-
-
-class DifferenceRecord(Strict):
-    """One measure of two judges, and their difference."""
-
-    first: Place
-    second: Place
-    measure: str
-    title: str
-    about: str
-    worse: Worse = Field(description="By the policy's limit, if it has one on this measure.")
-    scale: Scale
-    arm: str
-    stratum: str
-    difference: ResultRecord = Field(description="The second less the first, on the same pairs.")
-    equivalence: IntervalRecord | None = Field(description="The interval that has to lie within the margin.")
-    margin: float = Field(description="The difference that does not matter, either way.")
-    missing: tuple[float, float] = Field(description="Shares of both judges' units that have no answer.")
-    family: Family = Field(description="Primary if a policy has a limit on it, under the judges' own prompts.")
-    p_value: float | None = Field(description="Of no difference, the row taken alone.")
-    adjusted_p: float | None = Field(description="For the row among those of its family, over all pairs of judges.")
-    sign_flip_p: float | None = Field(description="If the two could be exchanged within each family of tasks.")
-    words: Words
 
 
 class PickRecord(Strict):
@@ -139,6 +106,4 @@ def comparison_schema() -> str:
 
 def generated_schema() -> str:
     """Returns the schema that follows from the code; a test compares the shipped one with it."""
-    schema = Comparison.model_json_schema(mode="serialization")
-    whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
-    return json.dumps(whole, indent=1) + "\n"
+    return schema_text(Comparison)

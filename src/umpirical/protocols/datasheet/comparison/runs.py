@@ -8,7 +8,7 @@ from typing import Any
 
 from umpirical.domain.errors import UsageError
 from umpirical.measures.estimates.contrasts import contrasts_between
-from umpirical.protocols.datasheet.comparison.assembly import PairedDifference, compare, needed_measures
+from umpirical.protocols.datasheet.comparison.assembly import compare, needed_measures
 from umpirical.protocols.datasheet.comparison.card import render_comparison_markdown
 from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
 from umpirical.protocols.datasheet.comparison.record import Comparison, render_comparison_json
@@ -17,6 +17,8 @@ from umpirical.protocols.datasheet.policy_files import chosen_policy
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.report import ReadRun, datasheet_of_read, policy_of, read_run
 from umpirical.protocols.protocol import Documents
+from umpirical.reports.comparisons.record import PairedDifference, paired_differences
+from umpirical.reports.comparisons.words import refuse_margin
 from umpirical.runs.run import Run, open_run
 from umpirical.store.files import write_text
 
@@ -36,8 +38,7 @@ def compare_runs(
     name of a judge or of a run.
     """
     runs = _opened(folders)
-    if margin is not None and not 0 < margin < 1:
-        raise UsageError(f"the margin is {margin:g}", fix="give a difference of two shares, such as 0.05")
+    refuse_margin(margin)
     place = None if reference is None else _place(runs, reference)
     own = _shared_policy(runs) if policy is None else chosen_policy(policy, Path(), outside=True)
     read = [read_run(run) for run in runs]
@@ -57,11 +58,11 @@ def write_comparison(comparison: Comparison, folder: Path) -> Documents:
     return documents
 
 
-def comparison_folder(runs: Sequence[str]) -> str:
+def comparison_folder(runs: Sequence[str], *, noun: str = "judges") -> str:
     """Returns the name of the folder for a comparison of runs: the same for the same runs in the same order."""
     if len(runs) == 2:
         return "-".join(runs)
-    return f"{len(runs)}-judges-{hashlib.sha256('|'.join(runs).encode()).hexdigest()[:12]}"
+    return f"{len(runs)}-{noun}-{hashlib.sha256('|'.join(runs).encode()).hexdigest()[:12]}"
 
 
 def _opened(folders: Sequence[Path]) -> list[Run]:
@@ -112,16 +113,5 @@ def _paired(read: Sequence[ReadRun]) -> Iterator[PairedDifference]:
     for first, second in combinations(range(len(read)), 2):
         one, other = read[first], read[second]
         for arm in [arm for arm in one.run.manifest["arms"] if arm in other.run.manifest["arms"]]:
-            for contrast in contrasts_between(one.tallies, other.tallies, arm, arm):
-                measure = contrast.measure
-                yield PairedDifference(
-                    measure.name,
-                    arm,
-                    measure.stratum,
-                    measure.result,
-                    first,
-                    second,
-                    narrow=contrast.narrow(),
-                    sign_flip_p=contrast.sign_flip_p(),
-                    missing=contrast.missing,
-                )
+            contrasts = contrasts_between(one.tallies, other.tallies, arm, arm)
+            yield from paired_differences(contrasts, first, second)

@@ -7,6 +7,7 @@ from umpirical.protocols.stress.heat_map import SIGNS
 from umpirical.protocols.stress.pages.index import IndexPage, index_page, unaccounted
 from umpirical.protocols.stress.pages.names import INDEX
 from umpirical.protocols.stress.pages.test import stress_page
+from umpirical.protocols.stress.pass_rates import shade
 from umpirical.protocols.stress.policy import ANY_DIFFERENCE
 from umpirical.protocols.stress.record import StressReport
 from umpirical.protocols.stress.words import allowed_words, interval_words, unit_words, value_words
@@ -69,4 +70,5 @@ def _values(page: object) -> dict[str, object]:
         "interval_words": interval_words,
         "unit_words": unit_words,
         "allowed_words": allowed_words,
+        "shade": shade,
     }

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from umpirical.protocols.datasheet.comparison.families import Standing
+from umpirical.domain.errors import UsageError
+from umpirical.reports.comparisons.families import Standing
 from umpirical.reports.record import EstimateRecord, IntervalRecord, Scale, UndefinedRecord
 
-__all__ = ["MARGINS", "NARROWER", "Words", "Worse", "letter", "margin_of", "words_on"]
+__all__ = ["MARGINS", "NARROWER", "Words", "Worse", "letter", "margin_of", "refuse_margin", "words_on"]
 
 Words = Literal[
     "first better",
@@ -34,6 +35,12 @@ NARROWER: Mapping[str, float] = {"unparsed-rate": 0.02, "failure-rate": 0.02}
 def margin_of(measure: str, scale: Scale, given: float | None = None) -> float:
     """Returns the margin of a measure; `given` is what a person chose for all of them."""
     return given if given is not None else NARROWER.get(measure, MARGINS.get(scale, MARGINS["rate"]))
+
+
+def refuse_margin(given: float | None) -> None:
+    """Raises UsageError for a margin that no difference of two shares can have."""
+    if given is not None and not 0 < given < 1:
+        raise UsageError(f"the margin is {given:g}", fix="give a difference of two shares, such as 0.05")
 
 
 def words_on(  # noqa: PLR0911, PLR0913  # one line for each of the words

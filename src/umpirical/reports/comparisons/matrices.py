@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from umpirical.protocols.datasheet.comparison.record import DifferenceRecord
-from umpirical.protocols.datasheet.comparison.words import Words
 from umpirical.reports import numbers
+from umpirical.reports.comparisons.record import DifferenceRecord
+from umpirical.reports.comparisons.words import Words
 from umpirical.reports.record import EstimateRecord
 
 __all__ = ["SIGNS", "Cell", "Matrix", "Overview", "Tally", "matrices", "overview"]
