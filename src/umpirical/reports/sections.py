@@ -4,6 +4,7 @@ A section is a view of the record and adds nothing to it. Its template is render
 inert, and unformatted numbers are refused.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,11 @@ from markupsafe import Markup
 from umpirical.measures.catalogue import EVERY_PROTOCOL
 from umpirical.registry import Registry
 
-__all__ = ["SECTIONS", "Section", "card_lines", "render_sections", "sections_of"]
+__all__ = ["SECTIONS", "Heading", "Section", "card_lines", "contents_of", "render_sections", "sections_of"]
+
+_HEADING = re.compile(r'<h2 id="([\w-]+)"[^>]*>(.*?)</h2>', re.DOTALL)
+
+_TAG = re.compile(r"<[^>]*>")
 
 Records = Sequence[Any]
 """The records of a page: one for a datasheet, one for each judge if several are shown side by side."""
@@ -80,6 +85,21 @@ def render_sections(
         for section in sections
         if section.shown(records)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A section of a page, for its contents."""
+
+    anchor: Markup
+    title: Markup
+
+
+def contents_of(sections: Sequence[Markup]) -> list[Heading]:
+    """Returns the headings of rendered sections that can be jumped to, those of plugins among them."""
+    found = (match for section in sections for match in _HEADING.finditer(section))
+    # Both are parts of what was rendered, so they have been escaped, and what is marked up in a heading is taken out.
+    return [Heading(Markup(match[1]), Markup(_TAG.sub("", match[2])).strip()) for match in found]  # noqa: S704
 
 
 def card_lines(protocol: str, record: Any) -> list[str]:  # noqa: ANN401  # of whichever protocol

@@ -13,14 +13,14 @@ from typing import Any
 from umpirical.domain.trials import BASELINE
 from umpirical.measures.catalogue import MEASURES
 from umpirical.measures.estimates.pairs import CONTROLS
-from umpirical.protocols.datasheet import charts
+from umpirical.protocols.datasheet import charts, reading
 from umpirical.protocols.datasheet.charts.grades import LevelGrades, levels
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.reports.audit import OUTCOMES, unbalanced
 from umpirical.reports.charts import NotDrawn
 from umpirical.reports.pages import environment
 from umpirical.reports.record import AuditRow, EstimateRecord, IntervalRecord, LimitRecord, LimitVerdict, MeasureRecord
-from umpirical.reports.sections import Section, render_sections, sections_of
+from umpirical.reports.sections import Section, contents_of, render_sections, sections_of
 
 __all__ = ["Arm", "Audit", "Page", "Rating", "page_of", "planted_words", "ratings_of", "render_html"]
 
@@ -52,6 +52,7 @@ def _section(name: str, **options: Any) -> Section:  # noqa: ANN401  # those of 
 
 SECTIONS = (
     _section("decision"),
+    _section("next"),
     _section("ratings"),
     _section("conditions"),
     _section(
@@ -135,6 +136,7 @@ class Arm:
     grades: charts.GradeChart | NotDrawn
     levels: tuple[LevelGrades, ...]
     by_key: dict[tuple[str, str], MeasureRecord]
+    measures: tuple[MeasureRecord, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,8 @@ class Page:
     """The parts of a datasheet in the form that the templates need."""
 
     arms: tuple[Arm, ...]
+    by_arm: dict[str, dict[tuple[str, str], MeasureRecord]]
+    """Every measure, by arm, name and part."""
     titles: dict[str, str]
     """Titles of the measures, by name."""
     verdicts: dict[str, int]
@@ -177,9 +181,10 @@ def render_html(datasheet: Datasheet) -> str:
         "run": datasheet.run,
         "page": page_of(datasheet),
         "planted_words": planted_words,
+        "reading": reading,
     }
     sections = render_sections(templates, sections_of("datasheet", SECTIONS), [datasheet], values)
-    return templates.get_template("page.html").render(**values, sections=sections)
+    return templates.get_template("page.html").render(**values, sections=sections, contents=contents_of(sections))
 
 
 def page_of(datasheet: Datasheet) -> Page:
@@ -187,8 +192,10 @@ def page_of(datasheet: Datasheet) -> Page:
     measures = datasheet.measures
     names = dict.fromkeys([*datasheet.run.arms, *(measure.arm for measure in measures)])
     by_arm = {name: [measure for measure in measures if measure.arm == name] for name in names}
+    arms = tuple(_arm(datasheet, name, own) for name, own in by_arm.items())
     return Page(
-        arms=tuple(_arm(datasheet, name, own) for name, own in by_arm.items()),
+        arms=arms,
+        by_arm={arm.name: arm.by_key for arm in arms},
         titles={measure.name: measure.title for measure in measures},
         verdicts=_verdicts(datasheet.limits),
         audit=_audit(datasheet.audit, datasheet.judge.kind),
@@ -250,6 +257,7 @@ def _arm(datasheet: Datasheet, name: str, measures: Sequence[MeasureRecord]) -> 
         grades=charts.grade_chart(grades),
         levels=tuple(levels(grades)),
         by_key={(measure.name, measure.stratum): measure for measure in measures},
+        measures=tuple(measures),
     )
 
 
