@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from umpirical.domain.layouts import Layout
 from umpirical.reports import numbers
 from umpirical.view.catalogue import opened
 from umpirical.view.filters import TITLES, Option, UnknownValue
@@ -91,6 +92,7 @@ def trial_page(request: ViewRequest) -> Response:
             is_sent=is_sent,
             answer=_answer(one, whole=whole),
             facts=_facts(one),
+            layout=_layout(one.trial.presentation.layout),
             square=_square(trials, one, table, whole=whole),
             whole=whole,
         )
@@ -127,6 +129,15 @@ def _cut(text: Text, *, whole: bool) -> Shown:
     if whole or len(text.words) <= LONGEST_TEXT:
         return Shown(text.title, text.words, 0)
     return Shown(text.title, text.words[:LONGEST_TEXT], len(text.words) - LONGEST_TEXT)
+
+
+def _layout(layout: Layout | None) -> str:
+    """Returns how the candidates were labelled and the answers listed: what the judge said is read by it."""
+    if layout is None:
+        return ""
+    swapped = {"labels": layout.labels_swapped, "list of answers": layout.options_swapped}
+    turned = ", ".join(f"{name} swapped" for name, is_so in swapped.items() if is_so)
+    return f"labels {layout.labels}{f'; {turned}' if turned else ''}"
 
 
 def _facts(one: ShownTrial) -> list[tuple[str, str]]:
