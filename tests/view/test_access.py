@@ -52,7 +52,7 @@ def test_the_link_works_once_and_a_second_tab_has_the_session(measured):
         first = found.ask("GET", f"/join/{found.token}", cookie=False)
         assert "Open the view" in first.text
         # Looking at it, as the preview of a program does, does not use it up.
-        assert found.enter(token="another").status == 403
+        assert found.enter("another").status == 403
         assert found.enter().status == 303
         assert found.ask("POST", f"/join/{found.token}", headers={"Origin": found.url}).status == 415
         home, cookie = found.home, found.cookie
