@@ -222,7 +222,7 @@ def _all_arguments():
 
 @pytest.mark.browser
 def test_a_real_browser_is_led_to_the_link(browser, tmp_path):
-    from umpirical.review.web.redirect_file import redirect_file
+    from umpirical.web.redirect_file import redirect_file
 
     with serving(tmp_path, [samples.paraphrase()]) as review:
         link = f"{review.url}/join/{review.people.invite('ana', 'reviewer')}"

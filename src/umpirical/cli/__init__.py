@@ -30,6 +30,7 @@ COMMANDS = {
     "claim": "Join a corrected estimate and the judge's datasheet into one statement to publish.",
     "export": "Write a run for another tool: a log for `inspect view`. Makes no calls.",
     "runs": "List the runs of a study.",
+    "view": "Look at studies, runs and trials in a browser, also while a run is asked; or write a gallery.",
     "verify": "Hold a run to its digests, and a published datasheet to its responses. Makes no calls.",
     "prices": "Show what is known about a model's price, and the source.",
     "schema": "Print the JSON Schema of a study file, a policy, a datasheet or a comparison.",

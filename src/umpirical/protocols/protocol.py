@@ -6,7 +6,7 @@ they are presented, and makes a record from a judge's answers, with the document
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -25,8 +25,10 @@ from umpirical.models.spec import ModelSpec
 from umpirical.protocols.study import Study, StudySpec
 from umpirical.reports.gate import HeldLimit
 from umpirical.reports.record import Record, schema_text
+from umpirical.runs.judgments import Facts
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
+from umpirical.store.counting import counting
 from umpirical.store.files import write_text
 from umpirical.store.stimulus_sets import StimulusSet
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from umpirical.protocols.review.spec import ReviewTerms
     from umpirical.protocols.writing import Writing
 
-__all__ = ["Checked", "DataSource", "Decided", "Documents", "Followed", "PlannedCounts", "Protocol", "Started"]
+__all__ = ["Checked", "DataSource", "Decided", "Documents", "Early", "Followed", "PlannedCounts", "Protocol", "Started"]
 
 StudyT = TypeVar("StudyT", bound=Study[Any])
 RecordT = TypeVar("RecordT", bound=Record)
@@ -113,6 +115,23 @@ class Followed:
     """What is asked more, and what for."""
     about: Mapping[str, Json] = field(default_factory=dict)
     """Entries of the manifest, in place of what the study says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Early:
+    """What is measured of a run while it is asked."""
+
+    facts: Facts
+    """The columns that counting needs, besides those of all judgments."""
+    tally: Callable[[Path, JudgeKind], Tallies]
+    """Counts a file of judgments."""
+    measures: tuple[str, ...]
+    """The names of the measures, each cheap and of use before the end."""
+
+
+def _tally_calls(judgments: Path, kind: JudgeKind) -> Tallies:
+    with counting(judgments, kind) as found:
+        return Tallies(calls=found.calls())
 
 
 class PlannedCounts(ABC):
@@ -222,6 +241,10 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
         return _PlannedCalls(judge.kind)
 
     # The record
+
+    def early(self) -> Early:
+        """Returns what can be measured before a run is complete; by default, what became of the calls."""
+        return Early(Facts({}, lambda *_: {}), _tally_calls, ("unparsed-rate", "failure-rate", "abstention-rate"))
 
     @abstractmethod
     def report(self, run: Run) -> RecordT:

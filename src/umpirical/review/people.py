@@ -21,8 +21,9 @@ from umpirical.review.database.events import record_event
 from umpirical.review.database.people import FoundToken, Purpose
 from umpirical.review.keys import own_key
 from umpirical.review.records import utc_now
+from umpirical.web.sessions import OVER_TLS
 
-__all__ = ["LINK_LASTS", "LONGEST_NAME", "OVER_TLS", "SESSION_LASTS", "People", "Person", "is_name", "name_key"]
+__all__ = ["LINK_LASTS", "LONGEST_NAME", "SESSION_LASTS", "People", "Person", "is_name", "name_key"]
 
 LINK_LASTS = timedelta(hours=24)
 
@@ -32,9 +33,6 @@ LONGEST_NAME = 64
 
 TOKEN_BYTES = 32
 """256 bits, which nobody guesses."""
-
-OVER_TLS = "tls-"
-"""How a session begins that was opened over TLS."""
 
 
 @dataclass(frozen=True, slots=True)

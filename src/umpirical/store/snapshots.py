@@ -72,6 +72,14 @@ class RunSnapshot:
                 answered, failed = answered + found - lost, failed + lost - (found if shard in last else 0)
         return answered, failed
 
+    def progress(self) -> dict[int, tuple[object, ...]]:
+        """Returns a value for each shard that was begun. It changes whenever an answer of the shard is added."""
+        found: dict[int, list[object]] = {shard: list(generations) for shard, generations in self._sealed.items()}
+        for (shard, generation), counts in sorted(self._journal.counts().items()):
+            if generation not in self._sealed.get(shard, ()):
+                found.setdefault(shard, []).append((generation, *counts))
+        return {shard: tuple(found[shard]) for shard in sorted(found)}
+
     def responses(self, shard: int) -> dict[str, Response]:
         """Returns every response to a trial of this shard, sealed or still in the journal, or asked in another one."""
         found = self._read_shard(shard)

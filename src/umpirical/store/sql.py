@@ -15,13 +15,13 @@ MEMORY = "512MB"
 
 
 @contextmanager
-def open_duckdb(*, spill: Path) -> "Iterator[duckdb.DuckDBPyConnection]":
+def open_duckdb(*, spill: Path, memory: str = MEMORY) -> "Iterator[duckdb.DuckDBPyConnection]":
     """Opens a connection that spills to `spill` what does not fit in memory, and downloads no extensions."""
     import duckdb
 
     db = duckdb.connect(
         config={
-            "memory_limit": MEMORY,
+            "memory_limit": memory,
             "autoinstall_known_extensions": "false",
             "temp_directory": str(spill),
         }

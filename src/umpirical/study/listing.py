@@ -10,7 +10,7 @@ from umpirical.store.budget import Budget
 from umpirical.store.runs import RunStore, run_folders
 from umpirical.store.snapshots import snapshot
 
-__all__ = ["RunState", "list_runs"]
+__all__ = ["RunState", "list_runs", "run_state"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,12 @@ class RunState:
 
 def list_runs(folder: Path) -> list[RunState]:
     """Returns the runs in a study folder, oldest first."""
-    found = [_state_or_damage(RunStore(run)) for run in run_folders(folder)]
+    found = [run_state(RunStore(run)) for run in run_folders(folder)]
     return sorted(found, key=lambda state: (state.created or "", state.name))
 
 
-def _state_or_damage(store: RunStore) -> RunState:
+def run_state(store: RunStore) -> RunState:
+    """Returns a run at a glance; of one that cannot be read, the damage."""
     try:
         return _state(store)
     # Whatever a stranger has written into the files: one damaged run is no reason to list none.

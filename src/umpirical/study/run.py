@@ -306,6 +306,7 @@ def ask_runs(  # noqa: PLR0913  # each by its name
                 continue
             ledger = spending.ledger(judge_account(run.judge.name), run.name)
             meter = Meter(pricer or FREE, ledger)
+            spending.note(run.folder)
             finished = None
             with losing.contain(run):
                 finished = complete_run(run, concurrency, _watched(watch, ledger), meter=meter, asking=asking)

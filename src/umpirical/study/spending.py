@@ -1,10 +1,12 @@
 """What a command spends out of the budget of its study."""
 
 from collections.abc import Callable, Iterable, Mapping
-from decimal import ROUND_CEILING, Decimal
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from pathlib import Path
 
 from umpirical.domain.bills import Bill
+from umpirical.domain.errors import StoreError
 from umpirical.domain.responses import Response
 from umpirical.models.money import BoundBroken, CapReached, Ledger, Pricer
 from umpirical.models.prices import UNPRICED
@@ -12,13 +14,49 @@ from umpirical.models.requests import ChatRequest
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run, open_run
 from umpirical.store.budget import Booked, Budget
+from umpirical.store.manifests import read_manifest, write_manifest
 from umpirical.store.runs import RunStore, run_folders
 from umpirical.store.snapshots import snapshot
 
-__all__ = ["WRITERS", "Spending", "enough", "judge_account", "recorded_bill", "response_bill"]
+__all__ = [
+    "WRITERS",
+    "AgreedBudget",
+    "Spending",
+    "agreed_budget",
+    "enough",
+    "judge_account",
+    "recorded_bill",
+    "response_bill",
+]
 
 WRITERS = "writers"
 """The account of the models that write a study's stimuli."""
+
+
+AGREED = "budget.json"
+"""In the folder of a run: the budget that was agreed to when it was last asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgreedBudget:
+    """A budget, as a person agreed to it."""
+
+    cap: Decimal
+    """US dollars."""
+    accounts: tuple[str, ...]
+    """Those that share it."""
+
+
+def agreed_budget(run: Path) -> AgreedBudget | None:
+    """Returns the budget that a run was last asked under; None if none was agreed to, or it cannot be read."""
+    try:
+        said = read_manifest(run / AGREED)
+        cap, accounts = Decimal(said["cap"]), said["accounts"]
+    except (StoreError, LookupError, TypeError, ValueError, InvalidOperation):
+        return None
+    if not cap.is_finite() or cap < 0 or not isinstance(accounts, list):
+        return None
+    return AgreedBudget(cap, tuple(map(str, accounts)))
 
 
 def judge_account(judge: str) -> str:
@@ -57,6 +95,11 @@ class Spending:
         opened = Ledger(self.cap, lease=self._budget.lease(account, part, scope=self._accounts))
         self._ledgers.append(opened)
         return opened
+
+    def note(self, run: Path) -> None:
+        """Notes the budget beside a run, for people who look at it while it is asked. No spending depends on it."""
+        if self.cap is not None and self._accounts:
+            write_manifest(run / AGREED, {"cap": str(self.cap), "accounts": list(self._accounts)})
 
     @property
     def now(self) -> Bill:

@@ -12,7 +12,7 @@ from umpirical.review.people import People
 from umpirical.review.records import Settings
 from umpirical.review.web.access import COOKIE, sign_in
 from umpirical.review.web.app import create_app
-from umpirical.review.web.server import ReviewServer, hosts_of, listen, url_of
+from umpirical.web.server import WebServer, hosts_of, listen, url_of
 
 __all__ = ["Served", "address", "serving"]
 
@@ -24,7 +24,7 @@ class Served:
     desk: Desk
     people: People
     url: str
-    server: ReviewServer
+    server: WebServer
 
     @property
     def host(self):
@@ -54,7 +54,7 @@ def serving(folder, items=(), *, overlap=1, mode="blind", feed=None, title="Parc
     listening = listen()
     bring = None if feed is None else lambda: feed(desk)
     app = create_app(desk, people, hosts=hosts_of(listening), feed=bring, title=title)
-    server = ReviewServer(app)
+    server = WebServer(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     try:

@@ -8,9 +8,9 @@ import aiohttp
 import pytest
 
 from umpirical.domain.errors import UsageError
-from umpirical.review.web.guard import POLICY
-from umpirical.review.web.limits import LONGEST_FORM
-from umpirical.review.web.server import hosts_of, listen, url_of
+from umpirical.web.guard import POLICY
+from umpirical.web.limits import LONGEST_FORM
+from umpirical.web.server import hosts_of, listen, url_of
 
 from . import samples
 from .asking import ask

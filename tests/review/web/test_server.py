@@ -21,7 +21,7 @@ from umpirical.review.desk import Desk
 from umpirical.review.records import Settings
 from umpirical.review.people import People
 from umpirical.review.web.app import create_app
-from umpirical.review.web.server import hosts_of, listen, serve, url_of
+from umpirical.web.server import hosts_of, listen, serve, url_of
 
 database = open_database(f"sqlite:///{sys.argv[1]}")
 desk, people = Desk(database, Settings()), People(database)

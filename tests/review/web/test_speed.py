@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from umpirical.review.web.app import asset
-from umpirical.review.web.server import listen, url_of
+from umpirical.web.server import listen, url_of
 
 from . import samples
 from .browsing import signed_in

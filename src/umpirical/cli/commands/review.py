@@ -1,13 +1,14 @@
 """`umpirical review` and its subcommands: serve, invite, revoke, status, export, import."""
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from umpirical.cli.serving import leading_to, need_packages, open_browser
 from umpirical.cli.terminal import remark, say, say_json
 from umpirical.cli.trust import outside_option, trust_option, trusted_study
 
@@ -83,14 +84,15 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
     no_open: bool,  # noqa: FBT001
 ) -> None:
     """Serve the review of STUDY to browsers on this machine. Texts appear in it as they are generated."""
-    _need_review_extra()
+    need_packages("review", "starlette", "uvicorn", "sqlalchemy", "alembic")
     from umpirical.protocols.review.opening import review_folder
     from umpirical.review.web.app import create_app
-    from umpirical.review.web.server import hosts_of, listen, serve, url_of
+    from umpirical.web.server import FORWARD, hosts_of, listen, serve, url_of
 
     loaded = _load(study, trust=trust, outside=outside)
     feed = _feed(loaded)
-    with listen(host, port, expose=expose) as listening, ExitStack() as at_the_end:
+    fix = f"{FORWARD}, or add --expose and put TLS in front of it"
+    with listen(host, port, expose=expose, fix=fix) as listening, ExitStack() as at_the_end:
         opened = _open(loaded, database)
         at_the_end.callback(opened.close)
         count = feed.into(opened.desk)
@@ -107,7 +109,7 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
             say(f"nothing is written yet; texts appear here once you run  umpirical generate {study}")
         page = None
         if not no_open and sys.stdout.isatty():
-            page = at_the_end.enter_context(_leading_to(link, review_folder(_terms(loaded))))
+            page = at_the_end.enter_context(leading_to(link, review_folder(_terms(loaded))))
         serve(app, listening, ready=lambda: _open_door(link, owner, page=page))
 
 
@@ -246,15 +248,6 @@ def _load(study: Path, *, trust: bool, outside: bool) -> "Study[Any]":
     return trusted_study(study, trust=trust, outside=outside)
 
 
-def _need_review_extra() -> None:
-    from importlib.util import find_spec
-
-    from umpirical.domain.errors import UsageError
-
-    if any(find_spec(name) is None for name in ("starlette", "uvicorn", "sqlalchemy", "alembic")):
-        raise UsageError("review needs packages that are not installed", fix="pip install 'umpirical[review]'")
-
-
 def _feed(study: "Study[Any]") -> "ItemFeed":
     from umpirical.protocols.review.items import ItemFeed
 
@@ -274,32 +267,12 @@ def _terms(study: "Study[Any]") -> "ReviewTerms":
     return terms
 
 
-@contextmanager
-def _leading_to(link: str, folder: Path) -> Iterator[Path | None]:
-    """A file that leads a browser to the link; None, said aloud, where no file can be kept from others."""
-    from umpirical.domain.errors import UsageError
-    from umpirical.review.web.redirect_file import redirect_file
-
-    with ExitStack() as stack:
-        try:
-            page = stack.enter_context(redirect_file(folder, link))
-        except (OSError, UsageError) as error:
-            say(f"no browser is opened: {error}")
-            page = None
-        yield page
-
-
 def _open_door(link: str, owner: str, *, page: Path | None) -> None:
     """Prints the link once the server answers, and opens a browser with the page that leads to it."""
     say(f"open  {link}  (lets {owner} in, once)")
     say("others enter with a link from  umpirical review invite NAME;  Ctrl-C stops")
     sys.stdout.flush()
-    if page is not None:
-        import webbrowser
-        from threading import Thread
-
-        # In its own thread: some browsers block the caller until they are closed, and the server must answer meanwhile.
-        Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()
+    open_browser(page)
 
 
 def _arrived(count: int, wanted: int) -> str:

@@ -80,6 +80,8 @@ def _d_prime(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Result:
 
 def _limit(sums: Counts, censoring: Censoring, missing: dict[str, int]) -> Result:
     """The limit on the one side where there is one."""
+    # A mean over many repeats that is 0 may have come out a little below.
+    sums = sums.round(DIGITS)
     pairs = ((sums[:, 0], sums[:, 1]), (sums[:, 2], sums[:, 3]))
     if any(np.count_nonzero(calls) < 2 for _, calls in pairs):
         return Undefined("it hangs on a single task: without it there is no rate", missing)

@@ -14,8 +14,10 @@ from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.estimates.contrasts import contrasts_between
 from umpirical.protocols.datasheet.card import render_markdown
+from umpirical.protocols.datasheet.counting import tally_judgments
 from umpirical.protocols.datasheet.decision import headline
 from umpirical.protocols.datasheet.design import DatasheetDesign, PlannedTallies
+from umpirical.protocols.datasheet.facts import FACTS
 from umpirical.protocols.datasheet.more import LARGEST, follow_up
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.datasheet.policy_files import chosen_policy, policy_schema
@@ -24,7 +26,7 @@ from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, rea
 from umpirical.protocols.datasheet.spec import DatasheetDesignSpec, DatasheetSpec, DatasheetStudy
 from umpirical.protocols.datasheet.start import start_study
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_carriers, chosen_materials, write_stimulus_set
-from umpirical.protocols.protocol import Checked, Decided, Followed, PlannedCounts, Protocol, Started
+from umpirical.protocols.protocol import Checked, Decided, Early, Followed, PlannedCounts, Protocol, Started
 from umpirical.protocols.study import Study
 from umpirical.reports.decisions import EXIT_CODES
 from umpirical.reports.gate import HeldLimit, own_limits
@@ -121,6 +123,12 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
 
     def planned(self, judge: JudgeSpec) -> PlannedCounts:
         return PlannedTallies(judge.kind)
+
+    def early(self) -> Early:
+        calls = super().early().measures
+        return Early(
+            FACTS, tally_judgments, ("dark-current", "slot-1-rate", "slot-2-rate", "target-sensitivity", *calls)
+        )
 
     def report(self, run: Run) -> Datasheet:
         return datasheet_of_read(read_run(run))

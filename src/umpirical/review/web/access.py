@@ -1,31 +1,23 @@
-"""Who may come in: the session of a request, and the roles that may use an address.
-
-Browsers send a cookie to every port of a machine, and take one from any. So each session has an address of its own that
-nobody else knows, its cookie goes to that address alone, and a cookie that does not belong to the address is nothing.
-"""
+"""Who may come in: the session of a request, and the roles that may use an address."""
 
 from collections.abc import Awaitable, Callable
-from hashlib import sha256
-from hmac import compare_digest
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from umpirical.review.people import OVER_TLS, Person
-from umpirical.review.web.forms import EMPTY, Form, read_form
-from umpirical.review.web.limits import LONGEST_FORM, LONGEST_SHORT_FORM
+from umpirical.review.people import Person
 from umpirical.review.web.pages import notice
-from umpirical.review.web.requests import NOBODY, ReviewRequest, address_of, anonymous, review_of
+from umpirical.review.web.requests import NOBODY, ReviewRequest, anonymous, review_of
+from umpirical.web import sessions
+from umpirical.web.forms import EMPTY, Form, read_form
+from umpirical.web.limits import LONGEST_FORM, LONGEST_SHORT_FORM
 
 __all__ = ["endpoint", "session_of", "sign_in"]
 
 Handler = Callable[[ReviewRequest], Response]
 
 COOKIE = "umpirical-review"
-
-SESSION_SECONDS = 30 * 24 * 3600
-"""How long a browser keeps a session."""
 
 
 def endpoint(handler: Handler, *, roles: frozenset[str] = frozenset()) -> Callable[[Request], Awaitable[Response]]:
@@ -49,33 +41,12 @@ def endpoint(handler: Handler, *, roles: frozenset[str] = frozenset()) -> Callab
 
 def session_of(http: Request) -> str:
     """The session whose cookie came, if the request is to its own address; empty if there is none."""
-    place = http.path_params.get("place", "")
-    cookies: dict[str, list[str]] = {}
-    for header in http.headers.getlist("cookie"):
-        for part in header.split(";"):
-            name, _, value = part.strip().partition("=")
-            cookies.setdefault(name, []).append(value)
-    for session in cookies.get(COOKIE, ()):
-        if compare_digest(_place_of(session).encode(), place.encode("utf-8", "surrogatepass")):
-            anchor, value = _anchor_of(session)
-            # Only this very host, over TLS, can have set it: a session from a neighbouring host is not taken.
-            return session if not session.startswith(OVER_TLS) or value in cookies.get(anchor, ()) else ""
-    return ""
+    return sessions.session_of(http, COOKIE)
 
 
 def sign_in(response: Response, session: str) -> str:
     """Gives the browser its session, and returns the address of its pages."""
-    address = address_of(_place_of(session))
-    secure = session.startswith(OVER_TLS)
-    response.set_cookie(
-        COOKIE, session, max_age=SESSION_SECONDS, path=f"{address}/", httponly=True, samesite="strict", secure=secure
-    )
-    if secure:
-        name, value = _anchor_of(session)
-        response.set_cookie(
-            name, value, max_age=SESSION_SECONDS, path="/", httponly=True, samesite="strict", secure=True
-        )
-    return address
+    return sessions.sign_in(response, session, COOKIE)
 
 
 def _handled(handler: Handler, http: Request, session: str, form: Form, roles: frozenset[str]) -> Response:
@@ -104,13 +75,3 @@ def _turned_away(
 
 def _person(http: Request, session: str) -> Person:
     return (review_of(http.app).people.person(session) if session else None) or NOBODY
-
-
-def _place_of(session: str) -> str:
-    return sha256(f"umpirical place {session}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _anchor_of(session: str) -> tuple[str, str]:
-    """A second cookie of a session over TLS, by name and value. To whoever else it is sent, it says nothing."""
-    found = sha256(f"umpirical anchor {session}".encode("utf-8", "surrogatepass")).hexdigest()
-    return f"__Host-umpirical-{found[:8]}", found[8:]

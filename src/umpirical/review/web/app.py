@@ -4,8 +4,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from functools import cache
-from importlib.resources import files
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -19,11 +17,12 @@ from umpirical.review.people import People
 from umpirical.review.records import ReviewProgress
 from umpirical.review.web import dispute_pages, people_pages, review_pages
 from umpirical.review.web.access import endpoint, session_of
-from umpirical.review.web.guard import Guard
-from umpirical.review.web.limits import MOST_AT_ONCE, MOST_STREAMS, AtOnce
 from umpirical.review.web.pages import crash_page, error_page
 from umpirical.review.web.requests import ServedReview, review_of
 from umpirical.review.web.watcher import DeskWatcher
+from umpirical.web.assets import PAGE_STYLES, static_files
+from umpirical.web.guard import Guard
+from umpirical.web.limits import MOST_AT_ONCE, MOST_STREAMS, AtOnce
 
 __all__ = ["asset", "create_app"]
 
@@ -33,12 +32,14 @@ ANYONE, SETTLING, OWNING = (
     frozenset({"owner"}),
 )
 
-ASSETS = {
-    # The style sheet of the reports, so that both look alike.
-    "page.css": ("umpirical.reports", "templates/page.css", "text/css"),
-    "review.css": ("umpirical.review.web", "static/review.css", "text/css"),
-    "review.js": ("umpirical.review.web", "static/review.js", "text/javascript"),
-}
+asset = static_files(
+    {
+        "page.css": PAGE_STYLES,
+        "review.css": ("umpirical.review.web", "static/review.css", "text/css"),
+        "review.js": ("umpirical.review.web", "static/review.js", "text/javascript"),
+    }
+)
+"""The style sheets and the script."""
 
 SESSION_CHECK_SECONDS = 2.0
 """How often an event stream checks that the person may still see it."""
@@ -83,7 +84,8 @@ def create_app(
         exception_handlers={HTTPException: error_page, Exception: crash_page},
     )
     app.state.review = review
-    app.add_middleware(Guard, hosts=hosts)
+    app.state.close = review.watcher.close
+    app.add_middleware(Guard, hosts=hosts, unknown="To allow it: --called HOST:PORT")
     return app
 
 
@@ -105,20 +107,6 @@ def _pages_of_a_session() -> list[Route]:
 async def nobody(request: Request) -> Response:
     """The page without a session. Its script leads a browser that has one to the pages of that session."""
     return await error_page(request, HTTPException(401))
-
-
-async def asset(request: Request) -> Response:
-    """A style sheet or the script, read from disk once."""
-    name = request.path_params["name"]
-    if name not in ASSETS:
-        raise HTTPException(404)
-    package, path, kind = ASSETS[name]
-    return Response(_read(package, path), media_type=kind)
-
-
-@cache
-def _read(package: str, path: str) -> bytes:
-    return files(package).joinpath(path).read_bytes()
 
 
 async def events(request: Request) -> Response:

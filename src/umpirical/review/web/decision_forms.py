@@ -9,8 +9,8 @@ from umpirical.review.choices import ReviewChoice
 from umpirical.review.records import Refused
 from umpirical.review.views import ItemView
 from umpirical.review.web.editor_text import from_editor
-from umpirical.review.web.forms import Form
 from umpirical.review.web.transcripts import InvalidEdit, edited, read_transcript
+from umpirical.web.forms import Form
 
 __all__ = ["choice_of", "refusal_words", "start_of"]
 

@@ -9,10 +9,10 @@ from umpirical.review.desk import Desk
 from umpirical.review.records import NotAssigned, Refused
 from umpirical.review.views import ItemView
 from umpirical.review.web.decision_forms import choice_of, refusal_words
-from umpirical.review.web.forms import EMPTY, Form
 from umpirical.review.web.item_screen import DECISION_WORDS, decision_words, item_screen
 from umpirical.review.web.pages import page
 from umpirical.review.web.requests import ReviewRequest
+from umpirical.web.forms import EMPTY, Form
 
 __all__ = ["next_dispute", "settle"]
 

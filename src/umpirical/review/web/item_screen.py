@@ -7,9 +7,9 @@ from umpirical.domain.reviews import REASONS, ReviewDecision
 from umpirical.review.views import ItemView
 from umpirical.review.web.decision_forms import start_of
 from umpirical.review.web.editor_text import to_editor
-from umpirical.review.web.forms import EMPTY, Form
 from umpirical.review.web.transcripts import Card, pair_messages, parts_of, read_transcript, rest_of, whole
 from umpirical.text.diffs import Piece, word_diff
+from umpirical.web.forms import EMPTY, Form
 
 __all__ = [
     "DECISION_WORDS",

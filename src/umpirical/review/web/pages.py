@@ -10,9 +10,9 @@ from starlette.responses import HTMLResponse, Response
 from umpirical.domain.reviews import REASONS
 from umpirical.reports.pages import environment as reports_environment
 from umpirical.review.web.editor_text import to_editor
-from umpirical.review.web.guard import HEADERS
 from umpirical.review.web.requests import ReviewRequest, anonymous
 from umpirical.text.visible import mark_blanks
+from umpirical.web.guard import HEADERS
 
 __all__ = ["crash_page", "environment", "error_page", "notice", "page"]
 

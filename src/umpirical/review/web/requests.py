@@ -9,11 +9,12 @@ from starlette.requests import Request
 
 from umpirical.review.desk import Desk
 from umpirical.review.people import People, Person
-from umpirical.review.web.forms import EMPTY, Form
-from umpirical.review.web.limits import AtOnce
 from umpirical.review.web.watcher import DeskWatcher
+from umpirical.web.forms import EMPTY, Form
+from umpirical.web.limits import AtOnce
+from umpirical.web.sessions import address_of
 
-__all__ = ["NOBODY", "ReviewRequest", "ServedReview", "address_of", "anonymous", "review_of"]
+__all__ = ["NOBODY", "ReviewRequest", "ServedReview", "anonymous", "review_of"]
 
 NOBODY = Person(name="", role="reviewer", revoked=True)
 """Who sends a request without a valid session."""
@@ -68,11 +69,6 @@ class ReviewRequest:
             return self.form.is_of_our_origin
         sent = self.http.headers.get("x-umpirical", "") or self.form.get("mark")
         return compare_digest(sent.encode("utf-8", "surrogatepass"), self.mark.encode())
-
-
-def address_of(place: str) -> str:
-    """Where the pages of a session are."""
-    return f"/s/{place}"
 
 
 def review_of(app: Starlette) -> ServedReview:

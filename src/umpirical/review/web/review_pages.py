@@ -7,10 +7,10 @@ from starlette.responses import RedirectResponse, Response
 from umpirical.review.records import NotAssigned, Refused
 from umpirical.review.views import ItemView
 from umpirical.review.web.decision_forms import choice_of, refusal_words
-from umpirical.review.web.forms import EMPTY, Form
 from umpirical.review.web.item_screen import DECISION_WORDS, decision_words, item_screen
 from umpirical.review.web.pages import page
 from umpirical.review.web.requests import ReviewRequest
+from umpirical.web.forms import EMPTY, Form
 
 __all__ = ["decide", "earlier_item", "open_item", "take_item", "undo"]
 

@@ -18,8 +18,8 @@ __all__ = ["redirect_file"]
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="referrer" content="no-referrer">
-<meta http-equiv="refresh" content="0; url={link}"><title>Review</title></head>
-<body><p><a href="{link}" rel="noreferrer">To the review</a></p></body></html>
+<meta http-equiv="refresh" content="0; url={link}"><title>Umpirical</title></head>
+<body><p><a href="{link}" rel="noreferrer">Go on</a></p></body></html>
 """
 
 
@@ -29,7 +29,7 @@ def redirect_file(folder: Path, link: str) -> Iterator[Path]:
     # Not in the system's temporary folder: browsers that are packaged apart from the system do not see that.
     made = Path(mkdtemp(prefix="opening-", dir=folder))
     try:
-        path = made / "review.html"
+        path = made / "link.html"
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as page:
             # Asked before the link is in it: on some drives every file is open to everyone.

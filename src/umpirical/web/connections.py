@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from umpirical.review.web.limits import BODY_SECONDS, HEAD_SECONDS, MOST_CONNECTIONS
+from umpirical.web.limits import BODY_SECONDS, HEAD_SECONDS, MOST_CONNECTIONS
 
 __all__ = ["BoundedProtocol", "Connections", "most_connections"]
 

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
-from umpirical.review.web.guard import is_of_our_origin
+from umpirical.web.guard import is_of_our_origin
 
 __all__ = ["EMPTY", "Form", "read_form"]
 

@@ -4,7 +4,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from umpirical.review.web.limits import LONGEST_FORM
+from umpirical.web.limits import LONGEST_FORM
 
 __all__ = ["HEADERS", "POLICY", "Guard", "is_of_our_origin"]
 
@@ -30,8 +30,10 @@ OWN_SITE = frozenset({"same-origin", "none"})
 class Guard:
     """Refuses unknown host names, other origins and large bodies; sets the headers that keep content inert."""
 
-    def __init__(self, app: ASGIApp, *, hosts: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: frozenset[str], unknown: str = "") -> None:
+        """`unknown` says what to do about a host name that is not among `hosts`."""
         self.app = app
+        self.unknown = unknown
         self.hosts = frozenset(host.lower() for host in hosts)
         self.origins = frozenset(f"{scheme}://{host}" for host in self.hosts for scheme in ("http", "https"))
 
@@ -49,9 +51,7 @@ class Guard:
     def _refused(self, method: str, headers: Headers, path: str) -> PlainTextResponse | None:
         names = headers.getlist("host")
         if len(names) != 1 or names[0].lower() not in self.hosts:
-            return PlainTextResponse(
-                "This server is not known by that name. To allow it: --called HOST:PORT\n", status_code=400
-            )
+            return PlainTextResponse(f"This server is not known by that name. {self.unknown}\n", status_code=400)
         if not self._may_come(method, headers, path):
             return PlainTextResponse("Refused: the request comes from another site.\n", status_code=403)
         if _declared(headers) > LONGEST_FORM:
@@ -92,7 +92,10 @@ def _declared(headers: Headers) -> int:
 def _with_headers(send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(HEADERS)
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                # An answer that sets one itself is stricter: a document that others may have written.
+                headers.setdefault(name, value)
         await send(message)
 
     return sending

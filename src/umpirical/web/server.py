@@ -12,18 +12,20 @@ import uvicorn
 from starlette.applications import Starlette
 
 from umpirical.domain.errors import UsageError
-from umpirical.review.web.connections import Connections, most_connections
-from umpirical.review.web.limits import LONGEST_HEAD, MOST_ACCEPTED, MOST_KNOCKING
-from umpirical.review.web.requests import review_of
+from umpirical.web.connections import Connections, most_connections
+from umpirical.web.limits import LONGEST_HEAD, MOST_ACCEPTED, MOST_KNOCKING
 
-__all__ = ["ReviewServer", "hosts_of", "listen", "serve", "url_of"]
+__all__ = ["FORWARD", "WebServer", "hosts_of", "listen", "serve", "url_of"]
 
 GRACE_SECONDS = 3
 """How long a running request may still take once the server is told to stop."""
 
 
-class ReviewServer(uvicorn.Server):
-    """A server that first closes its event streams when it stops, and then returns instead of dying of the signal."""
+class WebServer(uvicorn.Server):
+    """A server that first closes its event streams when it stops, and then returns instead of dying of the signal.
+
+    The application says how its streams are closed, in `state.close`.
+    """
 
     def __init__(self, app: Starlette, *, ready: Callable[[], None] = lambda: None) -> None:
         connections = Connections(most_connections())
@@ -45,7 +47,7 @@ class ReviewServer(uvicorn.Server):
                 timeout_graceful_shutdown=GRACE_SECONDS,
             )
         )
-        self._review = review_of(app)
+        self._close = app.state.close
         self._ready = ready
         self._connections = connections
 
@@ -59,7 +61,7 @@ class ReviewServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._connections.close()
-        self._review.watcher.close()
+        self._close()
         await super().shutdown(sockets)
 
     @contextmanager
@@ -78,12 +80,19 @@ class ReviewServer(uvicorn.Server):
         self.handle_exit(number, frame)
 
 
-def listen(host: str = "127.0.0.1", port: int = 0, *, expose: bool = False) -> socket.socket:
-    """A listening socket; port 0 takes a free one. Only with `expose` can other machines reach it."""
+FORWARD = "leave out --host and forward a port (ssh -L)"
+
+
+def listen(
+    host: str = "127.0.0.1", port: int = 0, *, expose: bool = False, what: str = "review", fix: str = FORWARD
+) -> socket.socket:
+    """A listening socket; port 0 takes a free one. Only with `expose` can other machines reach it.
+
+    `what` is served, and `fix` is what to do instead of exposing it.
+    """
     if not expose and not _is_loopback(host):
         raise UsageError(
-            f"Refusing to expose the review at {host}: anyone who reaches that address could try to read it.",
-            fix="leave out --host and forward a port (ssh -L), or add --expose and put TLS in front of it",
+            f"Refusing to expose the {what} at {host}: anyone who reaches that address could try to read it.", fix=fix
         )
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -119,7 +128,7 @@ def url_of(listening: socket.socket) -> str:
 
 def serve(app: Starlette, listening: socket.socket, *, ready: Callable[[], None] = lambda: None) -> None:
     """Serves until SIGINT or SIGTERM, then returns. Calls `ready` once it answers requests and handles signals."""
-    ReviewServer(app, ready=ready).run(sockets=[listening])
+    WebServer(app, ready=ready).run(sockets=[listening])
 
 
 def _is_loopback(host: str) -> bool:

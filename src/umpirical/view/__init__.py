@@ -1,0 +1,1 @@
+"""Studies, runs and trials in the browser, read and never changed; and a gallery of datasheets to publish."""

@@ -1,0 +1,108 @@
+"""The application: what answers each address. Everything but the link and the style sheets needs a session."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
+
+from umpirical.protocols.catalogue import PROTOCOLS
+from umpirical.view.catalogue import Catalogue
+from umpirical.view.documents import serve_document
+from umpirical.view.index_page import index
+from umpirical.view.pages import crash_page, environment, error_page, page
+from umpirical.view.requests import COOKIE, NOT_SIGNED_IN, ServedView, ViewRequest, endpoint, view_of
+from umpirical.view.run_page import events, run_page
+from umpirical.view.trial_pages import trial_page, trials_page
+from umpirical.web.assets import PAGE_STYLES, static_files
+from umpirical.web.forms import read_form
+from umpirical.web.guard import Guard
+from umpirical.web.limits import LONGEST_SHORT_FORM
+from umpirical.web.sessions import sign_in
+
+__all__ = ["create_app"]
+
+asset = static_files(
+    {
+        "page.css": PAGE_STYLES,
+        "view.css": ("umpirical.view", "static/view.css", "text/css"),
+        "view.js": ("umpirical.view", "static/view.js", "text/javascript"),
+    }
+)
+"""The style sheets and the script."""
+
+
+def create_app(folder: Path, *, hosts: frozenset[str]) -> Starlette:
+    """The pages of the studies in a folder. `hosts` are the names, with port, by which browsers may address them."""
+    _load()
+    view = ServedView(Catalogue(folder), folder.resolve().name or "studies")
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            view.tables.close()
+
+    app = Starlette(
+        routes=[
+            Mount("/s/{place}", routes=_pages_of_a_session()),
+            Route("/", nobody, methods=["GET"]),
+            Route("/join/{token}", invitation, methods=["GET"]),
+            Route("/join/{token}", join, methods=["POST"]),
+            Route("/static/{name}", asset, methods=["GET"]),
+        ],
+        lifespan=lifespan,
+        exception_handlers={HTTPException: error_page, Exception: crash_page},
+    )
+    app.state.view = view
+    app.state.close = view.close
+    app.add_middleware(Guard, hosts=hosts, unknown="Use the address that the terminal shows.")
+    return app
+
+
+def _load() -> None:
+    """Loads what the first page would otherwise wait for: the protocols, the templates, and what reads Parquet."""
+    for name in ("duckdb", "pyarrow.parquet"):
+        import_module(name)
+    list(PROTOCOLS)
+    for name in ("index.html", "run.html", "trials.html", "trial.html"):
+        environment().get_template(name)
+
+
+def _pages_of_a_session() -> list[Route]:
+    return [
+        Route("/", endpoint(index), methods=["GET"]),
+        Route("/runs/{run}", endpoint(run_page), methods=["GET"]),
+        Route("/runs/{run}/events", events, methods=["GET"]),
+        Route("/runs/{run}/trials", endpoint(trials_page), methods=["GET"]),
+        Route("/runs/{run}/trials/{position}", endpoint(trial_page), methods=["GET"]),
+        Route("/documents/{document}", endpoint(serve_document), methods=["GET"]),
+    ]
+
+
+async def nobody(_: Request) -> Response:
+    raise HTTPException(401, NOT_SIGNED_IN)
+
+
+async def invitation(http: Request) -> Response:
+    """A page with a button: merely opening the link, as the preview of a program does, does not use it up."""
+    return page(ViewRequest(http, view_of(http.app)), "join.html", token=http.path_params["token"])
+
+
+async def join(http: Request) -> Response:
+    """Uses up the link, and gives the browser its session."""
+    form = await read_form(http, most=LONGEST_SHORT_FORM)
+    if not form.is_of_our_origin:
+        raise HTTPException(403, "It does not seem to come from a page of this server.")
+    session = view_of(http.app).door.enter(http.path_params["token"])
+    if session is None:
+        raise HTTPException(403, "This link was used before, or never existed. Start the command again for a new one.")
+    response = RedirectResponse("/", status_code=303)
+    response.headers["Location"] = f"{sign_in(response, session, COOKIE)}/"
+    return response

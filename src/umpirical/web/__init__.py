@@ -1,0 +1,1 @@
+"""What every local web application shares: guards, limits, sessions, and the server."""
