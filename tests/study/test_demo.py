@@ -1,6 +1,7 @@
 """The demo finds what was planted."""
 
 import json
+import re
 
 import pytest
 
@@ -15,15 +16,20 @@ def demo(run_demo):
     return run_demo[0]
 
 
+def of(demo, judge):
+    [folder] = demo.glob(f"runs/{judge}-*")
+    return folder
+
+
 @pytest.mark.parametrize("judge", PROFILES)
 def test_each_judge_has_a_folder_with_three_documents(demo, judge):
     for name in ("datasheet.json", "datasheet.html", "datasheet.md"):
-        assert (demo / judge / name).stat().st_size > 1000
+        assert (of(demo, judge) / name).stat().st_size > 1000
 
 
 @pytest.mark.parametrize("judge", [name for name, profile in PROFILES.items() if profile.defects])
 def test_each_planted_defect_is_found_with_its_value_in_the_interval(demo, judge):
-    datasheet = parse_datasheet((demo / judge / "datasheet.json").read_text())
+    datasheet = parse_datasheet((of(demo, judge) / "datasheet.json").read_text())
     measures = {(measure.name, measure.stratum): measure for measure in datasheet.measures}
     for defect in PROFILES[judge].defects:
         measure = measures[defect]
@@ -52,7 +58,7 @@ DECISIONS = {
 
 
 def test_the_sound_judge_passes_and_the_bad_ones_do_not(demo, run_demo):
-    found = {judge: parse_datasheet((demo / judge / "datasheet.json").read_text()).decision for judge in PROFILES}
+    found = {judge: parse_datasheet((of(demo, judge) / "datasheet.json").read_text()).decision for judge in PROFILES}
     assert {judge: found[judge].verdict for judge in DECISIONS} == DECISIONS
     assert [judge for judge, decision in found.items() if decision.verdict in {"use", "use-with-limits"}] == ["careful"]
     for judge, decision in found.items():
@@ -63,7 +69,7 @@ def test_the_sound_judge_passes_and_the_bad_ones_do_not(demo, run_demo):
 def test_most_planted_values_of_all_judges_lie_in_their_intervals(demo):
     inside = total = 0
     for judge in PROFILES:
-        for measure in parse_datasheet((demo / judge / "datasheet.json").read_text()).measures:
+        for measure in parse_datasheet((of(demo, judge) / "datasheet.json").read_text()).measures:
             if measure.planted is not None and measure.result.kind == "estimate" and measure.result.interval:
                 low, high = measure.result.interval.low, measure.result.interval.high
                 total += 1
@@ -73,25 +79,33 @@ def test_most_planted_values_of_all_judges_lie_in_their_intervals(demo):
     assert inside / total > 0.9
 
 
+def test_it_ends_at_an_index_with_the_judge_that_passes_first(demo, run_demo):
+    index = demo / "gallery" / "index.html"
+    assert str(index) in run_demo[1]
+    judges = re.findall(r'<h2><a href="[^"]+">([^<]+)</a></h2>', index.read_text())
+    assert judges[0] == "careful"
+    assert sorted(judges) == sorted(PROFILES)
+
+
 def test_the_audit_columns_add_up(demo):
     for judge in PROFILES:
-        for row in json.loads((demo / judge / "datasheet.json").read_text())["audit"]:
+        for row in json.loads((of(demo, judge) / "datasheet.json").read_text())["audit"]:
             outcomes = ("slot_1", "slot_2", "tie", "abstained", "unparsed", "failed", "unasked")
             assert row["planned"] == sum(row[name] for name in outcomes)
 
 
 def test_a_second_demo_into_the_same_folder_asks_nothing_and_writes_the_same(demo):
-    before = {judge: (demo / judge / "datasheet.json").read_bytes() for judge in PROFILES if judge != "mumbling"}
+    before = {judge: (of(demo, judge) / "datasheet.json").read_bytes() for judge in PROFILES if judge != "mumbling"}
     with pytest.raises(SystemExit) as stop:
         main(["demo", "--out", str(demo), "--no-open"])
     assert stop.value.code == 0
-    assert before == {judge: (demo / judge / "datasheet.json").read_bytes() for judge in before}
+    assert before == {judge: (of(demo, judge) / "datasheet.json").read_bytes() for judge in before}
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("judge", PROFILES)
 def test_the_page_opened_in_a_browser_asks_for_nothing_and_runs_no_script(demo, browser, judge):
-    path = demo / judge / "datasheet.html"
+    path = of(demo, judge) / "datasheet.html"
     requests, complaints, _, scripts = visit(browser, path, 1200)
     assert requests == [path.as_uri()] or {r.split(":")[0] for r in requests[1:]} == {"data"}
     assert complaints == []

@@ -56,10 +56,10 @@ def demo_study(folder: Path) -> Study[Any]:
 
 
 def run_demo(folder: Path, watch: Callable[[str, int], Watch]) -> Iterator[DemoResult]:
-    """Measures every simulated judge in a folder of its own. `watch` is given the judge's name and number of trials."""
+    """Measures every simulated judge, as a study's run. `watch` is given the judge's name and number of trials."""
     study = demo_study(folder)
     for judge in study.spec.judges:
-        run = prepare_run(study, judge, folder=folder / judge.name)
+        run = prepare_run(study, judge)
         finished = complete_run(run, study.spec.concurrency, watch)
         yield DemoResult(
             judge.name,

@@ -1,5 +1,6 @@
 """`umpirical demo`."""
 
+import shlex
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ __all__ = ["command"]
 
 @click.command("demo")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: a new one.")
-@click.option("--no-open", is_flag=True, help="Do not open a datasheet in a browser.")
+@click.option("--no-open", is_flag=True, help="Do not open the datasheets in a browser.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FBT001
     """Measure simulated judges, a sound one and six with a known defect: what was planted, and what was found.
@@ -39,13 +40,14 @@ def command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FB
 
         say_json(json.dumps([_summary(result) for result in results], indent=1))
         return
-    pages = {result.judge: result.documents.html for result in results}
-    say("\nTheir datasheets:")
-    for page in pages.values():
-        say(f"  {page}")
-    say("Next:  umpirical init my-study  writes a study file;  umpirical run my-study  measures your own judge.")
+    from umpirical.view.gallery import write_gallery
+
+    index = write_gallery(folder, folder / "gallery").index
+    say(f"\nTheir datasheets, side by side:  {index}")
+    say(f"Next:  umpirical compare {shlex.quote(str(folder))}  says which to take for which use;")
+    say("  umpirical init my-study  writes a study file;  umpirical run my-study  measures your own judge.")
     if not no_open:
-        click.launch(str(pages["slot-locked"]))
+        click.launch(str(index))
 
 
 def _show(result: "DemoResult") -> None:
