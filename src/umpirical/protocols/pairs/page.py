@@ -12,6 +12,7 @@ from umpirical.measures.estimates.edits import CHOSEN_SIDE, REJECTED_SIDE
 from umpirical.measures.labelled.length_gap import LONGER_CHOSEN, LONGER_REJECTED
 from umpirical.protocols.pairs.record import PairsMeasure, PairsReport
 from umpirical.reports.pages import environment
+from umpirical.reports.record import UndefinedRecord
 from umpirical.reports.sections import Section, render_sections, sections_of
 
 __all__ = ["PairsPage", "page_of", "render_pairs_html"]
@@ -29,8 +30,11 @@ STACK = (
 
 SLOTS = ("same-answer-rate", "named-slot-1-rate", "named-slot-2-rate")
 
-CHANGES = ("change-rate", "edit-favour", "edit-disfavour", "edit-overturn", "excess-change")
+CHANGES = ("change-rate", "edit-favour", "edit-disfavour", "edit-overturn")
 """The measures of edited pairs, in order."""
+
+EXCESS = "excess-change"
+"""What is left of changes without the judge's own noise. Where it is undefined for all, it is said once why."""
 
 SIDES = {"": "either answer", CHOSEN_SIDE: "the chosen answer", REJECTED_SIDE: "the rejected answer"}
 
@@ -77,6 +81,8 @@ class PairsPage:
     """All edits together, then each of them, by the answer that was edited."""
     lengths: tuple[Row, ...]
     gap: PairsMeasure | None
+    noise_unknown: str
+    """Why the judge's own noise cannot be taken off what edits change; empty if it can."""
 
 
 def render_pairs_html(report: PairsReport) -> str:
@@ -100,6 +106,9 @@ def page_of(report: PairsReport) -> PairsPage:
         return tuple(by_key[name, "", ""] for name in names if (name, "", "") in by_key)
 
     groups = [one.group for one in own if one.name == ACCURACY[0] and one.group]
+    excess = by_key.get((EXCESS, "", ""))
+    unknown = excess.result.reason if excess is not None and isinstance(excess.result, UndefinedRecord) else ""
+    changes = CHANGES if unknown else (*CHANGES, EXCESS)
     edits = [("", "Every edit"), *((edit.name, edit.title) for edit in report.data.edits)]
     return PairsPage(
         titles=tuple(titles.get(name, name) for name in ACCURACY),
@@ -109,13 +118,14 @@ def page_of(report: PairsReport) -> PairsPage:
         ),
         stack=found(STACK),
         slots=found(SLOTS),
-        edit_titles=tuple(titles.get(name, name) for name in CHANGES),
+        edit_titles=tuple(titles.get(name, name) for name in changes),
         edits=tuple(
-            row(f"{title}, {side}", CHANGES, name, group)
+            row(f"{title}, {side}", changes, name, group)
             for name, title in edits
             for group, side in SIDES.items()
             if (CHANGES[0], name, group) in by_key
         ),
         lengths=tuple(row(name, ACCURACY, group=group) for group, name in LENGTHS.items() if group in groups),
         gap=by_key.get(("length-gap", "", "")),
+        noise_unknown=unknown,
     )
