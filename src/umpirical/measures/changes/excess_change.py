@@ -65,6 +65,6 @@ SPEC = MeasureSpec(
     worse="higher",
     compute=excess_change,
     scale="difference",
-    kinds=("grade", "compare"),
+    kinds=("compare", "grade"),
     protocols=("stress", "pairs"),
 )
