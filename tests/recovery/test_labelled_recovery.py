@@ -1,6 +1,6 @@
 """Planted accuracy, slot bias and edits are recovered from labelled pairs, with intervals that cover.
 
-Prompts are easy or hard, and all pairs of a prompt are alike: an interval that takes pairs for independent is too narrow.
+Prompts are easy or hard, and all pairs of a prompt are alike: an interval that takes pairs for independent is narrow.
 """
 
 import numpy as np

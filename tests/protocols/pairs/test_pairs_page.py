@@ -9,7 +9,8 @@ from umpirical import run
 
 pytestmark = pytest.mark.browser
 
-HOSTILE = "\n".join(PAYLOADS)
+HOSTILE = "\n".join(PAYLOADS).encode("utf-8", "replace").decode()
+"""Half of a surrogate pair is refused where the data are read."""
 
 
 @pytest.fixture(scope="module")
