@@ -411,3 +411,24 @@ def test_a_record_is_read_again(sound):
     assert umpirical.load(report.folder).record == report.record
     schema = json.loads(PAIRS.schema())
     assert schema["properties"]["format"]["const"] == "judge-pairs/1"
+
+
+def test_the_front_door_measures_rows_with_columns_of_other_names(tmp_path):
+    rows = [{"q": row["prompt"], "good": row["chosen"], "bad": row["rejected"]} for row in labelled(12)]
+    good = {row["good"] for row in rows}
+    report = umpirical.pairs(
+        lambda task, first, second: "1" if first in good else "2",  # noqa: ARG005  # a judge is called with the task
+        rows,
+        chosen="good",
+        rejected="bad",
+        task="q",
+        edits=[],
+        policy={"accuracy": 0.6},
+        folder=tmp_path,
+        progress=False,
+    )
+    assert report.measure("both-orders-accuracy").result.value == 1
+    assert report.record.policy.accuracy == 0.6
+    assert report.record.run.trials == 24
+    with pytest.raises(UsageError, match="edits"):
+        umpirical.pairs("simulated:careful", rows, chosen="good", rejected="bad", edits=["nonsense"], folder=tmp_path)
