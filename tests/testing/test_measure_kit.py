@@ -25,6 +25,7 @@ from umpirical.testing.sample_tallies import (
     copied,
     doubled,
     grade_tallies,
+    labelled_tallies,
     of_task,
     stress_tallies,
     unanswered,
@@ -337,13 +338,16 @@ def test_the_same_tallies_each_time(made):
 
 def test_every_part_of_the_tallies_is_in_a_sample():
     assert [field.name for field in fields(Tallies)] == [*PARTS, "scale", "positive"]
-    samples = compare_tallies(), grade_tallies(), stress_tallies(), agent_tallies(), agent_pair_tallies()
+    made = (compare_tallies, grade_tallies, stress_tallies, agent_tallies, agent_pair_tallies, labelled_tallies)
+    samples = [each() for each in made]
     assert all(any(getattr(sample, part) for sample in samples) for part in PARTS)
     families = {tally.family for sample in samples for tally in (*sample.pairs, *sample.calls)}
     assert families >= {*Family} - {Family.VACUUM}
 
 
-@pytest.mark.parametrize("made", [compare_tallies, grade_tallies, stress_tallies, agent_tallies, agent_pair_tallies])
+@pytest.mark.parametrize(
+    "made", [compare_tallies, grade_tallies, stress_tallies, agent_tallies, agent_pair_tallies, labelled_tallies]
+)
 def test_calls_add_up_and_have_gaps_of_every_kind(made):
     calls = made().calls
     for tally in calls:
@@ -353,7 +357,7 @@ def test_calls_add_up_and_have_gaps_of_every_kind(made):
 
 
 def test_the_orders_of_a_compared_pair_add_up():
-    for tally in agent_pair_tallies().pairs:
+    for tally in (*agent_pair_tallies().pairs, *labelled_tallies().pairs):
         assert tally.stable + tally.positional + tally.one_sided + tally.no_preference == tally.pairs
         assert tally.slot_1_calls + tally.slot_2_calls + tally.tie_calls == 2 * tally.pairs
         assert tally.correct_calls + tally.wrong_calls + tally.tie_calls == 2 * tally.pairs

@@ -9,6 +9,7 @@ from pydantic import ConfigDict
 
 from tests.plugins.toy_protocol import Mirror, MirrorSpec
 from tests.protocols.agent.agent_studies import runs_of_an_agent
+from tests.protocols.pairs.pair_studies import labelled
 from umpirical.domain.tallies import Tallies
 from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.protocols.protocol import Checked, PlannedCounts, Started
@@ -55,20 +56,32 @@ AGENT = {
     "edits": ["missing-call", "cut-ending"],
     "judges": [{"name": "judge", "model": {"adapter": "simulated", "name": "beginning"}}],
 }
+PAIRS = {
+    "study": "kit",
+    "dataset": {"path": "pairs.jsonl", "columns": {"chosen": "chosen", "rejected": "rejected"}},
+    "edits": ["inline-spacing"],
+    "judges": [{"name": "judge", "model": {"adapter": "simulated", "name": "mumbling"}}],
+}
+PAIR_ROWS = "\n".join(json.dumps(row) for row in labelled(6))
 RUNS = "\n".join(json.dumps(run) for run in runs_of_an_agent(3))
 
 
 @pytest.mark.parametrize(
     ("name", "study", "files"),
-    [("datasheet", DATASHEET, {}), ("agent", AGENT, {"runs.jsonl": RUNS}), ("stress", STRESS, {"rows.csv": ROWS})],
-    ids=["datasheet", "agent", "stress"],
+    [
+        ("datasheet", DATASHEET, {}),
+        ("agent", AGENT, {"runs.jsonl": RUNS}),
+        ("pairs", PAIRS, {"pairs.jsonl": PAIR_ROWS}),
+        ("stress", STRESS, {"rows.csv": ROWS}),
+    ],
+    ids=["datasheet", "agent", "pairs", "stress"],
 )
 def test_the_protocols_that_ship_keep_every_promise(name, study, files):
     check_protocol(PROTOCOLS.get(name), study, files)
 
 
 def test_every_protocol_that_ships_is_checked():
-    assert PROTOCOLS.names() == ["datasheet", "agent", "stress"]
+    assert PROTOCOLS.names() == ["datasheet", "agent", "pairs", "stress"]
 
 
 def check(protocol):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from umpirical.api.amounts import in_dollars
 from umpirical.api.counts import measure_counts
 from umpirical.api.results import Measures, Report
-from umpirical.api.studies import JudgeEntry, Scale, datasheet_study, stress_study
+from umpirical.api.studies import JudgeEntry, Scale, datasheet_study, pairs_study, stress_study
 from umpirical.api.twins import twin_of
 from umpirical.domain.errors import SpendRefused, UmpiricalError, UsageError
 from umpirical.domain.scales import JudgeKind
@@ -32,6 +32,7 @@ from umpirical.study.trust import agree_if
 if TYPE_CHECKING:
     from umpirical.api.verdicts import MeasuredVerdicts
     from umpirical.protocols.datasheet.record import Datasheet
+    from umpirical.protocols.pairs.record import PairsReport
     from umpirical.protocols.stress.record import StressReport
 
 __all__ = [
@@ -43,6 +44,8 @@ __all__ = [
     "measure_async",
     "measure_verdicts",
     "measure_verdicts_async",
+    "pairs",
+    "pairs_async",
     "run",
     "run_async",
     "stress",
@@ -170,6 +173,58 @@ def stress(  # noqa: PLR0913  # each by its name
     return report
 
 
+def pairs(  # noqa: PLR0913  # each by its name
+    judge: object,
+    data: str | Path | Iterable[Mapping[str, Any]],
+    *,
+    chosen: str | None = None,
+    rejected: str | None = None,
+    task: str | None = None,
+    strata: Sequence[str] | None = None,
+    edits: Sequence[str] | None = None,
+    policy: Mapping[str, Any] | None = None,
+    repeats: int = 1,
+    sample: int | None = None,
+    name: str | None = None,
+    seed: int = 1,
+    folder: str | Path = FOLDER,
+    concurrency: int = 16,
+    deadline: float | None = None,
+    max_cost: Decimal | float | str | None = None,
+    prices: Mapping[str, tuple[float, float]] | None = None,
+    allow_unpriced: bool = False,
+    executor: str = LOCAL,
+    processes: int | None = None,
+    progress: bool = True,
+    preflight: bool = True,
+    trust: bool = False,
+) -> "Report[PairsReport]":
+    """Measures a judge that compares on labelled pairs: in both orders, and after harmless edits of one answer.
+
+    `data` is a CSV, JSON Lines or Parquet file, or rows as mappings. `chosen`, `rejected` and `task` name its columns,
+    and `strata` those by which results are split; columns that you leave out are found by their names in RewardBench:
+    chosen, rejected, prompt, subset. `sample` is the number of rows to take; by default, all. `edits` are perturbations
+    that a program makes in one answer at a time; an empty list makes none. `policy` has limits to hold the judge to:
+    accuracy, same_slot, changes, without_verdict. Everything is asked `repeats` times, and two or more show the judge's
+    own noise. The other parameters are those of `datasheet`.
+    """
+    study = pairs_study(
+        judge,
+        data,
+        Path(folder),
+        agree=agree_if(trust=trust),
+        columns={"chosen": chosen, "rejected": rejected, "task": task, "strata": strata},
+        terms={"edits": edits, "policy": policy},
+        repeats=repeats,
+        sample=sample,
+        seed=seed,
+        concurrency=concurrency,
+        entry=JudgeEntry(name, "compare", None, deadline),
+    )
+    [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, processes, progress, preflight))
+    return report
+
+
 def run(  # noqa: PLR0913  # each by its name
     study: str | Path,
     *,
@@ -249,6 +304,7 @@ def measure_verdicts(
 
 datasheet_async = twin_of(datasheet)
 stress_async = twin_of(stress)
+pairs_async = twin_of(pairs)
 run_async = twin_of(run)
 load_async = twin_of(load)
 measure_async = twin_of(measure)

@@ -26,7 +26,7 @@ from umpirical.study.file import parse_study_data
 from umpirical.study.targets import WAYS, judge_entry, judge_name, judges_study
 from umpirical.study.trust import Agree, ensure_trusted
 
-__all__ = ["JudgeEntry", "Scale", "datasheet_study", "grade_scale", "stress_study"]
+__all__ = ["JudgeEntry", "Scale", "datasheet_study", "grade_scale", "pairs_study", "stress_study"]
 
 Scale = GradeScale | Sequence[str] | tuple[float, float]
 """What a judge may answer: labels from lowest to highest, the two ends of an interval, or any `GradeScale`."""
@@ -169,14 +169,54 @@ def stress_study(  # noqa: PLR0913  # each by its name
     stressed = {"repeats": repeats, **({} if tests is None else {"tests": list(tests)})}
     plain = {key: value for key, value in chosen.items() if key not in ("kind", "scale")}
     keys = {"study": "stress", "seed": seed, "concurrency": concurrency, "stress": stressed, "judges": [plain]}
+    keys |= {**written, "dataset": dataset}
+    return _data_study(keys, judge, found, folder, agree, guide="docs/stress-tests.md")
+
+
+def pairs_study(  # noqa: PLR0913  # each by its name
+    judge: object,
+    data: str | Path | Iterable[Mapping[str, Any]],
+    folder: Path,
+    *,
+    agree: Agree,
+    columns: Mapping[str, object],
+    terms: Mapping[str, object],
+    repeats: int = 1,
+    sample: int | None = None,
+    seed: int = 1,
+    concurrency: int = 16,
+    entry: JudgeEntry | None = None,
+) -> Study[Any]:
+    """Returns a study of a judge on the caller's labelled pairs, in a folder, as a file would describe it.
+
+    `columns` are those of the data by role, and `terms` further keys of the study; None leaves one to its default.
+    Raises NotTrusted unless `agree` agrees to what files say about the judge.
+    """
+    path = Path(data) if isinstance(data, str | Path) else _rows_file(data, folder)
+    chosen, found = (entry or JudgeEntry(kind="compare")).of(judge, folder)
+    dataset: dict[str, Any] = {"path": str(path.resolve()), "columns": _said(columns)}
+    dataset |= {} if sample is None else {"sample": {"size": sample}}
+    keys = {"study": "pairs", "protocol": "pairs", "seed": seed, "concurrency": concurrency}
+    keys |= {**_said(terms), "dataset": dataset, "design": {"repeats": repeats}, "judges": [chosen]}
+    return _data_study(keys, judge, found, folder, agree, guide="docs/labelled-pairs.md")
+
+
+def _said(given: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _data_study(  # noqa: PLR0913, PLR0917  # each once
+    keys: Mapping[str, Any], judge: object, found: object, folder: Path, agree: Agree, guide: str
+) -> Study[Any]:
+    """Returns the study of one judge on the caller's data. Raises NotTrusted unless `agree` agrees."""
     # A caller who names a file wants it read, wherever it is.
     try:
-        study = parse_study_data({**keys, **written, "dataset": dataset}, folder, outside=True)
+        study = parse_study_data(keys, folder, outside=True)
     except ValidationError as error:
-        raise UsageError(first_problem(error), fix="see docs/stress-tests.md for what may be said") from None
-    named = [plain["name"]] if _is_typed(judge, folder) else []
-    ensure_trusted(study, agree, named=named, data=False)
-    return replace(study, found={plain["name"]: found} if found is not None else {})
+        raise UsageError(first_problem(error), fix=f"see {guide} for what may be said") from None
+    name = keys["judges"][0]["name"]
+    ensure_trusted(study, agree, named=[name] if _is_typed(judge, folder) else [], data=False)
+    return replace(study, found={name: found} if found is not None else {})
 
 
 def _from_folder(target: str, folder: Path) -> str:

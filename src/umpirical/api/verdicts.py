@@ -19,7 +19,8 @@ from umpirical.domain.stimuli import ORIGINAL, GivenLabel, NoPreference, Stimulu
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE, Order, Presentation, Trial
 from umpirical.measures.catalogue import MEASURES, MeasureSpec
-from umpirical.measures.natural.choices import NATURAL, SPECS
+from umpirical.measures.estimates.natural import NATURAL
+from umpirical.measures.natural.choices import SPECS
 from umpirical.protocols.datasheet.counting import tally_judgments
 from umpirical.protocols.datasheet.facts import FACTS as PAIR_FACTS
 from umpirical.protocols.stress.counting import stress_counts

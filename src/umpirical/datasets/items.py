@@ -26,19 +26,20 @@ MOST_VALUES = 1_000
 
 
 def read_items(
-    spec: DatasetSpec, folder: Path, *, seed: int = 1, columns: Sequence[str] = ()
+    spec: DatasetSpec, folder: Path, *, seed: int = 1, columns: Sequence[str] = (), texts: Sequence[str] = ()
 ) -> tuple[list[Item], DatasetSummary]:
     """The items of a dataset, in its order and sampled as its spec says, and what was found in all of it.
 
     Items are named by the id column, or by file and line. Every row is read, whether it is taken or not; one that
     cannot be read is an error and never left out. `seed` is the study's, for a sample without one of its own. `columns`
-    are kept as they are, besides those that the spec names.
+    are kept as they are, besides those that the spec names. `texts` are kept too, and like its response every row has
+    to have them.
     """
-    named = tuple(dict.fromkeys([*spec.columns.named(), *columns]))
+    named = tuple(dict.fromkeys([*spec.columns.named(), *columns, *texts]))
     table = _open_table(spec, folder, columns=named)
     if table.columns is not None and (absent := [name for name in named if name not in table.columns]):
         raise missing_column(absent[0], table.columns, where=table.where)
-    intake = _Intake(spec, Path(spec.path).name, columns)
+    intake = _Intake(spec, Path(spec.path).name, columns, texts)
     for row in table.rows:
         intake.take(row)
     intake.check()
@@ -62,10 +63,10 @@ def _open_table(spec: DatasetSpec, folder: Path, *, columns: tuple[str, ...]) ->
 class _Intake:
     """The rows taken in so far: the items made from them, and what is wrong with the others."""
 
-    def __init__(self, spec: DatasetSpec, source: str, columns: Sequence[str]) -> None:
+    def __init__(self, spec: DatasetSpec, source: str, columns: Sequence[str], texts: Sequence[str]) -> None:
         self.items: list[Item] = []
-        self._columns = columns
-        self._named = tuple(dict.fromkeys([*spec.columns.named(), *columns]))
+        self._columns, self._texts = columns, texts
+        self._named = tuple(dict.fromkeys([*spec.columns.named(), *columns, *texts]))
         self._spec, self._scale, self._source = spec, spec.scale, source
         self._rows = self._bad = self._empty = self._duplicates = 0
         self._problems: list[tuple[str, str]] = []
@@ -145,7 +146,8 @@ class _Intake:
             name=self._name(row, columns.id) if columns.id else row.place,
             cluster=self._optional(row, columns.cluster, plain_text) or "",
             # An empty cell is an empty text: a rubric that is missing for a row is shown as missing.
-            columns={name: self._optional(row, name, listed_text) or "" for name in self._columns},
+            columns={name: self._optional(row, name, listed_text) or "" for name in self._columns}
+            | {name: self._required(row, name, written_text) for name in self._texts},
         )
 
     def _name(self, row: Row, column: str) -> str:

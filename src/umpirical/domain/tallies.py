@@ -12,6 +12,7 @@ from umpirical.domain.scales import GradeScale
 __all__ = [
     "CallTally",
     "ChangeTally",
+    "EditTally",
     "GoldTally",
     "GradePairTally",
     "GradeTally",
@@ -94,6 +95,8 @@ class PairTally:
     """Pairs that are in no outcome tally: in every repeat that was answered in both orders, one was an abstention."""
     lost: float = 0
     """Repeats of the counted pairs that were not answered in both orders, each as a share of its pair's repeats."""
+    slot_1_correct_calls: float = 0
+    """Calls that named the better content while it was in slot 1: one per pair shows it there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +265,32 @@ class ChangeTally:
 
 
 @dataclass(frozen=True, slots=True)
+class EditTally:
+    """Labelled pairs of one cluster, asked as they are and after an edit of one answer that no judge should heed.
+
+    A call on an edited pair is compared with calls on the pair as it is in the same order. A pair counts the share of
+    all combinations of such calls, over both orders and over all edited versions of it that the tally is about.
+    """
+
+    cluster: str
+    arm: str
+    test: str
+    """The edit; empty for all edits."""
+    group: str
+    """The answer that was edited, `side=chosen` or `side=rejected`; empty for both."""
+    pairs: int
+    """Pairs with a verdict in both orders, as they are and in every edited version."""
+    favoured: float = 0.0
+    """Verdicts that moved towards the edited answer: it is named where it was not, or the other no longer is."""
+    disfavoured: float = 0.0
+    """Verdicts that moved away from it."""
+    overturned: float = 0.0
+    """Verdicts that name the edited answer, which is the rejected one, where it was not named before."""
+    incomplete: int = 0
+    """Pairs without a verdict in some order, as they are or in an edited version."""
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyTally:
     """Transcripts of one cluster, judged under a policy, as they are or after one kind of edit.
 
@@ -379,6 +408,7 @@ class Tallies:
     golds: tuple[GoldTally, ...] = ()
     quads: tuple[QuadTally, ...] = ()
     policies: tuple[PolicyTally, ...] = ()
+    edits: tuple[EditTally, ...] = ()
     scale: GradeScale | None = None
     """The scale of a judge under stress tests on the user's own data."""
     positive: tuple[str, ...] = ()
@@ -392,7 +422,7 @@ class Tallies:
             sorted(
                 {
                     tally.arm
-                    for part in (*single, self.changes, self.repeats, self.golds, self.policies)
+                    for part in (*single, self.changes, self.repeats, self.golds, self.policies, self.edits)
                     for tally in part
                 }
             )

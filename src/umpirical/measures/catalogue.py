@@ -37,7 +37,7 @@ class MeasureSpec:
     """The kinds of judges it says something about; for others it is not computed."""
     protocols: tuple[str, ...] = ("datasheet",)
     """Names of the protocols whose runs it measures: `datasheet` (controlled stimuli), `stress` (tests on the user's
-    own data), `agent` (transcripts), that of a plugin, or EVERY_PROTOCOL."""
+    own data), `agent` (transcripts), `pairs` (labelled pairs), that of a plugin, or EVERY_PROTOCOL."""
     between_arms: bool = False
     """It compares an arm with the baseline, so the baseline itself has none."""
     symbol: str = ""
@@ -140,6 +140,21 @@ MEASURES: Registry[MeasureSpec] = Registry(
         "policy-reversal": "umpirical.measures.policies.policy_reversal:SPEC",
         "one-policy-preference": "umpirical.measures.policies.one_policy_preference:SPEC",
         "neither-policy-preference": "umpirical.measures.policies.neither_policy_preference:SPEC",
+        "both-orders-accuracy": "umpirical.measures.labelled.both_orders_accuracy:SPEC",
+        "both-orders-error": "umpirical.measures.labelled.both_orders_error:SPEC",
+        "same-answer-rate": "umpirical.measures.natural.same_answer_rate:SPEC",
+        "same-slot-rate": "umpirical.measures.natural.same_slot_rate:SPEC",
+        "one-order-rate": "umpirical.measures.natural.one_order_rate:SPEC",
+        "no-winner-rate": "umpirical.measures.natural.no_winner_rate:SPEC",
+        "named-slot-1-rate": "umpirical.measures.natural.named_slot_1_rate:SPEC",
+        "named-slot-2-rate": "umpirical.measures.natural.named_slot_2_rate:SPEC",
+        "single-order-accuracy": "umpirical.measures.labelled.single_order_accuracy:SPEC",
+        "chosen-first-accuracy": "umpirical.measures.labelled.chosen_first_accuracy:SPEC",
+        "chosen-second-accuracy": "umpirical.measures.labelled.chosen_second_accuracy:SPEC",
+        "length-gap": "umpirical.measures.labelled.length_gap:SPEC",
+        "edit-favour": "umpirical.measures.labelled.edit_favour:SPEC",
+        "edit-disfavour": "umpirical.measures.labelled.edit_disfavour:SPEC",
+        "edit-overturn": "umpirical.measures.labelled.edit_overturn:SPEC",
         "verdict-entropy": "umpirical.measures.repeats.verdict_entropy:SPEC",
         "modal-share": "umpirical.measures.repeats.modal_share:SPEC",
         "repeat-icc": "umpirical.measures.repeats.repeat_icc:SPEC",

@@ -17,6 +17,8 @@ PROTOCOLS: Registry[Protocol[Any, Any]] = Registry(
         "datasheet": "umpirical.protocols.datasheet.protocol:DATASHEET",
         # Before the protocol of any other data: the first that can start a study of a file does.
         "agent": "umpirical.protocols.agent.protocol:AGENT",
+        # Before that of single responses, which has the same mark.
+        "pairs": "umpirical.protocols.pairs.protocol:PAIRS",
         "stress": "umpirical.protocols.stress.protocol:STRESS",
     },
     noun="protocol",
@@ -28,7 +30,11 @@ def protocol_of_study(data: Mapping[str, Any]) -> Protocol[Any, Any]:
     if isinstance(name := data.get("protocol"), str):
         return PROTOCOLS.get(name)
     protocols = list(PROTOCOLS)
-    marked = [protocol for protocol in protocols if protocol.mark and protocol.mark in data]
+    by_mark: dict[str, Protocol[Any, Any]] = {}
+    for protocol in protocols:
+        if protocol.mark in data and protocol.marks(data):
+            by_mark.setdefault(protocol.mark, protocol)
+    marked = list(by_mark.values())
     if len(marked) > 1:
         marks = " and ".join(protocol.mark for protocol in marked)
         raise UsageError(

@@ -182,6 +182,10 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
 
     # The study
 
+    def marks(self, data: Mapping[str, Any]) -> bool:  # noqa: ARG002  # for most, the key is enough
+        """Whether a study file with the protocol's mark is one of its own; the first that says so reads it."""
+        return True
+
     @abstractmethod
     def open(self, spec: Any, folder: Path, *, outside: bool) -> StudyT:  # noqa: ANN401  # of the type `spec`
         """Returns a study from its validated spec: reads the files that it names, and resolves the judges' prompts."""

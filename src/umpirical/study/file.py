@@ -127,7 +127,7 @@ def _config_error(document: YamlDocument, error: ValidationError, model: type[Ba
         fix = f"did you mean {near[0]!r}?" if near else "umpirical schema config  lists the keys"
         if len(path) == 1 and (owners := _owners(str(path[0]), model)):
             message = f"is for a study of protocol {' or '.join(owner.name for owner in owners)}"
-            marks = [owner.mark for owner in owners if owner.mark]
+            marks = dict.fromkeys(owner.mark for owner in owners if owner.mark and owner.mark != _mark(model))
             fix = f"such a study has the key {' or '.join(marks)}" if marks else f"this one has the key {_mark(model)}"
     return ConfigError(f"{place}: {message}" if place else message, where=document.where(path), fix=fix)
 

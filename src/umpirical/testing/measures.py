@@ -46,6 +46,7 @@ from umpirical.testing.sample_tallies import (
     copied,
     doubled,
     grade_tallies,
+    labelled_tallies,
     of_task,
     stress_tallies,
     unanswered,
@@ -144,6 +145,7 @@ def _samples() -> tuple[_Sample, ...]:
         _Sample(stress_tallies(), "grade", "stress"),
         _Sample(agent_tallies(), "grade", "agent"),
         _Sample(agent_pair_tallies(), "compare", "agent"),
+        _Sample(labelled_tallies(), "compare", "pairs"),
     )
 
 

@@ -1,8 +1,8 @@
-"""Tallies that every measure is tried on: runs of five judges, drawn from fixed seeds, each with gaps.
+"""Tallies that every measure is tried on: runs of six judges, drawn from fixed seeds, each with gaps.
 
 One judge compares and one grades, both on controlled stimuli and carriers; the third grades the user's own items under
-stress tests, the fourth judges runs of agents, and the fifth compares them. Any run can be turned into another:
-backwards, doubled, with one task, unanswered.
+stress tests, the fourth judges runs of agents, the fifth compares them, and the sixth compares labelled answers. Any
+run can be turned into another: backwards, doubled, with one task, unanswered.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,6 +17,7 @@ from umpirical.domain.stimuli import ORIGINAL, Family
 from umpirical.domain.tallies import (
     CallTally,
     ChangeTally,
+    EditTally,
     GoldTally,
     GradePairTally,
     GradeTally,
@@ -29,6 +30,7 @@ from umpirical.domain.tallies import (
     Tallies,
     VacuumTally,
 )
+from umpirical.measures.estimates.natural import NATURAL
 from umpirical.stats.simulation.judge import LatentJudge
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "copied",
     "doubled",
     "grade_tallies",
+    "labelled_tallies",
     "of_task",
     "stress_tallies",
     "unanswered",
@@ -62,6 +65,7 @@ PARTS = (
     "golds",
     "quads",
     "policies",
+    "edits",
 )
 """The fields of `Tallies` that hold tallies; the others say what the scale means."""
 
@@ -254,6 +258,44 @@ def agent_pair_tallies() -> Tallies:
                     asked = CallTally(cluster, "baseline", edit, "", None, 12, slot_1, slot_2, 12 - slot_1 - slot_2)
                     calls.append(_with_gaps(asked, missing))
     return Tallies(calls=tuple(calls), pairs=tuple(pairs), quads=tuple(quads))
+
+
+def labelled_tallies() -> Tallies:
+    """A judge that compares labelled answers, as they are and with one of them edited; some pairs have no answer."""
+    rng = np.random.default_rng(6)
+    pairs, changes, edits, calls = [], [], [], []
+    for number in range(TASKS):
+        cluster, missing = f"prompt {number}", int(number < 4)
+        for group in ("", "longer=chosen", "longer=rejected", "subset=math"):
+            right, wrong, slot_1, slot_2, neither = (int(each) for each in rng.multinomial(6, [0.2] * 5))
+            pairs.append(
+                PairTally(
+                    cluster, "baseline", NATURAL, 0.0, 6, stratum=group, incomplete=missing,
+                    stable=right + wrong, positional=slot_1 + slot_2, no_preference=neither, both_correct=right,
+                    correct_calls=2 * right + slot_1 + slot_2, wrong_calls=2 * wrong + slot_1 + slot_2,
+                    tie_calls=2 * neither, slot_1_calls=right + wrong + 2 * slot_1,
+                    slot_2_calls=right + wrong + 2 * slot_2, slot_1_correct_calls=right + slot_1,
+                )
+            )  # fmt: skip
+        named = pairs[-4]
+        asked = CallTally(
+            cluster, "baseline", NATURAL, "", None, 12, int(named.slot_1_calls), int(named.slot_2_calls),
+            int(named.tie_calls),
+        )  # fmt: skip
+        calls.append(_with_gaps(asked, missing))
+        for test in ("", "typos"):
+            for group in ("", "side=chosen", "side=rejected"):
+                up, down, _ = (int(each) for each in rng.multinomial(3, [0.3, 0.2, 0.5]))
+                won = up if group == "side=rejected" else 0
+                edits.append(EditTally(cluster, "baseline", test, group, 3, up, down, won, missing))
+                changes.append(
+                    ChangeTally(
+                        cluster, "baseline", test, group, "same-verdict", 3, changed=up + down, retested=2,
+                        retest_changed=0.5, changed_retested=min(2, up + down), incomplete=missing,
+                        changed_missing=missing,
+                    )
+                )  # fmt: skip
+    return Tallies(calls=tuple(calls), pairs=tuple(pairs), changes=tuple(changes), edits=tuple(edits))
 
 
 # Controlled stimuli and carriers.
@@ -554,6 +596,9 @@ def unanswered(tallies: Tallies) -> Tallies:
         changes=tuple(
             ChangeTally(t.cluster, t.arm, t.test, t.group, t.expectation, 0, incomplete=t.pairs + t.incomplete)
             for t in tallies.changes
+        ),
+        edits=tuple(
+            EditTally(t.cluster, t.arm, t.test, t.group, 0, incomplete=t.pairs + t.incomplete) for t in tallies.edits
         ),
         repeats=tuple(replace(t, answers=(), scores=()) for t in tallies.repeats),
         golds=tuple(replace(t, given="", given_score=None) for t in tallies.golds),

@@ -15,7 +15,7 @@ __all__ = ["command"]
     "--from",
     "data",
     type=click.Path(path_type=Path, exists=True),
-    help="A file of responses with labels (CSV, JSONL or Parquet): stress judges on them.",
+    help="A file of responses with labels, or of labelled pairs (CSV, JSONL or Parquet); or logs of an agent.",
 )
 @click.option("--response", metavar="COLUMN", help="With --from: the text that is judged. Default: guessed.")
 @click.option("--label", metavar="COLUMN", help="With --from: the reference label. Default: guessed.")

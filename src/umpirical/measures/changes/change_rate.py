@@ -34,6 +34,6 @@ SPEC = MeasureSpec(
     about="How often its verdict changes with a change of the text that should not matter.",
     worse="higher",
     compute=change_rate,
-    kinds=("grade",),
-    protocols=("stress",),
+    kinds=("compare", "grade"),
+    protocols=("stress", "pairs"),
 )

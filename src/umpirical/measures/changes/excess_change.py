@@ -65,6 +65,6 @@ SPEC = MeasureSpec(
     worse="higher",
     compute=excess_change,
     scale="difference",
-    kinds=("grade",),
-    protocols=("stress",),
+    kinds=("compare", "grade"),
+    protocols=("stress", "pairs"),
 )

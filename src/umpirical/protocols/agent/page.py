@@ -74,9 +74,13 @@ KINDS: Mapping[str, JudgeKind] = {
 """Sections for one kind of judge only."""
 
 
+SHARED = {"agent-decision": "plain-decision", "agent-audit": "plain-audit", "agent-claims": "plain-claims"}
+"""Sections whose templates other protocols use too."""
+
+
 def _section(name: str) -> Section:
     kind = KINDS.get(name)
-    file = f"sections/{name}.html"
+    file = f"sections/{SHARED.get(name, name)}.html"
     return Section(name, ("agent",), file=file, shown=lambda records: kind in (None, records[0].judge.kind))
 
 

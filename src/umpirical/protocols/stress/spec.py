@@ -249,7 +249,10 @@ class StressStudySpec(StudySpec):
     @model_validator(mode="after")
     def _whole(self) -> "StressStudySpec":
         if compares := [judge.name for judge in self.judges if judge.kind != "grade"]:
-            raise ValueError(f"judge {compares[0]} compares: a dataset of single responses is for judges that grade")
+            raise ValueError(
+                f"judge {compares[0]} compares: a dataset of single responses is for judges that grade, and one of "
+                "pairs names the columns chosen and rejected"
+            )
         for judge in self.judges:
             if judge.scale != self.dataset.scale:
                 raise ValueError(f"judge {judge.name}: its scale differs from that of the dataset")

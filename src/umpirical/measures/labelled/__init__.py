@@ -1,0 +1,1 @@
+"""Measures of labelled pairs: two answers of which people chose one."""

@@ -1,0 +1,131 @@
+"""The report on labelled pairs as one HTML file: the record regrouped, nothing added.
+
+It has no script, fetches nothing, and shows text from outside as inert text.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from umpirical.datasets.pairs import LONGER
+from umpirical.domain.trials import BASELINE
+from umpirical.measures.estimates.edits import CHOSEN_SIDE, REJECTED_SIDE
+from umpirical.measures.labelled.length_gap import LONGER_CHOSEN, LONGER_REJECTED
+from umpirical.protocols.pairs.record import PairsMeasure, PairsReport
+from umpirical.reports.pages import environment
+from umpirical.reports.record import UndefinedRecord
+from umpirical.reports.sections import Section, render_sections, sections_of
+
+__all__ = ["PairsPage", "page_of", "render_pairs_html"]
+
+ACCURACY = (
+    "both-orders-accuracy", "single-order-accuracy", "chosen-first-accuracy", "chosen-second-accuracy",
+    "same-slot-rate",
+)  # fmt: skip
+"""The measures of pairs as they are, in order."""
+
+STACK = (
+    "both-orders-accuracy", "both-orders-error", "same-slot-rate", "one-order-rate", "no-winner-rate",
+)  # fmt: skip
+"""Measures that sum to 1."""
+
+SLOTS = ("same-answer-rate", "named-slot-1-rate", "named-slot-2-rate")
+
+CHANGES = ("change-rate", "edit-favour", "edit-disfavour", "edit-overturn")
+"""The measures of edited pairs, in order."""
+
+EXCESS = "excess-change"
+"""What is left of changes without the judge's own noise. Where it is undefined for all, it is said once why."""
+
+SIDES = {"": "either answer", CHOSEN_SIDE: "the chosen answer", REJECTED_SIDE: "the rejected answer"}
+
+LENGTHS = {
+    LONGER_CHOSEN: "The chosen answer is the longer one",
+    LONGER_REJECTED: "The rejected answer is the longer one",
+    f"{LONGER}=neither": "Both are of one length",
+}
+
+SECTIONS = (
+    Section("pairs-decision", ("pairs",), file="sections/plain-decision.html"),
+    *(
+        Section(name, ("pairs",), file=f"sections/{name}.html")
+        for name in ("accuracy", "orders", "edits", "lengths", "wrong-choices", "data", "trouble")
+    ),
+    Section("pairs-audit", ("pairs",), file="sections/plain-audit.html"),
+    Section("spend", ("pairs",), file="sections/spend.html"),
+    Section("pairs-claims", ("pairs",), file="sections/plain-claims.html"),
+    Section("reproduce", ("pairs",), file="sections/reproduce.html"),
+)
+"""The sections of the page, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One part of the pairs, with its measures in the order of the columns."""
+
+    name: str
+    measures: tuple[PairsMeasure | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairsPage:
+    """The parts of a report in the form that the templates need."""
+
+    titles: tuple[str, ...]
+    accuracy: tuple[Row, ...]
+    """All pairs, and each group of the user's."""
+    stack: tuple[PairsMeasure, ...]
+    """Parts that sum to 1."""
+    slots: tuple[PairsMeasure, ...]
+    edit_titles: tuple[str, ...]
+    edits: tuple[Row, ...]
+    """All edits together, then each of them, by the answer that was edited."""
+    lengths: tuple[Row, ...]
+    gap: PairsMeasure | None
+    noise_unknown: str
+    """Why the judge's own noise cannot be taken off what edits change; empty if it can."""
+
+
+def render_pairs_html(report: PairsReport) -> str:
+    """Renders the page of a report. The same record gives the same text."""
+    templates = environment("umpirical.protocols.pairs")
+    values = {"sheet": report, "judge": report.judge, "run": report.run, "page": page_of(report)}
+    sections = render_sections(templates, sections_of("pairs", SECTIONS), [report], values)
+    return templates.get_template("page.html").render(**values, sections=sections)
+
+
+def page_of(report: PairsReport) -> PairsPage:
+    """Returns the parts of a report's page."""
+    own = [measure for measure in report.measures if measure.arm == BASELINE]
+    by_key = {(measure.name, measure.stratum, measure.group): measure for measure in own}
+    titles = {measure.name: measure.title for measure in own}
+
+    def row(name: str, columns: Sequence[str], stratum: str = "", group: str = "") -> Row:
+        return Row(name, tuple(by_key.get((column, stratum, group)) for column in columns))
+
+    def found(names: Sequence[str]) -> tuple[PairsMeasure, ...]:
+        return tuple(by_key[name, "", ""] for name in names if (name, "", "") in by_key)
+
+    groups = [one.group for one in own if one.name == ACCURACY[0] and one.group]
+    excess = by_key.get((EXCESS, "", ""))
+    unknown = excess.result.reason if excess is not None and isinstance(excess.result, UndefinedRecord) else ""
+    changes = CHANGES if unknown else (*CHANGES, EXCESS)
+    edits = [("", "Every edit"), *((edit.name, edit.title) for edit in report.data.edits)]
+    return PairsPage(
+        titles=tuple(titles.get(name, name) for name in ACCURACY),
+        accuracy=(
+            row("All pairs", ACCURACY),
+            *(row(group, ACCURACY, group=group) for group in groups if group not in LENGTHS),
+        ),
+        stack=found(STACK),
+        slots=found(SLOTS),
+        edit_titles=tuple(titles.get(name, name) for name in changes),
+        edits=tuple(
+            row(f"{title}, {side}", changes, name, group)
+            for name, title in edits
+            for group, side in SIDES.items()
+            if (CHANGES[0], name, group) in by_key
+        ),
+        lengths=tuple(row(name, ACCURACY, group=group) for group, name in LENGTHS.items() if group in groups),
+        gap=by_key.get(("length-gap", "", "")),
+        noise_unknown=unknown,
+    )

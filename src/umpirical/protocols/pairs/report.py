@@ -1,0 +1,158 @@
+"""Makes the report of a run on labelled pairs from its responses. Makes no calls, and needs no key."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from umpirical.datasets.pairs import LONGER
+from umpirical.domain.scales import GradeScale
+from umpirical.domain.stimuli import GivenWinner, Stimulus
+from umpirical.domain.trials import Trial
+from umpirical.measures.catalogue import measure_all
+from umpirical.measures.estimates.natural import NATURAL
+from umpirical.measures.estimates.rates import Counted, clustered_rate
+from umpirical.protocols.pairs.counting import WorstChoice, pairs_counts
+from umpirical.protocols.pairs.decision import decide, findings, limits_of
+from umpirical.protocols.pairs.policy import PairsPolicy
+from umpirical.protocols.pairs.record import PairEditRecord, PairsData, PairsMeasure, PairsReport, WrongChoice
+from umpirical.protocols.pairs.stimuli import SIDE
+from umpirical.reports.audit import audit_rows
+from umpirical.reports.facts import judge_record, reasoning_record, run_record, spend_record, trouble_records
+from umpirical.reports.record import measure_record, result_record
+from umpirical.runs.judgments import Facts, read_judgments
+from umpirical.runs.run import Run
+from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
+from umpirical.store.stimulus_sets import StimulusSet
+
+__all__ = ["FACTS", "NON_CLAIMS", "held_to", "pairs_report_of"]
+
+LONGEST = 2_000
+"""Characters of a text that are kept."""
+
+NON_CLAIMS = (
+    """\
+The measures are about these pairs, this prompt and these settings.
+That an answer was chosen is somebody's label. Where the label is wrong, a judge that is right counts as wrong.
+A public set may have been in a model's training data, and then a judge may know the labels.
+The longer answer is the one with more characters. Pairs that differ in length differ in much else.
+An edit is harmless by the proof of a program. It shows what form can do to a verdict, and no more than that.
+The candidates are called as the prompt calls them, in one list: a preference for a slot may be one for its label.
+Parts are looked at one by one, and with many parts some are weak by chance."""
+).splitlines()
+
+
+def _facts(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> dict[str, Any]:  # noqa: ARG001
+    better = stimulus.expectation
+    return {
+        "winner": better.candidate if isinstance(better, GivenWinner) else None,
+        "parent": stimulus.parent,
+        "quad": "",
+        "version": "",
+        "side": stimulus.stratum.removeprefix(f"{SIDE}="),
+        "groups": [f"{name}={value}" for name, value in sorted(stimulus.strata.items())],
+    }
+
+
+FACTS = Facts(
+    {
+        "winner": "int32",
+        "parent": "string",
+        "quad": "string",
+        "version": "string",
+        "side": "string",
+        "groups": "list<string>",
+    },
+    _facts,
+)
+"""What counting needs to know about a trial on a labelled pair."""
+
+
+def pairs_report_of(run: Run) -> PairsReport:
+    """Rereads every response of a run, and measures."""
+    about = run.manifest["pairs"]
+    with read_judgments(run, FACTS) as reading, pairs_counts(reading.judgments) as counts:
+        tallies, worst = counts.tallies(), counts.worst()
+    measured = measure_all(tallies, kind="compare", protocol="pairs")
+    measures = [PairsMeasure(group=found.group, **dict(measure_record(spec, found))) for spec, found in measured]
+    audit = audit_rows(tallies.calls, by=("arm", "family"))
+    parts: dict[str, Any] = {
+        "judge": judge_record(run, reading),
+        "run": run_record(run, reading, tallies),
+        "data": _data(run.stimuli, about),
+        "complete": not any(row.unasked for row in audit),
+        "measures": measures,
+        "findings": findings(measures),
+        "wrong": list(_wrong(worst, run.stimuli)),
+        "audit": audit,
+        "trouble": trouble_records(reading),
+        "reasoning": reasoning_record(reading),
+        "spend": spend_record(run, reading.spent),
+        "non_claims": NON_CLAIMS,
+    }
+    return _held(parts, PairsPolicy.model_validate(about["policy"]))
+
+
+def held_to(report: PairsReport, policy: PairsPolicy) -> PairsReport:
+    """Returns the report with the decision by another policy."""
+    return _held(dict(report), policy)
+
+
+def _held(parts: Mapping[str, Any], policy: PairsPolicy) -> PairsReport:
+    limits = limits_of(parts["measures"], policy)
+    decision = decide(limits, parts["measures"], parts["data"], policy, complete=parts["complete"])
+    return PairsReport(**{**parts, "policy": policy, "limits": limits, "decision": decision})
+
+
+def _data(stimuli: StimulusSet, about: Mapping[str, Any]) -> PairsData:
+    made, whole = stimuli.manifest, [stimulus for stimulus in stimuli if stimulus.family == NATURAL]
+    sizes = Counter(one.cluster for one in whole)
+    longer = Counter(one.cluster for one in whole if one.strata[LONGER] == "chosen")
+    share = clustered_rate(
+        [Counted(cluster, longer[cluster], size) for cluster, size in sorted(sizes.items())],
+        unit="pair",
+        empty="there is no pair",
+        left_out={},
+    )
+    return PairsData(
+        source=about["dataset"],
+        rows=made["rows"],
+        taken=made["taken"],
+        pairs=made["pairs"],
+        clusters=len(sizes),
+        left_out=made["left_out"],
+        columns=made["columns"],
+        longer=made[LONGER],
+        longer_chosen=result_record(share),
+        edits=[_edit(name, made) for name in about["edits"]],
+    )
+
+
+def _edit(name: str, made: Mapping[str, Any]) -> PairEditRecord:
+    known = PERTURBATIONS.get(name)
+    return PairEditRecord(
+        name=name,
+        title=known.title,
+        about=known.about,
+        made=made["made"].get(name, 0),
+        unchanged=made["unchanged"].get(name, 0),
+    )
+
+
+def _wrong(rows: Sequence[WorstChoice], stimuli: Iterable[Stimulus]) -> Iterator[WrongChoice]:
+    """Joins the rows with the pairs that they are about."""
+    wanted = {row.stimulus_id for row in rows}
+    found = {stimulus.id: stimulus for stimulus in stimuli if stimulus.id in wanted}
+    for row in rows:
+        shown = found[row.stimulus_id]
+        place = shown.expectation.candidate if isinstance(shown.expectation, GivenWinner) else 0
+        yield WrongChoice(
+            pair=shown.evidence["pair"],
+            edit=row.edit,
+            groups=dict(shown.strata),
+            task=shown.task[:LONGEST],
+            chosen=shown.candidates[place][:LONGEST],
+            rejected=shown.candidates[1 - place][:LONGEST],
+            right=row.right,
+            wrong=row.wrong,
+            slot_1=row.slot_1,
+        )
