@@ -101,12 +101,18 @@ def reasoning_record(reading: Reading) -> ReasoningRecord | None:
 
 
 def spend_record(run: Run, spent: Spent) -> SpendRecord:
-    """Returns what the calls took. A cost is given only if the cost of every call is known."""
+    """Returns what the calls took. A cost is given only if the cost of every call is known.
+
+    What 1,000 calls cost is that of the calls made here: a reused answer has a price, which another run has paid.
+    """
     known = spent.calls > 0 and spent.priced == spent.calls
     latencies = sorted(spent.latencies)
-    per_1000 = (spent.cost * 1000 / spent.calls).quantize(Decimal("0.0001"), ROUND_HALF_UP) if known else None
+    per_1000 = (
+        (spent.cost * 1000 / spent.asked).quantize(Decimal("0.0001"), ROUND_HALF_UP) if known and spent.asked else None
+    )
     return SpendRecord(
         calls=spent.calls,
+        reused=spent.reused,
         cost=spent.cost if known else None,
         cost_per_1000=per_1000,
         budget=_budget_record(run),

@@ -53,6 +53,7 @@ def _section(name: str, **options: Any) -> Section:  # noqa: ANN401  # those of 
 SECTIONS = (
     _section("decision"),
     _section("ratings"),
+    _section("smallest", shown=lambda sheets: bool(sheets[0].smallest_differences)),
     _section("conditions"),
     _section(
         "following", shown=lambda sheets: any(measure.name in (*FOLLOWING, *FIGURES) for measure in sheets[0].measures)

@@ -35,6 +35,7 @@ from umpirical.reports.record import (
     TroubleRecord,
     measure_record,
 )
+from umpirical.reports.smallest_differences import smallest_differences
 from umpirical.runs.judgments import Reading, read_judgments
 from umpirical.runs.run import Run
 from umpirical.store.snapshots import RunSnapshot
@@ -150,6 +151,7 @@ def held_to(sheet: Datasheet, policy: Policy) -> Datasheet:
         update={
             "policy": policy,
             "limits": limits,
+            "smallest_differences": smallest_differences(sheet.measures, limits),
             "decision": decision,
             "findings": find(sheet.measures, limits),
             "profile": sketch(sheet.measures, limits),
