@@ -21,6 +21,8 @@ Basis = Literal["booked", "answers", "free", "none"]
 Dollars = tuple[Decimal, Decimal]
 """The least and the most that something cost: they differ if nobody knows what was billed."""
 
+FREE: Dollars = (Decimal(0), Decimal(0))
+
 TINY = Decimal("0.000001")
 
 
@@ -39,12 +41,15 @@ class PriceRecord(Strict):
     why_not: str = Field(default="", description="Why it is not known.")
 
 
-def price_of(spent: Spent, bill: Bill | None) -> PriceRecord:
-    """Returns what 1,000 verdicts cost. `bill` is what the run has booked; None if no call had a price."""
+def price_of(spent: Spent, bill: Bill | None, *, simulated: bool = False) -> PriceRecord:
+    """Returns what 1,000 verdicts cost. `bill` is what the run has booked; None if no call had a price.
+
+    A simulated judge is free: nothing is sent, so its answers say nothing of a price.
+    """
     if not spent.asked:
         reused = "every answer was taken over from another run, which paid for it"
         return no_price(reused if spent.reused else "nothing was asked", spent)
-    dollars, basis, why_not = _dollars(spent, bill)
+    dollars, basis, why_not = _dollars(spent, bill, simulated=simulated)
     if dollars is None:
         return no_price(why_not, spent)
     return PriceRecord(
@@ -69,7 +74,9 @@ def no_price(why_not: str, spent: Spent | None = None) -> PriceRecord:
     )  # fmt: skip
 
 
-def _dollars(spent: Spent, bill: Bill | None) -> tuple[Dollars | None, Basis, str]:
+def _dollars(spent: Spent, bill: Bill | None, *, simulated: bool) -> tuple[Dollars | None, Basis, str]:
+    if simulated:
+        return FREE, "free", ""
     unpriced = spent.calls - spent.priced
     if unpriced > (bill.uncertain_calls if bill else 0):
         # What was asked without a price is in no budget: a sum of the rest would pass for the whole.

@@ -31,6 +31,7 @@ __all__ = [
     "Facts",
     "Reader",
     "Reading",
+    "Seen",
     "Spent",
     "judgment_row",
     "read_judgments",

@@ -43,7 +43,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
         return
     for pick in found.record.picks:
         say(f"{pick.policy}: {pick.title}. {' '.join(pick.sentences)}")
-    for finding in found.findings:
+    costs = found.record.costs
+    for finding in (*found.findings, *(costs.findings if costs else ())):
         say(finding)
     for path in (documents.json, documents.html, documents.markdown):
         say(path)

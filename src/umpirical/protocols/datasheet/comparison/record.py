@@ -12,6 +12,7 @@ from pydantic import Field, NonNegativeInt, model_validator
 
 from umpirical.protocols.datasheet.comparison.families import Family
 from umpirical.protocols.datasheet.comparison.words import Words, Worse
+from umpirical.protocols.datasheet.costs.record import Costs
 from umpirical.protocols.datasheet.record import DecisionRecord, ProfileRecord
 from umpirical.reports.decisions import Decision
 from umpirical.reports.record import (
@@ -108,6 +109,7 @@ class Comparison(Strict):
         description="Pairs of which the first is better in every primary row, by an intersection-union test.",
     )
     picks: list[PickRecord]
+    costs: Costs | None = Field(default=None, description="Cost and accuracy of the judges, their readouts and juries.")
     findings: list[str]
     non_claims: list[str]
 
@@ -116,6 +118,7 @@ class Comparison(Strict):
         places = [place for one in self.differences for place in (one.first, one.second)]
         places += [place for pick in self.picks for place in (*pick.admitted, *pick.not_worse, *pick.picked)]
         places += [place for pair in self.better_everywhere for place in pair]
+        places += [place for one in self.costs.options for place in one.judges] if self.costs else []
         if max(places, default=0) >= len(self.judges):
             raise ValueError(f"there are {len(self.judges)} judges, and one is named by place {max(places, default=0)}")
         if any(len(pick.verdicts) != len(self.judges) for pick in self.picks):
