@@ -14,7 +14,7 @@ from umpirical.domain.bills import Bill
 from umpirical.reports.record import Strict
 from umpirical.runs.judgments import Spent
 
-__all__ = ["Basis", "PriceRecord", "no_price", "price_of"]
+__all__ = ["Basis", "Dollars", "PriceRecord", "no_price", "price_of"]
 
 Basis = Literal["booked", "answers", "free", "none"]
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from umpirical.judges.simulated.model import profile_of
 from umpirical.protocols.datasheet.comparison.words import letter
 from umpirical.protocols.datasheet.costs.figures import BASELINE_ACCURACY, cost_curve, option_price, point_price
 from umpirical.protocols.datasheet.costs.front import Place, accuracy_differences, places
 from umpirical.protocols.datasheet.costs.options import CallKeeper, Option, options_of, why_not_heard
 from umpirical.protocols.datasheet.costs.record import CostRecord, Costs
-from umpirical.protocols.datasheet.juries.ballots import SharedCalls
 from umpirical.protocols.datasheet.juries.figures import balanced_accuracy
 from umpirical.protocols.datasheet.report import ReadRun
 from umpirical.reports.facts import quantile
@@ -18,7 +19,9 @@ from umpirical.reports.record import EstimateRecord, UndefinedRecord, result_rec
 from umpirical.stats.jury_choice import Ballots
 from umpirical.store.budget import Budget
 
-__all__ = ["costs_of"]
+__all__ = ["assemble_costs", "costs_of"]
+
+NOTHING = Ballots(*(np.zeros(shape, dtype=np.int64) for shape in ((0, 0), 0, 0)))
 
 STIMULI = (
     "The stimuli are made by program: writing and validating them cost nothing. Every judge has the same ones, so that "
@@ -30,18 +33,29 @@ def costs_of(read: Sequence[ReadRun], kept: Sequence[CallKeeper], *, reference: 
     """Returns cost and accuracy of the judges, their readouts, and juries of them; the reference is in no jury."""
     prices = [_price(one) for one in read]
     shared, options = options_of(read, kept, reference=reference)
-    size = len(shared.asked) if shared else 0
-    priced = [option_price(option, prices, size) for option in options]
-    accuracies = [_accuracy(option, shared) for option in options]
-    differences = accuracy_differences(options, shared.ballots) if shared else []
-    where = places(priced, accuracies, differences)
-    found = [
-        _record(option, price, accuracy, place, sum(read[judge].reading.planned for judge in option.judges))
-        for option, price, accuracy, place in zip(options, priced, accuracies, where, strict=True)
-    ]
     heard = {option.judges[0] for option in options if option.kind == "judge"}
     unheard = [
         _unheard(place, read[place], kept[place], prices[place]) for place in range(len(read)) if place not in heard
+    ]
+    ballots = shared.ballots if shared else NOTHING
+    return assemble_costs(options, ballots, prices, [one.reading.planned for one in read], unheard)
+
+
+def assemble_costs(
+    options: Sequence[Option],
+    ballots: Ballots,
+    prices: Sequence[PriceRecord],
+    planned: Sequence[int],
+    unheard: Sequence[CostRecord] = (),
+) -> Costs:
+    """Returns the cost section: `prices` and `planned` calls are those of the judges, by place."""
+    priced = [option_price(option, prices, len(ballots.truth)) for option in options]
+    accuracies = [_accuracy(option, ballots) for option in options]
+    differences = accuracy_differences(options, ballots)
+    where = places(options, priced, accuracies, differences)
+    found = [
+        _record(option, price, accuracy, place, sum(planned[judge] for judge in option.judges))
+        for option, price, accuracy, place in zip(options, priced, accuracies, where, strict=True)
     ]
     return Costs(
         baseline=BASELINE_ACCURACY,
@@ -57,10 +71,8 @@ def _price(read: ReadRun) -> PriceRecord:
     return price_of(read.reading.spent, bill, simulated=profile_of(read.run.judge) is not None)
 
 
-def _accuracy(option: Option, shared: SharedCalls | None) -> EstimateRecord | UndefinedRecord:
-    if shared is None:
-        return UndefinedRecord(reason="no call was shared")
-    ballots, speaks = shared.ballots, option.speaks
+def _accuracy(option: Option, ballots: Ballots) -> EstimateRecord | UndefinedRecord:
+    speaks = option.speaks
     heard = Ballots(ballots.votes[speaks], ballots.truth[speaks], ballots.clusters[speaks])
     return result_record(balanced_accuracy(option.votes[speaks], heard))
 

@@ -1,6 +1,6 @@
 """Who is on the front of cost and accuracy, and who is only not told from it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -9,13 +9,15 @@ from umpirical.domain.measures import Estimate, Interval, Result, Undefined
 from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.protocols.datasheet.costs.options import Option
 from umpirical.protocols.datasheet.costs.record import AccuracyDifference, Standing
-from umpirical.reports.prices import PriceRecord
+from umpirical.reports.prices import Dollars, PriceRecord
 from umpirical.reports.record import EstimateRecord, UndefinedRecord, result_record
 from umpirical.reports.significance import LEVEL, difference_p, holm
 from umpirical.stats.differences import paired_difference
 from umpirical.stats.jury_choice import Ballots, fair_shares
 
 __all__ = ["Place", "accuracy_differences", "places"]
+
+Cheaper = Literal["yes", "perhaps", "no"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,7 @@ def accuracy_differences(options: Sequence[Option], ballots: Ballots) -> list[Ac
 
 
 def places(
+    options: Sequence[Option],
     prices: Sequence[PriceRecord],
     accuracies: Sequence[EstimateRecord | UndefinedRecord],
     differences: Sequence[AccuracyDifference],
@@ -50,13 +53,18 @@ def places(
         if price.per_1000 is not None and isinstance(accuracy, EstimateRecord)
     }
     leads = {(one.first, one.second): one for one in differences}
-    return [_place(place, known, prices, leads) for place in range(len(prices))]
+
+    def no_dearer(one: int, other: int) -> Cheaper:
+        same = options[one].judges == options[other].judges
+        return _no_dearer(prices[one].per_1000, prices[other].per_1000, same_judges=same)
+
+    return [_place(place, known, no_dearer, leads) for place in range(len(prices))]
 
 
 def _place(
     place: int,
     known: set[int],
-    prices: Sequence[PriceRecord],
+    no_dearer: Callable[[int, int], Cheaper],
     leads: dict[tuple[int, int], AccuracyDifference],
 ) -> Place:
     if place not in known:
@@ -65,7 +73,7 @@ def _place(
     open_ones: list[int] = []
     for other in sorted(known - {place}):
         ahead, sure = _lead(other, place, leads)
-        cheaper = _no_dearer(prices[other], prices[place])
+        cheaper = no_dearer(other, place)
         if cheaper == "no" or (ahead is not None and ahead < 0):
             continue
         surely = cheaper == "yes" and sure and ahead is not None and ahead > 0
@@ -75,11 +83,18 @@ def _place(
     return Place("not told apart" if open_ones else "front", (), tuple(open_ones))
 
 
-def _no_dearer(one: PriceRecord, other: PriceRecord) -> Literal["yes", "perhaps", "no"]:
-    """Whether one costs no more than the other: perhaps, if that depends on what was billed."""
-    if one.per_1000 is None or other.per_1000 is None or one.per_1000[0] > other.per_1000[1]:
+def _no_dearer(one: Dollars | None, other: Dollars | None, *, same_judges: bool) -> Cheaper:
+    """Whether one costs no more than the other: perhaps, if that depends on what was billed.
+
+    Two readouts of one judge share its bill, whatever that is: one is dearer by as many calls as it takes.
+    """
+    if one is None or other is None:
         return "no"
-    return "yes" if one.per_1000[1] <= other.per_1000[0] else "perhaps"
+    if same_judges:
+        return "yes" if one[1] <= other[1] else "no"
+    if one[0] > other[1]:
+        return "no"
+    return "yes" if one[1] <= other[0] else "perhaps"
 
 
 def _lead(one: int, other: int, leads: dict[tuple[int, int], AccuracyDifference]) -> tuple[float | None, bool]:
