@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.reports.dissection import Page
+from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.protocols.datasheet.charts.costs import Priced, cost_curves, cost_plane
 from umpirical.protocols.datasheet.comparison.card import render_comparison_markdown
 from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
@@ -216,6 +217,15 @@ def test_the_page_and_the_card_say_it():
         assert expected in text, expected
     assert "On the front of cost and balanced accuracy" in render_comparison_markdown(whole)
     assert len(render_comparison_markdown(many(30).model_copy(update={"costs": sample()})).splitlines()) <= 60
+
+
+def test_text_from_outside_is_inert():
+    payload = "\n".join(PAYLOADS)
+    whole = compared().model_copy(update={"costs": costs([(votes(0.9), priced("1")), (votes(0.6, 2), priced(None))])})
+    hostile, harmless = (infected(whole, text, structure=True) for text in (payload, "harmless"))
+    source = render_comparison_html(hostile)
+    assert Page(source).skeleton == Page(render_comparison_html(harmless)).skeleton
+    assert not HIDDEN.search(source)
 
 
 def test_the_same_record_gives_the_same_bytes():

@@ -50,6 +50,8 @@ class PassRates:
     """For each judge, the spread over its tests; None for one without any rate."""
     per_point: tuple[Decimal | None, ...]
     """For each judge, US dollars for a percentage point of its mean rate; None if either is not known or is 0."""
+    per_point_with_stimuli: tuple[Decimal | None, ...]
+    """The same with what writing and validating the stimuli cost; None if that is not known either."""
     closeness: tuple[Closeness, ...]
 
 
@@ -66,6 +68,10 @@ def pass_rates(reports: Sequence[StressReport], keys: Sequence[str]) -> PassRate
         rows=tuple(rows),
         by_judge=by_judge,
         per_point=tuple(_per_point(report, spread) for report, spread in zip(reports, by_judge, strict=True)),
+        per_point_with_stimuli=tuple(
+            _per_point(report, spread, writing=_writing(report))
+            for report, spread in zip(reports, by_judge, strict=True)
+        ),
         closeness=tuple(_closeness(reports, keys, [test for test, _, _ in rows])),
     )
 
@@ -85,9 +91,18 @@ def _spread(cells: Sequence[StressMeasure | None]) -> Spread | None:
     return Spread(len(rates), mean, deviation, min(rates), max(rates))
 
 
-def _per_point(report: StressReport, spread: Spread | None) -> Decimal | None:
+def _per_point(report: StressReport, spread: Spread | None, *, writing: Decimal | None = Decimal(0)) -> Decimal | None:
     cost = report.spend.cost if report.spend else None
-    return cost / Decimal(str(100 * spread.mean)) if cost and spread and spread.mean else None
+    if cost is None or writing is None or not spread or not spread.mean:
+        return None
+    return (cost + writing) / Decimal(str(100 * spread.mean)) if cost + writing else None
+
+
+def _writing(report: StressReport) -> Decimal | None:
+    """Returns what all writers of the stimuli cost; None if that of one is not known."""
+    costs = [spent.cost for spent in report.writing]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known, Decimal(0)) if len(known) == len(costs) else None
 
 
 def _closeness(reports: Sequence[StressReport], keys: Sequence[str], tests: Sequence[StressTest]) -> list[Closeness]:
