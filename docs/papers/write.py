@@ -11,6 +11,8 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from statistics import fmean, stdev
@@ -172,6 +174,7 @@ def _reliability(counts: dict[str, Any]) -> Iterator[str]:
     yield f"| overall, as printed | {' | '.join(f'{each:.4f}' for each in costs['overall'])} |"
     if any(abs(mean - printed) > 1e-4 for mean, printed in zip(means, costs["overall"], strict=True)):
         raise NotAsPrinted("the costs do not average to the printed ones")
+    yield from _front(counts, persuade)
     yield from ("", "## What does not follow", "")
     yield from (
         "- The heat maps of HarmBench and FORTRESS: the printed means fit several assignments of counts to judges.",
@@ -179,8 +182,78 @@ def _reliability(counts: dict[str, Any]) -> Iterator[str]:
         "- CCC, r, rho and MAE by judge and test (Appendix D): they need the scores themselves.",
         "- The overall cost by the rule in its note, the sum of all costs over the mean accuracy: that is three to",
         "  four times what is printed, which is the plain mean of the four rows.",
+        "- The cost curves of Appendix A: they are drawn, and no figure of them is printed.",
+        "- Dollars for 1,000 judgments on FORTRESS and HarmBench: how many texts were judged is not printed.",
+        "- What writing and validating the texts cost: only the judges' calls are in Appendix B.",
+        "- That one judge is better than another for its money: see the table before this list.",
         "- That a trio is better than one judge: its figures are those of its best members, to the last digit.",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Costed:
+    """One judge on one benchmark: what it got right, and what it cost, as far as the printed digits tell."""
+
+    judge: str
+    right: int
+    judged: int
+    least: float
+    most: float
+
+    def dominates(self, other: "_Costed") -> bool:
+        """Whether it surely costs no more, and its share of right answers is shown to be higher."""
+        return self.most <= other.least and wilson(self.right, self.judged)[0] > wilson(other.right, other.judged)[1]
+
+
+def _front(counts: dict[str, Any], persuade: dict[str, dict[str, str]]) -> Iterator[str]:
+    yield from ("", "## Appendix B again: dollars, and what they buy", "")
+    yield from (
+        "Where counts are known. The dollars are the printed ratio times the accuracy in percent, from the least to",
+        "the most that rounds to what is printed. Claude is Sonnet 4.5 on PERSUADE, and Opus 4.5 on AgentHarm. All",
+        "texts of PERSUADE count, with ten of stability. A point above chance: of AgentHarm, where half of the",
+        "transcripts are violations. Chance among six grades is not known without the labels.",
+    )
+    yield from ("", "| benchmark | judge | right | dollars | for 1,000 judged | a point above chance | dominated by |")
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for benchmark, rows in {"Persuade": _on_persuade(counts, persuade), "AgentHarm": _on_agents(counts)}.items():
+        for row in rows:
+            better = ", ".join(other.judge for other in rows if other.dominates(row)) or "nobody"
+            cells = [_share(row.right, row.judged), _range(row.least, row.most)]
+            cells.append(_range(1000 * row.least / row.judged, 1000 * row.most / row.judged))
+            points = 100 * (row.right / row.judged - 0.5)
+            cells.append(_range(row.least / points, row.most / points) if benchmark == "AgentHarm" else "–")
+            yield f"| {benchmark} | {row.judge} | {' | '.join(cells)} | {better} |"
+
+
+def _on_persuade(counts: dict[str, Any], persuade: dict[str, dict[str, str]]) -> list[_Costed]:
+    """The ratio has the mean of the tests below the line; the counts of all tests together have the interval."""
+    found = []
+    for judge, ratio in zip(counts["appendix_b"]["judges"], counts["appendix_b"]["rows"]["Persuade"], strict=True):
+        cells = [cells[judge] for cells in persuade.values()]
+        pairs = [tuple(map(int, cell.split("/"))) for cell in cells]
+        accuracy = 100 * fmean(float(Fraction(cell)) for cell in cells)
+        right, judged = (sum(pair[end] for pair in pairs) for end in (0, 1))
+        found.append(_Costed(judge, right, judged, *_dollars(ratio, accuracy)))
+    return found
+
+
+def _on_agents(counts: dict[str, Any]) -> list[_Costed]:
+    costs, rows = counts["appendix_b"], {row["model"]: row for row in counts["appendix_g"]}
+    found = []
+    for judge, ratio in zip(costs["agentharm_judges"], costs["rows"]["AgentHarm"], strict=True):
+        right = rows[judge]["TP"] + rows[judge]["TN"]
+        found.append(_Costed(judge, right, 32, *_dollars(ratio, 100 * right / 32)))
+    return found
+
+
+def _dollars(ratio: float, accuracy: float) -> tuple[float, float]:
+    """Returns the least and the most dollars whose ratio to an accuracy rounds to the printed one."""
+    return (ratio - 5e-5) * accuracy, (ratio + 5e-5) * accuracy
+
+
+def _range(least: float, most: float) -> str:
+    one, other = (numbers.dollars(Decimal(repr(end))) for end in (least, most))
+    return one if one == other else f"{one} to {other}"
 
 
 def _statistics(of: str, cells: Sequence[str], printed: dict[str, Any]) -> str:

@@ -236,3 +236,37 @@ def test_a_judge_renamed_on_disk_is_refused_and_its_name_does_nothing_to_the_ter
     assert "is not what was written" in err
     assert "\x1b" not in out + err
     assert not (folder / "comparisons").exists()
+
+
+def test_cost_and_accuracy_are_said_of_judges_readouts_and_juries(umpirical, folder):
+    _, out, _ = umpirical("compare", folder)
+    costs = record(folder).costs
+    options = {one.sign: one for one in costs.options}
+    # Log-probabilities were not recorded: of the readouts there is the one of both orders.
+    assert list(options) == ["A", "B", "C", "A both-orders", "B both-orders", "C both-orders", "A+B+C"]
+    assert {one.price.basis for one in costs.options} == {"free"}
+    assert {one.accuracy.denominator for one in costs.options} == {304}
+    assert len(costs.differences) == 21
+    careful, coin = options["A"], options["B"]
+    assert (careful.name, coin.name, coin.standing) == ("careful", "coin", "dominated")
+    assert careful.accuracy.interval.low > coin.accuracy.interval.high
+    assert "B is dominated: " in out
+
+
+def test_a_judge_that_is_the_ceiling_sits_on_no_jury(umpirical, folder):
+    umpirical("compare", folder, "--reference", "careful")
+    assert [one.sign for one in record(folder).costs.options if one.kind == "jury"] == []
+
+
+def test_what_a_run_could_have_seen_is_said_on_the_terminal_and_in_its_documents(umpirical, folder):
+    [run] = [run for run in (folder / "runs").iterdir() if run.name.startswith("careful")]
+    sheet = parse_datasheet((run / "datasheet.json").read_text(encoding="utf-8"))
+    [seen] = [one for one in sheet.smallest_differences if one.measure == "dark-current"]
+    [dark] = [one for one in sheet.measures if (one.name, one.stratum, one.arm) == ("dark-current", "", "baseline")]
+    assert (seen.units, seen.clusters) == (dark.result.denominator, dark.result.clusters)
+    assert seen.above > 0
+    said = "The smallest difference from a limit that this run could have seen"
+    assert said in (run / "datasheet.md").read_text(encoding="utf-8")
+    assert "What this run could have seen" in (run / "datasheet.html").read_text(encoding="utf-8")
+    _, out, _ = umpirical("run", folder, "--judge", "careful")
+    assert said in out

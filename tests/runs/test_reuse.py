@@ -1,12 +1,18 @@
 """The same question is never paid twice; another one is always asked."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from tests.runs.loopback import CALLS, REFUSED, judgments, responses, swayed_answer, write_study
 from umpirical.cli import main
+from umpirical.protocols.datasheet.facts import FACTS
+from umpirical.reports.prices import price_of
+from umpirical.runs.judgments import read_judgments
+from umpirical.runs.run import open_run
+from umpirical.store.budget import Budget
 from umpirical.store.parquet import read_metadata, read_rows, write_rows
 from umpirical.store.schemas import response_schema
 from umpirical.testing import ChatServer
@@ -53,6 +59,33 @@ def test_what_was_taken_over_says_so_and_costs_nothing_again(tmp_path, run):
     assert len(reused) == CALLS
     assert {response.price_table for response in reused} == {f"reused from {first['run']}"}
     assert {(response.cost, response.attempts) for response in reused} == {(0, 0)}
+    spend = json.loads(Path(second["datasheet"]).read_text())["spend"]
+    assert (spend["calls"], spend["reused"]) == (2 * CALLS, CALLS)
+
+
+def test_neither_reuse_nor_resuming_makes_a_judge_cheaper_or_dearer(tmp_path, run):
+    """A verdict costs what it costs: in the first run, after it was resumed twice, and in one with reused answers."""
+    with ChatServer(swayed_answer) as server:
+        study = write_study(tmp_path, server.base_url, price="{input: 1, output: 1}")
+        first = [run(study, "--max-cost", "9") for _ in range(3)][-1]
+        edit(study, "repeats: 1", "repeats: 2")
+        second = run(study, "--max-cost", "9")
+    one, two = (json.loads(Path(each["datasheet"]).read_text())["spend"] for each in (first, second))
+    asked = responses(Path(first["datasheet"]).parent)
+    assert Decimal(one["cost"]) == Decimal(one["budget"]["booked"]) == sum(response.cost for response in asked)
+    assert float(two["cost_per_1000"]) == pytest.approx(float(one["cost_per_1000"]), rel=0.01)
+    price = price_of_run(Path(first["datasheet"]).parent)
+    again = price_of_run(Path(second["datasheet"]).parent)
+    assert (price.calls, again.calls, again.reused) == (CALLS, CALLS, CALLS)
+    assert 0 < price.verdicts < price.calls
+    assert price.per_1000[0] > price.per_call[0]
+    assert float(again.per_1000[0]) == pytest.approx(float(price.per_1000[0]), rel=0.01)
+
+
+def price_of_run(folder):
+    opened = open_run(folder)
+    with read_judgments(opened, FACTS) as reading:
+        return price_of(reading.spent, Budget(opened.call.folder).bill_of(opened.name))
 
 
 def test_what_is_taken_over_is_verified_and_said(tmp_path, run, capsys):

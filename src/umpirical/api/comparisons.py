@@ -96,7 +96,7 @@ class ComparedOnStimuli(ComparedJudges[Comparison]):
     @property
     def lines(self) -> list[str]:
         picks = [f"{pick.policy}: {pick.title}. {' '.join(pick.sentences)}" for pick in self.record.picks]
-        return [*picks, *self.findings]
+        return [*picks, *self.findings, *(self.record.costs.findings if self.record.costs else ())]
 
     def html(self) -> str:
         return render_comparison_html(self.record)

@@ -132,10 +132,14 @@ def lost_summaries(lost: "Mapping[str, UmpiricalError]") -> list[dict[str, Any]]
 
 
 def _show(result: "FinishedRun") -> None:
+    from umpirical.reports.smallest_differences import smallest_words
+
     if result.decision:
         say(f"  {result.decision.line}")
     for finding in result.findings:
         say(f"  {finding}")
+    for words in smallest_words(result.record.smallest_differences):
+        say(f"  {words}")
     say(f"  {result.documents.html}")
     if not result.enough:
         say("  too many calls failed; run the same command again to retry them")

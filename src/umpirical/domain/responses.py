@@ -99,6 +99,11 @@ class Response:
     asked_at: str = ""
     """UTC, ISO 8601."""
 
+    @property
+    def reused(self) -> bool:
+        """Whether the answer was taken over from another run, which paid for it: nothing was sent for this trial."""
+        return not self.attempts
+
     def __post_init__(self) -> None:
         if (self.text is None) == (self.failure is None):
             raise ValueError("a response has either a text or a failure")

@@ -9,6 +9,7 @@ from hashlib import sha256
 from umpirical.reports import numbers
 from umpirical.reports.record import Record, TroubleRecord
 from umpirical.reports.sections import card_lines
+from umpirical.reports.smallest_differences import smallest_words
 from umpirical.text.inert import inert, one_line
 
 __all__ = ["MOST_LINES", "Card", "plain", "quoted", "render_card"]
@@ -40,7 +41,7 @@ def render_card(card: Card, record: Record, text: Callable[[], str]) -> str:
     """Renders the card of a record whose JSON is `text`. The same record gives the same encodable text."""
     added = card_lines(card.protocol, record)
     before = [*_front_matter(card.fields), *_heading(card.title, complete=record.complete), *card.lead]
-    after = [*added, *([""] if added else []), *_trouble(record.trouble)]
+    after = [*added, *([""] if added else []), *_smallest(record), *_trouble(record.trouble)]
     after.append(f"SHA-256 of the JSON record: {_digest(text)}")
     return "\n".join([*before, *card.table(MOST_LINES - len(before) - len(after)), *after]) + "\n"
 
@@ -56,6 +57,11 @@ def _heading(title: str, *, complete: bool) -> Iterator[str]:
     yield from (f"# {title}", "")
     if not complete:
         yield from ("**Incomplete run: not every planned trial has a response.**", "")
+
+
+def _smallest(record: Record) -> Iterator[str]:
+    if said := smallest_words(record.smallest_differences):
+        yield from (plain(" ".join(said)), "")
 
 
 def _trouble(kinds: Sequence[TroubleRecord]) -> Iterator[str]:

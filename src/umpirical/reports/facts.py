@@ -23,7 +23,7 @@ from umpirical.runs.judgments import Reading, Spent
 from umpirical.runs.run import Run
 from umpirical.store.budget import Budget
 
-__all__ = ["judge_record", "reasoning_record", "run_record", "spend_record", "trouble_records"]
+__all__ = ["judge_record", "quantile", "reasoning_record", "run_record", "spend_record", "trouble_records"]
 
 MOST_NAMES = 20
 """How many of the names that servers gave themselves are listed: a server may give another one each time."""
@@ -101,18 +101,24 @@ def reasoning_record(reading: Reading) -> ReasoningRecord | None:
 
 
 def spend_record(run: Run, spent: Spent) -> SpendRecord:
-    """Returns what the calls took. A cost is given only if the cost of every call is known."""
+    """Returns what the calls took. A cost is given only if the cost of every call is known.
+
+    What 1,000 calls cost is that of the calls made here: a reused answer has a price, which another run has paid.
+    """
     known = spent.calls > 0 and spent.priced == spent.calls
     latencies = sorted(spent.latencies)
-    per_1000 = (spent.cost * 1000 / spent.calls).quantize(Decimal("0.0001"), ROUND_HALF_UP) if known else None
+    per_1000 = (
+        (spent.cost * 1000 / spent.asked).quantize(Decimal("0.0001"), ROUND_HALF_UP) if known and spent.asked else None
+    )
     return SpendRecord(
         calls=spent.calls,
+        reused=spent.reused,
         cost=spent.cost if known else None,
         cost_per_1000=per_1000,
         budget=_budget_record(run),
         price_table=", ".join(sorted(filter(None, spent.price_tables))),
-        latency_p50_ms=_quantile(latencies, 0.50),
-        latency_p95_ms=_quantile(latencies, 0.95),
+        latency_p50_ms=quantile(latencies, 0.50),
+        latency_p95_ms=quantile(latencies, 0.95),
         input_tokens=spent.input_tokens or None,
         output_tokens=spent.output_tokens or None,
     )
@@ -146,6 +152,6 @@ def _scale(spec: JudgeSpec) -> str:
     return f"{spec.scale.kind}: {', '.join(spec.scale.labels)}"
 
 
-def _quantile(ordered: list[float], share: float) -> float | None:
+def quantile(ordered: list[float], share: float) -> float | None:
     """Returns the quantile by nearest rank, so that it is a time that a call really took."""
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None

@@ -46,6 +46,7 @@ __all__ = [
     "RevisionRecord",
     "RunRecord",
     "Scale",
+    "SmallestDifference",
     "SpendRecord",
     "Strict",
     "TroubleRecord",
@@ -267,8 +268,9 @@ class SpendRecord(Strict):
     """What the run took."""
 
     calls: int
+    reused: int = Field(default=0, description="Answers from other runs among them, paid for there; left out if none.")
     cost: Decimal | None = Field(default=None, description="US dollars; null if not known.")
-    cost_per_1000: Decimal | None = Field(default=None, description="US dollars for 1,000 calls.")
+    cost_per_1000: Decimal | None = Field(default=None, description="US dollars for 1,000 calls made here.")
     budget: BudgetRecord | None = Field(default=None, description="Left out if no call had a price.")
     price_table: str = ""
     latency_p50_ms: float | None = None
@@ -279,9 +281,10 @@ class SpendRecord(Strict):
     # The return type is not named: pydantic would take it for the schema of the whole.
     @model_serializer(mode="wrap")
     def _as_known(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202
-        # A record of calls without a price is the same as before there were budgets.
+        # A record without a price, or without reused answers, is the same as before there was either.
         known: dict[str, Any] = handler(self)
-        return known if self.budget is not None else {name: each for name, each in known.items() if name != "budget"}
+        absent = {name for name in ("budget", "reused") if not getattr(self, name)}
+        return {name: each for name, each in known.items() if name not in absent}
 
 
 LimitVerdict = Literal["PASS", "FAIL", "INCONCLUSIVE", "N/A"]
@@ -334,6 +337,33 @@ class LimitRecord(ConditionRecord):
     not_for: str = Field(default="", description="Said about a judge that does not meet it, or is not shown to.")
 
 
+class SmallestDifference(Strict):
+    """The smallest true difference from a limit, or from 0, that a run of this size shows in four cases of five."""
+
+    measure: str
+    title: str
+    arm: str
+    stratum: str
+    scale: Scale
+    kind: Literal["at_most", "at_least", "none"] = Field(description="The kind of limit; `none`: held against 0.")
+    value: float = Field(description="The limit, or 0.")
+    below: float | None = Field(default=None, description="How far below it the truth has to be; null if never shown.")
+    above: float | None = Field(default=None, description="How far above it the truth has to be; null if never shown.")
+    units: int | None = None
+    unit: Unit | None = None
+    clusters: int | None = None
+    design_effect: float | None = Field(default=None, description="Of a rate: units that count as one.")
+    power: float = Field(default=0.80, description="How often a true difference of this size is shown.")
+    level: float = Field(default=0.95, description="Of the interval that has to exclude the limit, or 0.")
+    method: str = ""
+    why_not: str = Field(default="", description="Why there is none, on one side or on both.")
+
+    @property
+    def inside(self) -> float | None:
+        """How far inside its limit the truth has to be to pass."""
+        return self.above if self.kind == "at_least" else self.below
+
+
 class Record(Strict):
     """The record of one run, measured: what a record of every protocol holds.
 
@@ -349,6 +379,7 @@ class Record(Strict):
         audit: list[AuditRow]
         trouble: list[TroubleRecord]
         spend: SpendRecord | None
+        smallest_differences: list[SmallestDifference]
         non_claims: list[str]
 
 

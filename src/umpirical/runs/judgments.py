@@ -31,6 +31,7 @@ __all__ = [
     "Facts",
     "Reader",
     "Reading",
+    "Seen",
     "Spent",
     "judgment_row",
     "read_judgments",
@@ -58,12 +59,16 @@ class Facts:
 
 @dataclass(slots=True)
 class Spent:
-    """What the calls of a run took."""
+    """What the calls of a run took. An answer to several trials was paid for once, and is counted once."""
 
     calls: int = 0
     cost: Decimal = Decimal(0)
     priced: int = 0
     """Calls whose cost is known."""
+    reused: int = 0
+    """Answers taken over from other runs, among the calls: they cost nothing here, and something there."""
+    verdicts: int = 0
+    """Calls that gave a verdict, reused answers left out."""
     price_tables: set[str] = field(default_factory=set)
     input_tokens: int | None = 0
     """None if any call did not report it."""
@@ -71,8 +76,15 @@ class Spent:
     latencies: "array[float]" = field(default_factory=lambda: array("d"))
     """In milliseconds, for the calls that took any time."""
 
-    def add(self, response: Response) -> None:
+    @property
+    def asked(self) -> int:
+        """Calls that were made here."""
+        return self.calls - self.reused
+
+    def add(self, response: Response, *, verdict: bool) -> None:
         self.calls += 1
+        self.reused += response.reused
+        self.verdicts += verdict and not response.reused
         if response.cost is not None:
             self.cost += response.cost
             self.priced += 1
@@ -138,13 +150,16 @@ def read_judgments(
         with row_writer(path, judgment_schema(facts.columns)) as write:
             for shard, responses in responses_now.walk():
                 state.update(responses_digest((r.trial_id, r.text, r.failure) for r in responses.values()).encode())
-                rows = []
+                rows, paid = [], set(run.store.asked_elsewhere(shard))
                 for trial, part in run.store.plan_shard(shard):
                     stimulus, response = run.stimuli.part(part)[trial.stimulus_id], responses.get(trial.id)
                     outcome = None if response is None else read(response, trial.presentation)
                     reading.add(outcome)
                     reasoned = None
                     if response is not None:
+                        if trial.id not in paid:
+                            paid.add(trial.id)
+                            reading.spent.add(response, verdict=isinstance(outcome, Verdict))
                         _note(reading, response)
                         reasoned = reasoning.check(response, trial.presentation, outcome)
                     if reasoned is not None and isinstance(outcome, Verdict):
@@ -202,7 +217,6 @@ def outcome_columns(outcome: Outcome | None, scale: GradeScale | None) -> dict[s
 
 
 def _note(reading: Reading, response: Response) -> None:
-    reading.spent.add(response)
     if response.served_by:
         reading.served_by.add(response.served_by)
     if response.asked_at and (not reading.first_asked or response.asked_at < reading.first_asked):

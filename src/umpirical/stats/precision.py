@@ -1,10 +1,12 @@
-"""Forecasts how precise a rate will be, before anything is measured."""
+"""How precise a rate will be, before anything is measured, and the smallest difference that would be seen."""
 
 from math import ceil, sqrt
 
+from scipy.special import nctdtrinc
+
 from umpirical.stats.clusters import student
 
-__all__ = ["clusters_needed", "half_width", "units_needed"]
+__all__ = ["clusters_needed", "errors_to_see", "half_width", "smallest_rate_difference", "units_needed"]
 
 
 def half_width(p: float, *, clusters: int, per_cluster: float, correlation: float, level: float = 0.95) -> float:
@@ -58,6 +60,49 @@ def clusters_needed(p: float, width: float, *, per_cluster: float, correlation: 
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle + 1, high)
     return low
+
+
+def errors_to_see(clusters: int, *, power: float = 0.80, level: float = 0.95) -> float:
+    """Returns how many standard errors a true difference has to measure to be shown with this power.
+
+    Shown: the interval with Student's t of G - 1 degrees of freedom does not contain 0. The t statistic then has a
+    noncentral distribution, and this is the noncentrality at which it exceeds its critical value with that power. The
+    chance of being shown on the wrong side is left out.
+
+    >>> round(errors_to_see(10), 3), round(errors_to_see(10_000), 3)
+    (3.15, 2.802)
+    """
+    if clusters < 2:
+        raise ValueError(f"expected at least two clusters, got {clusters}")
+    return float(nctdtrinc(clusters - 1, 1 - power, student(clusters, level)))
+
+
+def smallest_rate_difference(
+    limit: float, *, above: bool, clusters: int, effective: float, power: float = 0.80
+) -> float | None:
+    """Returns how far a true rate has to be from `limit` for its 95 % interval to exclude it with this power.
+
+    A Wilson interval excludes L if the measured rate is further from it than a = t · sqrt(L (1 - L) / n), with n
+    effective units. A true rate p has the standard error sqrt(p (1 - p) / n), and as many of those have to be added as
+    `errors_to_see` has beyond t. So d = |p - L| is the larger root of
+    (1 + c) d² - (2 a ± c (1 - 2 L)) d + a² - c L (1 - L) = 0, with c = (errors - t)² / n.
+    None if not even a rate of 0, or of 1, is that far away.
+
+    >>> round(smallest_rate_difference(0.5, above=True, clusters=10_000, effective=10_000), 4)
+    0.014
+    >>> smallest_rate_difference(0.05, above=False, clusters=24, effective=60) is None
+    True
+    """
+    if not 0 < limit < 1 or effective <= 0:
+        raise ValueError(f"expected a limit between 0 and 1 and some units, got {limit:g} and {effective:g}")
+    t = student(clusters, 0.95)
+    reach = t * sqrt(limit * (1 - limit) / effective)
+    if reach >= (1 - limit if above else limit):
+        return None
+    c = (errors_to_see(clusters, power=power) - t) ** 2 / effective
+    half = reach + (c if above else -c) * (1 - 2 * limit) / 2
+    root = sqrt(half**2 - (1 + c) * (reach**2 - c * limit * (1 - limit)))
+    return (half + root) / (1 + c)
 
 
 def _variance(p: float, per_cluster: float, correlation: float) -> float:

@@ -9,6 +9,7 @@ from tests.reports.payloads import PAYLOADS, infected
 from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
 from umpirical.protocols.datasheet.page import render_html
 
+from .cost_samples import sample as cost_sample
 from .samples import SAMPLES, paper
 from .test_comparison import many, papers_three, sample
 
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.browser
 
 PAGES = {name: lambda make=make: render_html(make()) for name, make in SAMPLES.items()} | {
     "comparison": lambda: render_comparison_html(sample()),
+    "costs": lambda: render_comparison_html(many(4).model_copy(update={"costs": cost_sample()})),
     "three judges": lambda: render_comparison_html(papers_three()),
     "twelve judges": lambda: render_comparison_html(many()),
 }
@@ -60,7 +62,8 @@ def test_hostile_text_does_nothing(browser, written, kind, payload, structure):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
-    "name", ["comparison", "grading", "incomplete", "nothing", "paper", "simulated", "three judges", "twelve judges"]
+    "name",
+    ["comparison", "costs", "grading", "incomplete", "nothing", "paper", "simulated", "three judges", "twelve judges"],
 )
 def test_axe_finds_nothing_wrong(browser, written, name, scheme):
     """With everything unfolded, since what is folded is not looked at."""

@@ -7,6 +7,7 @@ import pytest
 from tests.protocols.stress.samples import report as stress_sample
 from umpirical.protocols.stress.pages.render import render_stress_pages
 from umpirical.protocols.stress.pass_rates import pass_rates
+from umpirical.protocols.stress.record import WriterSpendRecord
 from umpirical.reports.record import EstimateRecord, SpendRecord
 
 
@@ -48,11 +49,30 @@ def test_a_point_costs_what_the_run_cost_for_each_percent(spend, known):
         assert point is None
 
 
+@pytest.mark.parametrize(("validator", "whole"), [(Decimal("0.25"), 1.25), (None, None)])
+def test_a_point_has_a_price_with_what_the_stimuli_cost(validator, whole):
+    """$0.50 for the judge, $0.50 for the generator; an unknown validator makes the whole unknown."""
+    writing = [
+        WriterSpendRecord(role="generator", model="any", calls=9, cost=Decimal("0.50")),
+        WriterSpendRecord(role="validator", model="any", calls=9, cost=validator),
+    ]
+    spent = SpendRecord(calls=10, cost=Decimal("0.50"))
+    found = pass_rates([stress_sample().model_copy(update={"spend": spent, "writing": writing})], ["a"])
+    [alone], [point], [spread] = found.per_point, found.per_point_with_stimuli, found.by_judge
+    assert float(alone) == pytest.approx(0.50 / (100 * spread.mean))
+    assert point is None if whole is None else float(point) == pytest.approx(whole / (100 * spread.mean))
+
+
 def test_a_judge_without_any_rate_has_no_summary():
     report = stress_sample()
     bare = report.model_copy(update={"measures": [one for one in report.measures if one.name != "accuracy"]})
     found = pass_rates([bare], ["a"])
-    assert (found.rows, found.by_judge, found.per_point) == ((), (None,), (None,))
+    assert (found.rows, found.by_judge, found.per_point, found.per_point_with_stimuli) == (
+        (),
+        (None,),
+        (None,),
+        (None,),
+    )
     assert "no changed text with a gold label was judged" in render_stress_pages([bare])["index.html"]
 
 

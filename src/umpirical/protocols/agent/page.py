@@ -87,7 +87,7 @@ def _section(name: str) -> Section:
 SECTIONS = tuple(
     _section(name)
     for name in (
-        "agent-decision", "detection", "choices", "parts", "errors", "levels", "wrong", "wrong-pairs",
+        "agent-decision", "detection", "choices", "parts", "errors", "smallest", "levels", "wrong", "wrong-pairs",
         "agent-transcripts", "trouble", "agent-audit", "spend", "agent-claims", "reproduce",
     )
 )  # fmt: skip

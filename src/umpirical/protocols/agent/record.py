@@ -13,6 +13,7 @@ from umpirical.reports.record import (
     ReasoningRecord,
     Record,
     RunRecord,
+    SmallestDifference,
     SpendRecord,
     Strict,
     TroubleRecord,
@@ -138,6 +139,9 @@ class AgentReport(Record):
     complete: bool = Field(description="Every planned trial has a response.")
     decision: AgentDecision
     limits: list[LimitRecord]
+    smallest_differences: list[SmallestDifference] = Field(
+        default=[], description="What this run could have seen, limit by limit."
+    )
     edits: list[EditRecord]
     measures: list[AgentMeasure]
     findings: list[str]

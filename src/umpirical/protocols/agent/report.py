@@ -29,6 +29,7 @@ from umpirical.protocols.agent.rewriting import ABOUT_REWRITTEN, AS_FOUND, AS_FO
 from umpirical.reports.audit import audit_rows
 from umpirical.reports.facts import judge_record, reasoning_record, run_record, spend_record, trouble_records
 from umpirical.reports.record import measure_record
+from umpirical.reports.smallest_differences import smallest_differences
 from umpirical.runs.judgments import Facts, read_judgments
 from umpirical.runs.run import Run
 from umpirical.stimuli.transcripts.cases import ABOUT
@@ -113,6 +114,7 @@ def agent_report_of(run: Run) -> AgentReport:
         complete=complete,
         decision=decide(limits, measures, kind, complete=complete),
         limits=limits,
+        smallest_differences=smallest_differences([one for one in measures if not one.group], limits),
         edits=_edits(made, kind),
         measures=measures,
         findings=[*findings(measures, kind), *level_findings(levels)],

@@ -54,6 +54,7 @@ SECTIONS = (
     _section("decision"),
     _section("next"),
     _section("ratings"),
+    _section("smallest", shown=lambda sheets: bool(sheets[0].smallest_differences)),
     _section("conditions"),
     _section(
         "following", shown=lambda sheets: any(measure.name in (*FOLLOWING, *FIGURES) for measure in sheets[0].measures)

@@ -16,6 +16,7 @@ from umpirical.reports.record import (
     ReasoningRecord,
     Record,
     RunRecord,
+    SmallestDifference,
     SpendRecord,
     Strict,
     TroubleRecord,
@@ -130,6 +131,9 @@ class Datasheet(Record):
     findings: list[str] = Field(description="What the measures say, by stated rules, in plain sentences.")
     non_claims: list[str]
     limits: list[LimitRecord] = Field(default=[])
+    smallest_differences: list[SmallestDifference] = Field(
+        default=[], description="What this run could have seen, limit by limit and of every difference."
+    )
     policy: Policy | None = Field(default=None, description="What the judge was held to, whole.")
     decision: DecisionRecord | None = None
     profile: ProfileRecord | None = None

@@ -3,9 +3,12 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from umpirical.domain.judgments import Outcome
 from umpirical.domain.measures import Measure
-from umpirical.domain.stimuli import TIER_2
+from umpirical.domain.responses import Response
+from umpirical.domain.stimuli import TIER_2, Stimulus
 from umpirical.domain.tallies import CallTally, GradeTally, Tallies
+from umpirical.domain.trials import Trial
 from umpirical.judges.simulated.model import profile_of
 from umpirical.judges.simulated.planted import GradedPair, planted_grades, planted_values
 from umpirical.judges.simulated.profiles import GraderProfile, Profile
@@ -35,7 +38,8 @@ from umpirical.reports.record import (
     TroubleRecord,
     measure_record,
 )
-from umpirical.runs.judgments import Reading, read_judgments
+from umpirical.reports.smallest_differences import smallest_differences
+from umpirical.runs.judgments import Reading, Seen, read_judgments
 from umpirical.runs.run import Run
 from umpirical.store.snapshots import RunSnapshot
 from umpirical.store.stimulus_sets import StimulusSet
@@ -67,10 +71,19 @@ class ReadRun:
     tallies: Tallies
 
 
-def read_run(run: Run, now: RunSnapshot | None = None) -> ReadRun:
-    """Rereads every response of a run, as it is in a snapshot or now, and counts the judgments."""
+def read_run(run: Run, now: RunSnapshot | None = None, *, also: Seen | None = None) -> ReadRun:
+    """Rereads every response of a run, as it is in a snapshot or now, and counts the judgments.
+
+    `also` is called for every trial as it is read.
+    """
     keeper = FailureKeeper(run.judge.scale)
-    with read_judgments(run, FACTS, seen=keeper.see, now=now) as reading:
+
+    def see(trial: Trial, stimulus: Stimulus, outcome: Outcome | None, response: Response | None) -> None:
+        keeper.see(trial, stimulus, outcome, response)
+        if also is not None:
+            also(trial, stimulus, outcome, response)
+
+    with read_judgments(run, FACTS, seen=see, now=now) as reading:
         return ReadRun(run, reading, keeper.failures(), tally_judgments(reading.judgments, run.judge.kind))
 
 
@@ -150,6 +163,7 @@ def held_to(sheet: Datasheet, policy: Policy) -> Datasheet:
         update={
             "policy": policy,
             "limits": limits,
+            "smallest_differences": smallest_differences(sheet.measures, limits),
             "decision": decision,
             "findings": find(sheet.measures, limits),
             "profile": sketch(sheet.measures, limits),

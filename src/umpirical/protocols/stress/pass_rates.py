@@ -10,7 +10,7 @@ from math import fsum, sqrt
 from typing import Protocol
 
 from umpirical.protocols.stress.heat_map import own_measures
-from umpirical.protocols.stress.record import StressMeasure, StressTest
+from umpirical.protocols.stress.record import StressMeasure, StressTest, WriterSpendRecord
 from umpirical.reports.record import EstimateRecord, SpendRecord
 
 __all__ = ["CLOSENESS", "SHADES", "Closeness", "PassRates", "Spread", "Tested", "pass_rates", "shade"]
@@ -33,6 +33,9 @@ class Tested(Protocol):
 
     @property
     def spend(self) -> SpendRecord | None: ...
+
+    @property
+    def writing(self) -> list[WriterSpendRecord]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,8 @@ class PassRates:
     """For each judge, the spread over its tests; None for one without any rate."""
     per_point: tuple[Decimal | None, ...]
     """For each judge, US dollars for a percentage point of its mean rate; None if either is not known or is 0."""
+    per_point_with_stimuli: tuple[Decimal | None, ...]
+    """The same with what writing and validating the stimuli cost; None if that is not known either."""
     closeness: tuple[Closeness, ...]
 
 
@@ -83,6 +88,10 @@ def pass_rates(reports: Sequence[Tested], keys: Sequence[str]) -> PassRates:
         rows=tuple(rows),
         by_judge=by_judge,
         per_point=tuple(_per_point(report, spread) for report, spread in zip(reports, by_judge, strict=True)),
+        per_point_with_stimuli=tuple(
+            _per_point(report, spread, writing=_writing(report))
+            for report, spread in zip(reports, by_judge, strict=True)
+        ),
         closeness=tuple(_closeness(reports, keys, [test for test, _, _ in rows])),
     )
 
@@ -109,9 +118,18 @@ def _spread(cells: Sequence[StressMeasure | None]) -> Spread | None:
     return Spread(len(rates), mean, deviation, min(rates), max(rates))
 
 
-def _per_point(report: Tested, spread: Spread | None) -> Decimal | None:
+def _per_point(report: Tested, spread: Spread | None, *, writing: Decimal | None = Decimal(0)) -> Decimal | None:
     cost = report.spend.cost if report.spend else None
-    return cost / Decimal(str(100 * spread.mean)) if cost and spread and spread.mean else None
+    if cost is None or writing is None or not spread or not spread.mean:
+        return None
+    return (cost + writing) / Decimal(str(100 * spread.mean)) if cost + writing else None
+
+
+def _writing(report: Tested) -> Decimal | None:
+    """Returns what all writers of the stimuli cost; None if that of one is not known."""
+    costs = [spent.cost for spent in report.writing]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known, Decimal(0)) if len(known) == len(costs) else None
 
 
 def _closeness(reports: Sequence[Tested], keys: Sequence[str], tests: Sequence[StressTest]) -> list[Closeness]:

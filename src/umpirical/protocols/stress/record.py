@@ -19,6 +19,7 @@ from umpirical.reports.record import (
     ReasoningRecord,
     Record,
     RunRecord,
+    SmallestDifference,
     SpendRecord,
     Strict,
     TroubleRecord,
@@ -247,6 +248,9 @@ class StressReport(Record):
     measures: list[StressMeasure]
     verdicts: list[CellVerdict] = Field(description="One for each test, of all items.")
     answered: list[LimitRecord] = Field(default=[], description="Limits on answers that are no verdict.")
+    smallest_differences: list[SmallestDifference] = Field(
+        default=[], description="What this run could have seen, limit by limit."
+    )
     findings: list[FindingRecord]
     policy: list[str] = Field(description="The limits as they stand, and why.")
     worst: list[WorstItem] = Field(default=[])

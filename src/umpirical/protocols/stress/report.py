@@ -35,7 +35,7 @@ from umpirical.protocols.stress.record import (
     WorstItem,
     WriterSpendRecord,
 )
-from umpirical.protocols.stress.verdicts import judge_answers, judge_test
+from umpirical.protocols.stress.verdicts import judge_answers, judge_test, smallest_of_tests
 from umpirical.protocols.writing import BY_PEOPLE
 from umpirical.registry import Registry
 from umpirical.reports.audit import audit_rows
@@ -49,6 +49,7 @@ from umpirical.reports.record import (
     TroubleRecord,
     measure_record,
 )
+from umpirical.reports.smallest_differences import smallest_differences
 from umpirical.runs.judgments import Facts, read_judgments
 from umpirical.runs.run import Run
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation, Perturbation
@@ -188,6 +189,7 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
         measures=measures,
         verdicts=cells,
         answered=answered,
+        smallest_differences=[*smallest_of_tests(cells, whole), *smallest_differences(whole, answered)],
         findings=find_stress(tests, cells, whole, answered),
         policy=policy_words(margin=margin, scale=held),
         worst=_worst(worst, tests),

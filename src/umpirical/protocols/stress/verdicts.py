@@ -1,6 +1,6 @@
 """The verdict of each test: PASS, FAIL, INCONCLUSIVE with the number of items that would settle it, or N/A."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.stress.policy import NO_LIMIT, Allowed, allowed, limit_words
@@ -19,10 +19,11 @@ from umpirical.reports.forecast import items_to_settle
 from umpirical.reports.gate import Effect, HeldLimit
 from umpirical.reports.left_out import left_out_words, worst_ends
 from umpirical.reports.limits import RARE, Forecast, Held, hold, limit_record, units_needed
-from umpirical.reports.record import EstimateRecord, LimitRecord, LimitVerdict
+from umpirical.reports.record import EstimateRecord, LimitRecord, LimitVerdict, SmallestDifference
 from umpirical.reports.significance import p_value
+from umpirical.reports.smallest_differences import Standard, smallest_difference
 
-__all__ = ["judge_answers", "judge_test", "tests_held", "why_not_made"]
+__all__ = ["judge_answers", "judge_test", "smallest_of_tests", "tests_held", "why_not_made"]
 
 
 def judge_test(
@@ -73,6 +74,18 @@ def tests_held(record: StressReport) -> list[HeldLimit]:
                 )
             )
     return found
+
+
+def smallest_of_tests(cells: Sequence[CellVerdict], measures: Sequence[StressMeasure]) -> Iterator[SmallestDifference]:
+    """Yields what could have been seen of every limit of every test."""
+    found = {(measure.stratum, measure.name): measure for measure in measures}
+    for cell in cells:
+        for part in cell.parts:
+            measure = found.get((cell.test, part.measure))
+            if measure is not None and part.least is not None:
+                yield smallest_difference(measure, Standard("at_least", part.least))
+            if measure is not None and part.most is not None:
+                yield smallest_difference(measure, Standard("at_most", part.most))
 
 
 def _held_part(test: StressTest, part: PartVerdict) -> HeldLimit:

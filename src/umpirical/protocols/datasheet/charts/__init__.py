@@ -1,6 +1,7 @@
 """The charts of a datasheet: the position of every mark."""
 
 from umpirical.protocols.datasheet.charts.bars import Bars, equal_quality_bars
+from umpirical.protocols.datasheet.charts.costs import CostCurves, CostPlane, Priced, cost_curves, cost_plane
 from umpirical.protocols.datasheet.charts.grades import GradeChart, grade_chart
 from umpirical.protocols.datasheet.charts.ladders import Ladders, ladder_curves
 from umpirical.protocols.datasheet.charts.operating import OperatingPlot, operating_plot
@@ -11,13 +12,18 @@ from umpirical.protocols.datasheet.charts.stack import PARTS, Stack, decompositi
 __all__ = [
     "PARTS",
     "Bars",
+    "CostCurves",
+    "CostPlane",
     "Curve",
     "GradeChart",
     "Ladders",
     "Marked",
     "OperatingPlot",
     "Plane",
+    "Priced",
     "Stack",
+    "cost_curves",
+    "cost_plane",
     "decomposition",
     "equal_quality_bars",
     "grade_chart",

@@ -9,7 +9,7 @@ from umpirical.protocols.datasheet.charts.plane import Marked
 from umpirical.protocols.datasheet.charts.psychometric import Curve, CurvePoint, psychometric_curve
 from umpirical.reports.charts.drawing import NotDrawn, Tick, clip, place
 
-__all__ = ["Ladders", "ladder_curves"]
+__all__ = ["Ladders", "ladder_curves", "spread_labels"]
 
 TOP, BOTTOM, LINE = 12.0, 214.0, 13.0
 """Where labels may be, and the height of one."""
@@ -52,7 +52,7 @@ def ladder_curves(judges: Sequence[Marked]) -> Ladders | NotDrawn:
     drawn = [(judge, curve) for judge in judges if isinstance(curve := psychometric_curve(judge.measures), Curve)]
     if not drawn:
         return NotDrawn("The curves are not drawn: no judge has a target sensitivity.")
-    heights = _spread([float(curve.points[-1].y) for _, curve in drawn])
+    heights = spread_labels([float(curve.points[-1].y) for _, curve in drawn])
     known = {judge.sign for judge, _ in drawn}
     widest = max((curve for _, curve in drawn), key=lambda curve: len(curve.x_ticks))
     return Ladders(
@@ -86,7 +86,7 @@ def _curve(judge: Marked, curve: Curve, height: float) -> LadderCurve:
     )
 
 
-def _spread(wanted: Sequence[float]) -> list[float]:
+def spread_labels(wanted: Sequence[float]) -> list[float]:
     """Returns heights of labels near the wanted ones, in the same order, none on another, all inside the picture."""
     order = sorted(range(len(wanted)), key=lambda index: wanted[index])
     heights = dict.fromkeys(order, 0.0)

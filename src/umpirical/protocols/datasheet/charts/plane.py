@@ -6,10 +6,10 @@ from math import hypot
 from typing import ClassVar
 
 from umpirical.reports import numbers
-from umpirical.reports.charts.drawing import NotDrawn, Span, Tick, clip, found, place, share, span
+from umpirical.reports.charts.drawing import CHAR_WIDTH, NotDrawn, Span, Tick, clip, found, place, share, span
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 
-__all__ = ["Marked", "Plane", "plane"]
+__all__ = ["Marked", "Plane", "PlaneLabel", "PlanePoint", "plane", "point_labels"]
 
 LEFT, RIGHT, TOP, BOTTOM = 54, 354, 12, 272
 TICKS = ((0.0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1.0, "1"))
@@ -101,7 +101,7 @@ def plane(
         sized=size[2] if size else "",
         # The largest first, so that no mark hides another.
         points=tuple(sorted(points, key=lambda point: -float(point.r or 0))),
-        labels=tuple(_labels(points)),
+        labels=tuple(point_labels(points)),
         x_ticks=tuple(Tick(place(_x(value)), label) for value, label in TICKS),
         y_ticks=tuple(Tick(place(_y(value)), label) for value, label in TICKS),
         missing=", ".join(judge.sign for judge in judges if judge.sign not in drawn),
@@ -137,7 +137,7 @@ def _limits(estimate: EstimateRecord) -> str:
     return "without an interval" if ends is None else numbers.interval(ends.low, ends.high)
 
 
-def _labels(points: Sequence[PlanePoint]) -> list[PlaneLabel]:
+def point_labels(points: Sequence[PlanePoint]) -> list[PlaneLabel]:
     """Returns one label for all marks of a place, moved down until it covers no other."""
     groups: list[list[PlanePoint]] = []
     for point in points:
@@ -153,7 +153,7 @@ def _labels(points: Sequence[PlanePoint]) -> list[PlaneLabel]:
 def _label(group: Sequence[PlanePoint], placed: list[tuple[float, float, float]]) -> PlaneLabel:
     x, y = float(group[0].x), float(group[0].y)
     text, reach = " ".join(point.sign for point in group), max(float(point.r or SMALLEST) for point in group) + 5
-    width = WIDE * len(group)
+    width = sum(WIDE + CHAR_WIDTH * (len(point.sign) - 1) for point in group)
     # Above and to the right of the mark, where neither axis nor whiskers are; near the edge, to the left.
     to_left = x + reach + width > RIGHT + 50
     start = x - reach - width if to_left else x + reach

@@ -14,6 +14,7 @@ MOST_JUDGES = 26
 """More are in the JSON record: a card is one screen."""
 
 MOST_FINDINGS = 12
+MOST_COST_FINDINGS = 4
 
 
 def render_comparison_markdown(comparison: Comparison) -> str:
@@ -32,6 +33,8 @@ def _card(comparison: Comparison) -> Iterator[str]:
         yield f"- For {plain(pick.policy)}: **{plain(pick.title)}**. {plain(' '.join(pick.sentences))}"
     yield ""
     yield from (f"- {plain(finding)}" for finding in comparison.findings[:MOST_FINDINGS])
+    if comparison.costs:
+        yield from (f"- {plain(finding)}" for finding in comparison.costs.findings[:MOST_COST_FINDINGS])
     head = ["", "judge", "decision", *(title for _, _, title in COLUMNS), "1,000 calls"]
     yield from ("", f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}")
     for judge in judges[:MOST_JUDGES]:

@@ -7,6 +7,7 @@ from itertools import groupby
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet import charts
 from umpirical.protocols.datasheet.comparison.record import Comparison, SideRecord
+from umpirical.protocols.datasheet.costs.record import Costs
 from umpirical.reports import numbers
 from umpirical.reports.charts import DotCell, NotDrawn, dot_cell
 from umpirical.reports.comparisons.matrices import Matrix, Overview, matrices, overview
@@ -14,7 +15,7 @@ from umpirical.reports.comparisons.record import DifferenceRecord
 from umpirical.reports.comparisons.words import letter
 from umpirical.reports.decisions import TITLES
 from umpirical.reports.pages import environment
-from umpirical.reports.record import LimitRecord, MeasureRecord
+from umpirical.reports.record import EstimateRecord, LimitRecord, MeasureRecord
 
 __all__ = ["COLUMNS", "JudgeView", "judge_views", "render_comparison_html"]
 
@@ -73,6 +74,15 @@ class Figures:
     orders: charts.Plane | NotDrawn
 
 
+@dataclass(frozen=True, slots=True)
+class CostView:
+    """Cost and accuracy on the page."""
+
+    record: Costs
+    plane: charts.CostPlane | NotDrawn
+    curves: charts.CostCurves | NotDrawn
+
+
 def render_comparison_html(comparison: Comparison) -> str:
     """Renders the page of a comparison. The same record gives the same text, which can always be encoded as UTF-8."""
     judges = judge_views(comparison)
@@ -86,6 +96,7 @@ def render_comparison_html(comparison: Comparison) -> str:
             columns=COLUMNS,
             titles=TITLES,
             figures=_figures(judges),
+            costs=_costs(comparison.costs) if comparison.costs else None,
             overview=_overview(comparison),
             matrices=_matrices(comparison),
             pairs=_pairs(comparison) if len(judges) == 2 else [],
@@ -140,6 +151,23 @@ def _figures(judges: Sequence[JudgeView]) -> Figures:
             up=scs,
         ),
     )
+
+
+def _costs(costs: Costs) -> CostView:
+    options = [
+        charts.Priced(
+            sign=one.sign,
+            style=one.judges[0] % STYLES,
+            mark=one.kind,
+            front=one.standing == "front",
+            dollars=one.price.per_1000,
+            accuracy=one.accuracy if isinstance(one.accuracy, EstimateRecord) else None,
+            curve=[(step.half_width, step.dollars[1] if step.dollars else None) for step in one.curve],
+        )
+        for one in costs.options
+    ]
+    judges = [option for option in options if option.mark == "judge"]
+    return CostView(costs, charts.cost_plane(options, baseline=costs.baseline), charts.cost_curves(judges))
 
 
 def _every_arm(judges: Sequence[JudgeView]) -> Iterator[charts.Marked]:

@@ -9,6 +9,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from umpirical.protocols.datasheet.costs.record import Costs
 from umpirical.protocols.datasheet.record import DecisionRecord, ProfileRecord
 from umpirical.reports.comparisons.record import DifferenceRecord, Place
 from umpirical.reports.decisions import Decision
@@ -75,6 +76,7 @@ class Comparison(Strict):
         description="Pairs of which the first is better in every primary row, by an intersection-union test.",
     )
     picks: list[PickRecord]
+    costs: Costs | None = Field(default=None, description="Cost and accuracy of the judges, their readouts and juries.")
     findings: list[str]
     non_claims: list[str]
 
@@ -83,6 +85,7 @@ class Comparison(Strict):
         places = [place for one in self.differences for place in (one.first, one.second)]
         places += [place for pick in self.picks for place in (*pick.admitted, *pick.not_worse, *pick.picked)]
         places += [place for pair in self.better_everywhere for place in pair]
+        places += [place for one in self.costs.options for place in one.judges] if self.costs else []
         if max(places, default=0) >= len(self.judges):
             raise ValueError(f"there are {len(self.judges)} judges, and one is named by place {max(places, default=0)}")
         if any(len(pick.verdicts) != len(self.judges) for pick in self.picks):

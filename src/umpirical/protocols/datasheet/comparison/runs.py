@@ -12,6 +12,8 @@ from umpirical.protocols.datasheet.comparison.assembly import compare, needed_me
 from umpirical.protocols.datasheet.comparison.card import render_comparison_markdown
 from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
 from umpirical.protocols.datasheet.comparison.record import Comparison, render_comparison_json
+from umpirical.protocols.datasheet.costs.assembly import costs_of
+from umpirical.protocols.datasheet.costs.options import CallKeeper
 from umpirical.protocols.datasheet.policy import Policy
 from umpirical.protocols.datasheet.policy_files import chosen_policy
 from umpirical.protocols.datasheet.protocol import DATASHEET
@@ -41,11 +43,13 @@ def compare_runs(
     refuse_margin(margin)
     place = None if reference is None else _place(runs, reference)
     own = _shared_policy(runs) if policy is None else chosen_policy(policy, Path(), outside=True)
-    read = [read_run(run) for run in runs]
+    kept = [CallKeeper.of(run) for run in runs]
+    read = [read_run(run, also=keeper.see) for run, keeper in zip(runs, kept, strict=True)]
     paired = list(_paired(read))
     needed = needed_measures(own) | {one.measure for one in paired}
     sheets = [datasheet_of_read(each, only=needed) for each in read]
-    return compare(sheets, paired, policy=own, reference=place, margin=margin)
+    compared = compare(sheets, paired, policy=own, reference=place, margin=margin)
+    return compared.model_copy(update={"costs": costs_of(read, kept, reference=place)})
 
 
 def write_comparison(comparison: Comparison, folder: Path) -> Documents:

@@ -19,12 +19,23 @@ from umpirical.runs.run import Run, open_run
 from umpirical.stats.juries import NO_VOTE, TIE
 from umpirical.stats.jury_choice import Ballots
 
-__all__ = ["CHOICES", "Member", "SharedCalls", "read_members", "refuse_no_jury"]
+__all__ = [
+    "CHOICES",
+    "Asked",
+    "Member",
+    "SharedCalls",
+    "VoteKeeper",
+    "read_members",
+    "refuse_no_jury",
+    "share_calls",
+    "vote_of",
+]
 
 CHOICES = (Choice.SLOT_1, Choice.SLOT_2, Choice.TIE)
 """The classes of a vote, by number."""
 
-_Key = tuple[str, Order, int]
+Asked = tuple[str, Order, int]
+"""What was asked: stimulus, order and repeat. It is the same for all judges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +55,7 @@ class SharedCalls:
     """What all members were asked, with their votes and what is right by construction."""
 
     members: tuple[Member, ...]
+    asked: tuple[Asked, ...]
     calls: tuple[tuple[Trial, Stimulus], ...]
     """As the first member was asked."""
     families: tuple[str, ...]
@@ -57,47 +69,63 @@ class SharedCalls:
 
 
 @dataclass(slots=True)
-class _Heard:
+class VoteKeeper:
     """The calls of one run with the judge's own prompt, as they are read."""
 
-    votes: dict[_Key, int] = field(default_factory=dict)
-    calls: dict[_Key, tuple[Trial, Stimulus]] = field(default_factory=dict)
+    votes: dict[Asked, int] = field(default_factory=dict)
+    calls: dict[Asked, tuple[Trial, Stimulus]] = field(default_factory=dict)
 
     def see(self, trial: Trial, stimulus: Stimulus, outcome: Outcome | None, response: Response | None) -> None:  # noqa: ARG002
+        self.keep(trial, stimulus, outcome)
+
+    def keep(self, trial: Trial, stimulus: Stimulus, outcome: Outcome | None) -> Asked | None:
+        """Keeps a vote, and returns what was asked; None for a call that a jury does not hear."""
         if trial.presentation.arm != BASELINE or stimulus.family in TIER_2:
-            return
+            return None
         key = stimulus.id, trial.presentation.order, trial.presentation.repeat
         self.calls[key] = trial, stimulus
-        said = outcome.value if isinstance(outcome, Verdict) else None
-        self.votes[key] = CHOICES.index(said) if isinstance(said, Choice) else NO_VOTE
+        self.votes[key] = vote_of(outcome)
+        return key
 
 
 def read_members(runs: Sequence[Path]) -> SharedCalls:
     """Reads the runs of a jury's members. Raises UsageError if they cannot vote on the same questions."""
     opened = [open_run(run) for run in runs]
     refuse_no_jury(opened)
-    heard, members = [], []
+    kept, members = [], []
     for run in opened:
-        one = _Heard()
+        one = VoteKeeper()
         with read_judgments(run, FACTS, seen=one.see) as reading:
             members.append(Member(run, reading))
-        heard.append(one)
-    shared = [key for key in heard[0].calls if all(key in one.calls for one in heard)]
-    calls = tuple(heard[0].calls[key] for key in shared)
+        kept.append(one)
+    return share_calls(members, kept)
+
+
+def share_calls(members: Sequence[Member], kept: Sequence[VoteKeeper]) -> SharedCalls:
+    """Returns the calls that all members were asked, with the votes that were kept of each."""
+    shared = [key for key in kept[0].calls if all(key in one.calls for one in kept)]
+    calls = tuple(kept[0].calls[key] for key in shared)
     families = tuple(sorted({stimulus.cluster for _, stimulus in calls}))
     number = {family: place for place, family in enumerate(families)}
-    everything = set().union(*(one.calls for one in heard))
+    everything = set().union(*(one.calls for one in kept))
     return SharedCalls(
         members=tuple(members),
+        asked=tuple(shared),
         calls=calls,
         families=families,
         ballots=Ballots(
-            np.array([[one.votes[key] for one in heard] for key in shared], dtype=np.int64).reshape(-1, len(heard)),
+            np.array([[one.votes[key] for one in kept] for key in shared], dtype=np.int64).reshape(-1, len(kept)),
             np.array([_right(*call) for call in calls], dtype=np.int64),
             np.array([number[stimulus.cluster] for _, stimulus in calls], dtype=np.int64),
         ),
         left_out=len(everything) - len(shared),
     )
+
+
+def vote_of(outcome: Outcome | None) -> int:
+    """Returns the class of a verdict; whatever is no verdict on two candidates is no vote."""
+    said = outcome.value if isinstance(outcome, Verdict) else None
+    return CHOICES.index(said) if isinstance(said, Choice) else NO_VOTE
 
 
 def refuse_no_jury(runs: Sequence[Run]) -> None:

@@ -16,7 +16,7 @@ from umpirical.stats.jackknife import jackknife
 from umpirical.stats.juries import NO_VOTE, Votes, effective_judges, error_correlations
 from umpirical.stats.jury_choice import Ballots, fair_shares
 
-__all__ = ["jury_record"]
+__all__ = ["balanced_accuracy", "jury_record"]
 
 
 def jury_record(seated: Seated, name: str) -> Jury:
@@ -34,7 +34,7 @@ def jury_record(seated: Seated, name: str) -> Jury:
                     name=member.name,
                     run=member.run.name,
                     fingerprint=member.run.manifest["fingerprint"],
-                    accuracy=result_record(_accuracy(votes[:, place], ballots)),
+                    accuracy=result_record(balanced_accuracy(votes[:, place], ballots)),
                     cost_per_1000=cost,
                     without_verdict=int(np.count_nonzero(votes[:, place] == NO_VOTE)),
                 )
@@ -44,7 +44,7 @@ def jury_record(seated: Seated, name: str) -> Jury:
             "learned_on": sorted(seated.learned_on),
             "reported_on": sorted(seated.reported_on),
             "looked_best_at": seated.looked_best_at,
-            "accuracy": result_record(_accuracy(verdicts, ballots)),
+            "accuracy": result_record(balanced_accuracy(verdicts, ballots)),
             "without_verdict": int(np.count_nonzero(verdicts == NO_VOTE)),
             "best_judge": best,
             "gain": result_record(gain),
@@ -68,7 +68,8 @@ def jury_record(seated: Seated, name: str) -> Jury:
     return jury.model_copy(update={"findings": findings(jury)})
 
 
-def _accuracy(verdicts: Votes, ballots: Ballots) -> Result:
+def balanced_accuracy(verdicts: Votes, ballots: Ballots) -> Result:
+    """How often verdicts are right, calls with a better answer and calls without weighing the same."""
     right, total = fair_shares(verdicts, ballots)
     if len(total) < 2:
         return Undefined(ONE_TASK)

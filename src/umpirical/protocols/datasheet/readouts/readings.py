@@ -2,12 +2,11 @@
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from math import isfinite
 from pathlib import Path
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Measure, Undefined
-from umpirical.domain.readouts import READOUTS, TARGET, Readout, calibration_tasks, tie_band
+from umpirical.domain.readouts import READOUTS, TARGET, Readout, calibration_tasks
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE
 from umpirical.judges.logprobs.labels import NO_LOGPROBS
@@ -25,7 +24,7 @@ from umpirical.protocols.datasheet.readouts.record import (
     Readouts,
     render_readouts_json,
 )
-from umpirical.protocols.datasheet.readouts.rows import HeardRun, equal_pair_odds, rewrite_judgments
+from umpirical.protocols.datasheet.readouts.rows import HeardRun, band_of, rewrite_judgments
 from umpirical.protocols.datasheet.readouts.rules import rule_of
 from umpirical.protocols.datasheet.readouts.sheets import BY_CONSTRUCTION, as_readout, band_words, readout_judge
 from umpirical.protocols.datasheet.record import Datasheet
@@ -131,19 +130,9 @@ def _open(run: Run, now: RunSnapshot, target: float) -> _Source:
     heard, tasks = HeardRun(read, now), frozenset(tally.cluster for tally in read.tallies.calls)
     chosen_on, arms = calibration_tasks(tasks), run.manifest["arms"]
     arm = BASELINE if BASELINE in arms else arms[0]
-    band = _band(heard, arm, chosen_on, target)
+    band = band_of(heard.pairs(), arm=arm, tasks=chosen_on, target=target)
     logprobs = any(one.response is not None and one.response.logprobs for pair in heard.pairs() for one in pair)
     return _Source(heard, arm, band, chosen_on, tasks - chosen_on, logprobs, target)
-
-
-def _band(heard: HeardRun, arm: str, tasks: Collection[str], target: float) -> float | str:
-    """Returns the narrowest band that meets the target both on equal pairs and on vacuum."""
-    odds = equal_pair_odds(heard, arm=arm, tasks=tasks)
-    if not odds["delta0"]:
-        return "no equal pair of the tasks for choosing has log-odds in both orders, so no tie band can be set"
-    # A value of which only a bound is known may be as large as that bound.
-    band = max(tie_band([one.largest for one in found], target=target) for found in odds.values() if found)
-    return band if isfinite(band) else "too many log-odds have no bound for a tie band: record more top_logprobs"
 
 
 def _why_not(readout: Readout, source: _Source) -> str:

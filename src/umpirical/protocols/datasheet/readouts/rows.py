@@ -1,13 +1,14 @@
 """The judgments of a readout: the rows of a run, with other outcomes. Nothing is asked again."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from umpirical.domain.readouts import Span
+from umpirical.domain.readouts import Span, tie_band
 from umpirical.domain.trials import Presentation
 from umpirical.judges.logprobs.labels import LabelReader, Undecided
 from umpirical.protocols.datasheet.examples import FailureKeeper
@@ -19,7 +20,7 @@ from umpirical.store.parquet import row_writer
 from umpirical.store.schemas import judgment_schema
 from umpirical.store.snapshots import RunSnapshot
 
-__all__ = ["HeardRun", "equal_pair_odds", "rewrite_judgments"]
+__all__ = ["HeardRun", "band_of", "equal_pair_odds", "paired", "rewrite_judgments"]
 
 ROWS_AT_A_TIME = 2000
 
@@ -37,12 +38,7 @@ class HeardRun:
 
     def pairs(self) -> Iterator[list[Heard]]:
         """Yields the presentations of each pair."""
-        # The presentations of a stimulus are adjacent in the plan, though perhaps in two shards.
-        for _, group in groupby(self._heard(), key=lambda heard: heard.stimulus.id):
-            pairs: dict[Presentation, list[Heard]] = {}
-            for heard in group:
-                pairs.setdefault(heard.trial.presentation.pair, []).append(heard)
-            yield from pairs.values()
+        return paired(self._heard())
 
     def _heard(self) -> Iterator[Heard]:
         run, labels, read = self.text.run, LabelReader(self.text.run.judge), reader_of(self.text.run.judge)
@@ -52,6 +48,16 @@ class HeardRun:
                 outcome = read(response, trial.presentation) if response else None
                 odds = labels.read(response, outcome, trial.presentation.layout) if response and outcome else NOT_ASKED
                 yield Heard(trial, run.stimuli.part(part)[trial.stimulus_id], response, outcome, odds)
+
+
+def paired(heard: Iterable[Heard]) -> Iterator[list[Heard]]:
+    """Yields the presentations of each pair, from all of them in the order of the plan."""
+    # The presentations of a stimulus are adjacent in the plan, though perhaps in two shards.
+    for _, group in groupby(heard, key=lambda one: one.stimulus.id):
+        pairs: dict[Presentation, list[Heard]] = {}
+        for one in group:
+            pairs.setdefault(one.trial.presentation.pair, []).append(one)
+        yield from pairs.values()
 
 
 def rewrite_judgments(heard: HeardRun, rule: Rule, path: Path, *, tasks: Collection[str]) -> ReadRun:
@@ -78,13 +84,23 @@ def rewrite_judgments(heard: HeardRun, rule: Rule, path: Path, *, tasks: Collect
     return replace(heard.text, reading=reading, failures=failures.failures())
 
 
-def equal_pair_odds(run: HeardRun, *, arm: str, tasks: Collection[str]) -> dict[str, list[Span]]:
+def band_of(pairs: Iterable[Sequence[Heard]], *, arm: str, tasks: Collection[str], target: float) -> float | str:
+    """Returns the narrowest tie band that meets the target both on equal pairs and on vacuum, or why there is none."""
+    odds = equal_pair_odds(pairs, arm=arm, tasks=tasks)
+    if not odds["delta0"]:
+        return "no equal pair of the tasks for choosing has log-odds in both orders, so no tie band can be set"
+    # A value of which only a bound is known may be as large as that bound.
+    band = max(tie_band([one.largest for one in found], target=target) for found in odds.values() if found)
+    return band if isfinite(band) else "too many log-odds have no bound for a tie band: record more top_logprobs"
+
+
+def equal_pair_odds(pairs: Iterable[Sequence[Heard]], *, arm: str, tasks: Collection[str]) -> dict[str, list[Span]]:
     """Returns the log-odds of pairs with nothing to prefer, by family: `delta0`, and `vacuum` in two orders.
 
     Pairs whose log-odds are unknown are left out.
     """
     found: dict[str, list[Span]] = {"delta0": [], "vacuum": []}
-    for heard in run.pairs():
+    for heard in pairs:
         stimulus = heard[0].stimulus
         if stimulus.family not in found or stimulus.cluster not in tasks or heard[0].trial.presentation.arm != arm:
             continue

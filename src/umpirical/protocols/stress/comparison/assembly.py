@@ -117,6 +117,7 @@ def _study(
             verdicts=each.report.verdicts,
             measures=[m for m in each.report.measures if m.arm == BASELINE and not m.group and m.name in shown],
             spend=each.report.spend,
+            writing=each.report.writing,
         )
         for each in study
     ]

@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from umpirical.protocols.stress.record import CellVerdict, DatasetRecord, StressMeasure, StressTest
+from umpirical.protocols.stress.record import CellVerdict, DatasetRecord, StressMeasure, StressTest, WriterSpendRecord
 from umpirical.reports.comparisons.record import DifferenceRecord, Place
 from umpirical.reports.record import JudgeRecord, RunRecord, SpendRecord, Strict, schema_text
 
@@ -41,6 +41,7 @@ class StressSide(Strict):
     verdicts: list[CellVerdict]
     measures: list[StressMeasure] = Field(description="Those of its own prompt, of all items, that the page shows.")
     spend: SpendRecord | None = None
+    writing: list[WriterSpendRecord] = Field(default=[], description="What writing and validating the stimuli took.")
 
 
 class ComparedStudy(Strict):

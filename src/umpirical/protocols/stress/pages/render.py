@@ -18,7 +18,18 @@ __all__ = ["render_stress_pages"]
 
 SECTIONS = tuple(
     Section(name, ("stress",), file=f"{name}.html")
-    for name in ("findings", "heat", "rates", "agreement", "stimuli", "review", "answers", "conditions", "claims")
+    for name in (
+        "findings",
+        "heat",
+        "seen",
+        "rates",
+        "agreement",
+        "stimuli",
+        "review",
+        "answers",
+        "conditions",
+        "claims",
+    )
 )
 """The sections of the index, in order."""
 

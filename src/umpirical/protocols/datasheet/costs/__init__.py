@@ -1,0 +1,1 @@
+"""What judges, readouts and juries cost, beside what they are worth."""

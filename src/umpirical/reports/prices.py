@@ -1,0 +1,92 @@
+"""What a thousand verdicts of a judge cost: dollars over verdicts, and never 0 by accident.
+
+The dollars are what the run has booked over all commands, retries and failed calls. The verdicts are those of the calls
+that were made here: a failed or unreadable answer is paid for and gives none, and a reused answer was paid for in
+another run, so that it counts neither above nor below the line.
+"""
+
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Literal
+
+from pydantic import Field
+
+from umpirical.domain.bills import Bill
+from umpirical.reports.record import Strict
+from umpirical.runs.judgments import Spent
+
+__all__ = ["Basis", "Dollars", "PriceRecord", "no_price", "price_of"]
+
+Basis = Literal["booked", "answers", "free", "none"]
+
+Dollars = tuple[Decimal, Decimal]
+"""The least and the most that something cost: they differ if nobody knows what was billed."""
+
+FREE: Dollars = (Decimal(0), Decimal(0))
+
+TINY = Decimal("0.000001")
+
+
+class PriceRecord(Strict):
+    """What the verdicts of a judge cost."""
+
+    basis: Basis = Field(
+        description="`booked`: in the budget of the study; `answers`: as the answers say; `free`; `none`: not known."
+    )
+    dollars: Dollars | None = Field(description="What the calls cost, at least and at most; null if not known.")
+    calls: int = Field(description="Calls made, reused answers left out.")
+    verdicts: int = Field(description="Verdicts that they gave.")
+    reused: int = Field(default=0, description="Answers from other runs, which are counted nowhere here.")
+    per_call: Dollars | None = Field(description="Dollars for 1,000 calls.")
+    per_1000: Dollars | None = Field(description="Dollars for 1,000 verdicts; null if not known.")
+    why_not: str = Field(default="", description="Why it is not known.")
+
+
+def price_of(spent: Spent, bill: Bill | None, *, simulated: bool = False) -> PriceRecord:
+    """Returns what 1,000 verdicts cost. `bill` is what the run has booked; None if no call had a price.
+
+    A simulated judge is free: nothing is sent, so its answers say nothing of a price.
+    """
+    if not spent.asked:
+        reused = "every answer was taken over from another run, which paid for it"
+        return no_price(reused if spent.reused else "nothing was asked", spent)
+    dollars, basis, why_not = _dollars(spent, bill, simulated=simulated)
+    if dollars is None:
+        return no_price(why_not, spent)
+    return PriceRecord(
+        basis=basis,
+        dollars=dollars,
+        calls=spent.asked,
+        verdicts=spent.verdicts,
+        reused=spent.reused,
+        per_call=_thousand(dollars, spent.asked),
+        per_1000=_thousand(dollars, spent.verdicts) if spent.verdicts else None,
+        why_not="" if spent.verdicts else "no call gave a verdict",
+    )
+
+
+def no_price(why_not: str, spent: Spent | None = None) -> PriceRecord:
+    """Returns that a price is not known, and why."""
+    counts = (0, 0, 0) if spent is None else (spent.asked, spent.verdicts, spent.reused)
+    calls, verdicts, reused = counts
+    return PriceRecord(
+        basis="none", dollars=None, calls=calls, verdicts=verdicts, reused=reused, per_call=None, per_1000=None,
+        why_not=why_not,
+    )  # fmt: skip
+
+
+def _dollars(spent: Spent, bill: Bill | None, *, simulated: bool) -> tuple[Dollars | None, Basis, str]:
+    if simulated:
+        return FREE, "free", ""
+    unpriced = spent.calls - spent.priced
+    if unpriced > (bill.uncertain_calls if bill else 0):
+        # What was asked without a price is in no budget: a sum of the rest would pass for the whole.
+        return None, "none", f"what {unpriced:,} of {spent.asked:,} calls cost is not known"
+    if bill is None:
+        return (spent.cost, spent.cost), "answers" if spent.cost else "free", ""
+    # A budget that was lost or moved has booked less than the answers themselves say.
+    return (max(bill.billed, spent.cost), max(bill.total, spent.cost)), "booked" if bill.total else "free", ""
+
+
+def _thousand(dollars: Dollars, number: int) -> Dollars:
+    least, most = ((amount * 1000 / number).quantize(TINY, ROUND_HALF_UP) for amount in dollars)
+    return least, most

@@ -1,0 +1,199 @@
+"""The smallest difference that a finished run could have seen."""
+
+import numpy as np
+import pytest
+from scipy.stats import nct, t
+from statsmodels.stats.power import TTestPower
+
+from umpirical.reports.record import EstimateRecord, IntervalRecord, LimitRecord, MeasureRecord, UndefinedRecord
+from umpirical.reports.smallest_differences import Standard, smallest_difference, smallest_differences, smallest_words
+from umpirical.stats.clusters import cluster_wilson
+from umpirical.stats.precision import errors_to_see, smallest_rate_difference
+
+
+def rate(hits, units, clusters=24, *, effect=1.0, name="dark-current", **more):
+    found = EstimateRecord(
+        value=hits / units,
+        numerator=hits,
+        denominator=units,
+        unit="pair",
+        interval=IntervalRecord(low=0.0, high=1.0, level=0.95, method="any"),
+        clusters=clusters,
+        design_effect=effect,
+        planning_effect=1.0,
+    )
+    return measure(found, name=name, **more)
+
+
+def measure(result, *, name="dark-current", scale="rate", arm="baseline", stratum=""):
+    return MeasureRecord(
+        name=name, title=name.replace("-", " ").capitalize(), about="", worse="higher", arm=arm, stratum=stratum,
+        scale=scale, result=result,
+    )  # fmt: skip
+
+
+def shift(value, low, high, clusters=24, *, name="criterion-shift", arm="strict"):
+    found = EstimateRecord(
+        value=value,
+        numerator=value,
+        denominator=100,
+        unit="pair",
+        interval=IntervalRecord(low=low, high=high, level=0.95, method="any"),
+        clusters=clusters,
+    )
+    return measure(found, name=name, scale="difference", arm=arm)
+
+
+def limit(name="dark-current", value=0.05, kind="at_most", arm="baseline"):
+    return LimitRecord(measure=name, stratum="", arm=arm, kind=kind, value=value, verdict="INCONCLUSIVE")
+
+
+# The number of standard errors, and the distance from a limit.
+
+
+def test_with_many_clusters_it_is_1_96_and_0_84_standard_errors():
+    assert errors_to_see(100_000) == pytest.approx(1.959964 + 0.841621, abs=2e-4)
+
+
+@pytest.mark.parametrize("clusters", [3, 5, 10, 24, 100])
+@pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
+def test_the_number_of_standard_errors_is_that_of_the_t_test(clusters, power):
+    effect = TTestPower().solve_power(nobs=clusters, alpha=0.05, power=power)
+    assert errors_to_see(clusters, power=power) == pytest.approx(effect * clusters**0.5, rel=2e-3)
+    critical = t.ppf(0.975, clusters - 1)
+    assert nct.sf(critical, clusters - 1, errors_to_see(clusters, power=power)) == pytest.approx(power, abs=1e-6)
+
+
+def test_far_from_0_and_1_it_is_the_textbook_formula():
+    """2.8016 standard errors of .5 / sqrt(n), in any direction."""
+    for above in (True, False):
+        found = smallest_rate_difference(0.5, above=above, clusters=10**6, effective=10**6)
+        assert found == pytest.approx(2.8016 * 0.5 / 1000, rel=1e-3)
+
+
+@pytest.mark.parametrize(("limit", "above"), [(0.05, True), (0.1, False), (0.8, True), (0.8, False)])
+def test_the_distance_solves_its_own_equation(limit, above):
+    clusters, effective = 24, 200
+    d = smallest_rate_difference(limit, above=above, clusters=clusters, effective=effective)
+    p, critical = limit + d if above else limit - d, t.ppf(0.975, clusters - 1)
+    beyond = errors_to_see(clusters) - critical
+    errors = [(q * (1 - q) / effective) ** 0.5 for q in (limit, p)]
+    assert d == pytest.approx(critical * errors[0] + beyond * errors[1])
+
+
+def test_a_limit_near_0_may_be_out_of_reach():
+    assert smallest_rate_difference(0.05, above=False, clusters=24, effective=60) is None
+    assert smallest_rate_difference(0.05, above=True, clusters=24, effective=60) is not None
+
+
+def sampled(rng, rate, clusters, size, correlation):
+    true = np.full(clusters, rate)
+    if correlation:
+        spread = (1 - correlation) / correlation
+        true = rng.beta(rate * spread, (1 - rate) * spread, clusters)
+    return rng.binomial(size, true)
+
+
+CASES = [
+    (clusters, size, correlation, limit, above)
+    for clusters, size, correlation in ((12, 10, 0.1), (24, 6, 0.05), (24, 20, 0.1), (40, 6, 0.0), (100, 12, 0.1))
+    for limit in (0.05, 0.1, 0.5, 0.8)
+    for above in (True, False)
+]
+
+
+def shown(case, runs):
+    """How often a planted difference of just the smallest size is shown; None if there is none."""
+    clusters, size, correlation, limit, above = case
+    effective = clusters * size / (1 + (size - 1) * correlation)
+    d = smallest_rate_difference(limit, above=above, clusters=clusters, effective=effective)
+    if d is None:
+        return None
+    rng, seen = np.random.default_rng(20260101), 0
+    for _ in range(runs):
+        hits = sampled(rng, limit + d if above else limit - d, clusters, size, correlation)
+        found = cluster_wilson(hits, np.full(clusters, size))
+        seen += found.low > limit if above else found.high < limit
+    return seen / runs
+
+
+@pytest.mark.parametrize("case", [(24, 6, 0.05, 0.5, True), (24, 20, 0.1, 0.1, True), (40, 6, 0.0, 0.8, False)])
+def test_a_planted_difference_of_that_size_is_shown_in_four_runs_of_five(case):
+    assert shown(case, 400) == pytest.approx(0.80, abs=0.07)
+
+
+@pytest.mark.slow
+def test_in_every_case_it_is_shown_about_as_often_as_said():
+    found = [seen for case in CASES if (seen := shown(case, 4000)) is not None]
+    assert len(found) >= 36
+    assert 0.74 < min(found) <= max(found) < 0.92
+    assert np.mean(found) == pytest.approx(0.80, abs=0.015)
+
+
+# From a record.
+
+
+def test_a_rate_is_held_against_its_limit():
+    found = smallest_difference(rate(6, 160, effect=2.0), Standard("at_most", 0.05))
+    assert found.below is None
+    assert found.above == pytest.approx(smallest_rate_difference(0.05, above=True, clusters=24, effective=80))
+    assert found.why_not == "not even a rate of 0 would be told from the limit"
+    assert (found.clusters, found.units, found.design_effect, found.power) == (24, 160, 2.0, 0.8)
+
+
+def test_the_measured_value_changes_nothing_but_the_design_effect():
+    """Who passes by luck could see no more than who does not."""
+    one, other = (smallest_difference(rate(hits, 240, effect=2.0), Standard("at_most", 0.3)) for hits in (30, 120))
+    assert (one.below, one.above) == (other.below, other.above)
+
+
+def test_at_0_the_assumed_correlation_counts_and_never_1():
+    seen = measure(rate(0, 240).result.model_copy(update={"design_effect": None, "planning_effect": 1.9}))
+    assert smallest_difference(seen, Standard("at_most", 0.3)).design_effect == 1.9
+
+
+def test_a_difference_is_held_against_0_by_its_own_error():
+    found = smallest_difference(shift(0.3, 0.2, 0.42), Standard("none", 0.0))
+    unit = errors_to_see(24) / t.ppf(0.975, 23)
+    assert found.above == pytest.approx(0.1 * unit)
+    assert found.below == pytest.approx(0.12 * unit)
+
+
+@pytest.mark.parametrize(
+    ("result", "why"),
+    [
+        (UndefinedRecord(reason="nothing was asked"), "nothing was asked"),
+        (shift(0.3, 0.2, 0.4, clusters=1).result, "one cluster"),
+        (shift(0.3, 0.2, 0.4).result.model_copy(update={"interval": None}), "no interval"),
+        (shift(0.3, 0.2, 0.4).result.model_copy(update={"censoring": "left"}), "no interval"),
+        (shift(0.3, None, 0.4).result, "open on one side"),
+    ],
+)
+def test_where_it_cannot_be_said_there_is_a_reason(result, why):
+    found = smallest_difference(measure(result, scale="difference"), Standard("none", 0.0))
+    assert found.above is None
+    assert why in found.why_not
+
+
+def test_limits_of_the_own_prompt_and_all_differences_are_listed_once():
+    measures = [rate(6, 240), rate(6, 240, arm="strict"), shift(0.1, 0.0, 0.2), rate(200, 240, name="tie-rate")]
+    found = smallest_differences(measures, [limit(), limit(arm="strict"), limit("not-measured")])
+    assert [(row.measure, row.arm, row.kind) for row in found] == [
+        ("dark-current", "baseline", "at_most"),
+        ("criterion-shift", "strict", "none"),
+    ]
+
+
+def test_a_report_says_it_in_words():
+    limits = [limit(value=0.3), limit("false-alarm", 0.02), limit("target-sensitivity", 0.8, "at_least")]
+    measures = [rate(9, 240), rate(9, 60, name="false-alarm"), rate(220, 240, name="target-sensitivity")]
+    first, second, third = smallest_words(smallest_differences([*measures, shift(0.1, 0.0, 0.2)], limits))
+    assert "target sensitivity has to be 0.072 inside its limit to pass, and dark current 0.084" in first
+    assert second.startswith("1 of 3 limits cannot be shown to be met by a run of this size: false alarm.")
+    assert third == "The smallest shift that it could have seen: 0.141 in criterion shift (strict)."
+
+
+def test_without_limits_nothing_is_said():
+    assert smallest_words([]) == []
+    [said] = smallest_words(smallest_differences([rate(6, 60)], [limit(value=0.01)]))
+    assert said.endswith("in four runs of five: none that would pass one.")
