@@ -1,16 +1,19 @@
 """What judges, readouts and juries cost, and who is on the front of cost and accuracy."""
 
 from decimal import Decimal
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.reports.dissection import Page
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
+from umpirical.domain.trials import Presentation
 from umpirical.protocols.datasheet.charts.costs import Priced, cost_curves, cost_plane
 from umpirical.protocols.datasheet.comparison.card import render_comparison_markdown
 from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
 from umpirical.protocols.datasheet.comparison.record import parse_comparison, render_comparison_json
+from umpirical.protocols.datasheet.costs import options
 from umpirical.protocols.datasheet.costs.figures import cost_curve, point_price
 from umpirical.protocols.datasheet.costs.front import accuracy_differences, places
 from umpirical.protocols.datasheet.juries.figures import balanced_accuracy
@@ -172,10 +175,10 @@ def dominated_by_chance(runs):
     lost = 0
     for number in range(runs):
         said = [votes(0.8, 1000 + 5 * number + place) for place in range(5)]
-        options = [judge(place, each) for place, each in enumerate(said)]
-        found = [accuracy_of(option) for option in options]
-        differences = accuracy_differences(options, ballots(*said))
-        lost += any(one.standing == "dominated" for one in places(options, prices, found, differences))
+        alike = [judge(place, each) for place, each in enumerate(said)]
+        found = [accuracy_of(option) for option in alike]
+        differences = accuracy_differences(alike, ballots(*said))
+        lost += any(one.standing == "dominated" for one in places(alike, prices, found, differences))
     return lost / runs
 
 
@@ -236,11 +239,11 @@ def test_the_same_record_gives_the_same_bytes():
 
 
 def test_equal_distances_on_the_axis_are_equal_ratios_of_prices():
-    options = [
+    drawn = [
         Priced(sign, 0, "judge", True, (Decimal(price), Decimal(price)), accuracy(0.8, 0.7, 0.9), ())
         for sign, price in (("A", "0.1"), ("B", "1"), ("C", "10"), ("D", "0"))
     ]
-    figure = cost_plane(options, baseline=0.5)
+    figure = cost_plane(drawn, baseline=0.5)
     at = {point.sign: float(point.x) for point in figure.points}
     assert at["B"] - at["A"] == pytest.approx(at["C"] - at["B"], abs=0.2)
     assert at["D"] < at["A"]
@@ -259,3 +262,23 @@ def test_what_is_free_or_has_no_price_has_no_curve():
     assert "$9.00 for ±0.02" in figure.desc
     assert isinstance(cost_curves(judges[1:]), NotDrawn)
     assert isinstance(cost_plane(judges, baseline=0.5), NotDrawn)
+
+
+def test_a_run_of_very_many_calls_is_not_held_in_memory(monkeypatch):
+    monkeypatch.setattr(options, "MOST_CALLS", 3)
+    keeper = options.CallKeeper()
+    for number in range(9):
+        stimulus = SimpleNamespace(id=str(number), candidates=("one", "other"), family="ladder", cluster="f")
+        keeper.see(SimpleNamespace(presentation=Presentation()), stimulus, None, None)
+    assert (len(keeper.calls), len(keeper.heard), keeper.too_many) == (3, 3, True)
+    read = SimpleNamespace(
+        run=SimpleNamespace(judge=SimpleNamespace(kind="compare")), reading=SimpleNamespace(unasked=0)
+    )
+    assert options.why_not_heard(read, keeper) == "a run of more than 3 calls is not compared call by call"
+
+
+def test_two_identical_answers_are_left_out_for_everybody():
+    keeper = options.CallKeeper()
+    stimulus = SimpleNamespace(id="1", candidates=("same", "same"), family="vacuum", cluster="f")
+    keeper.see(SimpleNamespace(presentation=Presentation()), stimulus, None, None)
+    assert keeper.calls == {}

@@ -33,6 +33,9 @@ MOST_FOR_TRIOS = 5
 
 MOST_JUDGES = 15
 
+MOST_CALLS = 100_000
+"""Of one run: more are not held in memory side by side, and the judge has a price alone."""
+
 UNHEARD = Undecided("the answer has no log-probabilities")
 
 
@@ -44,14 +47,16 @@ class CallKeeper(VoteKeeper):
     latencies: dict[Asked, float] = field(default_factory=dict)
     labels: LabelReader | None = None
     logprobs: bool = False
+    too_many: bool = False
 
     @classmethod
     def of(cls, run: Run) -> "CallKeeper":
         return cls(labels=LabelReader(run.judge) if run.judge.kind == "compare" else None)
 
     def see(self, trial: Trial, stimulus: Stimulus, outcome: Outcome | None, response: Response | None) -> None:
+        self.too_many = self.too_many or len(self.calls) >= MOST_CALLS
         identical = len(set(stimulus.candidates)) == 1
-        key = None if identical else self.keep(trial, stimulus, outcome)
+        key = None if identical or self.too_many else self.keep(trial, stimulus, outcome)
         if key is None:
             return
         odds: Mapping[str, Span] | Undecided = UNHEARD
@@ -86,6 +91,8 @@ def why_not_heard(read: ReadRun, keeper: CallKeeper) -> str:
         return "a judge that grades is not right or wrong about a pair"
     if read.reading.unasked:
         return "the run is not complete"
+    if keeper.too_many:
+        return f"a run of more than {MOST_CALLS:,} calls is not compared call by call"
     return "" if keeper.calls else "it was not asked with its own prompt"
 
 
@@ -102,18 +109,18 @@ def options_of(
     shared = share_calls(members, [kept[place] for place in heard])
     if not shared.asked:
         return None, []
-    options = [_judge(shared, place, column, kept[place]) for column, place in enumerate(heard)]
+    options = [_judge(shared, place, column, read[place]) for column, place in enumerate(heard)]
     for place in heard:
         options += _readouts(shared, place, read[place], kept[place])
     jurors = [(column, place) for column, place in enumerate(heard) if place != reference]
     return shared, [*options, *_juries(shared, jurors, kept)]
 
 
-def _judge(shared: SharedCalls, place: int, column: int, keeper: CallKeeper) -> Option:
+def _judge(shared: SharedCalls, place: int, column: int, read: ReadRun) -> Option:
     votes = shared.ballots.votes[:, column]
     everything = np.ones(len(votes), dtype=bool)
     given = float(np.count_nonzero(votes != NO_VOTE))
-    times = tuple(keeper.latencies.values())
+    times = tuple(read.reading.spent.latencies)
     return Option("judge", shared.members[column].name, "", (place,), 1, votes, everything, given, times)
 
 
