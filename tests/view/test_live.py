@@ -27,6 +27,10 @@ class Stream:
         self.answer = self.connection.getresponse()
         self.numbers = {}
 
+    def close(self):
+        self.answer.close()
+        self.connection.close()
+
     def next(self):
         """The name of the next event; what it says is added to the numbers."""
         name = "message"
@@ -65,6 +69,7 @@ def test_answers_appear_as_they_come_and_the_page_is_told_when_it_is_measured(tm
         protocol = protocol_of_run(run.store)
         protocol.write(protocol.report(run), run.folder)
         assert any(stream.next() == "measured" for _ in range(60))
+        stream.close()
         assert "<script" not in found.get(found.run).text
 
 
