@@ -31,6 +31,7 @@ HEAVY: dict[str, int] = {
     "tests/docs/test_readme.py::test_the_grade_example_is_measured": 9,
     "tests/docs/test_readme.py::test_the_model_example_measures_a_model_on_a_server": 3,
     "tests/docs/test_readme.py::test_the_quick_start_leads_to_a_datasheet": 23,
+    "tests/docs/test_view_guide.py": 8,
     "tests/english/test_english.py": 60,
     "tests/examples/test_gate.py": 60,
     "tests/integrations/inspect/test_export.py": 25,
@@ -75,8 +76,12 @@ HEAVY: dict[str, int] = {
     "tests/stimuli/perturbations/test_proved.py::test_a_long_text_takes_time_in_proportion": 5,
     "tests/store/test_objects.py": 8,
     "tests/study/test_demo.py": 9,
-    "tests/study/test_run_targets.py::test_they_read_what_is_named": 12,
     "tests/study/test_estimate.py::test_an_adapter_that_retries_by_itself_is_given_room_for_it": 4,
+    "tests/study/test_run_targets.py::test_they_read_what_is_named": 12,
+    "tests/view/test_hostile.py": 20,
+    "tests/view/test_live.py": 12,
+    "tests/view/test_screens.py": 25,
+    "tests/view/test_trials.py": 15,
 }
 """A test or a test file, and roughly how many seconds it takes."""
 

@@ -188,3 +188,12 @@ def test_a_judge_that_never_lapses_has_an_upper_limit():
     found = measured("lapse", sample_run(LatentJudge(3.0, 0.8), np.random.default_rng(5), tasks=12))
     assert (found.value, found.interval.low, found.censoring) == (0.0, 0.0, "none")
     assert 0.005 < found.interval.high < 0.1
+
+
+def test_a_mean_over_many_repeats_that_came_out_below_zero_is_zero():
+    from umpirical.measures.signal.d_prime import _limit
+
+    sums = np.array([[5.0, 8.0, -1.1e-16, 8.0], [6.0, 8.0, 2.0, 8.0]])
+    found = _limit(sums, "right", {})
+    assert found == _limit(sums.clip(0), "right", {})
+    assert found.censoring == "right"

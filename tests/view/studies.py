@@ -25,7 +25,7 @@ dataset:
   path: items.jsonl
   columns: {task: task, response: response, label: label}
   scale: {kind: ordinal, labels: ["1", "2", "3"]}
-stress: {tests: [vertical-spacing, letter-case]}
+stress: {tests: [vertical-spacing, inline-spacing]}
 judges:
   - {name: grader, kind: grade, scale: {kind: ordinal, labels: ["1", "2", "3"]}, model: {adapter: openai-compatible,
      name: stub, base_url: 'http://127.0.0.1:9/v1', price: free}}

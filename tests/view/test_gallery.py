@@ -41,7 +41,7 @@ def test_the_page_is_rendered_from_the_record_and_not_copied(measured, tmp_path)
 def test_hostile_names_in_a_record_are_text_on_the_card(measured, tmp_path):
     run = studies.copied(measured, tmp_path / "parcels")
     record = json.loads((run / "datasheet.json").read_text())
-    record["judge"] |= {"name": HOSTILE[0], "model": "\n".join(HOSTILE[:60])}
+    record["judge"] |= {"name": HOSTILE[0], "model": "\n".join(text for text in HOSTILE[:60] if text.isprintable())}
     record["run"]["created"] = HOSTILE[3]
     for measure in record["measures"]:
         measure["title"] = measure["about"] = HOSTILE[5]

@@ -47,7 +47,7 @@ def check_inert(text):
 def infected(tmp_path_factory):
     """A run in progress whose answers are all hostile, in a folder with a hostile name."""
     folder = tmp_path_factory.mktemp("infected") / "<img src=x onerror=window.fired=1>\u202e"
-    texts = [text for text in HOSTILE if text.isprintable() or "\ud83d" not in text]
+    texts = list(HOSTILE)
     run = studies.datasheet_run(
         folder, answer=lambda run: studies.journalled(run, len(texts), texts=texts), measure=False
     )

@@ -60,17 +60,17 @@ class FirstEstimates:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: dict[str, tuple[object, float, list[FirstEstimate]]] = {}
+        self._known: dict[Path, tuple[object, float, list[FirstEstimate]]] = {}
 
     def of(self, run: Run, open_table: OpenTable) -> list[FirstEstimate]:
         with self._lock:
-            version, again_at, found = self._known.get(run.name, (None, 0.0, []))
+            version, again_at, found = self._known.get(run.folder, (None, 0.0, []))
             if version == open_table.version or time.monotonic() < again_at:
                 return found
             start = time.monotonic()
             found = _measured(run, open_table)
             now = time.monotonic()
-            self._known[run.name] = (open_table.version, now + REST * (now - start), found)
+            self._known[run.folder] = (open_table.version, now + REST * (now - start), found)
             return found
 
 

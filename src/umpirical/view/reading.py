@@ -89,10 +89,10 @@ class RunReading:
         first = shard * self._size
         with self.table.cursor() as db:
             db.begin()
-            db.execute("delete from trial where position between ? and ?", [first, first + self._size - 1])
+            db.execute("delete from own.trial where position between ? and ?", [first, first + self._size - 1])
             if rows:
                 db.register("more", pa.Table.from_pylist(rows, schema=self._schema()))
-                db.execute("insert into trial select * from more")
+                db.execute("insert into own.trial select * from more")
                 db.unregister("more")
             db.commit()
         self._rows[shard] = len(rows)
