@@ -20,7 +20,7 @@ TUTORIAL = ROOT / "docs" / "tutorial"
 CONCEPTS = ROOT / "docs" / "concepts"
 
 INSTALLING = ["python3 -m venv venv", "source venv/bin/activate", "pip install umpirical"]
-"""Commands that a test of the wheel runs, and no other."""
+"""Commands that make the environment, which is there already; `supply/install.py` does what they do."""
 
 _CODE = re.compile(r"# exits with (\d+)")
 

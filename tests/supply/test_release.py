@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import tomllib
 from collections import Counter
@@ -12,6 +13,9 @@ from zipfile import ZipFile
 
 import pytest
 import yaml
+from supply.licences import brought
+
+from tests.stimuli.built import lend_stimuli
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -86,6 +90,48 @@ def test_it_says_what_it_is_and_what_it_needs(metadata):
     needed = {re.split(r"[<>=!~\[ ;]", each)[0] for each in metadata.get_all("Requires-Dist") if "extra ==" not in each}
     assert needed == {re.split(r"[<>=!~\[ ;]", each)[0] for each in PROJECT["project"]["dependencies"]}
     assert set(metadata.get_all("Provides-Extra")) == set(PROJECT["project"]["optional-dependencies"])
+
+
+WITHOUT_EXTRAS = """
+import sys
+from importlib.metadata import packages_distributions
+
+core = set(sys.argv[1].split(","))
+foreign = {
+    name
+    for name, brought in packages_distributions().items()
+    if name != "umpirical" and not core & {each.lower().replace("_", "-").replace(".", "-") for each in brought}
+}
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in foreign:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+from umpirical.cli import main
+main(sys.argv[2:])
+"""
+"""Runs a command as in an environment that has only what `pip install umpirical` brings."""
+
+
+def test_a_datasheet_and_its_report_need_no_extra(tmp_path):
+    lock = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))
+    core = ",".join(name for name, by in brought(lock).items() if by == ["umpirical"])
+    lend_stimuli(tmp_path)
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", WITHOUT_EXTRAS, core, *words]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    done = run("datasheet", "simulated:careful", "--size", "screen")
+    assert done.returncode == 4, done.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    (folder / "datasheet.html").unlink()
+    done = run("report", str(folder))
+    assert (done.returncode, (folder / "datasheet.html").is_file()) == (4, True), done.stderr
+    # The absence is real: what needs an extra says which.
+    assert "umpirical[inspect]" in run("datasheet", "openai/gpt-4o", "--yes", "--trust").stderr
 
 
 # The workflows.
