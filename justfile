@@ -75,6 +75,15 @@ quads:
 operating:
     python docs/operating/write.py --runs 500
 
+# Build the site into out/site: every page, with its links checked
+docs:
+    python docs/site/build.py
+
+# Write the reference pages again: commands, keys of a study file, formulas, licences
+reference:
+    python docs/reference/write.py
+    python -m supply.licences
+
 # Write docs/api.md again, with its examples run
 api:
     python docs/api/write.py

@@ -13,7 +13,7 @@ from importlib.metadata import PackageMetadata, distributions
 from pathlib import Path
 from typing import Any
 
-__all__ = ["bill", "licence_in", "problems"]
+__all__ = ["ROOT", "bill", "key_of", "licence_in", "problems"]
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -25,12 +25,12 @@ def main(folder: Path) -> int:
     rules = tomllib.loads((ROOT / "supply" / "licences.toml").read_text(encoding="utf-8"))
     lock = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))
     exported = json.loads(subprocess.run(EXPORT, cwd=ROOT, check=True, capture_output=True, text=True).stdout)  # noqa: S603
-    installed = {_key(one.metadata["Name"]): one.metadata for one in distributions()}
+    installed = {key_of(one.metadata["Name"]): one.metadata for one in distributions()}
     made = bill(exported, installed, rules)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "bill.cdx.json").write_text(json.dumps(made, indent=1), encoding="utf-8")
     (folder / "licences.md").write_text(_table(made), encoding="utf-8")
-    locked = {(_key(one["name"]), one["version"]) for one in lock["package"] if one["source"] != {"editable": "."}}
+    locked = {(key_of(one["name"]), one["version"]) for one in lock["package"] if one["source"] != {"editable": "."}}
     found = problems(made, locked, installed, rules)
     for each in found:
         sys.stderr.write(f"{each}\n")
@@ -44,7 +44,7 @@ def bill(
     """The exported lock file with the licence of each package; without one where nothing says it."""
     components = []
     for one in exported["components"]:
-        key = _key(one["name"])
+        key = key_of(one["name"])
         licence = licence_in(installed[key], rules["words"]) if key in installed else ""
         licence = licence or rules["stated"].get(key, "")
         components.append(one | ({"licenses": [{"expression": licence}]} if licence else {}))
@@ -72,7 +72,7 @@ def problems(
     rules: Mapping[str, Any],
 ) -> list[str]:
     """What is wrong with the bill, one sentence each."""
-    components = {(_key(one["name"]), one["version"]): one for one in made["components"]}
+    components = {(key_of(one["name"]), one["version"]): one for one in made["components"]}
     found = [
         f"{name} {version} is locked and not in the bill"
         for name, version in locked
@@ -110,7 +110,7 @@ def _table(made: Mapping[str, Any]) -> str:
     )
 
 
-def _key(name: str) -> str:
+def key_of(name: str) -> str:
     """A package's name, however it is written."""
     return name.lower().replace("_", "-").replace(".", "-")
 

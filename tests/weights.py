@@ -25,6 +25,9 @@ HEAVY: dict[str, int] = {
     "tests/datasets/transcripts/test_hostile_logs.py": 120,
     "tests/datasets/transcripts/test_inspect_logs.py": 40,
     "tests/docs/test_gates_guide.py": 30,
+    "tests/docs/test_reference.py": 5,
+    "tests/docs/test_site.py": 20,
+    "tests/docs/test_tutorial.py": 40,
     "tests/docs/test_readme.py::test_one_judge_in_one_command_leads_to_a_datasheet_and_two_to_a_comparison": 6,
     "tests/docs/test_readme.py::test_the_callable_example_is_measured_and_found_out": 3,
     "tests/docs/test_readme.py::test_the_demo_prints_what_the_readme_shows": 16,
@@ -82,6 +85,7 @@ HEAVY: dict[str, int] = {
     "tests/view/test_live.py": 12,
     "tests/view/test_screens.py": 25,
     "tests/view/test_trials.py": 15,
+    "tests/supply/test_release.py": 15,
 }
 """A test or a test file, and roughly how many seconds it takes."""
 

@@ -67,11 +67,15 @@ __all__ = [
     "stress_async",
 ]
 
-__version__ = "0.1.0"
+__version__: str
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever the API has of that name
     """Imports the Python API when something in it is first used, so that the command line starts without it."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("umpirical")
     if name in __all__:
         return getattr(import_module("umpirical.api"), name)
     raise AttributeError(f"module 'umpirical' has no attribute {name!r}")

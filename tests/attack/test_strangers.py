@@ -54,6 +54,7 @@ ARGUMENTS = {
     "name": lambda _: ["ann"],
     "what": lambda _: ["config"],
     "model": lambda _: ["gpt-4o"],
+    "shell": lambda _: ["bash"],
 }
 """What each argument of a command is given, so that the command uses the hostile folder wherever it can."""
 

@@ -5,8 +5,9 @@ import re
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
-__all__ = ["PAGES", "ROOT", "blocks", "links", "load_script", "paragraph", "table"]
+__all__ = ["PAGES", "ROOT", "Block", "blocks", "every_block", "links", "load_script", "paragraph", "table"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -15,13 +16,26 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r'^```(\w*)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, the file that it is the whole of (or nothing), and its text."""
+
+    language: str
+    file: str
+    text: str
 
 
 def blocks(page: Path, language: str) -> list[str]:
     """The fenced blocks of one language, in order."""
-    return [text for found, text in _BLOCK.findall(page.read_text(encoding="utf-8")) if found == language]
+    return [block.text for block in every_block(page) if block.language == language]
+
+
+def every_block(page: Path) -> list[Block]:
+    """All fenced blocks, in order."""
+    return [Block(*found) for found in _BLOCK.findall(page.read_text(encoding="utf-8"))]
 
 
 def links(page: Path) -> list[str]:

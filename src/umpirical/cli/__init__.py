@@ -5,8 +5,6 @@ from importlib import import_module
 
 import click
 
-from umpirical import __version__
-
 __all__ = ["main"]
 
 COMMANDS = {
@@ -35,6 +33,7 @@ COMMANDS = {
     "prices": "Show what is known about a model's price, and the source.",
     "schema": "Print the JSON Schema of a study file, a policy, a datasheet or a comparison.",
     "doctor": "Show versions, and which keys are set.",
+    "completion": "Print a script that completes commands in bash, zsh or fish.",
 }
 
 
@@ -59,7 +58,7 @@ class _LazyGroup(click.Group):
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="umpirical")
+@click.version_option(package_name="umpirical", prog_name="umpirical")
 def cli() -> None:
     """Measure an LLM judge as a measuring instrument, before anyone trusts its scores.
 

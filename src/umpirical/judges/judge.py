@@ -2,9 +2,9 @@
 
 import hashlib
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.judgments import Outcome
@@ -21,13 +21,16 @@ class Capabilities:
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    accepts_empty: bool = True
-    """Whether empty and blank candidates can be shown."""
-    order_controllable: bool = True
-    """Whether both orders can be shown; if not, nothing that compares orders is measured."""
-    stateful: bool = False
-    """Whether earlier calls may change later answers; such a judge is asked one call at a time."""
-    gives_confidence: bool = False
+    accepts_empty: Annotated[bool, Field(description="Whether empty and blank candidates can be shown.")] = True
+    order_controllable: Annotated[
+        bool, Field(description="Whether both orders can be shown; if not, nothing that compares orders is measured.")
+    ] = True
+    stateful: Annotated[
+        bool, Field(description="Whether earlier calls may change later answers; then it is asked one call at a time.")
+    ] = False
+    gives_confidence: Annotated[
+        bool, Field(description="Whether it says how sure it is, beside its verdict; that is asked for and kept.")
+    ] = False
 
     def as_dict(self) -> dict[str, bool]:
         return asdict(self)

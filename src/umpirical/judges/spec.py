@@ -122,9 +122,14 @@ class AnswerSpec(_Spec):
 class JudgeSpec(_Spec):
     """One judge under test: a model with a prompt, a Python function, a program, an endpoint, or one of promptfoo's."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
-    kind: JudgeKind = "compare"
-    model: ModelSpec | None = None
+    name: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+        description="What it is called in folders, pages and commands: letters, digits, dots, underscores, hyphens.",
+    )
+    kind: JudgeKind = Field(
+        default="compare", description="compare: names one of two candidates, or a tie. grade: puts one on a scale."
+    )
+    model: ModelSpec | None = Field(default=None, description="A language model, which is asked with a prompt.")
     callable: str | None = Field(
         default=None,
         pattern=r"^([\w.]+|[\w./ -]+\.py):[\w.]+$",
@@ -143,8 +148,8 @@ class JudgeSpec(_Spec):
         description="A program that reads questions and writes answers, as JSON lines: [node, judge.js]. No shell.",
     )
     processes: int = Field(default=1, ge=1, le=64, description="How many processes of the program answer at a time.")
-    http: HttpSpec | None = None
-    promptfoo: PromptfooSpec | None = None
+    http: HttpSpec | None = Field(default=None, description="An endpoint that judges.")
+    promptfoo: PromptfooSpec | None = Field(default=None, description="An assertion in a config of promptfoo's.")
     prompts: dict[str, Prompt] = Field(
         default={},
         description="Arm to prompt: builtin:NAME, or a file beside the study file. One that ends in .yaml or .json is "
@@ -161,10 +166,14 @@ class JudgeSpec(_Spec):
         "answer_b, row.reference: gold_answer}.",
     )
     values: dict[str, str] = Field(default={}, description="Placeholders of the prompts that are always the same text.")
-    decoding: Decoding = Decoding()
-    scale: GradeScale | None = None
-    answer: AnswerSpec = AnswerSpec()
-    capabilities: Capabilities = Capabilities()
+    decoding: Decoding = Field(default=Decoding(), description="How the answer of a model is drawn.")
+    scale: GradeScale | None = Field(
+        default=None, description="What a grade judge may answer; a compare judge has none."
+    )
+    answer: AnswerSpec = Field(default=AnswerSpec(), description="How an answer is read.")
+    capabilities: Capabilities = Field(
+        default=Capabilities(), description="What can be asked of the judge, where that is not everything."
+    )
     deadline: float = Field(
         default=120, gt=0, description="Seconds for one judgment of a callable or a program, or one attempt by HTTP."
     )

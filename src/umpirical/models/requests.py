@@ -19,8 +19,8 @@ class Message:
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    role: Literal["system", "user", "assistant"]
-    content: str
+    role: Annotated[Literal["system", "user", "assistant"], Field(description="Who speaks.")]
+    content: Annotated[str, Field(description="What is said, with placeholders such as {{task}}.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,16 @@ class Decoding:
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    temperature: Annotated[float | None, Field(ge=0)] = 0.0
-    top_p: Annotated[float | None, Field(gt=0, le=1)] = None
-    max_tokens: Annotated[int | None, Field(ge=1)] = 256
-    seed: int | None = None
-    top_logprobs: Annotated[int | None, Field(ge=0, le=20)] = None
-    """How many alternatives per token to request log-probabilities for; null requests none."""
+    temperature: Annotated[float | None, Field(ge=0, description="0 draws the likeliest answer.")] = 0.0
+    top_p: Annotated[float | None, Field(gt=0, le=1, description="Share of the probability that is drawn from.")] = None
+    max_tokens: Annotated[
+        int | None, Field(ge=1, description="How long an answer may be; the budget counts on it.")
+    ] = 256
+    seed: Annotated[int | None, Field(description="For servers that draw the same answer again by it.")] = None
+    top_logprobs: Annotated[
+        int | None,
+        Field(ge=0, le=20, description="Alternatives per token to ask log-probabilities for; null asks for none."),
+    ] = None
 
     def sent(self) -> dict[str, float | int]:
         """Returns the parameters that are sent."""

@@ -1,8 +1,9 @@
 """Leases of shards: which process asks which, when several ask one run together."""
 
-import fcntl
 import os
 from collections.abc import Iterator, Sequence
+
+from umpirical.store.posix import fcntl
 
 __all__ = ["ShardLeases"]
 

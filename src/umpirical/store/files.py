@@ -1,6 +1,5 @@
 """Writes files atomically: a file is either complete or absent."""
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -10,6 +9,7 @@ from tempfile import mkdtemp
 from uuid import uuid4
 
 from umpirical.domain.errors import UsageError
+from umpirical.store.posix import fcntl
 
 __all__ = [
     "building",

@@ -4,7 +4,6 @@ A run is asked by one process, or by several of which one leads and has started 
 lock of the folder. If it is killed, the others notice and end; until then, they hold a lock of their own.
 """
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from umpirical.domain.errors import UsageError
+from umpirical.store.posix import fcntl
 
 __all__ = ["joined", "locked", "one_at_a_time"]
 
