@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from umpirical.judges.simulated.model import profile_of
-from umpirical.protocols.datasheet.comparison.words import letter
 from umpirical.protocols.datasheet.costs.figures import BASELINE_ACCURACY, cost_curve, option_price, point_price
 from umpirical.protocols.datasheet.costs.front import Place, accuracy_differences, places
 from umpirical.protocols.datasheet.costs.options import CallKeeper, Option, options_of, why_not_heard
 from umpirical.protocols.datasheet.costs.record import CostRecord, Costs
 from umpirical.protocols.datasheet.juries.figures import balanced_accuracy
 from umpirical.protocols.datasheet.report import ReadRun
+from umpirical.reports.comparisons.words import letter
 from umpirical.reports.facts import quantile
 from umpirical.reports.numbers import dollars, ratio
 from umpirical.reports.prices import PriceRecord, price_of
