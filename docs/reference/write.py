@@ -61,7 +61,7 @@ def _helps(group: click.Group, path: str) -> Iterator[str]:
         here = f"{path} {name}"
         yield f"{'##' if path == 'umpirical' else '###'} {here}"
         yield ""
-        text = command.get_help(click.Context(command, info_name=here, terminal_width=100))
+        text = command.get_help(click.Context(command, info_name=here, terminal_width=100, help_option_names=HELP))
         yield f"```text\n{text}\n```"
         yield ""
         if isinstance(command, click.Group):
@@ -90,10 +90,14 @@ WORDS = {
 }
 """What is said of keys that say nothing of themselves."""
 
+HELP = ["-h", "--help"]
+"""As the command line has it: a command keeps the option that it was first asked for."""
+
 SECTIONS = {
     "DatasheetSpec": "A datasheet study",
     "StressStudySpec": "A stress study",
     "AgentStudySpec": "A study of judges of agents",
+    "PairsStudySpec": "A study of labelled pairs",
     "JudgeSpec": "A judge",
     "ModelSpec": "A model",
     "PriceSpec": "A price",
@@ -122,6 +126,9 @@ SECTIONS = {
     "ExampleSpec": "An example of a call",
     "RewritingSpec": "Rewriting",
     "LevelItemSpec": "An item in levels",
+    "PairDatasetSpec": "A dataset of labelled pairs",
+    "PairColumnsSpec": "Columns of labelled pairs",
+    "PairsPolicy": "Limits of labelled pairs",
 }
 """The parts of a study file, in the order of the page."""
 
@@ -223,7 +230,8 @@ FAMILIES = {
     "policies": "Policies for agents",
     "repeats": "Repeats",
     "gold": "Labels",
-    "natural": "Pairs from the past",
+    "natural": "Pairs with and without a known answer",
+    "labelled": "Labelled pairs",
     "calls": "Calls",
 }
 """The folders of measures, in the order of the page."""
