@@ -54,7 +54,6 @@ SECTIONS = (
     _section("decision"),
     _section("next"),
     _section("ratings"),
-    _section("smallest", shown=lambda sheets: bool(sheets[0].smallest_differences)),
     _section("conditions"),
     _section(
         "following", shown=lambda sheets: any(measure.name in (*FOLLOWING, *FIGURES) for measure in sheets[0].measures)
@@ -64,6 +63,7 @@ SECTIONS = (
     _section("grades", shown=lambda sheets: sheets[0].judge.kind == "grade"),
     _section("criterion"),
     _section("model", shown=lambda sheets: any(_is_fitted(measure) for measure in sheets[0].measures)),
+    _section("smallest", shown=lambda sheets: bool(sheets[0].smallest_differences)),
     _section("stimuli"),
     _section("failures"),
     _section("trouble"),
