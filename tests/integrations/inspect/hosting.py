@@ -23,10 +23,10 @@ def installed(folder: Path) -> Path:
     """Installs the package as it is here: its code, and the metadata that pyproject.toml gives it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     site = folder / "site-packages"
-    metadata = site / f"umpirical-{project['version']}.dist-info"
+    metadata = site / f"umpirical-{umpirical.__version__}.dist-info"
     metadata.mkdir(parents=True)
     (site / "umpirical").symlink_to(PACKAGE)
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: umpirical\nVersion: {project['version']}\n")
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: umpirical\nVersion: {umpirical.__version__}\n")
     points = project["entry-points"]["inspect_ai"]
     lines = [f"{name} = {module}" for name, module in points.items()]
     (metadata / "entry_points.txt").write_text("\n".join(["[inspect_ai]", *lines]) + "\n")
