@@ -53,7 +53,6 @@ def _section(name: str, **options: Any) -> Section:  # noqa: ANN401  # those of 
 SECTIONS = (
     _section("decision"),
     _section("ratings"),
-    _section("smallest", shown=lambda sheets: bool(sheets[0].smallest_differences)),
     _section("conditions"),
     _section(
         "following", shown=lambda sheets: any(measure.name in (*FOLLOWING, *FIGURES) for measure in sheets[0].measures)
@@ -63,6 +62,7 @@ SECTIONS = (
     _section("grades", shown=lambda sheets: sheets[0].judge.kind == "grade"),
     _section("criterion"),
     _section("model", shown=lambda sheets: any(_is_fitted(measure) for measure in sheets[0].measures)),
+    _section("smallest", shown=lambda sheets: bool(sheets[0].smallest_differences)),
     _section("stimuli"),
     _section("failures"),
     _section("trouble"),
