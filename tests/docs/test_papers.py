@@ -64,9 +64,19 @@ def test_another_count_does_not_give_the_printed_figure(counts, paper, change):
         write.pages(counts)
 
 
+def test_what_the_dollars_buy_follows_from_the_counts():
+    """Of AgentHarm: Llama is right in 29 of 32 for $0.0001 a point, which rounds from .00005 to .00015."""
+    llama, opus, *_ = write._on_agents(json.loads((write.COUNTS / "judge_reliability.json").read_text()))
+    assert (llama.right, llama.judged) == (29, 32)
+    assert (llama.least, llama.most) == pytest.approx((0.00005 * 90.625, 0.00015 * 90.625))
+    assert llama.most < opus.least
+    assert not llama.dominates(opus)
+    assert write._Costed("other", 320, 320, 0.0, 0.001).dominates(opus)
+
+
 def test_a_stale_page_is_found(counts, capsys):
     def other_words(record):
-        record["appendix_g"][0]["model"] = "Another"
+        record["appendix_g"][-1]["model"] = "Another"
 
     tamper(counts / "judge_reliability.json", other_words)
     assert write.main(["--check", "--counts", str(counts)]) == 1

@@ -132,13 +132,13 @@ def lost_summaries(lost: "Mapping[str, UmpiricalError]") -> list[dict[str, Any]]
 
 
 def _show(result: "FinishedRun") -> None:
-    from umpirical.reports.smallest_differences import smallest_words
+    from umpirical.reports.smallest_differences import record_words
 
     if result.decision:
         say(f"  {result.decision.line}")
     for finding in result.findings:
         say(f"  {finding}")
-    for words in smallest_words(result.record.smallest_differences):
+    for words in record_words(result.record):
         say(f"  {words}")
     say(f"  {result.documents.html}")
     if not result.enough:

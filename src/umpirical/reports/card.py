@@ -9,7 +9,7 @@ from hashlib import sha256
 from umpirical.reports import numbers
 from umpirical.reports.record import Record, TroubleRecord
 from umpirical.reports.sections import card_lines
-from umpirical.reports.smallest_differences import smallest_words
+from umpirical.reports.smallest_differences import record_words
 from umpirical.text.inert import inert, one_line
 
 __all__ = ["MOST_LINES", "Card", "plain", "quoted", "render_card"]
@@ -60,7 +60,7 @@ def _heading(title: str, *, complete: bool) -> Iterator[str]:
 
 
 def _smallest(record: Record) -> Iterator[str]:
-    if said := smallest_words(record.smallest_differences):
+    if said := record_words(record):
         yield from (plain(" ".join(said)), "")
 
 

@@ -16,13 +16,22 @@ from umpirical.reports.record import (
     IntervalRecord,
     LimitRecord,
     MeasureRecord,
+    Record,
     SmallestDifference,
     UndefinedRecord,
 )
 from umpirical.stats.clusters import student
 from umpirical.stats.precision import errors_to_see, smallest_rate_difference
 
-__all__ = ["LEVEL", "POWER", "Standard", "smallest_difference", "smallest_differences", "smallest_words"]
+__all__ = [
+    "LEVEL",
+    "POWER",
+    "Standard",
+    "record_words",
+    "smallest_difference",
+    "smallest_differences",
+    "smallest_words",
+]
 
 POWER = 0.80
 """Four runs of five show a difference of this size."""
@@ -111,6 +120,11 @@ def _of_other(estimate: EstimateRecord, ends: IntervalRecord) -> dict[str, objec
 def smallest_words(rows: Sequence[SmallestDifference]) -> list[str]:
     """Returns what a run could have seen, in a sentence or two; nothing without limits or differences."""
     return [*_limit_words([row for row in rows if row.kind != "none"]), *_shift_words(rows)]
+
+
+def record_words(record: Record) -> list[str]:
+    """Returns the same for a record. That of a plugin's protocol may have no such rows."""
+    return smallest_words(getattr(record, "smallest_differences", []))
 
 
 def _limit_words(rows: Sequence[SmallestDifference]) -> Iterator[str]:
