@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
 from pathlib import Path
 from threading import Thread
 
@@ -12,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 
+from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.view.catalogue import Catalogue
 from umpirical.view.documents import serve_document
@@ -19,6 +19,7 @@ from umpirical.view.index_page import index
 from umpirical.view.pages import crash_page, environment, error_page, page
 from umpirical.view.requests import COOKIE, NOT_SIGNED_IN, ServedView, ViewRequest, endpoint, view_of
 from umpirical.view.run_page import events, run_page
+from umpirical.view.tables import MOST_OPEN
 from umpirical.view.trial_pages import trial_page, trials_page
 from umpirical.web.assets import PAGE_STYLES, static_files
 from umpirical.web.forms import read_form
@@ -45,10 +46,11 @@ def create_app(folder: Path, *, hosts: frozenset[str]) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        Thread(target=view.catalogue.look, daemon=True).start()
+        Thread(target=_look, args=(view,), daemon=True).start()
         try:
             yield
         finally:
+            view.estimates.close()
             view.tables.close()
 
     app = Starlette(
@@ -69,12 +71,25 @@ def create_app(folder: Path, *, hosts: frozenset[str]) -> Starlette:
 
 
 def _load() -> None:
-    """Loads what the first page would otherwise wait for: the protocols, the templates, and what reads Parquet."""
-    for name in ("duckdb", "pyarrow.parquet"):
-        import_module(name)
+    """Loads what the first page would otherwise wait for: protocols, measures, templates, and what reads Parquet."""
+    import duckdb
+    import pyarrow as pa
+
+    # DuckDB looks for other packages when it is first given a table.
+    with duckdb.connect() as db:
+        db.register("none", pa.table({"none": pa.array([], pa.int64())}))
     list(PROTOCOLS)
+    list(MEASURES)
     for name in ("index.html", "run.html", "trials.html", "trial.html"):
         environment().get_template(name)
+
+
+def _look(view: ServedView) -> None:
+    """Reads every run at a glance, and begins to read what is not measured, before anybody opens the first page."""
+    runs = [run for study in view.catalogue.studies() for run in study.runs]
+    begun = [run for run in runs if (state := view.catalogue.state(run)).answered and not state.document]
+    for run in begun[-MOST_OPEN:]:
+        view.tables.prepare(run)
 
 
 def _pages_of_a_session() -> list[Route]:

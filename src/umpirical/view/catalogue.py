@@ -83,12 +83,6 @@ class Catalogue:
         found = next((run for study in self.studies() for run in study.runs if run.key == key), None)
         return found if found is not None and (found.folder / "run.json").is_file() else None
 
-    def look(self) -> None:
-        """Reads every run at a glance, so that whoever opens the first page does not wait for it."""
-        for study in self.studies():
-            for run in study.runs:
-                self.state(run)
-
     def state(self, run: FoundRun) -> RunState:
         """Returns a run at a glance; read again only if something was recorded since."""
         signature = run.signature()

@@ -7,7 +7,10 @@ scale. Until then it says "not yet".
 import threading
 import time
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -32,6 +35,9 @@ FEWEST_UNITS, FEWEST_TASKS, WIDEST = 30, 5, 0.4
 
 MOST_TRIALS = 200_000
 """Answers from which a run in progress is measured; counting more would take the server from the people who look."""
+
+MEASURED_AT_ONCE = 2_000
+"""Answers that are measured while somebody waits for the page."""
 
 REST = 10
 """How many times as long as it takes to measure is waited before measuring again."""
@@ -61,17 +67,33 @@ class FirstEstimates:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[Path, tuple[object, float, list[FirstEstimate]]] = {}
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="measuring")
 
     def of(self, run: Run, open_table: OpenTable) -> list[FirstEstimate]:
+        """Returns what is known. Of few answers, that is what they say now; many are measured in the background."""
         with self._lock:
             version, again_at, found = self._known.get(run.folder, (None, 0.0, []))
             if version == open_table.version or time.monotonic() < again_at:
                 return found
-            start = time.monotonic()
+            if open_table.shares.total() <= MEASURED_AT_ONCE:
+                return self._measure(run, open_table)
+            # Nobody else begins meanwhile.
+            self._known[run.folder] = (version, inf, found)
+        with suppress(RuntimeError):  # closed meanwhile
+            self._thread.submit(self._measure, run, open_table)
+        return found
+
+    def close(self) -> None:
+        self._thread.shutdown(cancel_futures=True)
+
+    def _measure(self, run: Run, open_table: OpenTable) -> list[FirstEstimate]:
+        start, found = time.monotonic(), list[FirstEstimate]()
+        try:
             found = _measured(run, open_table)
+        finally:
             now = time.monotonic()
             self._known[run.folder] = (open_table.version, now + REST * (now - start), found)
-            return found
+        return found
 
 
 def numbers_of(

@@ -16,7 +16,7 @@ from umpirical.view.filters import Shares
 from umpirical.view.reading import RunReading
 from umpirical.view.table import TrialTable
 
-__all__ = ["OpenTable", "TrialTables"]
+__all__ = ["MOST_OPEN", "OpenTable", "TrialTables"]
 
 MOST_OPEN = 4
 """Tables that are kept open."""
@@ -76,7 +76,7 @@ class TrialTables:
 
     def prepare(self, run: FoundRun) -> None:
         """Opens and counts a table in the background, for somebody who will look at it next."""
-        if not self._closed:
+        with suppress(RuntimeError):  # closed meanwhile
             self._thread.submit(self._count, run)
 
     def close(self) -> None:
