@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
-from scipy.stats import nct, t
+from scipy.stats import binom, nct, t
 from statsmodels.stats.power import TTestPower
+from statsmodels.stats.proportion import proportion_confint
 
+from umpirical.reports.bounds import one_sided
 from umpirical.reports.record import EstimateRecord, IntervalRecord, LimitRecord, MeasureRecord, UndefinedRecord
 from umpirical.reports.smallest_differences import Standard, smallest_difference, smallest_differences, smallest_words
 from umpirical.stats.clusters import cluster_wilson
-from umpirical.stats.precision import errors_to_see, smallest_rate_difference
+from umpirical.stats.precision import errors_to_see, smallest_exact_difference, smallest_rate_difference
 
 
 def rate(hits, units, clusters=24, *, effect=1.0, name="dark-current", **more):
@@ -130,6 +132,85 @@ def test_in_every_case_it_is_shown_about_as_often_as_said():
     assert np.mean(found) == pytest.approx(0.80, abs=0.015)
 
 
+# The exact bound of a datasheet.
+
+
+def test_one_event_in_a_hundred_is_the_most_for_a_limit_of_5_percent():
+    """Clopper and Pearson: 1 of 100 is at most .0466, and 2 are at most .0616."""
+    d = smallest_exact_difference(0.05, above=False, effective=100)
+    assert binom.cdf(1, 100, 0.05 - d) == pytest.approx(0.80)
+    assert proportion_confint(1, 100, alpha=0.10, method="beta")[1] < 0.05
+    assert proportion_confint(2, 100, alpha=0.10, method="beta")[1] > 0.05
+
+
+def test_fifty_nine_units_are_the_fewest_for_a_limit_of_5_percent():
+    """.95 to the power of 59 is .048: the rule of three."""
+    assert smallest_exact_difference(0.05, above=False, effective=58) is None
+    assert smallest_exact_difference(0.05, above=False, effective=59) is not None
+
+
+@pytest.mark.parametrize(("limit", "units"), [(0.05, 240), (0.1, 60), (0.5, 100), (0.8, 48)])
+@pytest.mark.parametrize("above", [True, False])
+def test_the_power_is_that_of_the_binomial_test(limit, units, above):
+    d = smallest_exact_difference(limit, above=above, effective=units)
+    rate = limit + d if above else limit - d
+    counts = range(units + 1)
+    ends = [proportion_confint(k, units, alpha=0.10, method="beta") for k in counts]
+    shown = [k for k in counts if (ends[k][0] > limit if above else ends[k][1] < limit)]
+    assert binom.pmf(shown, units, rate).sum() == pytest.approx(0.80, abs=1e-9)
+
+
+def passed(case, runs):
+    """How often a limit is passed by just the smallest difference, as a datasheet holds it."""
+    limit, kind, clusters, size, correlation = case
+    worth = 1 + (size - 1) * correlation
+    planned = rate(clusters * size // 2, clusters * size, clusters, effect=worth)
+    d = smallest_difference(planned, Standard(kind, limit, "bound")).inside
+    rng, seen = np.random.default_rng(20260102), 0
+    for _ in range(runs):
+        hits = sampled(rng, limit - d if kind == "at_most" else limit + d, clusters, size, correlation)
+        found = cluster_wilson(hits, np.full(clusters, size))
+        estimate = rate(int(hits.sum()), clusters * size, clusters, effect=found.design_effect)
+        estimate = measure(estimate.result.model_copy(update={"planning_effect": worth}))
+        side = "high" if kind == "at_most" else "low"
+        bound = one_sided(estimate, estimate.result, side, alpha=0.05, count_missing=True)
+        seen += bound <= limit if kind == "at_most" else bound >= limit
+    return seen / runs
+
+
+BOUND_CASES = [
+    (limit, kind, *design)
+    for limit, kind in ((0.1, "at_most"), (0.3, "at_most"), (0.8, "at_least"), (0.75, "at_least"))
+    for design in ((24, 6, 0.05), (24, 20, 0.1), (40, 6, 0.0), (100, 12, 0.1))
+]
+
+
+@pytest.mark.parametrize("case", [(0.3, "at_most", 24, 20, 0.1), (0.8, "at_least", 40, 6, 0.0)])
+def test_a_planted_difference_of_that_size_passes_a_limit_in_four_runs_of_five(case):
+    assert passed(case, 300) == pytest.approx(0.80, abs=0.09)
+
+
+@pytest.mark.slow
+def test_in_every_case_a_limit_is_passed_about_as_often_as_said():
+    found = [passed(case, 2000) for case in BOUND_CASES]
+    assert 0.70 < min(found) <= max(found) < 0.90
+    assert np.mean(found) == pytest.approx(0.80, abs=0.03)
+
+
+@pytest.mark.parametrize("hits", [0, 1, 3, 8, 20, 47, 48])
+@pytest.mark.parametrize("value", [0.02, 0.05, 0.1, 0.3, 0.8, 0.9])
+@pytest.mark.parametrize("kind", ["at_most", "at_least"])
+def test_what_passed_could_have_been_seen(hits, value, kind):
+    """A report that says “never” of a limit that it passed would contradict itself."""
+    for clusters, effect in ((6, 0.6), (24, 1.0), (24, 2.5)):
+        measured = rate(hits, 48, clusters, effect=effect if 0 < hits < 48 else None)
+        bound = one_sided(
+            measured, measured.result, "high" if kind == "at_most" else "low", alpha=0.05, count_missing=True
+        )
+        if bound <= value if kind == "at_most" else bound >= value:
+            assert smallest_difference(measured, Standard(kind, value, "bound")).inside is not None
+
+
 # From a record.
 
 
@@ -147,16 +228,26 @@ def test_the_measured_value_changes_nothing_but_the_design_effect():
     assert (one.below, one.above) == (other.below, other.above)
 
 
-def test_at_0_the_assumed_correlation_counts_and_never_1():
+def test_at_0_a_bound_counts_on_the_assumed_correlation():
     seen = measure(rate(0, 240).result.model_copy(update={"design_effect": None, "planning_effect": 1.9}))
-    assert smallest_difference(seen, Standard("at_most", 0.3)).design_effect == 1.9
+    assert smallest_difference(seen, Standard("at_most", 0.3, "bound")).design_effect == pytest.approx(1.9)
+
+
+def test_a_bound_on_one_side_sees_more_than_an_interval_on_two():
+    one, two = (smallest_difference(rate(24, 240), Standard("at_most", 0.3, rule)) for rule in ("bound", "interval"))
+    assert one.below < two.below
+    assert "one-sided" in one.method
+    assert "two-sided" in two.method
 
 
 def test_a_difference_is_held_against_0_by_its_own_error():
     found = smallest_difference(shift(0.3, 0.2, 0.42), Standard("none", 0.0))
-    unit = errors_to_see(24) / t.ppf(0.975, 23)
-    assert found.above == pytest.approx(0.1 * unit)
-    assert found.below == pytest.approx(0.12 * unit)
+    assert found.above == found.below == pytest.approx(0.12 * errors_to_see(24) / t.ppf(0.975, 23))
+
+
+def test_at_the_end_of_a_scale_the_side_without_length_is_not_taken_for_precision():
+    found = smallest_difference(shift(0.0, 0.0, 0.2), Standard("none", 0.0))
+    assert found.above == found.below > 0.2
 
 
 @pytest.mark.parametrize(
@@ -167,6 +258,7 @@ def test_a_difference_is_held_against_0_by_its_own_error():
         (shift(0.3, 0.2, 0.4).result.model_copy(update={"interval": None}), "no interval"),
         (shift(0.3, 0.2, 0.4).result.model_copy(update={"censoring": "left"}), "no interval"),
         (shift(0.3, None, 0.4).result, "open on one side"),
+        (shift(0.3, 0.3, 0.3).result, "no length"),
     ],
 )
 def test_where_it_cannot_be_said_there_is_a_reason(result, why):

@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 from umpirical.stats.exact import exact_high, exact_low, few_clusters
 
-__all__ = ["FEW_EVENTS", "Side", "design_effect", "one_sided"]
+__all__ = ["FEW_EVENTS", "Side", "design_effect", "effective_units", "one_sided"]
 
 Side = Literal["low", "high"]
 
@@ -42,10 +42,14 @@ def one_sided(
     missing = sum(estimate.left_out.values()) if count_missing else 0
     units = estimate.denominator + missing
     value = (estimate.numerator + (missing if side == "high" else 0)) / units
-    effective = units / design_effect(estimate)
-    if estimate.design_effect is not None:
-        effective *= few_clusters(estimate.clusters, alpha)
+    effective = effective_units(estimate, units, alpha=alpha)
     return (exact_high if side == "high" else exact_low)(value * effective, effective, alpha)
+
+
+def effective_units(estimate: EstimateRecord, units: float, *, alpha: float) -> float:
+    """Returns the independent units that so many units are worth, few clusters allowed for."""
+    effective = units / design_effect(estimate)
+    return effective if estimate.design_effect is None else effective * few_clusters(estimate.clusters, alpha)
 
 
 def design_effect(estimate: EstimateRecord) -> float:

@@ -354,8 +354,8 @@ class SmallestDifference(Strict):
     clusters: int | None = None
     design_effect: float | None = Field(default=None, description="Of a rate: units that count as one.")
     power: float = Field(default=0.80, description="How often a true difference of this size is shown.")
-    level: float = Field(default=0.95, description="Of the interval that has to exclude the limit, or 0.")
-    method: str = ""
+    error: float = Field(default=0.05, description="How often a difference of 0 is shown, at most.")
+    method: str = Field(default="", description="What has to show it, on one side or on two.")
     why_not: str = Field(default="", description="Why there is none, on one side or on both.")
 
     @property

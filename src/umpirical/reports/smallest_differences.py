@@ -10,7 +10,7 @@ from typing import Literal
 
 from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
-from umpirical.reports.bounds import design_effect
+from umpirical.reports.bounds import effective_units
 from umpirical.reports.record import (
     EstimateRecord,
     IntervalRecord,
@@ -21,11 +21,12 @@ from umpirical.reports.record import (
     UndefinedRecord,
 )
 from umpirical.stats.clusters import student
-from umpirical.stats.precision import errors_to_see, smallest_rate_difference
+from umpirical.stats.precision import errors_to_see, smallest_exact_difference, smallest_rate_difference
 
 __all__ = [
-    "LEVEL",
+    "ERROR",
     "POWER",
+    "Rule",
     "Standard",
     "record_words",
     "smallest_difference",
@@ -36,30 +37,41 @@ __all__ = [
 POWER = 0.80
 """Four runs of five show a difference of this size."""
 
-LEVEL = 0.95
-"""Of the interval that has to exclude the limit, or 0."""
+ERROR = 0.05
+"""How often a run shows a difference of 0, on one side or on two."""
 
-RATE = "Wilson's interval on the effective units, with Student's t over clusters; noncentral t for the power"
-OTHER = "standard error from the interval, noncentral t over clusters"
+EXACT = "one-sided exact bound on the effective units"
+WILSON = "two-sided Wilson interval with Student's t over clusters; noncentral t for the power"
+ONE_SIDED = "one-sided, by the standard error of the interval; noncentral t over clusters"
+TWO_SIDED = "two-sided, by the standard error of the interval; noncentral t over clusters"
+
+Rule = Literal["bound", "interval"]
+"""What shows a difference: a one-sided bound, as in a datasheet, or the whole interval, as everywhere else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """What a measure is held against: a limit, or no difference."""
+    """What a measure is held against: a limit, or no difference; and what shows that it is elsewhere."""
 
     kind: Literal["at_most", "at_least", "none"]
     value: float
+    rule: Rule = "interval"
 
 
-NO_DIFFERENCE = Standard("none", 0.0)
+NO_DIFFERENCE = Standard("none", 0.0, "interval")
 
 
-def smallest_differences(measures: Sequence[MeasureRecord], limits: Sequence[LimitRecord]) -> list[SmallestDifference]:
-    """Returns what could have been seen: of every limit on the judge's own prompt, and of every difference."""
+def smallest_differences(
+    measures: Sequence[MeasureRecord], limits: Sequence[LimitRecord], *, rule: Rule = "interval"
+) -> list[SmallestDifference]:
+    """Returns what could have been seen: of every limit on the judge's own prompt, and of every difference.
+
+    `rule` is what the limits are held by.
+    """
     found = {(measure.arm, measure.name, measure.stratum): measure for measure in measures}
     limited = {(limit.measure, limit.stratum) for limit in limits}
     held = [
-        smallest_difference(measure, Standard(limit.kind, limit.value))
+        smallest_difference(measure, Standard(limit.kind, limit.value, rule))
         for limit in limits
         if limit.arm == BASELINE and (measure := found.get((limit.arm, limit.measure, limit.stratum)))
     ]
@@ -89,32 +101,48 @@ def smallest_difference(measure: MeasureRecord, standard: Standard) -> SmallestD
         return SmallestDifference(**known, why_not="it rests on one cluster, so nothing says how much clusters differ")
     known |= {"units": estimate.denominator, "unit": estimate.unit, "clusters": estimate.clusters}
     if measure.scale == "rate" and 0 < standard.value < 1:
-        effect = design_effect(estimate)
-        return SmallestDifference(**known, **_of_rate(estimate, standard.value, effect), method=RATE)
+        return SmallestDifference(**known, **_of_rate(estimate, standard))
     if estimate.censoring != "none" or estimate.interval is None:
         return SmallestDifference(**known, why_not="it has no interval on both sides")
-    return SmallestDifference(**known, **_of_other(estimate, estimate.interval), method=OTHER)
+    return SmallestDifference(**known, **_of_other(estimate, estimate.interval, standard.rule))
 
 
-def _of_rate(estimate: EstimateRecord, limit: float, effect: float) -> dict[str, object]:
-    below, above = (
-        smallest_rate_difference(
-            limit, above=up, clusters=estimate.clusters, effective=estimate.denominator / effect, power=POWER
-        )
-        for up in (False, True)
-    )
-    ends = [str(end) for end, side in ((0, below), (1, above)) if side is None]
+def _of_rate(estimate: EstimateRecord, standard: Standard) -> dict[str, object]:
+    if standard.rule == "bound":
+        method, effect = EXACT, estimate.denominator / effective_units(estimate, estimate.denominator, alpha=ERROR)
+        sides = [
+            smallest_exact_difference(
+                standard.value, above=up, effective=estimate.denominator / effect, power=POWER, alpha=ERROR
+            )
+            for up in (False, True)
+        ]
+    else:
+        # At 0 and 1 the interval has no design effect either.
+        method, effect = WILSON, estimate.design_effect or 1.0
+        sides = [
+            smallest_rate_difference(
+                standard.value,
+                above=up,
+                clusters=estimate.clusters,
+                effective=estimate.denominator / effect,
+                power=POWER,
+            )
+            for up in (False, True)
+        ]
+    ends = [str(end) for end, side in zip((0, 1), sides, strict=True) if side is None]
     why_not = f"not even a rate of {' or of '.join(ends)} would be told from the limit" if ends else ""
-    return {"below": below, "above": above, "design_effect": effect, "why_not": why_not}
+    return {"below": sides[0], "above": sides[1], "design_effect": effect, "method": method, "why_not": why_not}
 
 
-def _of_other(estimate: EstimateRecord, ends: IntervalRecord) -> dict[str, object]:
-    """A value below the standard is shown by its upper end, and one above it by its lower."""
-    errors = errors_to_see(estimate.clusters, power=POWER) / student(estimate.clusters, ends.level)
-    below = None if ends.high is None else (ends.high - estimate.value) * errors
-    above = None if ends.low is None else (estimate.value - ends.low) * errors
-    open_ends = below is None or above is None
-    return {"below": below, "above": above, "why_not": "its interval is open on one side" if open_ends else ""}
+def _of_other(estimate: EstimateRecord, ends: IntervalRecord, rule: Rule) -> dict[str, object]:
+    """The longer side of the interval counts for both: at the end of a scale the other one may have no length."""
+    lengths = [abs(end - estimate.value) for end in (ends.low, ends.high) if end is not None]
+    if len(lengths) < 2 or not max(lengths):
+        return {"why_not": "its interval is open on one side" if len(lengths) < 2 else "its interval has no length"}
+    level = 1 - ERROR if rule == "interval" else 1 - 2 * ERROR
+    errors = errors_to_see(estimate.clusters, power=POWER, level=level) / student(estimate.clusters, ends.level)
+    far = max(lengths) * errors
+    return {"below": far, "above": far, "method": TWO_SIDED if rule == "interval" else ONE_SIDED}
 
 
 def smallest_words(rows: Sequence[SmallestDifference]) -> list[str]:

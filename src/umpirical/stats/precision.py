@@ -1,12 +1,21 @@
 """How precise a rate will be, before anything is measured, and the smallest difference that would be seen."""
 
+from bisect import bisect_left
 from math import ceil, sqrt
 
-from scipy.special import nctdtrinc
+from scipy.special import betaincinv, nctdtrinc
 
 from umpirical.stats.clusters import student
+from umpirical.stats.exact import exact_high
 
-__all__ = ["clusters_needed", "errors_to_see", "half_width", "smallest_rate_difference", "units_needed"]
+__all__ = [
+    "clusters_needed",
+    "errors_to_see",
+    "half_width",
+    "smallest_exact_difference",
+    "smallest_rate_difference",
+    "units_needed",
+]
 
 
 def half_width(p: float, *, clusters: int, per_cluster: float, correlation: float, level: float = 0.95) -> float:
@@ -103,6 +112,29 @@ def smallest_rate_difference(
     half = reach + (c if above else -c) * (1 - 2 * limit) / 2
     root = sqrt(half**2 - (1 + c) * (reach**2 - c * limit * (1 - limit)))
     return (half + root) / (1 + c)
+
+
+def smallest_exact_difference(
+    limit: float, *, above: bool, effective: float, power: float = 0.80, alpha: float = 0.05
+) -> float | None:
+    """Returns how far a true rate has to be from `limit` for its exact one-sided bound to keep to its side of it.
+
+    With n effective units, the bound (Clopper and Pearson) of k events is below the limit for up to k* of them. A true
+    rate p gives so few with the power that is wanted if I(p; k* + 1, n - k*) = 1 - power, the incomplete beta function.
+    None if even no event at all is not enough.
+
+    >>> round(smallest_exact_difference(0.05, above=False, effective=100), 4)
+    0.0417
+    >>> smallest_exact_difference(0.05, above=False, effective=58) is None
+    True
+    """
+    if not 0 < limit < 1 or effective <= 0:
+        raise ValueError(f"expected a limit between 0 and 1 and some units, got {limit:g} and {effective:g}")
+    if above:
+        return smallest_exact_difference(1 - limit, above=False, effective=effective, power=power, alpha=alpha)
+    beyond = bisect_left(range(ceil(effective)), 1, key=lambda k: int(exact_high(k, effective, alpha) > limit))
+    few = beyond - 1
+    return None if few < 0 else limit - float(betaincinv(few + 1, effective - few, 1 - power))
 
 
 def _variance(p: float, per_cluster: float, correlation: float) -> float:

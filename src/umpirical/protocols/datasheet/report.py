@@ -163,7 +163,7 @@ def held_to(sheet: Datasheet, policy: Policy) -> Datasheet:
         update={
             "policy": policy,
             "limits": limits,
-            "smallest_differences": smallest_differences(sheet.measures, limits),
+            "smallest_differences": smallest_differences(sheet.measures, limits, rule="bound"),
             "decision": decision,
             "findings": find(sheet.measures, limits),
             "profile": sketch(sheet.measures, limits),
