@@ -10,7 +10,6 @@ import time
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -112,12 +111,11 @@ def test_the_command_that_would_go_on_is_named_and_does(umpirical, tmp_path):
 
 
 def test_what_was_never_sent_costs_nothing(umpirical, tmp_path):
-    with BillingServer(BEHAVIOURS["honest"]) as server:
-        study = study_at(tmp_path, server)
-    # The server is gone. Its port is taken and never opened, so that no other server gets it.
+    # The port is taken and never opened, so that no server ever answers there.
     with socket.socket() as taken:
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind(("127.0.0.1", urlsplit(server.base_url).port))
+        taken.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        study = write_study(tmp_path, address, price=DOLLARS, concurrency=IN_FLIGHT, attempts=2, timeout=60.0)
         code, _, err = umpirical("run", study, "--yes", "--no-preflight", "--max-cost", "1000")
     assert code == 5
     assert "uncertain" not in err
