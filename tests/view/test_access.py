@@ -8,7 +8,16 @@ from umpirical.web.server import listen
 
 from .serving import viewing
 
-PATHS = ["/", "{run}", "{run}/events", "{run}/trials", "{run}/trials/0", "/documents/0123"]
+PATHS = [
+    "/",
+    "{run}",
+    "{run}/events",
+    "{run}/gate",
+    "{run}/trials",
+    "{run}/trials/0",
+    "/judges/0123",
+    "/documents/0123",
+]
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -12,7 +12,9 @@ pytestmark = pytest.mark.browser
 
 def pages_of(found):
     run = found.run
-    return {"studies": "/", "run": run, "trials": f"{run}/trials?family=ladder", "trial": f"{run}/trials/120"}
+    [history] = [link.removeprefix(found.home) for link in found.get(run).links if "/judges/" in link]
+    trials = {"trials": f"{run}/trials?family=ladder", "trial": f"{run}/trials/120"}
+    return {"studies": "/", "run": run, "gate": f"{run}/gate", "history": history, **trials}
 
 
 def signed_in(context, found):

@@ -177,6 +177,8 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
     """The model of its record."""
     shows_side_by_side: bool = False
     """Whether all judges of a study are also reported in one document."""
+    policies: tuple[str, ...] = ()
+    """The policies that it ships, by their names in `hold`."""
     answer_key: str = ""
     """Path, as `module:function`, of the function that makes simulated judges' answer key from (judge, stimuli)."""
 

@@ -14,7 +14,7 @@ from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
 from umpirical.reports.decisions import EXIT_CODES, TITLES, Decision
 from umpirical.reports.limits import settling
-from umpirical.reports.record import ConditionRecord, LimitRecord, LimitVerdict, Strict
+from umpirical.reports.record import ConditionRecord, LimitRecord, LimitVerdict, MeasureRecord, Record, Strict
 from umpirical.reports.regressions import RegressionRow
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Ruling",
     "held_limit",
     "own_limits",
+    "own_measures",
     "ruling",
     "ruling_of_limits",
 ]
@@ -103,9 +104,18 @@ class GateDecision(Strict):
 
 def own_limits(limits: Sequence[LimitRecord]) -> list[HeldLimit]:
     """Returns the limits of the judge's own prompt: another arm is another judge, and changes no verdict."""
-    arms = [limit.arm for limit in limits]
-    own = BASELINE if BASELINE in arms or not arms else arms[0]
+    own = _own_arm([limit.arm for limit in limits])
     return [held_limit(limit) for limit in limits if limit.arm == own]
+
+
+def own_measures(record: Record) -> list[MeasureRecord]:
+    """Returns the measures of the judge's own prompt over all of the data."""
+    own = _own_arm([measure.arm for measure in record.measures])
+    return [one for one in record.measures if one.arm == own and not getattr(one, "group", "")]
+
+
+def _own_arm(arms: Sequence[str]) -> str:
+    return BASELINE if BASELINE in arms or not arms else arms[0]
 
 
 def held_limit(limit: LimitRecord) -> HeldLimit:

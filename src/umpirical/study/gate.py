@@ -6,12 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from umpirical.domain.errors import UsageError
-from umpirical.domain.trials import BASELINE
 from umpirical.protocols.catalogue import protocol_of_run
 from umpirical.protocols.protocol import Protocol
 from umpirical.protocols.records import read_record
-from umpirical.reports.gate import BaselineRecord, GateDecision, HeldLimit, Ruling, ruling, ruling_of_limits
-from umpirical.reports.record import MeasureRecord, Record, ResultRecord, result_record
+from umpirical.reports.gate import (
+    BaselineRecord,
+    GateDecision,
+    HeldLimit,
+    Ruling,
+    own_measures,
+    ruling,
+    ruling_of_limits,
+)
+from umpirical.reports.record import Record, ResultRecord, result_record
 from umpirical.reports.regressions import MARGIN, regressions
 from umpirical.reports.significance import LEVEL
 from umpirical.runs.run import Run, open_run
@@ -88,7 +95,9 @@ def _against(now: _Subject, before: _Subject, limits: list[HeldLimit], margin: f
         run=before.name,
         margin=margin,
         level=LEVEL,
-        rows=regressions(limits, _own(before.record), _own(now.record), paired=_paired(now, before), margin=margin),
+        rows=regressions(
+            limits, own_measures(before.record), own_measures(now.record), paired=_paired(now, before), margin=margin
+        ),
     )
 
 
@@ -104,18 +113,11 @@ def _refuse_other(now: _Subject, before: _Subject) -> None:
         raise UsageError("the baseline is incomplete", fix="complete it with  umpirical run, or name another one")
 
 
-def _own(record: Record) -> list[MeasureRecord]:
-    """Returns the measures of the judge's own prompt over all of the data."""
-    arms = [measure.arm for measure in record.measures]
-    own = BASELINE if BASELINE in arms or not arms else arms[0]
-    return [one for one in record.measures if one.arm == own and not getattr(one, "group", "")]
-
-
 def _paired(now: _Subject, before: _Subject) -> dict[tuple[str, str], ResultRecord]:
     """Returns differences on the tasks of both, which need the responses of both."""
     if now.run is None or before.run is None:
         return {}
-    arms = {measure.arm for measure in _own(now.record)}
+    arms = {measure.arm for measure in own_measures(now.record)}
     return {
         (one.name, one.stratum): result_record(one.result)
         for one in now.protocol.differences(before.run, now.run)

@@ -15,6 +15,8 @@ from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.view.catalogue import Catalogue
 from umpirical.view.documents import serve_document
+from umpirical.view.gate_page import gate_page
+from umpirical.view.history_page import history_page
 from umpirical.view.index_page import index
 from umpirical.view.pages import crash_page, environment, error_page, page
 from umpirical.view.requests import COOKIE, NOT_SIGNED_IN, ServedView, ViewRequest, endpoint, view_of
@@ -97,6 +99,8 @@ def _pages_of_a_session() -> list[Route]:
         Route("/", endpoint(index), methods=["GET"]),
         Route("/runs/{run}", endpoint(run_page), methods=["GET"]),
         Route("/runs/{run}/events", events, methods=["GET"]),
+        Route("/runs/{run}/gate", endpoint(gate_page), methods=["GET"]),
+        Route("/judges/{judge}", endpoint(history_page), methods=["GET"]),
         Route("/runs/{run}/trials", endpoint(trials_page), methods=["GET"]),
         Route("/runs/{run}/trials/{position}", endpoint(trial_page), methods=["GET"]),
         Route("/documents/{document}", endpoint(serve_document), methods=["GET"]),

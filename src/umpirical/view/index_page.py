@@ -1,6 +1,8 @@
 """The page of all studies: their runs at a glance."""
 
+from collections import Counter
 from dataclasses import dataclass
+from hashlib import sha256
 
 from starlette.responses import Response
 
@@ -34,10 +36,24 @@ class RunLine:
     @property
     def protocol(self) -> str:
         """The protocol, as the manifest names it."""
+        return self.asked[0]
+
+    @property
+    def asked(self) -> tuple[str, str, str]:
+        """The protocol, the digest of the stimuli and the kind of judge, as the manifest has them."""
         try:
-            return str(RunStore(self.run.folder).manifest.get("protocol", "")).removeprefix("umpirical-")
+            manifest = RunStore(self.run.folder).manifest
         except (Damaged, OSError):
-            return ""
+            return "", "", ""
+        judge = manifest.get("judge")
+        kind = judge.get("kind", "") if isinstance(judge, dict) else ""
+        protocol = str(manifest.get("protocol", "")).removeprefix("umpirical-")
+        return protocol, str(manifest.get("stimuli", "")), str(kind)
+
+    @property
+    def judge_key(self) -> str:
+        """What its judge is called in an address: a name may hold anything."""
+        return sha256(str(self.state.judge).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property
     def spend(self) -> str:
@@ -52,4 +68,7 @@ def index(request: ViewRequest) -> Response:
         lines = [RunLine(run, catalogue.state(run)) for run in study.runs]
         lines.sort(key=lambda line: (line.state.created or "", line.run.key), reverse=True)
         studies.append((study, lines, study_documents(study)))
-    return page(request, "index.html", studies=studies, many=sum(len(lines) for _, lines, _ in studies))
+    lines = [line for _, found, _ in studies for line in found if line.state.judge]
+    often = Counter((str(line.state.judge), line.judge_key) for line in lines)
+    again = sorted((*judge, runs) for judge, runs in often.items() if runs > 1)
+    return page(request, "index.html", studies=studies, again=again)

@@ -20,7 +20,7 @@ from umpirical.protocols.datasheet.design import DatasheetDesign, PlannedTallies
 from umpirical.protocols.datasheet.facts import FACTS
 from umpirical.protocols.datasheet.more import LARGEST, follow_up
 from umpirical.protocols.datasheet.page import render_html
-from umpirical.protocols.datasheet.policy_files import chosen_policy, policy_schema
+from umpirical.protocols.datasheet.policy_files import PRESETS, chosen_policy, policy_schema
 from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema, render_json
 from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, read_run
 from umpirical.protocols.datasheet.spec import DatasheetDesignSpec, DatasheetSpec, DatasheetStudy
@@ -47,6 +47,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
     version = "umpirical-datasheet/1"
     spec = DatasheetSpec
     record = Datasheet
+    policies = PRESETS
     answer_key = "umpirical.protocols.datasheet.key:answer_key"
 
     def open(self, spec: DatasheetSpec, folder: Path, *, outside: bool) -> DatasheetStudy:

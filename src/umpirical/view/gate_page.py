@@ -1,0 +1,61 @@
+"""The gate of a run: its record held to a policy, and to another run on the same stimuli. Nothing is asked."""
+
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from umpirical.protocols.records import read_record
+from umpirical.study.gate import gate_run
+from umpirical.view.catalogue import Catalogue, FoundRun
+from umpirical.view.index_page import RunLine
+from umpirical.view.pages import page
+from umpirical.view.requests import ViewRequest
+
+__all__ = ["comparable_runs", "gate_page", "record_file"]
+
+
+def gate_page(request: ViewRequest) -> Response:
+    """Shows what `umpirical gate` decides from the record of a run."""
+    run, catalogue, asked = request.run(), request.view.catalogue, dict(request.query)
+    file = record_file(catalogue, run)
+    if file is None:
+        raise HTTPException(409, "This run is not measured yet, so there is nothing to hold to a policy.")
+    found = read_record(file)
+    policies, policy = found.protocol.policies, asked.get("policy", "")
+    # By name among those that are shipped, and never as a file: an address is no way to have one read.
+    if policy and policy not in policies:
+        raise HTTPException(404, "There is no such policy.")
+    others, key = comparable_runs(catalogue, run), asked.get("baseline", "")
+    before = next((line for line in others if line.run.key == key), None)
+    if key and before is None:
+        raise HTTPException(404, "There is no such run to compare with.")
+    baseline = None if before is None else record_file(catalogue, before.run)
+    return page(
+        request,
+        "gate.html",
+        run=run,
+        line=RunLine(run, catalogue.state(run)),
+        gate=gate_run(file, policy=policy, baseline=baseline),
+        policies=policies,
+        policy=policy,
+        own_policy=found.protocol.policy_name(found.record),
+        others=others,
+        before=before,
+        run_path=run.folder.relative_to(catalogue.root),
+        before_path=None if before is None else before.run.folder.relative_to(catalogue.root),
+    )
+
+
+def record_file(catalogue: Catalogue, run: FoundRun) -> Path | None:
+    """Returns the file with the record of a run; None while it is not measured, or if it cannot be read."""
+    state = catalogue.state(run)
+    return run.folder / state.document if state.document and not state.damage else None
+
+
+def comparable_runs(catalogue: Catalogue, run: FoundRun) -> list[RunLine]:
+    """Returns the other measured runs of the same protocol on the same stimuli, the latest first."""
+    lines = [RunLine(each, catalogue.state(each)) for study in catalogue.studies() for each in study.runs]
+    wanted = RunLine(run, catalogue.state(run)).asked
+    found = [line for line in lines if line.run != run and line.state.document and line.asked == wanted]
+    return sorted(found, key=lambda line: (line.state.created or "", line.run.key), reverse=True)
