@@ -9,6 +9,7 @@ from umpirical.domain.scales import JudgeKind
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Order, Presentation, Presented, Trial
 from umpirical.judges.judge import Capabilities, Judge, Request, prompt_id, trial_id
+from umpirical.runs.first_asked import FirstAsked
 from umpirical.store.runs import RunStore
 from umpirical.store.stimulus_sets import StimulusSet
 
@@ -81,11 +82,10 @@ def write_plan(
 ) -> int:
     """Writes the plan of a run and returns its number of trials. It holds no prompts: they are rendered again."""
     trials, count, digests, asked = _trials(judge, stimuli, design), 0, list[str](), list[int]()
-    # Bytes take half of the memory of their spelling, and there may be a million.
-    first_in: dict[bytes, int] = {}
+    first_asked = FirstAsked()
     while chunk := list(islice(trials, shard_size)):
         shard = len(digests)
-        found = {trial.id: first_in.setdefault(bytes.fromhex(trial.id), shard) for trial, _ in chunk}
+        found = first_asked.add((trial.id for trial, _ in chunk), shard)
         elsewhere = {trial_id: first for trial_id, first in found.items() if first != shard}
         digests.append(store.write_plan_shard(shard, chunk, elsewhere))
         asked.append(len(found) - len(elsewhere))
