@@ -772,7 +772,7 @@ def test_a_judge_that_hangs_is_an_outcome_and_its_late_answer_is_none(settings):
             return "1"
         return "tie"
 
-    report = umpirical.datasheet(hangs, deadline=0.5, **settings)
+    report = umpirical.datasheet(hangs, deadline=3, **settings)
     release.set()
     assert report.measure("failure-rate").result.numerator == len(range(0, CALLS, 100))
     assert sum(row.slot_1 for row in report.record.audit) == 0

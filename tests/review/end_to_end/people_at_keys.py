@@ -23,6 +23,8 @@ class Done:
 
 def come_in(context, link):
     """Opens the link and presses its button by keyboard; returns the page and a list of its console messages."""
+    # A busy machine takes its time, and nothing here is about time.
+    context.set_default_timeout(180_000)
     page, complaints = context.new_page(), []
     page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 LATENCY = 0.25
 """Seconds that a model takes to answer, so that items arrive one by one."""
 
-PATIENCE = 60.0
+PATIENCE = 180.0
 
 
 @pytest.fixture
