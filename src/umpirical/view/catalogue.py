@@ -27,6 +27,9 @@ DEEPEST = 4
 MOST_FOLDERS = 5_000
 """How many folders are looked into, so that somebody's home folder is not walked to its end."""
 
+OWN_FOLDERS = frozenset({"runs", "stimuli", "comparisons", "juries", "report", "gallery", "review"})
+"""What a study keeps in its folder, in which no other study is looked for."""
+
 KEPT_SECONDS = 1.0
 """How long a walk counts as now."""
 
@@ -161,10 +164,10 @@ def _study_folders(root: Path) -> Iterator[Path]:
             looked += 1
             if looked > MOST_FOLDERS:
                 return
-            if _is_study(folder):
+            is_study = _is_study(folder)
+            if is_study:
                 yield folder
-                continue
-            below += _folders_in(folder)
+            below += [each for each in _folders_in(folder) if not (is_study and each.name in OWN_FOLDERS)]
         level = below
 
 

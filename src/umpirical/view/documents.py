@@ -45,8 +45,9 @@ def run_documents(run: FoundRun) -> list[Document]:
 
 
 def study_documents(study: FoundStudy) -> list[Document]:
-    """Returns the pages about several runs: comparisons, and judges side by side."""
-    found = [(f"Comparison {file.parent.name}", file) for file in study.folder.glob("comparisons/*/comparison.html")]
+    """Returns the pages about several runs: comparisons, juries, and judges side by side."""
+    found = [(f"Jury {file.parent.name}", file) for file in study.folder.glob("juries/*/datasheet.html")]
+    found += [(f"Comparison {file.parent.name}", file) for file in study.folder.glob("comparisons/*/comparison.html")]
     found += [(f"Report {file.stem}", file) for file in study.folder.glob("report/*.html")]
     return _there(sorted(found)[:MOST_DOCUMENTS])
 

@@ -124,13 +124,14 @@ def _card(found: ReadRecord, run: FoundRun) -> Card:
 
 
 def _figures(measures: list[MeasureRecord]) -> Iterator[Figure]:
-    """Yields the first figures that a record has a value for: of the whole, or at the first part."""
+    """Yields the first figures that a record has a value for: of the whole, at Δ1, or at the first part."""
     shown = 0
     for name in FIRST:
         found = [m for m in measures if m.name == name and isinstance(m.result, EstimateRecord)]
         if not found or shown == FIGURES:
             continue
-        measure, shown = found[0], shown + 1
+        # Where a ladder has steps, a difference of one requirement is what most people ask about.
+        measure, shown = next((m for m in found if m.stratum == "1"), found[0]), shown + 1
         assert isinstance(measure.result, EstimateRecord)  # noqa: S101  # chosen above
         part = f", {numbers.part(measure.stratum)}" if measure.stratum else ""
         yield Figure(

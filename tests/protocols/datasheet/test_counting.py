@@ -209,6 +209,7 @@ def slow_pair(calls):
             count["tie_calls" if slot == "tie" else "abstained_calls"] += 1
         elif better is not None:
             count["correct_calls" if content == better else "wrong_calls"] += 1
+            count["slot_1_correct_calls"] += content == better and slot == "1"
     count["both_correct"] += count["correct_calls"] == 2
     return count
 
