@@ -53,6 +53,7 @@ def test_all_judges_of_a_study_are_compared(umpirical, folder):
     found = record(folder)
     assert [side.judge.name for side in found.judges] == sorted(JUDGES)
     assert {(one.first, one.second) for one in found.differences} == {(0, 1), (0, 2), (1, 2)}
+    assert out.startswith("A is careful; B is coin; C is slot-locked\n"), "letters mean nothing without the names"
     assert "ranking: No judge. Refused: B, C. Not settled at this size of run: A." in out
     assert "comparison.html" in out
     told = {
