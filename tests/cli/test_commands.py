@@ -181,7 +181,7 @@ def test_progress_goes_to_standard_error_and_results_to_standard_output(umpirica
     assert f"{STANDARD:,}/{STANDARD:,}" in err
 
 
-RECORDS = ("datasheet", "stress", "agent", "comparison", "stress-comparison", "jury", "correction", "claim")
+RECORDS = ("datasheet", "stress", "pairs", "agent", "comparison", "stress-comparison", "jury", "correction", "claim")
 
 
 @pytest.mark.parametrize("what", ["config", *RECORDS])
@@ -189,6 +189,13 @@ def test_schemas_are_json_schemas(umpirical, what):
     code, out, _ = umpirical("schema", what)
     assert code == 0
     assert json.loads(out)["type"] == "object"
+
+
+def test_a_schema_that_there_is_not_is_answered_with_all_that_there_are(umpirical):
+    code, _, err = umpirical("schema", "comparisons")
+    assert code == 2
+    known = err.split("name one of ")[1].strip().split(", ")
+    assert {"config", "policy", *RECORDS} <= set(known)
 
 
 def test_doctor_shows_that_a_key_is_set_and_never_the_key(umpirical, tmp_path, monkeypatch):
