@@ -19,6 +19,9 @@ POWER = float(ndtri(0.90))
 MOST_ITEMS = 10**9
 """If more than this would be needed, no number is enough."""
 
+WHOLE = 1.0
+"""A rate's whole scale, or one grade: limits that no event puts further off than that are cut at the scale's end."""
+
 
 def units_to_settle(value: float, limit: float, *, bound: float, units: int, is_rate: bool) -> int | None:
     """Returns the units at which nine samples in ten settle `limit`, if `value` is true; None if no number is enough.
@@ -70,7 +73,8 @@ def items_to_settle(estimate: EstimateRecord, limit: float) -> int | None:
     number of items; if nothing moves, with the number itself. How much moves is read off the limits, and the interval
     is recomputed for more items in proportionally more clusters, with Student's t for those. This is exact if moves go
     one way or there are none, and each item is its own cluster. If they go both ways they are assumed to be of size 1,
-    and a few larger ones make this ask for up to twice what is needed.
+    and a few larger ones make this ask for up to twice what is needed. They are assumed to be so, too, where the limits
+    are cut at the ends of the scale, as those of six items or fewer are.
     """
     ends = estimate.interval
     if ends is None or ends.low is None or ends.high is None:
@@ -85,11 +89,16 @@ def items_to_settle(estimate: EstimateRecord, limit: float) -> int | None:
         """Returns how far a limit is from 0 if nothing moved."""
         return student(max(2, round(estimate.clusters * number / items)), ends.level) ** 2 / number
 
-    now = reach_of(items)
-    moves = _moves(side * value, towards=present, away=ends.high - ends.low - present, reach=now)
+    now, toward = reach_of(items), side * value
+    if present < now and now > WHOLE:
+        # So few clusters leave everything open: the limit is the end of the scale, and says nothing of the moves.
+        moves, factor = _Moves(max(toward, 0.0), max(-toward, 0.0)), 1.0
+    else:
+        moves = _moves(toward, towards=present, away=ends.high - ends.low - present, reach=now)
+        factor = present / moves.distance(now)
 
     def holds(number: int) -> bool:
-        return present * moves.distance(reach_of(number)) > room * moves.distance(now)
+        return factor * moves.distance(reach_of(number)) > room
 
     if holds(MOST_ITEMS):
         return None
