@@ -7,12 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.runs.loopback import CALLS, REFUSED, swayed_answer, write_study
 from tests.stimuli.built import lend_stimuli
 from umpirical.cli import COMMANDS
+from umpirical.cli.commands.check import _shown
+from umpirical.domain.gates import GateResult
 from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.testing import ChatServer
 
@@ -243,3 +246,24 @@ def test_a_judge_that_prints_does_not_spoil_the_result(umpirical, tmp_path):
     assert code == REFUSED
     assert json.loads(out)[0]["trials"] == STANDARD
     assert "thinking" in err
+
+
+def test_a_long_list_of_figures_is_cut_where_a_gate_passes_and_nowhere_else():
+    figures = ", ".join(f"judge-{number} 0.500 on ladder" for number in range(100))
+    passed, failed = (
+        GateResult("trivial-judges", passed=each, found=figures, allowed="0.45 to 0.55") for each in (True, False)
+    )
+    assert len(_shown(passed)) < 300
+    assert _shown(passed).endswith(" on ladder, ... (--json has all of it)")
+    assert _shown(failed) == figures
+
+
+def test_what_is_open_names_the_command_that_settles_it(umpirical, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lend_stimuli(tmp_path)
+    code, out, _ = umpirical("datasheet", "simulated:careful", "--size", "screen")
+    [run] = Path("runs").iterdir()
+    assert (code, out.splitlines()[-1]) == (4, f"  next:  umpirical more {run}  asks just what would settle it")
+    assert f"  {run}/datasheet.html\n" in out
+    code, out, _ = umpirical("datasheet", "simulated:coin", "--size", "screen")
+    assert (code, "umpirical more" in out) == (3, False), "what is refused is settled"
