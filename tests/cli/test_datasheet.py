@@ -179,7 +179,7 @@ def test_a_function_is_named_by_module_and_is_not_called_without_a_word(umpirica
         (["simulated:nobody"], ["no simulated judge 'nobody'", "careful"]),
         (["nobody"], ["no judge 'nobody'", "judge.yaml", "module:function", "provider/model", "simulated:NAME"]),
         (["simulated:careful", "--against", "nobody"], ["no judge 'nobody'"]),
-        (["nobody.yaml"], ["nobody.yaml", "no such file"]),
+        (["nobody.yaml"], ["nobody.yaml", "no such file", "fix: name a judge of the study file here"]),
         (["no_such_module:judge", "--yes"], ["cannot import the judge no_such_module:judge"]),
         (["beside", "--yes"], ["no judge 'beside'", "named like this: beside.py:judge or beside.py:other"]),
         (["beside.py", "--yes"], ["no judge 'beside.py'", "beside.py:judge or beside.py:other"]),

@@ -89,13 +89,10 @@ def items_to_settle(estimate: EstimateRecord, limit: float) -> int | None:
         """Returns how far a limit is from 0 if nothing moved."""
         return student(max(2, round(estimate.clusters * number / items)), ends.level) ** 2 / number
 
-    now, toward = reach_of(items), side * value
-    if present < now and now > WHOLE:
-        # So few clusters leave everything open: the limit is the end of the scale, and says nothing of the moves.
-        moves, factor = _Moves(max(toward, 0.0), max(-toward, 0.0)), 1.0
-    else:
-        moves = _moves(toward, towards=present, away=ends.high - ends.low - present, reach=now)
-        factor = present / moves.distance(now)
+    now = reach_of(items)
+    moves = _moves(side * value, towards=present, away=ends.high - ends.low - present, reach=now)
+    # If limits are cut at the end of the scale, their distance says nothing: that of the assumed moves does.
+    factor = 1.0 if moves.cut else present / moves.distance(now)
 
     def holds(number: int) -> bool:
         return factor * moves.distance(reach_of(number)) > room
@@ -113,6 +110,8 @@ class _Moves:
     away: float
     size_towards: float = 1.0
     size_away: float = 1.0
+    cut: bool = False
+    """Whether the present limits are the ends of the scale, so that nothing could be read off them."""
 
     def distance(self, reach: float) -> float:
         """Returns the distance from the value to its limit, from the limits of moves towards it and away from it."""
@@ -131,6 +130,8 @@ def _moves(value: float, *, towards: float, away: float, reach: float) -> _Moves
         against = _Moves(0.0, abs(value), size_away=size)
         if isclose(against.distance(reach), near, rel_tol=1e-6):
             return against if value < 0 else _Moves(value, 0.0, size_towards=size)
+    if towards < reach and reach > WHOLE:
+        return _Moves(max(value, 0.0), max(-value, 0.0), cut=True)
     moved = max(abs(value), (far**2 + near**2) / (2 * reach) - reach)
     return _Moves((moved + value) / 2, (moved - value) / 2)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from umpirical.domain.errors import UsageError
+from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.trials import BASELINE
 from umpirical.judges.simulated.profiles import GRADER_PROFILES
 from umpirical.models.adapters.catalogue import adapter_for
@@ -86,6 +86,8 @@ def _refuse_unasked_arms(study: Study[Any]) -> None:
 def judge_entry(target: str, folder: Path) -> dict[str, Any]:
     """Returns a judge's entry, as in a study file, from what the user typed."""
     if target.endswith((".yaml", ".yml")):
+        if not (folder / target).is_file():
+            raise ConfigError("no such file", where=target, fix=f"name {WAYS}")
         return read_judge(load_yaml(folder / target), Path(target).stem)
     if target.startswith("simulated:"):
         name = target.removeprefix("simulated:")
