@@ -74,7 +74,7 @@ def items_to_settle(estimate: EstimateRecord, limit: float) -> int | None:
     is recomputed for more items in proportionally more clusters, with Student's t for those. This is exact if moves go
     one way or there are none, and each item is its own cluster. If they go both ways they are assumed to be of size 1,
     and a few larger ones make this ask for up to twice what is needed. They are assumed to be so, too, where the limits
-    are cut at the ends of the scale, as those of six items or fewer are.
+    are cut at the ends of the scale, as those of six clusters or fewer may be.
     """
     ends = estimate.interval
     if ends is None or ends.low is None or ends.high is None:
