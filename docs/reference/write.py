@@ -21,7 +21,7 @@ from umpirical.cli import COMMANDS, cli
 from umpirical.measures.catalogue import MEASURES, MeasureSpec
 from umpirical.study.file import study_schema
 
-__all__ = ["FOLDER", "PAGES", "WORDS", "main"]
+__all__ = ["FOLDER", "PAGES", "main"]
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -78,18 +78,6 @@ STUDY_FILE_HEAD = """\
 `transcripts` is about agents, any other is a datasheet; or `protocol` says so.
 """
 
-WORDS = {
-    ("DatasheetDesignSpec", "repeats"): "How often each question is asked.",
-    ("DesignSpec", "repeats"): "How often each question is asked.",
-    ("ExampleSpec", "arguments"): "What the tool is called with.",
-    ("RewritingSpec", "temperatures"): "Of the planner and the editor, one step after the other.",
-    ("SamplingSpec", "temperature"): "In place of the judge's own; null leaves that as it is.",
-    ("SamplingSpec", "top_p"): "Likewise.",
-    ("StressSpec", "validator_temperature"): "Of the validator, so that its votes are several.",
-    ("TranscriptLimitsSpec", "transcripts"): "How many.",
-}
-"""What is said of keys that say nothing of themselves."""
-
 HELP = ["-h", "--help"]
 """As the command line has it: a command keeps the option that it was first asked for."""
 
@@ -145,9 +133,9 @@ def study_file_page() -> str:
         needed = parts[name].get("required", [])
         for key, schema in parts[name]["properties"].items():
             default = "**needed**" if key in needed else _default(schema)
-            said = schema.get("description") or WORDS.get((name, key)) or _said_of_part(schema, parts)
+            said = schema.get("description") or _said_of_part(schema, parts)
             if not said:
-                raise SystemExit(f"{name}.{key} has no description: give it one, or a line in WORDS")
+                raise SystemExit(f"{name}.{key} has no description: give it one, so that the schema has it too")
             lines.append(f"| `{key}` | {_cell(_sentence(said))} | {_cell(_values(schema))} | {_cell(default)} |")
         lines.append("")
     return "\n".join(lines)

@@ -92,7 +92,7 @@ class Progress:
         return f"${elsewhere + spent:.4f}{cap} (projected: ${elsewhere + whole:.4f})"
 
     def trouble(self) -> str:
-        return f"429s {self.rate_limited}  failed {self.failed}  unparsed {self.unparsed}"
+        return f"rate-limited {self.rate_limited}  failed {self.failed}  unparsed {self.unparsed}"
 
     def __enter__(self) -> Self:
         return self
@@ -202,7 +202,9 @@ class _Generating(Progress):
         self.show()
 
     def trouble(self) -> str:
-        return f"written {self.taken}  given up {self.given_up}  open {self.still_open}  429s {self.rate_limited}"
+        return (
+            f"written {self.taken}  given up {self.given_up}  open {self.still_open}  rate-limited {self.rate_limited}"
+        )
 
 
 class _LiveGenerating(_Generating, _LiveProgress):

@@ -7,12 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from tests.runs.loopback import CALLS, REFUSED, swayed_answer, write_study
 from tests.stimuli.built import lend_stimuli
 from umpirical.cli import COMMANDS
+from umpirical.cli.commands.check import _shown
+from umpirical.domain.gates import GateResult
 from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.testing import ChatServer
 
@@ -181,7 +184,7 @@ def test_progress_goes_to_standard_error_and_results_to_standard_output(umpirica
     assert f"{STANDARD:,}/{STANDARD:,}" in err
 
 
-RECORDS = ("datasheet", "stress", "agent", "comparison", "stress-comparison", "jury", "correction", "claim")
+RECORDS = ("datasheet", "stress", "pairs", "agent", "comparison", "stress-comparison", "jury", "correction", "claim")
 
 
 @pytest.mark.parametrize("what", ["config", *RECORDS])
@@ -189,6 +192,13 @@ def test_schemas_are_json_schemas(umpirical, what):
     code, out, _ = umpirical("schema", what)
     assert code == 0
     assert json.loads(out)["type"] == "object"
+
+
+def test_a_schema_that_there_is_not_is_answered_with_all_that_there_are(umpirical):
+    code, _, err = umpirical("schema", "comparisons")
+    assert code == 2
+    known = err.split("name one of ")[1].strip().split(", ")
+    assert {"config", "policy", *RECORDS} <= set(known)
 
 
 def test_doctor_shows_that_a_key_is_set_and_never_the_key(umpirical, tmp_path, monkeypatch):
@@ -236,3 +246,24 @@ def test_a_judge_that_prints_does_not_spoil_the_result(umpirical, tmp_path):
     assert code == REFUSED
     assert json.loads(out)[0]["trials"] == STANDARD
     assert "thinking" in err
+
+
+def test_a_long_list_of_figures_is_cut_where_a_gate_passes_and_nowhere_else():
+    figures = ", ".join(f"judge-{number} 0.500 on ladder" for number in range(100))
+    passed, failed = (
+        GateResult("trivial-judges", passed=each, found=figures, allowed="0.45 to 0.55") for each in (True, False)
+    )
+    assert len(_shown(passed)) < 300
+    assert _shown(passed).endswith(" on ladder, ... (--json has all of it)")
+    assert _shown(failed) == figures
+
+
+def test_what_is_open_names_the_command_that_settles_it(umpirical, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lend_stimuli(tmp_path)
+    code, out, _ = umpirical("datasheet", "simulated:careful", "--size", "screen")
+    [run] = Path("runs").iterdir()
+    assert (code, out.splitlines()[-1]) == (4, f"  next:  umpirical more {run}  asks just what would settle it")
+    assert f"  {run}/datasheet.html\n" in out
+    code, out, _ = umpirical("datasheet", "simulated:coin", "--size", "screen")
+    assert (code, "umpirical more" in out) == (3, False), "what is refused is settled"

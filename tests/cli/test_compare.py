@@ -53,8 +53,13 @@ def test_all_judges_of_a_study_are_compared(umpirical, folder):
     found = record(folder)
     assert [side.judge.name for side in found.judges] == sorted(JUDGES)
     assert {(one.first, one.second) for one in found.differences} == {(0, 1), (0, 2), (1, 2)}
+    assert out.startswith("A is careful; B is coin; C is slot-locked\n"), "letters mean nothing without the names"
     assert "ranking: No judge. Refused: B, C. Not settled at this size of run: A." in out
     assert "comparison.html" in out
+    # What costs nothing is called free wherever the page names its price.
+    page = next(folder.glob("comparisons/*/comparison.html")).read_text(encoding="utf-8")
+    assert "<td>not known</td></tr>" not in page.partition("Cost and accuracy")[0]
+    assert "<td>free</td></tr>" in page.partition("Cost and accuracy")[0]
     told = {
         (one.measure, found.judges[one.first].judge.name, one.words)
         for one in found.differences
@@ -265,7 +270,7 @@ def test_what_a_run_could_have_seen_is_said_on_the_terminal_and_in_its_documents
     [dark] = [one for one in sheet.measures if (one.name, one.stratum, one.arm) == ("dark-current", "", "baseline")]
     assert (seen.units, seen.clusters) == (dark.result.denominator, dark.result.clusters)
     assert seen.above > 0
-    said = "The smallest difference from a limit that this run could have seen"
+    said = "How far inside its limit a judge has to be for a run of this size to show it"
     assert said in (run / "datasheet.md").read_text(encoding="utf-8")
     assert "What this run could have seen" in (run / "datasheet.html").read_text(encoding="utf-8")
     _, out, _ = umpirical("run", folder, "--judge", "careful")

@@ -179,8 +179,13 @@ def test_a_function_is_named_by_module_and_is_not_called_without_a_word(umpirica
         (["simulated:nobody"], ["no simulated judge 'nobody'", "careful"]),
         (["nobody"], ["no judge 'nobody'", "judge.yaml", "module:function", "provider/model", "simulated:NAME"]),
         (["simulated:careful", "--against", "nobody"], ["no judge 'nobody'"]),
-        (["nobody.yaml"], ["nobody.yaml", "no such file"]),
+        (["nobody.yaml"], ["nobody.yaml", "no such file", "fix: name a judge of the study file here"]),
         (["no_such_module:judge", "--yes"], ["cannot import the judge no_such_module:judge"]),
+        (["beside", "--yes"], ["no judge 'beside'", "named like this: beside.py:judge or beside.py:other"]),
+        (["beside.py", "--yes"], ["no judge 'beside.py'", "beside.py:judge or beside.py:other"]),
+        (["beside.py:jugde", "--yes"], ["no 'jugde' in beside.py", "fix: it has judge, other"]),
+        (["simulated:careful", "--policy", "relaese"], ["no policy named relaese", "did you mean release?"]),
+        (["simulated:careful", "--policy", "house"], ["one of ranking, adjudication (or release), ci-smoke, claim"]),
         (["simulated:careful", "--arm", "lenient"], ["lenient", "compare-strict"]),
         (["simulated:careful", "--against", "simulated:careful"], ["two judges are named"]),
         (["simulated:no such"], ["name"]),
@@ -189,6 +194,7 @@ def test_a_function_is_named_by_module_and_is_not_called_without_a_word(umpirica
     ],
 )
 def test_what_is_not_known_is_answered_with_what_is(umpirical, folder, arguments, words):
+    (folder / "beside.py").write_text("def judge(task, first, second): ...\nasync def other(): ...\ndef _own(): ...\n")
     size = [] if "--size" in arguments else SCREEN
     code, _, err = umpirical("datasheet", *arguments, *size, "--folder", folder)
     assert code == 2, err

@@ -85,6 +85,15 @@ def test_what_is_open_says_how_much_would_settle_it(umpirical, study):
     assert dark["more_needed"] > 0
 
 
+def test_what_is_open_names_the_command_that_settles_it(umpirical, study):
+    run = run_of(study, "sound")
+    code, out, _ = umpirical("gate", run, "--policy", "release")
+    assert code == OPEN
+    assert out.endswith(f"next:  umpirical more {run}  asks just what would settle it\n")
+    # A record by itself has nobody to ask.
+    assert "umpirical more" not in umpirical("gate", run / "datasheet.json", "--policy", "release")[1]
+
+
 def test_a_worse_judge_is_a_regression(umpirical, study):
     code, out, _ = umpirical(
         "gate", run_of(study, "dim"), "--policy", "release", "--baseline", run_of(study, "sound"), "--json"

@@ -247,6 +247,10 @@ def test_a_function_of_the_users_is_not_called_without_a_word(umpirical, tmp_pat
     code, _, err = umpirical("run", tmp_path, "--yes")
     assert (code, (tmp_path / "called").stat().st_size) == (REFUSED, CALLS)
     assert "not visible here" in err
+    # The preflight shows what the function is called with, and not how the call is kept.
+    shown = [line.strip().split(": ")[0] for line in err.splitlines() if line.startswith("    ")]
+    assert shown[0] == "task"
+    assert "'source'" not in err
 
 
 def test_simulated_judges_are_run_without_a_question_and_without_a_table(umpirical, tmp_path):
@@ -447,3 +451,5 @@ def test_a_plan_to_a_question_says_what_settles_it(several, umpirical):
     assert "too small" in out
     code, _, error = umpirical(*planned, "--for", "dark-current")
     assert (code, error.splitlines()[0]) == (2, "error: 'dark-current' is no question")
+    code, _, error = umpirical(*planned, "--power", "0.8")
+    assert (code, "--power is about a question" in error) == (2, True)

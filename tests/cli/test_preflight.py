@@ -35,6 +35,14 @@ def test_answers_off_the_scale_stop_the_run_after_a_few_calls(umpirical, tmp_pat
         assert server.asked.total() == FEW
 
 
+def test_a_function_is_told_what_to_return(umpirical, tmp_path):
+    lend_stimuli(tmp_path)
+    (tmp_path / "talker.py").write_text("def judge(task, first, second):\n    return 'The first, I think'\n")
+    code, _, err = umpirical("datasheet", "talker.py:judge", "--size", "screen", "--yes", "--folder", tmp_path)
+    assert code == 5
+    assert "fix: have talker.py:judge return one of 1, 2, tie, abstain" in err
+
+
 def test_it_can_be_measured_all_the_same(umpirical, tmp_path):
     with ChatServer(off_scale) as server:
         study = write_study(tmp_path, server.base_url)

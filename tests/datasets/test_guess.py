@@ -112,6 +112,12 @@ def test_responses_without_a_telling_name_are_the_longest_texts(tmp_path):
     ("header", "lines", "message", "fix"),
     [
         ("a,score", ["x,1", "y,2", "z,1"], "no column looks like responses", "name it with --response COLUMN"),
+        (
+            "prompt,chosen",
+            [f"{LONG},a", f"{LONG} x,b"],
+            "no column looks like labels",
+            "name it with --label COLUMN; or, for labelled pairs, call one column chosen and one rejected",
+        ),
         ("text,n", [f"{LONG},1", f"{LONG} x,2"], "no column looks like labels", "name it with --label COLUMN"),
         ("text,label", [f"{LONG},1", f"{LONG} x,1"], "no column looks like labels", "name it with --label COLUMN"),
     ],

@@ -148,6 +148,40 @@ def test_in_a_browser_the_search_is_loaded_and_nobody_else_is_asked(html, browse
     assert [url for url in asked if not url.startswith((own, "data:", "blob:"))] == []
 
 
+TYPED = (
+    *("MBT", "RFP0", "Other", "DC", "SCS", "PFP", "OSC", "dark current", "quality ladder", "criterion shift"),
+    *("order reversal", "label flip", "format invariance", "semantic paraphrase", "verbosity", "stochastic stability"),
+    *("synthetic ordinal", "agent judge"),
+)
+"""What readers of the papers would type; the index having a word does not show that the search finds it."""
+
+FOUND = """query => {
+  const box = [...document.querySelectorAll("*")].find(each => each.shadowRoot).shadowRoot;
+  const links = [...box.querySelectorAll("ol a, ul a")].map(each => new URL(each.href));
+  const fresh = links.filter(each => each.searchParams.get("h") === query);
+  return fresh.length ? fresh.map(each => each.pathname) : null;
+}"""
+
+
+@pytest.mark.browser
+def test_in_a_browser_what_is_typed_leads_to_a_page_that_has_it(html, browser):
+    handler = partial(SimpleHTTPRequestHandler, directory=html)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{server.server_port}/")
+        page.wait_for_load_state("networkidle")
+        page.keyboard.press("/")
+        found = {}
+        for term in TYPED:
+            page.locator("input[aria-label=Search]").fill(term)
+            found[term] = page.wait_for_function(FOUND, arg=term).json_value()
+        server.shutdown()
+    for term, paths in found.items():
+        texts = [(html / path.strip("/") / "index.html").read_text(encoding="utf-8").casefold() for path in paths]
+        assert any(all(word in text for word in term.casefold().split()) for text in texts), term
+
+
 def test_a_link_that_leads_nowhere_stops_the_build(tmp_path, monkeypatch):
     if find_spec("zensical") is None and not os.environ.get("UMPIRICAL_REQUIRE_SITE"):
         pytest.skip("needs the group site: uv sync")

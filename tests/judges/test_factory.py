@@ -199,7 +199,7 @@ def test_a_run_can_be_read_without_key_server_or_function():
     ("path", "message"),
     [
         ("no_such_module_here:judge", "cannot import"),
-        ("json:no_such_name", "cannot import"),
+        ("json:no_such_name", "no 'no_such_name' in json"),
         ("json:__version__", "not|expected"),
     ],
 )

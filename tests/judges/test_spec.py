@@ -21,7 +21,7 @@ INSPECT = {"adapter": "inspect", "name": "openai/gpt-4o"}
         ),
         ({"model": None, "callable": "a.b"}, "pattern"),
         ({"kind": "grade"}, "needs a scale"),
-        ({"scale": {"kind": "binary", "labels": ["a", "b"]}}, "needs a scale"),
+        ({"scale": {"kind": "binary", "labels": ["a", "b"]}}, "has no scale: leave scale out"),
         ({"kind": "grade", "scale": {"kind": "binary", "labels": ["a"]}}, "at least two different labels"),
         ({"name": "../../etc"}, "pattern"),
         ({"name": ""}, "pattern"),

@@ -125,6 +125,29 @@ def test_where_nothing_moved_the_number_itself_rules():
     assert items_to_settle(moved(0, 0, 30), -0.05) == 80
 
 
+@pytest.mark.parametrize("items", range(2, 10))
+@pytest.mark.parametrize("end", [1.0, 2.0])
+def test_limits_that_are_cut_at_the_end_of_the_scale_promise_no_early_pass(items, end):
+    """Who would cheat: two items without a change, of which five would have been called enough for a pass."""
+    few = moved(0, 0, items)
+    cut = few.interval.model_copy(update={"low": max(few.interval.low, -end), "high": min(few.interval.high, end)})
+    assert items_to_settle(few.model_copy(update={"interval": cut}), 0.05) == 80
+
+
+@pytest.mark.parametrize("counts", [(1, 0, 1), (1, 0, 2), (2, 0, 2), (0, 1, 2)])
+def test_nor_do_they_where_something_moved(counts):
+    few = moved(*counts)
+    cut = few.interval.model_copy(update={"low": max(few.interval.low, -1.0), "high": min(few.interval.high, 1.0)})
+    promised = items_to_settle(few.model_copy(update={"interval": cut}), 0.05)
+    times = next(each for each in range(2, 400) if not _holds(moved(*(each * count for count in counts)), few.value))
+    assert 0.8 * (times - 1) < promised / few.denominator < 1.25 * times
+
+
+def _holds(found, value):
+    """Whether the limit of 0.05 is still inside, on the side of the value."""
+    return found.interval.low < 0.05 if value > 0.05 else found.interval.high > 0.05
+
+
 def test_no_number_of_items_tells_a_value_from_itself():
     few = moved(3, 1, 56)
     assert items_to_settle(few, few.value) is None

@@ -7,7 +7,14 @@ from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
 from umpirical.reports.bounds import one_sided
-from umpirical.reports.record import EstimateRecord, IntervalRecord, LimitRecord, MeasureRecord, UndefinedRecord
+from umpirical.reports.record import (
+    EstimateRecord,
+    IntervalRecord,
+    LimitRecord,
+    MeasureRecord,
+    SmallestDifference,
+    UndefinedRecord,
+)
 from umpirical.reports.smallest_differences import Standard, smallest_difference, smallest_differences, smallest_words
 from umpirical.stats.clusters import cluster_wilson
 from umpirical.stats.precision import errors_to_see, smallest_exact_difference, smallest_rate_difference
@@ -280,7 +287,7 @@ def test_a_report_says_it_in_words():
     limits = [limit(value=0.3), limit("false-alarm", 0.02), limit("target-sensitivity", 0.8, "at_least")]
     measures = [rate(9, 240), rate(9, 60, name="false-alarm"), rate(220, 240, name="target-sensitivity")]
     first, second, third = smallest_words(smallest_differences([*measures, shift(0.1, 0.0, 0.2)], limits))
-    assert "target sensitivity has to be 0.072 inside its limit to pass, and dark current 0.084" in first
+    assert first.endswith("in four runs of five: 0.072 for target sensitivity, up to 0.084 for dark current.")
     assert second.startswith("1 of 3 limits cannot be shown to be met by a run of this size: false alarm.")
     assert third == "The smallest shift that it could have seen: 0.141 in criterion shift (strict)."
 
@@ -288,4 +295,21 @@ def test_a_report_says_it_in_words():
 def test_without_limits_nothing_is_said():
     assert smallest_words([]) == []
     [said] = smallest_words(smallest_differences([rate(6, 60)], [limit(value=0.01)]))
-    assert said.endswith("in four runs of five: none that would pass one.")
+    assert said.endswith("in four runs of five: no distance is enough.")
+
+
+def test_no_distance_is_named_that_no_judge_can_keep():
+    """Who would cheat: two items, which leave a limit of 0.1 to be met by a distance of 5 grades."""
+
+    def row(title, kind, value, far, scale):
+        known = {"measure": title, "title": title, "arm": "baseline", "stratum": "", "scale": scale}
+        return SmallestDifference(**known, kind=kind, value=value, below=far, above=far)
+
+    easy = row("Easy", "at_most", 0.1, 0.05, "rate")
+    band = [row("Shift", "at_least", -0.1, 5.174, "steps"), row("Shift", "at_most", 0.1, 5.174, "steps")]
+    excess = row("Excess", "at_most", 0.05, 1.286, "difference")
+    first, second = smallest_words([easy, *band, excess])
+    assert first.endswith(": 0.050 for easy.")
+    assert second == "2 of 3 limits cannot be shown to be met by a run of this size: shift, excess."
+    narrow = [one.model_copy(update={"below": 0.09, "above": 0.09}) for one in band]
+    assert smallest_words([easy, *narrow])[0].endswith(": 0.050 for easy, up to 0.090 for shift.")

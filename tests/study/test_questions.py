@@ -16,12 +16,13 @@ from umpirical.study.precision import Precision
 from umpirical.study.questions import Question, parse_question, plan_question
 
 
-def planned(*rows: Precision, calls=336, answered=0, expected="3.36") -> RunEstimate:
+def planned(*rows: Precision, calls=336, answered=0, expected="3.36", pricing="priced") -> RunEstimate:
     estimate = RunEstimate.__new__(RunEstimate)
     for name, value in {
         "judge": "mine",
         "calls": calls,
         "answered": answered,
+        "pricing": pricing,
         "expected": None if expected is None else Decimal(expected),
         "precision": rows,
     }.items():
@@ -86,6 +87,12 @@ def test_no_price_is_no_dollars_and_what_is_answered_counts_as_planned():
     )
     assert found.needed[0].dollars is None
     assert found.needed[0].calls == 546
+
+
+def test_what_is_free_stays_free_where_everything_is_answered():
+    run = planned(row(), calls=0, answered=336, expected="0", pricing="free")
+    found = plan_question(run, parse_question("dark-current<=0.05"), power=0.9)
+    assert [each.dollars for each in found.needed] == [Decimal(0)] * 4
 
 
 def test_what_the_plan_does_not_have_is_said_with_what_it_has():

@@ -11,7 +11,7 @@ from tests.stimuli.built import lend_stimuli
 from umpirical.cli import cli
 from umpirical.domain.errors import UsageError
 from umpirical.store.runs import RunStore
-from umpirical.study.run_targets import find_run, find_runs
+from umpirical.study.run_targets import find_run, find_runs, shared_study
 
 RUNS = {"house-1": "house", "house-1.2": "house", "other-2": "other"}
 
@@ -68,6 +68,22 @@ def test_what_is_not_there_is_said_with_what_there_is(study, monkeypatch, target
     assert re.search(fix, raised.value.fix)
 
 
+@pytest.mark.parametrize("name", ["verdicts.csv", "verdicts.corrected.json", "runs/other-2/datasheet.json"])
+def test_a_file_that_is_no_studys_stands_for_no_run(study, monkeypatch, name):
+    """Who would cheat: a table beside good runs, for which `umpirical verify` would say ok."""
+    (study / name).write_text("{}")
+    monkeypatch.chdir(study)
+    with pytest.raises(UsageError, match=rf"{name} is a file, but no study file") as raised:
+        find_runs(name)
+    assert ("name its folder, runs/other-2" if "/" in name else "a study's folder or file") in raised.value.fix
+
+
+def test_a_study_that_all_runs_are_of(study, tmp_path):
+    assert shared_study(find_runs(study).runs) == study
+    RunStore(tmp_path / "second" / "runs" / "x").write_manifest({"judge": {"name": "x"}})
+    assert shared_study([*find_runs(study).runs, tmp_path / "second" / "runs" / "x"]) == Path()
+
+
 def test_where_one_is_needed_several_are_named(study):
     assert find_run(study / "other").name == "other-2"
     with pytest.raises(UsageError, match="house has 2 runs, and one is needed") as raised:
@@ -116,7 +132,8 @@ def test_they_read_what_is_named(umpirical, tmp_path, monkeypatch):
         assert len(json.loads(umpirical("runs", target, "--json")[1])) == 2
         assert len({check["run"] for check in json.loads(umpirical("verify", target, "--json")[1])}) == 2
         code, out, _ = umpirical("report", target)
-        assert (code, out.count("coin-"), out.count("slot-locked-")) == (3, 1, 1)
+        assert (code, out.count("coin-"), out.count("slot-locked-")) == (3, 2, 2)
+        assert f"  runs/{run}/datasheet.html\n" in out
         code, _, err = umpirical("readouts", target)
         assert code == 2
         assert "has 2 runs, and one is needed" in err

@@ -75,7 +75,7 @@ def jury(
     rule: str | None = None,
     choose: bool = False,
     budget: Decimal | float | str | None = None,
-    folder: str | Path = "juries",
+    folder: str | Path | None = None,
 ) -> JuryReport:
     """Makes one judge of several that were measured on the same stimuli, and measures it. Makes no calls.
 
@@ -83,14 +83,15 @@ def jury(
     weighted or dawid-skene. With `choose`, the best three to seven judges are chosen, by the best rule if none is
     given, and `budget` is the most dollars that 1,000 verdicts may cost. What is learned or chosen is settled on one
     half of the task families, and every figure is then about the other half. The datasheet and the jury's record are
-    written below `folder`.
+    written below `folder`: by default `juries` in the study or, if the runs are of several, in the working directory.
     """
     from umpirical.protocols.datasheet.juries.jury import seat_jury
     from umpirical.protocols.datasheet.protocol import DATASHEET
-    from umpirical.study.run_targets import find_runs
+    from umpirical.study.run_targets import find_runs, shared_study
 
     found = [run for target in runs for run in find_runs(target).runs]
-    seated = seat_jury(found, Path(folder), rule=rule, choose=choose, budget=in_dollars("budget", budget))
+    place = shared_study(found) / "juries" if folder is None else Path(folder)
+    seated = seat_jury(found, place, rule=rule, choose=choose, budget=in_dollars("budget", budget))
     return JuryReport(DATASHEET, seated.datasheet, seated.documents.json.parent, seated.jury)
 
 

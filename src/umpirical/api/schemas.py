@@ -6,7 +6,7 @@ from umpirical.protocols.datasheet.juries.record import Jury
 from umpirical.protocols.stress.comparison.record import StressComparison
 from umpirical.reports.record import Strict, schema_text
 
-__all__ = ["RECORDS", "schema_of"]
+__all__ = ["OTHERS", "RECORDS", "schema_of"]
 
 RECORDS: dict[str, type[Strict]] = {
     "claim": Claim,
@@ -14,6 +14,10 @@ RECORDS: dict[str, type[Strict]] = {
     "jury": Jury,
     "stress-comparison": StressComparison,
 }
+
+
+OTHERS = ("comparison", *RECORDS)
+"""What `schema_of` knows."""
 
 
 def schema_of(what: str) -> str | None:

@@ -11,7 +11,7 @@ import click
 from umpirical.cli.commands.plan import show_plan, tell_planned
 from umpirical.cli.consent import Terms, agree, tell_spent
 from umpirical.cli.preflight import TerminalPreflight
-from umpirical.cli.terminal import MAKING_STIMULI, complain, remark, say
+from umpirical.cli.terminal import MAKING_STIMULI, complain, remark, say, short_path
 
 if TYPE_CHECKING:
     from umpirical.domain.errors import UmpiricalError
@@ -25,8 +25,9 @@ __all__ = ["exit_code", "lost_summaries", "measure", "measure_more", "policy_opt
 policy_option = click.option(
     "--policy",
     default="",
-    metavar="FILE",
-    help="What to hold judges to: ranking, adjudication, ci-smoke, claim, or a file. Default: as the study says.",
+    metavar="NAME",
+    help="What to hold judges to: ranking, adjudication (or release), ci-smoke, claim, or a .yaml file. "
+    "Default: as the study says.",
 )
 
 preflight_option = click.option(
@@ -140,7 +141,9 @@ def _show(result: "FinishedRun") -> None:
         say(f"  {finding}")
     for words in record_words(result.record):
         say(f"  {words}")
-    say(f"  {result.documents.html}")
+    say(f"  {short_path(result.documents.html)}")
+    if result.open_to_more:
+        say(f"  next:  umpirical more {short_path(result.folder)}  asks just what would settle it")
     if not result.enough:
         say("  too many calls failed; run the same command again to retry them")
 

@@ -5,12 +5,13 @@ stands above, or fill the clipboard.
 """
 
 import sys
+from pathlib import Path
 
 import click
 
 from umpirical.text.inert import inert, is_inert
 
-__all__ = ["MAKING_STIMULI", "complain", "confirm", "inert", "remark", "say", "say_json"]
+__all__ = ["MAKING_STIMULI", "complain", "confirm", "inert", "remark", "say", "say_json", "short_path"]
 
 MAKING_STIMULI = "making and checking the stimuli"
 """Printed before work that takes some seconds the first time."""
@@ -24,6 +25,13 @@ def say(text: object = "") -> None:
 def remark(text: object = "") -> None:
     """Prints a remark on standard error, for the person and not for a program."""
     click.echo(inert(str(text)), file=sys.stderr)
+
+
+def short_path(path: Path) -> Path:
+    """Returns a path as a person would type it: from the working directory, if it lies below that."""
+    here = Path.cwd()
+    full = path.resolve()
+    return full.relative_to(here) if full.is_relative_to(here) else path
 
 
 def say_json(text: str) -> None:

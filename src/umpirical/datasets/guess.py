@@ -16,6 +16,9 @@ __all__ = ["ROLES", "ColumnRole", "Guess", "GuessedScale", "guess_dataset"]
 
 ColumnRole = Literal["response", "task", "label", "id", "rubric"]
 
+PAIR_COLUMNS = frozenset({"chosen", "rejected"})
+"""A file with one of them alone was probably meant to have both."""
+
 ROLES: Mapping[ColumnRole, tuple[str, ...]] = {
     "label": ("label", "score", "grade", "rating", "verdict", "gold", "mark", "class", "consensus"),
     "rubric": ("rubric", "rubrics", "criteria"),
@@ -239,6 +242,8 @@ def _not_found(role: ColumnRole, path: Path, profiles: Iterable[ColumnProfile]) 
     wanted = {"label": "labels, by its name or as the only one with few values", "response": "responses: text"}[role]
     few = _with_few_values(columns) if role == "label" else []
     hint = f"; few different values have: {', '.join(few)}" if few else ""
+    if len(PAIR_COLUMNS & {profile.name.casefold() for profile in columns}) == 1:
+        hint += "; or, for labelled pairs, call one column chosen and one rejected"
     return UsageError(
         f"{path.name}: no column looks like {wanted}; there are: {names}", fix=f"name it with --{role} COLUMN{hint}"
     )

@@ -28,6 +28,13 @@ class ObjectRequest:
     identity: Json
     shown: Presented
 
+    def text(self) -> str:
+        """Returns what the judge is shown, part by part, for a person."""
+        parts = {"task": self.shown.task, "first": self.shown.first, "second": self.shown.second}
+        if self.shown.second is None:
+            parts = {"task": self.shown.task, "response": self.shown.first}
+        return "\n".join(f"{name}: {text}" for name, text in {**parts, **dict(self.shown.columns)}.items())
+
     def payload(self) -> Json:
         shown = [self.shown.task, self.shown.first, self.shown.second]
         columns: dict[str, Json] = {"columns": dict(self.shown.columns)} if self.shown.columns else {}

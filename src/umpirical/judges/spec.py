@@ -197,7 +197,9 @@ class JudgeSpec(_Spec):
         self._check_command()
         self._check_endpoint()
         if (self.kind == "grade") != (self.scale is not None):
-            raise ValueError("a grade judge needs a scale, and a compare judge has none")
+            if self.scale is None:
+                raise ValueError("a judge that grades needs a scale: add scale: {kind: ordinal, labels: [...]}")
+            raise ValueError("a judge that compares has no scale: leave scale out, or say kind: grade")
         on_scale = (*(self.scale.labels if self.scale else Choice), "abstain")
         if unknown := [label for label in self.answer.labels.values() if label not in on_scale]:
             raise ValueError(f"answer.labels: {unknown[0]!r} is not one of {', '.join(on_scale)}")

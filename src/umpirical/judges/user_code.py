@@ -46,11 +46,17 @@ def load_user_object(path: str, folder: Path) -> object:
         _admit(place)
     silence_telemetry()
     try:
-        return attrgetter(name)(import_module(module) if file is None else _imported(file))
+        found = import_module(module) if file is None else _imported(file)
     except Exception as error:  # noqa: BLE001  # the user's own module: whatever it raises, it cannot be imported
         message = f"cannot import the judge {path}: {type(error).__name__}: {error}"
         expected = module if file else f"{module}.py"
         raise UsageError(message, fix=f"is {expected} in {folder}, and does it run?") from None
+    try:
+        return attrgetter(name)(found)
+    except Exception as error:  # noqa: BLE001  # a module or a class of the user's may answer with any of them
+        known = [each for each, value in vars(found).items() if callable(value) and not each.startswith("_")]
+        hint = f"it has {', '.join(known[:10])}" if known else f"write a function of that name into {module}"
+        raise UsageError(f"no {name!r} in {module}: {type(error).__name__}: {error}", fix=hint) from None
 
 
 def _imported(file: Path) -> ModuleType:

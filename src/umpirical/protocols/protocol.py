@@ -316,6 +316,11 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
         """Returns the JSON Schema of a policy file; None if the protocol does not decide by a policy."""
         return None
 
+    @property
+    def asks_more(self) -> bool:
+        """Whether it has a `more` of its own."""
+        return type(self).more is not Protocol.more
+
     def more(self, run: Run, record: RecordT) -> "Followed":  # noqa: ARG002  # likewise
         """Returns what to ask so that a decision left open is settled. Raises UsageError if nothing would."""
         raise UsageError(f"protocol {self.name} does not ask more", fix="umpirical run  with a larger design")

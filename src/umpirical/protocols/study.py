@@ -24,7 +24,7 @@ class DesignSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    repeats: int = Field(default=1, ge=1, le=10_000)
+    repeats: int = Field(default=1, ge=1, le=10_000, description="How often each question is asked.")
     arms: tuple[str, ...] = Field(
         default=("baseline",),
         min_length=1,

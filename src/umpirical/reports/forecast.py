@@ -19,6 +19,9 @@ POWER = float(ndtri(0.90))
 MOST_ITEMS = 10**9
 """If more than this would be needed, no number is enough."""
 
+WHOLE = 1.0
+"""A rate's whole scale, or one grade: limits that no event puts further off than that are cut at the scale's end."""
+
 
 def units_to_settle(value: float, limit: float, *, bound: float, units: int, is_rate: bool) -> int | None:
     """Returns the units at which nine samples in ten settle `limit`, if `value` is true; None if no number is enough.
@@ -70,7 +73,8 @@ def items_to_settle(estimate: EstimateRecord, limit: float) -> int | None:
     number of items; if nothing moves, with the number itself. How much moves is read off the limits, and the interval
     is recomputed for more items in proportionally more clusters, with Student's t for those. This is exact if moves go
     one way or there are none, and each item is its own cluster. If they go both ways they are assumed to be of size 1,
-    and a few larger ones make this ask for up to twice what is needed.
+    and a few larger ones make this ask for up to twice what is needed. They are assumed to be so, too, where the limits
+    are cut at the ends of the scale, as those of six clusters or fewer may be.
     """
     ends = estimate.interval
     if ends is None or ends.low is None or ends.high is None:
@@ -87,9 +91,11 @@ def items_to_settle(estimate: EstimateRecord, limit: float) -> int | None:
 
     now = reach_of(items)
     moves = _moves(side * value, towards=present, away=ends.high - ends.low - present, reach=now)
+    # If limits are cut at the end of the scale, their distance says nothing: that of the assumed moves does.
+    factor = 1.0 if moves.cut else present / moves.distance(now)
 
     def holds(number: int) -> bool:
-        return present * moves.distance(reach_of(number)) > room * moves.distance(now)
+        return factor * moves.distance(reach_of(number)) > room
 
     if holds(MOST_ITEMS):
         return None
@@ -104,6 +110,8 @@ class _Moves:
     away: float
     size_towards: float = 1.0
     size_away: float = 1.0
+    cut: bool = False
+    """Whether the present limits are the ends of the scale, so that nothing could be read off them."""
 
     def distance(self, reach: float) -> float:
         """Returns the distance from the value to its limit, from the limits of moves towards it and away from it."""
@@ -122,6 +130,8 @@ def _moves(value: float, *, towards: float, away: float, reach: float) -> _Moves
         against = _Moves(0.0, abs(value), size_away=size)
         if isclose(against.distance(reach), near, rel_tol=1e-6):
             return against if value < 0 else _Moves(value, 0.0, size_towards=size)
+    if towards < reach and reach > WHOLE:
+        return _Moves(max(value, 0.0), max(-value, 0.0), cut=True)
     moved = max(abs(value), (far**2 + near**2) / (2 * reach) - reach)
     return _Moves((moved + value) / 2, (moved - value) / 2)
 

@@ -158,20 +158,34 @@ def record_words(record: Record) -> list[str]:
 def _limit_words(rows: Sequence[SmallestDifference]) -> Iterator[str]:
     if not rows:
         return
-    passing = [(far, row) for row in rows if (far := row.inside) is not None]
-    never = [row for row in rows if row.inside is None]
-    said = "The smallest difference from a limit that this run could have seen, in four runs of five"
+    passing = [(far, row) for row in rows if (far := _within_reach(row, rows)) is not None]
+    said = "How far inside its limit a judge has to be for a run of this size to show it, in four runs of five"
     if not passing:
-        yield f"{said}: none that would pass one."
+        yield f"{said}: no distance is enough."
         return
     (least, easiest), (most, hardest) = (f(passing, key=lambda one: one[0]) for f in (min, max))
-    spread = f"{_name(easiest)} has to be {numbers.rate(least)} inside its limit to pass"
+    spread = f"{numbers.rate(least)} for {_name(easiest)}"
     if hardest is not easiest:
-        spread += f", and {_name(hardest)} {numbers.rate(most)}"
+        spread += f", up to {numbers.rate(most)} for {_name(hardest)}"
     yield f"{said}: {spread}."
+    names = dict.fromkeys(_name(row) for row in rows)
+    never = [name for name in names if name not in {_name(row) for _, row in passing}]
     if never:
-        total = f"{numbers.count(len(never))} of {numbers.count(len(rows))} limits"
-        yield f"{total} cannot be shown to be met by a run of this size: {', '.join(_name(row) for row in never)}."
+        total = f"{numbers.count(len(never))} of {numbers.count(len(names))} limits"
+        yield f"{total} cannot be shown to be met by a run of this size: {', '.join(never)}."
+
+
+def _within_reach(row: SmallestDifference, rows: Sequence[SmallestDifference]) -> float | None:
+    """Returns how far inside its limit the truth has to be; None if no truth is, for the scale or a second limit."""
+    far = row.inside
+    if far is None:
+        return None
+    inward = row.value + far if row.kind == "at_least" else row.value - far
+    if row.scale in {"rate", "difference"} and abs(inward) > 1:
+        return None
+    same = [one for one in rows if (one.measure, one.arm, one.stratum) == (row.measure, row.arm, row.stratum)]
+    width = max(one.value for one in same) - min(one.value for one in same)
+    return None if len(same) > 1 and 2 * far > width else far
 
 
 def _shift_words(rows: Sequence[SmallestDifference]) -> Iterator[str]:

@@ -11,9 +11,11 @@ from typing import Protocol
 from umpirical.domain.errors import JudgeUnreadable
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
 from umpirical.domain.responses import Response
+from umpirical.domain.scales import Choice
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Trial
 from umpirical.judges.judge import Judge, Request
+from umpirical.judges.object_judge import ObjectRequest
 from umpirical.judges.prompt import prompt_text
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import Calling
@@ -97,12 +99,20 @@ class Preflight:
                 f"{counted} got no answer from {address_of(self.spec)} ({why})", fix=remedy(self.spec, silent[0])
             )
         said = (lost[0].response.text or "")[:LONGEST]
-        raise JudgeUnreadable(f"{counted} got an answer that is not on its scale, such as {said!r}", fix=_remedy(lost))
+        raise JudgeUnreadable(
+            f"{counted} got an answer that is not on its scale, such as {said!r}", fix=_remedy(self.spec, lost)
+        )
 
 
-def _remedy(lost: Sequence[PreflightCall]) -> str:
+def _remedy(judge: JudgeSpec, lost: Sequence[PreflightCall]) -> str:
     if all(call.response.ending == "cut" for call in lost):
         return "the answers were cut: raise decoding.max_tokens of the judge"
+    if judge.callable:
+        known = ", ".join((*(judge.scale.labels if judge.scale else Choice), "abstain"))
+        return (
+            f"have {judge.callable} return one of {known}, or name under answer how it answers; --no-preflight "
+            "measures it as it is"
+        )
     reasons = dict.fromkeys(call.outcome.why for call in lost if isinstance(call.outcome, Unparsed))
     return (
         f"{'; '.join(reasons)}. Tell the judge in its prompt to end with exactly one answer of its scale, or name the "
@@ -237,4 +247,6 @@ def _text(request: Request) -> str:
     """Returns what a judge is shown; a function of the user's own writes its own prompt, and is shown the parts."""
     if isinstance(request, ChatRequest):
         return request.messages[0].content if len(request.messages) == 1 else prompt_text(request.messages)
+    if isinstance(request, ObjectRequest):
+        return request.text()
     return str(request.payload())

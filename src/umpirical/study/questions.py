@@ -94,7 +94,9 @@ def plan_question(run: RunEstimate, question: Question, *, power: float) -> Ques
     each = row.units / row.tasks
     effect = max(1.0, 1 + (each - 1) * PLANNING_CORRELATION)
     planned = run.calls + run.answered
-    price = run.expected / run.calls if run.expected is not None and run.calls else None
+    price = Decimal(0) if run.pricing == "free" else None
+    if run.expected is not None and run.calls:
+        price = run.expected / run.calls
     needed = []
     for true in question.true_values():
         units = settling_units(true, question.limit, effect=effect, units=0, power=power)

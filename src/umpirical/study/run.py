@@ -77,6 +77,12 @@ class FinishedRun:
         return self.protocol.decision(self.record)
 
     @property
+    def open_to_more(self) -> bool:
+        """Whether the decision is open, and `umpirical more` may settle it."""
+        open_still = self.enough and self.decision is not None and self.decision.verdict == "not-enough-data"
+        return open_still and self.protocol.asks_more
+
+    @property
     def exit_code(self) -> int:
         """5 if the run can be resumed, else what the decision says."""
         if not self.enough:

@@ -9,7 +9,9 @@ from umpirical.domain.errors import StoreError, UsageError
 from umpirical.protocols.study import STUDY_FILE
 from umpirical.store.runs import RunStore, run_folders
 
-__all__ = ["RUN_WAYS", "RunTarget", "find_run", "find_runs"]
+__all__ = ["RUN_WAYS", "RunTarget", "find_run", "find_runs", "shared_study"]
+
+STUDY_ENDINGS = (".yaml", ".yml")
 
 RUN_WAYS = "a study's folder or file, the folder of a run, or the name of a run or a judge"
 
@@ -37,6 +39,7 @@ def find_runs(target: str | Path) -> RunTarget:
     if path.is_dir() and ((path / "runs").is_dir() or (path / STUDY_FILE).is_file()):
         return RunTarget(path, tuple(run_folders(path)), whole=True)
     if path.is_file():
+        _refuse_other_files(path)
         return RunTarget(path.parent, tuple(run_folders(path.parent)), whole=True)
     study, known = path.parent, run_folders(path.parent)
     named = [run for run in known if run.name == path.name] or [run for run in known if _judge_of(run) == path.name]
@@ -56,6 +59,21 @@ def find_run(target: str | Path) -> Path:
         names = ", ".join(str(run) for run in found.runs)
         raise UsageError(f"{target} has {len(found.runs)} runs, and one is needed", fix=f"name one of {names}")
     return found.runs[0]
+
+
+def shared_study(runs: Sequence[Path]) -> Path:
+    """Returns the folder of the study that all of these runs are of; the working directory if they are of several."""
+    studies = {_study_of(run).resolve() for run in runs}
+    return studies.pop() if len(studies) == 1 else Path()
+
+
+def _refuse_other_files(path: Path) -> None:
+    """Refuses a file that is no study's: it would pass for all runs that happen to lie beside it."""
+    if path.suffix in STUDY_ENDINGS:
+        return
+    run = path.parent if (path.parent / "run.json").is_file() else None
+    fix = f"name its folder, {run}" if run else f"name {RUN_WAYS}"
+    raise UsageError(f"{path} is a file, but no study file ({' or '.join(STUDY_ENDINGS)})", fix=fix)
 
 
 def _judge_of(run: Path) -> str | None:

@@ -1,12 +1,13 @@
 """Turns what a person types into a judge: a name in a study, a file, a function, a model or a simulated judge."""
 
+import ast
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from umpirical.domain.errors import UsageError
+from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.trials import BASELINE
 from umpirical.judges.simulated.profiles import GRADER_PROFILES
 from umpirical.models.adapters.catalogue import adapter_for
@@ -85,6 +86,8 @@ def _refuse_unasked_arms(study: Study[Any]) -> None:
 def judge_entry(target: str, folder: Path) -> dict[str, Any]:
     """Returns a judge's entry, as in a study file, from what the user typed."""
     if target.endswith((".yaml", ".yml")):
+        if not (folder / target).is_file():
+            raise ConfigError("no such file", where=target, fix=f"name {WAYS}")
         return read_judge(load_yaml(folder / target), Path(target).stem)
     if target.startswith("simulated:"):
         name = target.removeprefix("simulated:")
@@ -94,4 +97,16 @@ def judge_entry(target: str, folder: Path) -> dict[str, Any]:
         return {"name": judge_name(target), "callable": target}
     if "/" in target:
         return {"name": judge_name(target), "model": {"adapter": adapter_for(base_url=None), "name": target}}
-    raise UsageError(f"no judge {target!r}", fix=f"name {WAYS}")
+    raise UsageError(f"no judge {target!r}", fix=_function_hint(target, folder) + f"name {WAYS}")
+
+
+def _function_hint(target: str, folder: Path) -> str:
+    """Names the functions of a Python file that was named without one. They are read from its text: nothing runs."""
+    name = target if target.endswith(".py") else f"{target}.py"
+    try:
+        tree = ast.parse((folder / name).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return ""
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    named = " or ".join(f"{name}:{function}" for function in functions[:3] if not function.startswith("_"))
+    return f"a function in that file is named like this: {named}; otherwise " if named else ""

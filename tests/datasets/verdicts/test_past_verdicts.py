@@ -539,3 +539,38 @@ def test_a_scale_that_a_person_types():
     for text in ("5..1", "good", "a..b", "x,x"):
         with pytest.raises(UsageError):
             parse_scale(text)
+
+
+# Words that mean two things.
+
+
+@pytest.mark.parametrize("word", ["failed", "Failure"])
+@pytest.mark.parametrize("column", ["verdict", "label"])
+def test_failed_beside_passes_is_refused_as_correct_refuses_it(tmp_path, word, column):
+    """Who would cheat: a table in which every fail is taken for a call that did not work, and left out."""
+    rows = [{"item": 1, "verdict": "pass", "label": "pass"}, {"item": 2, "verdict": "pass", "label": "pass"}]
+    rows[1][column] = word
+    file = lines(tmp_path / "passes.jsonl", rows)
+    said = []
+    for read in (umpirical.measure_verdicts, lambda path: umpirical.correct(path, estimate="pass-rate")):
+        with pytest.raises(
+            ConfigError, match=rf"{word.casefold()!r} may be a verdict, or a call that did not"
+        ) as raised:
+            read(file)
+        said.append((str(raised.value), raised.value.fix))
+    assert said[0] == said[1]
+
+
+def test_failed_beside_grades_is_a_call_that_failed(tmp_path):
+    rows = [{"item": 1, "verdict": "3", "label": "3"}, {"item": 2, "verdict": "failed", "label": "2"}]
+    [found] = umpirical.measure_verdicts(lines(tmp_path / "grades.jsonl", rows))
+    assert figures(found)["failure-rate"] == (1, 2)
+
+
+def test_words_that_no_label_has_are_said(tmp_path):
+    rows = [{"item": number, "verdict": "passed", "label": ("pass", "fail")[number % 2]} for number in range(4)]
+    [found] = umpirical.measure_verdicts(lines(tmp_path / "words.jsonl", rows))
+    assert "No verdict is one of the labels: verdicts are 'passed', labels are 'pass', 'fail'." in found.notes[-1]
+    rows[0]["verdict"] = "fail"
+    [found] = umpirical.measure_verdicts(lines(tmp_path / "words.jsonl", rows))
+    assert not any("No verdict is one" in note for note in found.notes)

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+LONGEST = 240
+"""Characters of what one gate found that are printed, three lines of a terminal."""
+
 
 @click.command("check")
 @click.argument("study", type=click.Path(path_type=Path), default=Path())
@@ -41,13 +44,20 @@ def command(study: Path, outside: bool, trust: bool, max_calls: int | None, as_j
         for note in checked.notes:
             say(note)
         for gate in checked.gates:
-            say(f"gate {gate.name}: {_word(gate)}  {gate.found}")
+            say(f"gate {gate.name}: {_word(gate)}  {_shown(gate)}")
         for problem in checked.problems:
             say(f"problem: {problem}")
         for judge, count in checked.calls.items():
             say(f"judge {judge}: {count:,} calls")
         say("ok" if not checked.problems else f"{len(checked.problems)} to fix")
     return 2 if checked.problems else 0
+
+
+def _shown(gate: "GateResult") -> str:
+    """Returns what a gate found; of a long list of figures that are as they should be, the first few."""
+    if not gate.passed or len(gate.found) <= LONGEST:
+        return gate.found
+    return f"{gate.found[:LONGEST].rpartition(', ')[0]}, ... (--json has all of it)"
 
 
 def _word(gate: "GateResult") -> str:

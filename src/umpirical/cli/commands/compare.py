@@ -4,17 +4,24 @@ from pathlib import Path
 
 import click
 
-from umpirical.cli.terminal import remark, say, say_json
+from umpirical.cli.terminal import remark, say, say_json, short_path
 
 __all__ = ["command"]
 
 
 @click.command("compare")
 @click.argument("targets", metavar="RUN...", nargs=-1, required=True)
-@click.option("--policy", help="The policy to hold the judges to; default: the one that the runs were made for.")
+@click.option(
+    "--policy",
+    metavar="NAME",
+    help="What to hold judges to: ranking, adjudication (or release), ci-smoke, claim, or a .yaml file. "
+    "Default: the one that the runs were made for.",
+)
 @click.option("--reference", metavar="NAME", help="A judge that stands as a ceiling, never as truth.")
 @click.option(
-    "--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="The difference that is none."
+    "--margin",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="The difference that does not matter. Default: 0.05 for shares.",
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; default: in the study.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
@@ -33,6 +40,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     stress tests may be of several studies: judges of one study are compared, and studies stand side by side.
     """
     from umpirical.api.comparisons import compare_targets
+    from umpirical.reports.comparisons.words import letter
 
     remark("reading the runs")
     found = compare_targets(targets, policy=policy, reference=reference, margin=margin)
@@ -42,7 +50,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     if as_json:
         say_json(found.json())
         return
+    say("; ".join(f"{letter(place)} is {name}" for place, name in enumerate(found.judges)))
     for line in found.lines:
         say(line)
     for path in (documents.json, documents.html, documents.markdown):
-        say(path)
+        say(short_path(path))

@@ -1,6 +1,7 @@
 """`umpirical demo`."""
 
 import shlex
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,7 @@ def command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FB
     say(f"\nTheir datasheets, side by side:  {index}")
     say(f"Next:  umpirical compare {shlex.quote(str(folder))}  says which to take for which use;")
     say("  umpirical init my-study  writes a study file;  umpirical run my-study  measures your own judge.")
-    if not no_open:
+    if not no_open and sys.stdout.isatty():
         click.launch(str(index))
 
 

@@ -49,6 +49,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
         say_json(gate.model_dump_json(indent=1))
     else:
         _show(gate)
+        _say_next(gate, target)
     if junit is not None:
         from umpirical.reports.junit import render_junit
         from umpirical.store.files import write_text
@@ -79,6 +80,16 @@ def _show(gate: "GateDecision") -> None:
     )
     for row in gate.baseline.rows:
         say(f"  {'WORSE' if row.standing == 'worse' else '     '}  {one_line(f'{row.title}: {row.words}')}")
+
+
+def _say_next(gate: "GateDecision", target: str) -> None:
+    """Prints the command that would settle what is open. A record by itself can be asked nothing."""
+    if Path(target).suffix == ".json":
+        return
+    if gate.verdict == "not-enough-data" and gate.protocol == "datasheet":
+        say(f"next:  umpirical more {target}  asks just what would settle it")
+    if gate.verdict == "incomplete":
+        say("next:  umpirical run  resumes it, in the study's folder")
 
 
 def _tell_github(gate: "GateDecision") -> None:

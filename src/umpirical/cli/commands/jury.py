@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from umpirical.cli.consent import in_dollars
-from umpirical.cli.terminal import remark, say, say_json
+from umpirical.cli.terminal import remark, say, say_json, short_path
 
 __all__ = ["command"]
 
@@ -18,7 +18,7 @@ __all__ = ["command"]
 @click.option(
     "--budget", metavar="USD", callback=in_dollars, help="With --choose: the most that 1,000 verdicts may cost."
 )
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; default: juries, here.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; default: juries, in the study.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
 def command(  # noqa: PLR0913, PLR0917  # each an option
     targets: tuple[str, ...],
@@ -37,11 +37,11 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     """
     from umpirical.api.extras import render_jury_json, seat_jury
     from umpirical.reports.decisions import EXIT_CODES
-    from umpirical.study.run_targets import find_runs
+    from umpirical.study.run_targets import find_runs, shared_study
 
     runs = [run for target in targets for run in find_runs(target).runs]
-    remark(f"reading {len(runs):,} runs")
-    seated = seat_jury(runs, out or Path("juries"), rule=rule, choose=choose, budget=budget)
+    remark("reading the runs")
+    seated = seat_jury(runs, out or shared_study(runs) / "juries", rule=rule, choose=choose, budget=budget)
     decision = seated.datasheet.decision
     if as_json:
         say_json(render_jury_json(seated.jury))
@@ -51,5 +51,5 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
         for finding in seated.jury.findings:
             say(finding)
         for path in (seated.record, seated.documents.json, seated.documents.html, seated.documents.markdown):
-            say(path)
+            say(short_path(path))
     return EXIT_CODES[decision.verdict] if decision else 0

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["command", "show_plan", "tell_planned"]
 
+POWER = 0.9
+"""How likely a question is settled, unless a person says otherwise."""
+
 WIDE = 140
 """Width in columns where the output is not a terminal: a table in a log must not be cut off."""
 
@@ -42,7 +45,9 @@ NOT_PRICED = {"unpriced": "not priced", "unknown": "no price", "own-function": "
     help='What it would take to settle a limit: "dark-current<=0.05", "target-sensitivity@5>=0.9"; several times.',
 )
 @click.option(
-    "--power", default=0.9, type=click.FloatRange(0.5, 0.99), help="With --for: how likely it is then settled."
+    "--power",
+    type=click.FloatRange(0.5, 0.99),
+    help="With --for: how likely it is then settled. Default: 0.9.",
 )
 @price_option
 @outside_option
@@ -53,7 +58,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     study: Path,
     judges: tuple[str, ...],
     asked: tuple[str, ...],
-    power: float,
+    power: float | None,
     prices: tuple[str, ...],
     outside: bool,  # noqa: FBT001
     trust: bool,  # noqa: FBT001
@@ -70,6 +75,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     from umpirical.study.questions import parse_question, plan_question
     from umpirical.study.run import plan_runs
 
+    if power is not None and not asked:
+        raise click.UsageError('--power is about a question: add --for "dark-current<=0.05"')
     questions = [parse_question(text) for text in asked]
     loaded = trusted_study(study, trust=trust, outside=outside, max_calls=max_calls)
     remark(MAKING_STIMULI)
@@ -81,7 +88,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
         for run, pricer in zip(planned, pricers, strict=True)
     ]
     estimate = PlanEstimate(tuple(runs))
-    found = [plan_question(run, question, power=power) for question in questions for run in estimate.runs]
+    found = [plan_question(run, question, power=power or POWER) for question in questions for run in estimate.runs]
     if as_json:
         import json
 
@@ -215,7 +222,7 @@ def _show_question(plan: "QuestionPlan", file: IO[str]) -> None:
     table = _table(
         f"{plan.judge}: {question.measure}{part} {sign} {question.limit:g}, settled in {100 * plan.power:g} % of runs",
         ["if its true rate is"],
-        [unit, "tasks", "calls", "expected", "this plan", f"or, in each of its {plan.tasks:,} tasks"],
+        [unit, "tasks", "calls", "expected", "this plan", f"or, {unit} in each of its {plan.tasks:,} tasks"],
     )
     for needed in plan.needed:
         if needed.units is None:
@@ -223,7 +230,7 @@ def _show_question(plan: "QuestionPlan", file: IO[str]) -> None:
         else:
             enough = "enough" if needed.units <= plan.units else "too small"
             dollars = "not known" if needed.dollars is None else f"${needed.dollars:,.2f}"
-            instead = "none is enough" if needed.in_each is None else f"{needed.in_each:,} {unit}"
+            instead = "none is enough" if needed.in_each is None else f"{needed.in_each:,}"
             cells = (f"{needed.units:,}", f"{needed.tasks:,}", f"{needed.calls:,}", dollars, enough, instead)
         table.add_row(*_cells((f"{needed.true:.3g}", *cells)))
     console = _console(file)

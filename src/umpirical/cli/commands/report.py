@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from umpirical.cli.measurement import exit_code, policy_option
-from umpirical.cli.terminal import remark, say, say_json
+from umpirical.cli.terminal import remark, say, say_json, short_path
 
 if TYPE_CHECKING:
     from umpirical.study.run import FinishedRun
@@ -54,7 +54,7 @@ def _report_run(run: Path, out: Path | None, policy: str, *, as_json: bool) -> i
         say(finding)
     documents = finished.documents
     for path in (documents.json, documents.html, documents.markdown):
-        say(path)
+        say(short_path(path))
     return exit_code([finished])
 
 
@@ -74,7 +74,7 @@ def _report_study(study: Path, out: Path | None, policy: str, *, as_json: bool) 
 
         say_json(json.dumps([json.loads(record.model_dump_json()) for record in records], indent=1))
         return exit_code(results)
-    say(page)
+    say(f"all judges side by side:  {short_path(page)}")
     return exit_code(results)
 
 
@@ -98,4 +98,5 @@ def _report_each(runs: Sequence[Path], out: Path | None, policy: str, *, as_json
                 say(f"  {finished.decision.line}")
             for finding in finished.findings:
                 say(f"  {finding}")
+            say(f"  {short_path(finished.documents.html)}")
     return results

@@ -80,6 +80,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     judge that cannot be asked does not stop the others.
 
     Exits with 0 if the policy lets every judge be used, 3 if it refuses one, and 4 if there is not enough data on one.
+    Stress tests have no policy: `umpirical gate` says by its exit code what came of them.
     """
     from umpirical.domain.errors import UmpiricalError
     from umpirical.study.run import write_side_by_side

@@ -12,12 +12,13 @@ __all__ = ["command"]
 def command(what: str) -> None:
     """Print the JSON Schema of a study file (WHAT: config), a policy file (policy) or a record.
 
-    A record is named by its protocol: datasheet, stress, agent, or a plugin's. Others are comparison,
+    A record is named by its protocol: datasheet, stress, pairs, agent, or a plugin's. Others are comparison,
     stress-comparison, jury, correction and claim.
     """
     import json
 
-    from umpirical.api.schemas import schema_of
+    from umpirical.api.schemas import OTHERS, schema_of
+    from umpirical.domain.errors import UsageError
     from umpirical.protocols.catalogue import PROTOCOLS
     from umpirical.study.file import study_schema
 
@@ -28,4 +29,10 @@ def command(what: str) -> None:
         for schema in filter(None, (protocol.policy_schema() for protocol in PROTOCOLS)):
             say(schema.rstrip("\n"))
         return
-    say_json(json.dumps(study_schema(), indent=1) if what == "config" else PROTOCOLS.get(what).schema().rstrip("\n"))
+    if what == "config":
+        say_json(json.dumps(study_schema(), indent=1))
+        return
+    if what not in PROTOCOLS.names():
+        known = ["config", "policy", *PROTOCOLS.names(), *OTHERS]
+        raise UsageError(f"nothing that has a schema is called {what!r}", fix=f"name one of {', '.join(known)}")
+    say_json(PROTOCOLS.get(what).schema().rstrip("\n"))

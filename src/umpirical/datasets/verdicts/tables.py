@@ -7,7 +7,7 @@ from umpirical.datasets.readers import Row, missing_column
 from umpirical.datasets.values import is_missing, plain_text
 from umpirical.datasets.verdicts.documents import table_rows
 from umpirical.datasets.verdicts.past_verdict import Asking, PastVerdict, VerdictFile
-from umpirical.datasets.verdicts.words import choice_of, content_of, grade_of, orders_of
+from umpirical.datasets.verdicts.words import PASSING, UNCLEAR, choice_of, content_of, grade_of, orders_of, unclear
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.trials import Order
@@ -38,9 +38,37 @@ def read_rows(rows: Sequence[Row], asking: Asking, name: str) -> VerdictFile:
     columns = chosen_columns(asking.columns, known, NAMES, required=("verdict", "item"), name=name)
     kind: JudgeKind = asking.kind or ("compare" if "order" in columns else "grade")
     orders = _orders(rows, columns, name) if kind == "compare" else {}
+    if kind == "grade":
+        _refuse_unclear(rows, [columns[role] for role in ("verdict", "label") if role in columns])
     verdicts = [_verdict(row, columns, kind, orders) for row in rows]
-    unordered = (UNORDERED,) if kind == "compare" and "order" not in columns else ()
-    return VerdictFile("table", kind, tuple(verdicts), notes=(_read_as(columns, kind), *unordered))
+    unordered = [UNORDERED] if kind == "compare" and "order" not in columns else []
+    strangers = _no_word_in_common(verdicts) if kind == "grade" else []
+    return VerdictFile("table", kind, tuple(verdicts), notes=(_read_as(columns, kind), *unordered, *strangers))
+
+
+def _refuse_unclear(rows: Iterable[Row], columns: Sequence[str]) -> None:
+    """Raises ConfigError if a table of passes has a word in it that may be a fail or a call that did not work."""
+    found = [
+        (value.strip().casefold(), row.place)
+        for row in rows
+        for column in columns
+        if isinstance(value := row.values.get(column), str)
+    ]
+    if PASSING.isdisjoint(word for word, _ in found):
+        return
+    for word, place in found:
+        if word in UNCLEAR:
+            raise unclear(word, place)
+
+
+def _no_word_in_common(verdicts: Sequence[PastVerdict]) -> list[str]:
+    """Says so if no verdict is any of the labels: then the words differ, and not the judge and the people."""
+    given = dict.fromkeys(each.given for each in verdicts if isinstance(each.given, str))
+    gold = dict.fromkeys(each.gold for each in verdicts if each.gold)
+    if not given or not gold or not gold.keys().isdisjoint(given):
+        return []
+    said, known = (", ".join(map(repr, list(words)[:3])) for words in (given, gold))
+    return [f"No verdict is one of the labels: verdicts are {said}, labels are {known}. Are the words the same?"]
 
 
 def _verdict(row: Row, columns: dict[str, str], kind: JudgeKind, orders: dict[str, Order]) -> PastVerdict:

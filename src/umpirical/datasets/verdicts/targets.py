@@ -11,7 +11,7 @@ from umpirical.datasets.spec import format_by_ending
 from umpirical.datasets.values import is_missing, number_of, plain_text
 from umpirical.datasets.verdicts.documents import table_rows
 from umpirical.datasets.verdicts.tables import NAMES, chosen_columns
-from umpirical.datasets.verdicts.words import choice_of, grade_of
+from umpirical.datasets.verdicts.words import UNCLEAR, choice_of, grade_of, unclear
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.judgments import Abstained, Failed, Unparsed
 from umpirical.domain.scales import Choice
@@ -40,8 +40,6 @@ MOST_SYSTEMS = 1_000
 WINS, LOSSES, HALVES = frozenset({"win", "won"}), frozenset({"loss", "lose", "lost", "0"}), frozenset({"0.5", ".5"})
 PASSES = frozenset({"pass", "passed", "true", "yes", "correct", "c", "1"})
 FAILS = frozenset({"fail", "false", "no", "incorrect", "i", "0"})
-UNCLEAR = frozenset({"failed", "failure"})
-"""Words for a response that does not pass, and for a call that did not work: which one is not for us to guess."""
 
 NoVerdict = Abstained | Unparsed | Failed
 
@@ -211,8 +209,7 @@ def _win(value: object) -> float | NoVerdict:
 def _pass(value: object, place: str) -> float | NoVerdict:
     word = _word(value)
     if word in UNCLEAR:
-        fix = "write fail for a response that does not pass; leave the cell empty where the judge gave no answer"
-        raise ConfigError(f"{word!r} may be a verdict, or a call that did not work", where=place, fix=fix)
+        raise unclear(word, place)
     if word in PASSES or word in FAILS:
         return float(word in PASSES)
     found = grade_of(value)

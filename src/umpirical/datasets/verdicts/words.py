@@ -10,7 +10,7 @@ from umpirical.domain.judgments import Abstained, Failed, Unparsed
 from umpirical.domain.scales import Choice
 from umpirical.domain.trials import Order
 
-__all__ = ["choice_of", "content_of", "grade_of", "orders_of", "swapped"]
+__all__ = ["PASSING", "UNCLEAR", "choice_of", "content_of", "grade_of", "orders_of", "swapped", "unclear"]
 
 SLOT_1 = frozenset({"1", "a", "first", "[[a]]", "a>b", "a>>b", "slot 1", "answer 1", "response_a"})
 SLOT_2 = frozenset({"2", "b", "second", "[[b]]", "b>a", "b>>a", "slot 2", "answer 2", "response_b"})
@@ -19,6 +19,12 @@ ABSTAINED = frozenset({"abstain", "abstained", "abstention", "cannot say"})
 FAILED = frozenset({"error", "failed", "failure", "timeout", "refused"})
 NOTHING = frozenset({"nan", "none", "null", "n/a", "na", "unparsed", "-"})
 """Words that programs write where there is no verdict."""
+
+UNCLEAR = frozenset({"failed", "failure"})
+"""Words for a response that does not pass, and for a call that did not work: which one is not for us to guess."""
+
+PASSING = frozenset({"pass", "passed", "fail"})
+"""Words beside which these are unclear; beside grades they say that a call did not work."""
 
 ORDERS = (
     ({"uv"}, {"vu"}),
@@ -29,6 +35,15 @@ ORDERS = (
     ({"false"}, {"true"}),
 )
 """What the two orders are called: the one in which contents are named, and the other."""
+
+
+def unclear(word: str, place: str) -> ConfigError:
+    """Returns the error for a word that may be a verdict or none."""
+    return ConfigError(
+        f"{word!r} may be a verdict, or a call that did not work",
+        where=place,
+        fix="write fail for a response that does not pass; leave the cell empty where the judge gave no answer",
+    )
 
 
 def choice_of(value: object) -> Given:

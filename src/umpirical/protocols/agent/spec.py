@@ -43,7 +43,7 @@ class TranscriptLimitsSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    transcripts: int = Field(default=USUAL.transcripts, ge=1)
+    transcripts: int = Field(default=USUAL.transcripts, ge=1, description="The most transcripts that are read.")
     messages: int = Field(default=USUAL.messages, ge=1, description="Of one transcript.")
     message: int = Field(default=USUAL.message, ge=1, description="Bytes of one message.")
     transcript: int = Field(default=USUAL.transcript, ge=1, description="Bytes of one transcript.")
@@ -74,7 +74,7 @@ class ExampleSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    arguments: dict[str, Any] = Field(default_factory=dict)
+    arguments: dict[str, Any] = Field(default_factory=dict, description="What the tool is called with.")
     result: str = Field(default="ok", description="What the tool would have returned.")
 
 
@@ -187,7 +187,11 @@ class RewritingSpec(BaseModel):
     fallback: WriterSpec | None = Field(default=None, description="Asked where the verifier refuses.")
     votes: int = Field(default=3, ge=1, le=25, description="Verdicts of the verifier on a transcript, at most.")
     agree: int = Field(default=2, ge=1, le=25, description="Verdicts that must agree; a majority.")
-    temperatures: tuple[float, ...] = Field(default=(0.7, 1.0), min_length=1)
+    temperatures: tuple[float, ...] = Field(
+        default=(0.7, 1.0),
+        min_length=1,
+        description="Of the planner and the editor, one step after the other.",
+    )
     tries: int = Field(default=1, ge=1, le=20, description="Attempts at each temperature.")
     most_steps: int = Field(default=4, ge=1, le=50, description="Messages that a plan may name.")
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -77,11 +78,18 @@ def chosen_policy(chosen: str | Mapping[str, Any], folder: Path, *, outside: boo
     if name in PRESETS:
         return preset(name)
     if not name.endswith((".yaml", ".yml")):
-        raise UsageError(f"no policy named {name}", fix=f"name a .yaml file, or one of {', '.join(PRESETS)}")
+        near = get_close_matches(name, [*PRESETS, *ALIASES], n=1)
+        hint = f"did you mean {near[0]}? Otherwise " if near else ""
+        raise UsageError(f"no policy named {name}", fix=f"{hint}name a .yaml file, or one of {_names()}")
     path = Path(name) if outside else inside(folder, name, what="policy")
     if not path.is_file():
-        raise UsageError(f"no policy file {name}", fix=f"create it, or name one of {', '.join(PRESETS)}")
+        raise UsageError(f"no policy file {name}", fix=f"create it, or name one of {_names()}")
     return _known_policy(load_yaml(path))
+
+
+def _names() -> str:
+    other = {name: alias for alias, name in ALIASES.items()}
+    return ", ".join(f"{name} (or {other[name]})" if name in other else name for name in PRESETS)
 
 
 def _known_policy(document: YamlDocument) -> Policy:

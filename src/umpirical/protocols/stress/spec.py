@@ -29,8 +29,12 @@ class SamplingSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    temperature: float | None = Field(default=None, ge=0)
-    top_p: float | None = Field(default=None, gt=0, le=1)
+    temperature: float | None = Field(
+        default=None, ge=0, description="In place of the judge's own; null leaves that as it is."
+    )
+    top_p: float | None = Field(
+        default=None, gt=0, le=1, description="In place of the judge's own; null leaves that as it is."
+    )
 
     @model_validator(mode="after")
     def _sets_something(self) -> "SamplingSpec":
@@ -87,7 +91,9 @@ class StressSpec(BaseModel):
     )
     votes: int = Field(default=3, ge=1, le=25, description="Opinions of the validator on each text, at most.")
     agree: int = Field(default=2, ge=1, le=25, description="Opinions that must agree before a text is used.")
-    validator_temperature: float = Field(default=0.7, ge=0)
+    validator_temperature: float = Field(
+        default=0.7, ge=0, description="Of the validator. Above 0, so that its votes are several."
+    )
     temperatures: tuple[float, ...] = Field(
         default=(0.7, 0.9, 1.1), min_length=1, description="Of the generator, one step after the other."
     )

@@ -212,7 +212,9 @@ def test_the_command_exits_with_the_decision_on_the_jury(runs, tmp_path, monkeyp
     said = capsys.readouterr().out
     assert stop.value.code in {0, 3, 4}
     assert "were chosen among 5 on 12 families" in said
-    assert len(list(tmp_path.glob("juries/*/datasheet.html"))) == 1
+    # Like a comparison, it lies in the study, and not where the command was typed.
+    assert len(list(study.glob("juries/*/datasheet.html"))) == 1
+    assert list(tmp_path.iterdir()) == []
     with pytest.raises(SystemExit):
         main(["jury", str(study), "--json"])
     assert json.loads(capsys.readouterr().out)["format"] == "judge-jury/1"

@@ -10,13 +10,16 @@ from tests.protocols.stress.end_to_end.rehearsals import notes_study
 from tests.reports.payloads import HIDDEN, PAYLOADS, _replaced
 from umpirical import compare, run
 from umpirical.domain.errors import UsageError
+from umpirical.protocols.stress.comparison.assembly import _outcome
 from umpirical.protocols.stress.comparison.card import render_stress_comparison_markdown
 from umpirical.protocols.stress.comparison.pages import render_stress_comparison_html
 from umpirical.protocols.stress.comparison.record import (
     StressComparison,
     parse_stress_comparison,
     render_stress_comparison_json,
+    study_titles,
 )
+from umpirical.protocols.stress.policy import NO_LIMIT
 
 MORE = "  - {name: severe, model: {adapter: simulated, name: severe}}"
 
@@ -83,6 +86,45 @@ def test_the_command_writes_page_record_and_card(studies, umpirical, tmp_path):
     assert "| A | severe |" in (tmp_path / "out" / "comparison.md").read_text()
     code, out, _ = umpirical("compare", studies / "notes", "--json", "--out", tmp_path / "out")
     assert json.loads(out)["format"] == "stress-comparison/1"
+
+
+def test_what_was_never_asked_passes_nothing(studies, tmp_path, umpirical):
+    """Who would cheat: a run that stopped before its first call, which fails no test."""
+    folder = tmp_path / "notes"
+    shutil.copytree(studies / "notes", folder)
+    [severe], [sound] = folder.glob("runs/severe-*"), folder.glob("runs/sound-*")
+    for name in ("responses", "reused"):
+        shutil.rmtree(severe / name, ignore_errors=True)
+    for path in severe.glob("journal*"):
+        path.unlink()
+    code, out, _ = umpirical("compare", severe, sound)
+    assert code == 0
+    assert (
+        "A, severe, passes none of 3 tests, fails none, leaves none open and could not be judged in 3; "
+        "its run is not complete." in out
+    )
+
+
+def test_a_test_that_could_not_be_judged_is_neither_passed_nor_open(compared):
+    study = compared.studies[0]
+    side = study.sides[0]
+    held = [cell for cell in side.verdicts if cell.why != NO_LIMIT]
+    blind = [cell.model_copy(update={"verdict": "N/A", "why": "nothing was measured"}) for cell in held]
+    told = _outcome(side.model_copy(update={"verdicts": blind, "complete": False}), {})
+    assert (
+        told
+        == "passes none of 3 tests, fails none, leaves none open and could not be judged in 3; its run is not complete"
+    )
+    assert f"A, severe, {_outcome(side, {t.name: t.title for t in side.tests})}." in compared.findings[0]
+
+
+def test_studies_on_the_same_data_are_told_apart(compared):
+    study = compared.studies[0]
+    assert study_titles([study]) == ["notes.csv"]
+    assert study_titles([study, study.model_copy(update={"stimuli": "0123456789"})]) == [
+        f"notes.csv ({study.stimuli[:8]})",
+        "notes.csv (01234567)",
+    ]
 
 
 @pytest.mark.parametrize(

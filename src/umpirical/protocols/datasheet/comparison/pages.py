@@ -112,10 +112,12 @@ def render_comparison_html(comparison: Comparison) -> str:
 
 def judge_views(comparison: Comparison) -> list[JudgeView]:
     """Returns the judges with their signs, and what is shown of each."""
-    return [_view(place, side) for place, side in enumerate(comparison.judges)]
+    options = comparison.costs.options if comparison.costs else []
+    free = {one.judges[0] for one in options if one.kind == "judge" and one.price.basis == "free"}
+    return [_view(place, side, free=place in free) for place, side in enumerate(comparison.judges)]
 
 
-def _view(place: int, side: SideRecord) -> JudgeView:
+def _view(place: int, side: SideRecord, *, free: bool) -> JudgeView:
     arms = [measure.arm for measure in side.measures]
     own = BASELINE if BASELINE in arms else min(arms, default="")
     measures = [measure for measure in side.measures if measure.arm == own]
@@ -127,7 +129,7 @@ def _view(place: int, side: SideRecord) -> JudgeView:
         side=side,
         measures=measures,
         cells=[found.get((name, stratum)) for name, stratum, _ in COLUMNS],
-        price="not known" if price is None else numbers.dollars(price),
+        price="free" if free else "not known" if price is None else numbers.dollars(price),
     )
 
 

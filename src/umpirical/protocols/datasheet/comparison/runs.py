@@ -75,7 +75,8 @@ def _opened(folders: Sequence[Path]) -> list[Run]:
         if run.manifest["protocol"] != DATASHEET.version:
             raise UsageError(
                 f"run {run.name} is not on controlled stimuli, so it cannot be compared pair by pair",
-                fix="umpirical report  shows the judges of a stress study side by side",
+                fix="name runs that have a datasheet, or runs of stress tests alone; labelled pairs and judges of "
+                "agents have no comparison yet",
             )
     if len(runs) < 2:
         raise UsageError("a comparison needs at least two runs", fix="name another run, or a study with several judges")

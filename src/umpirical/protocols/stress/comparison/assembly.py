@@ -1,5 +1,6 @@
 """Makes the record of a comparison under stress from the judges' reports and the counts behind them."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -7,8 +8,15 @@ from itertools import combinations
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE
 from umpirical.measures.estimates.contrasts import contrasts_between
-from umpirical.protocols.stress.comparison.record import ComparedJudge, ComparedStudy, StressComparison, StressSide
+from umpirical.protocols.stress.comparison.record import (
+    ComparedJudge,
+    ComparedStudy,
+    StressComparison,
+    StressSide,
+    study_titles,
+)
 from umpirical.protocols.stress.pass_rates import CLOSENESS
+from umpirical.protocols.stress.policy import NO_LIMIT
 from umpirical.protocols.stress.record import StressMeasure, StressReport, TestKind
 from umpirical.reports.comparisons.families import standings
 from umpirical.reports.comparisons.record import (
@@ -72,7 +80,11 @@ def compare_under_stress(read: Sequence[ReadStress], *, margin: float | None = N
     return StressComparison(
         judges=[ComparedJudge(name=name, model=model) for name, model in judges],
         studies=compared,
-        findings=[sentence for study in compared for sentence in _findings(study)],
+        findings=[
+            sentence
+            for study, title in zip(compared, study_titles(compared), strict=True)
+            for sentence in _findings(study, title)
+        ],
         non_claims=NON_CLAIMS,
     )
 
@@ -125,15 +137,10 @@ def _study(
     return ComparedStudy(dataset=first.report.dataset, stimuli=first.stimuli, sides=sides, differences=differences)
 
 
-def _findings(study: ComparedStudy) -> Iterator[str]:
-    name = study.dataset.name
+def _findings(study: ComparedStudy, name: str) -> Iterator[str]:
     titles = {test.name: test.title for side in study.sides for test in side.tests}
     for side in study.sides:
-        failed = [titles[cell.test] for cell in side.verdicts if cell.verdict == "FAIL"]
-        unsettled = sum(cell.verdict == "INCONCLUSIVE" for cell in side.verdicts)
-        tests = f"{count(len(side.verdicts))} {units('test', len(side.verdicts))}"
-        said = f"fails {len(failed)} ({', '.join(failed)})" if failed else "fails none"
-        yield f"{name}: {letter(side.place)}, {side.judge.name}, {said} of {tests}, and leaves {unsettled} open."
+        yield f"{name}: {letter(side.place)}, {side.judge.name}, {_outcome(side, titles)}."
     yield from (f"{name}: {sentence}" for sentence in _better(study, titles))
     primary = [one for one in study.differences if one.family == "primary"]
     if primary:
@@ -143,6 +150,22 @@ def _findings(study: ComparedStudy) -> Iterator[str]:
             f"{name}: differences in deciding rates: {count(told)} shown, {count(level)} within the margin, "
             f"{count(len(primary) - told - level)} undecided, of {count(len(primary))}."
         )
+
+
+def _outcome(side: StressSide, titles: Mapping[str, str]) -> str:
+    """Says what came of each test that has a limit. One that could not be judged is neither passed nor open."""
+    held = [cell for cell in side.verdicts if cell.why != NO_LIMIT]
+    of_each = Counter(cell.verdict for cell in held)
+    failed = [titles[cell.test] for cell in held if cell.verdict == "FAIL"]
+    parts = [
+        f"passes {of_each['PASS'] or 'none'} of {count(len(held))} {units('test', len(held))}",
+        f"fails {len(failed)} ({', '.join(failed)})" if failed else "fails none",
+        f"leaves {of_each['INCONCLUSIVE'] or 'none'} open",
+    ]
+    if of_each["N/A"]:
+        parts.append(f"could not be judged in {of_each['N/A']}")
+    said = f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return said if side.complete else f"{said}; its run is not complete"
 
 
 def _better(study: ComparedStudy, titles: Mapping[str, str]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from umpirical.protocols.stress.comparison.record import ComparedStudy, StressComparison, StressSide
+from umpirical.protocols.stress.comparison.record import ComparedStudy, StressComparison, StressSide, study_titles
 from umpirical.protocols.stress.heat_map import SIGNS
 from umpirical.protocols.stress.pass_rates import PassRates, Spread, pass_rates, shade
 from umpirical.protocols.stress.words import interval_words, value_words
@@ -74,16 +74,10 @@ def render_stress_comparison_html(comparison: StressComparison) -> str:
 
 def study_views(comparison: StressComparison) -> list[StudyView]:
     """Returns the studies as the page shows them; those of one dataset are told apart by their stimuli."""
-    names = [study.dataset.name for study in comparison.studies]
     signs = _signs(comparison)
     return [
-        _view(
-            study,
-            f"{name} ({study.stimuli[:8]})" if names.count(name) > 1 else name,
-            [signs[side.place] for side in study.sides],
-            len(signs),
-        )
-        for study, name in zip(comparison.studies, names, strict=True)
+        _view(study, title, [signs[side.place] for side in study.sides], len(signs))
+        for study, title in zip(comparison.studies, study_titles(comparison.studies), strict=True)
     ]
 
 

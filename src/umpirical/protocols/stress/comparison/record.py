@@ -4,6 +4,7 @@ Judges are named by their place in `judges`, from 0. Studies have data and scale
 over them.
 """
 
+from collections.abc import Sequence
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -20,6 +21,7 @@ __all__ = [
     "parse_stress_comparison",
     "render_stress_comparison_json",
     "stress_comparison_schema",
+    "study_titles",
 ]
 
 
@@ -69,6 +71,15 @@ class StressComparison(Strict):
         if max(places, default=0) >= len(self.judges):
             raise ValueError(f"there are {len(self.judges)} judges, and one is named by place {max(places)}")
         return self
+
+
+def study_titles(studies: Sequence[ComparedStudy]) -> list[str]:
+    """Names the studies by their data; those on the same data, by the digest of their texts as well."""
+    names = [study.dataset.name for study in studies]
+    return [
+        f"{name} ({study.stimuli[:8]})" if names.count(name) > 1 else name
+        for study, name in zip(studies, names, strict=True)
+    ]
 
 
 def render_stress_comparison_json(comparison: StressComparison) -> str:
