@@ -2,7 +2,10 @@
 
 import importlib.util
 import json
+import os
 import re
+import sys
+from types import ModuleType
 
 import pytest
 from pydantic import ValidationError
@@ -221,6 +224,16 @@ async def test_a_folder_that_stands_in_for_a_model_of_the_hub_is_not_loaded(tmp_
     with pytest.raises(CallFailed, match="name it by its absolute path"):
         await connection.send(request(), trial_id="t")
     await connection.close()
+
+
+async def test_what_vllm_reads_once_cannot_be_changed_for_a_second_judge(monkeypatch):
+    monkeypatch.setitem(sys.modules, "vllm", ModuleType("vllm"))
+    monkeypatch.setenv("VLLM_BATCH_INVARIANT", "0")
+    connection = VllmConnection(EngineSpec(NAME, {}, True), timeout=5, engines=Engines())
+    with pytest.raises(CallFailed, match="another judge has loaded it; measure the two by commands of their own"):
+        await connection.send(request(), trial_id="t")
+    await connection.close()
+    assert os.environ["VLLM_BATCH_INVARIANT"] == "0"
 
 
 def test_parameters_are_announced_as_json():

@@ -97,7 +97,8 @@ def _served_by(spec: EngineSpec, facts: Mapping[str, Any]) -> str:
     """Returns the engine in words; the name of the model last, since a long one is cut."""
     cached = "prefix caching" if facts["enable_prefix_caching"] else "no prefix caching"
     invariant = "batch-invariant" if facts["batch_invariant"] else "not batch-invariant"
-    return f"vLLM {facts['version']} on {facts['device']}, {facts['dtype']}, {cached}, {invariant}: {spec.model}"
+    model = f"{spec.model} {facts['files']}".strip()
+    return f"vLLM {facts['version']} on {facts['device']}, {facts['dtype']}, {cached}, {invariant}: {model}"
 
 
 async def _answer(engine: Engine, request: ChatRequest, name: str) -> "tuple[Any, int]":
