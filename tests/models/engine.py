@@ -41,8 +41,12 @@ def main(arguments):
     tests = ["tests/models/test_vllm_engine.py", "tests/models/test_vllm.py", *arguments]
     environment = os.environ | {"UMPIRICAL_REQUIRE_VLLM": "1", "VIRTUAL_ENV": str(FOLDER)}
     environment.pop("PYTHONPATH", None)
+    # vLLM leaves sockets open at its end, which would be an error of the whole session.
     return subprocess.run(
-        [python, "-m", "pytest", "-p", "no:cacheprovider", *tests], cwd=ROOT, env=environment, check=False
+        [python, "-m", "pytest", "-p", "no:cacheprovider", "-W", "default", *tests],
+        cwd=ROOT,
+        env=environment,
+        check=False,
     ).returncode
 
 

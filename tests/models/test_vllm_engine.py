@@ -4,9 +4,14 @@ import asyncio
 import importlib.util
 import json
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 import pytest
 
@@ -181,6 +186,44 @@ async def test_no_code_in_the_folder_of_a_model_is_run(made, tmp_path):
     assert response.failure == "rejected"
     assert "could not load" in response.failure_detail
     assert not trap.exists()
+
+
+@contextmanager
+def served(folder):
+    """vLLM's own server with the same model and flags; lends its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    flags = ["--max-model-len", "2048", "--enforce-eager", "--dtype", "float32", "--enable-prompt-tokens-details"]
+    words = ["-m", "vllm.entrypoints.openai.api_server", "--model", str(folder), "--host", "127.0.0.1"]
+    with subprocess.Popen([sys.executable, *words, "--port", str(port), *flags], stdout=subprocess.DEVNULL) as server:
+        try:
+            for _ in range(600):
+                with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                    break
+                assert server.poll() is None, "the server has ended"
+                time.sleep(1)
+            yield f"http://127.0.0.1:{port}/v1"
+        finally:
+            server.terminate()
+
+
+async def test_the_engine_answers_as_vllm_s_own_server_does(folder):
+    schema = json.dumps({"type": "string", "enum": ["one", "two", "three"]})
+    questions = [request(f"Candidate {number}{'x' * number}", top_logprobs=3) for number in range(6)]
+    questions = [replace(each, model=str(folder)) for each in [*questions, request("A", schema=schema)]]
+    ENGINES.end_all()
+    loaded = await asked(folder, questions, together=False)
+    with served(folder) as address:
+        there = ModelSpec(adapter="openai-compatible", name=str(folder), base_url=address, price="free")
+        model = ADAPTERS.get(there.adapter).open(there, Calling(1))
+        answers = [await model.generate(each, trial_id="t") for each in questions]
+        await model.close()
+    for one, two in zip(loaded, answers, strict=True):
+        assert (one.text, one.finish_reason, one.usage) == (two.text, two.finish_reason, two.usage)
+        assert read_tokens(one.logprobs) == read_tokens(two.logprobs)
+    assert len({each.text for each in loaded}) > 1
+    assert re.fullmatch(rf"{re.escape(str(folder))} vllm-[\d.]+-\w+", answers[0].served_by)
 
 
 STUDY = """\

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,8 @@ class Engine:
             self._stop_loop()
 
     def _stop_loop(self) -> None:
+        with suppress(TimeoutError):
+            self.call(_cancel_others()).result(timeout=SECONDS_TO_END)
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join(timeout=SECONDS_TO_END)
         if not self._thread.is_alive():
@@ -119,6 +122,9 @@ class Engines:
             if engine is None:
                 self._end_idle()
                 engine = self._engines[spec.key] = Engine(spec)
+                # What is registered last is called first: before the processes of the engine are ended from under it.
+                atexit.unregister(self.end_all)
+                atexit.register(self.end_all)
             engine.users += 1
             return engine
 
@@ -143,7 +149,14 @@ class Engines:
 
 
 ENGINES = Engines()
-atexit.register(ENGINES.end_all)
+
+
+async def _cancel_others() -> None:
+    """Ends what is left on a loop that is about to stop."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 async def _start(spec: EngineSpec) -> Any:  # noqa: ANN401  # vLLM is not there when types are checked
