@@ -226,6 +226,47 @@ async def test_a_folder_that_stands_in_for_a_model_of_the_hub_is_not_loaded(tmp_
     await connection.close()
 
 
+class Loaded:
+    """What stands for an engine where only the lending of engines is of interest."""
+
+    def __init__(self, spec):
+        self.spec, self.users, self.dead, self.ended = spec, 0, False, False
+
+    def end(self):
+        self.ended = True
+
+
+def test_engines_are_shared_while_used_and_ended_when_another_model_is_wanted(monkeypatch):
+    monkeypatch.setattr("umpirical.models.adapters.vllm.engines.Engine", Loaded)
+    engines = Engines()
+    first = engines.lend(EngineSpec("/models/one"))
+    assert engines.lend(EngineSpec("/models/one")) is first
+    assert engines.lend(EngineSpec("/models/one", {"dtype": "float16"})) is not first
+    engines.end_idle()
+    assert not first.ended
+    engines.give_back(first)
+    engines.give_back(first)
+    # It is kept for the run that comes after the preflight, until another model needs its place.
+    assert engines.lend(EngineSpec("/models/one")) is first
+    engines.give_back(first)
+    second = engines.lend(EngineSpec("/models/two"))
+    assert first.ended
+    second.dead = True
+    assert engines.lend(EngineSpec("/models/two")) is not second
+    assert second.ended
+    engines.end_all()
+
+
+def test_actors_find_the_memory_free_that_a_preflight_has_used(monkeypatch):
+    monkeypatch.setattr("umpirical.models.adapters.vllm.engines.Engine", Loaded)
+    monkeypatch.setattr("umpirical.models.adapters.vllm.adapter.ENGINES", engines := Engines())
+    idle, used = engines.lend(EngineSpec("/models/one")), engines.lend(EngineSpec("/models/two"))
+    engines.give_back(idle)
+    ADAPTERS.get("vllm").release()
+    assert (idle.ended, used.ended) == (True, False)
+    engines.end_all()
+
+
 async def test_what_vllm_reads_once_cannot_be_changed_for_a_second_judge(monkeypatch):
     monkeypatch.setitem(sys.modules, "vllm", ModuleType("vllm"))
     monkeypatch.setenv("VLLM_BATCH_INVARIANT", "0")
