@@ -51,6 +51,10 @@ bench:
     uv pip install --no-deps --require-hashes -r tests/llm/requirements.txt
     UMPIRICAL_REQUIRE_LLM=1 pytest -m llm tests/llm
 
+# vLLM's engine on processors, in an environment of its own, with a small model that is made on the spot
+engine *arguments:
+    python -m tests.models.engine {{arguments}}
+
 # Judges of every framework, or of those named, each in an environment of its own; writes docs/frameworks/results.md
 frameworks *arguments:
     python -m tests.frameworks.matrix {{arguments}}

@@ -133,6 +133,15 @@ def _function(folder: Path, traps: Traps) -> None:
 
 
 @_hostile
+def _engine(folder: Path, traps: Traps) -> None:
+    """A model in the folder itself, beside what pretends to be the engine that loads it."""
+    _study(folder, {"name": "theirs", "model": {"adapter": "vllm", "name": str(folder.resolve())}})
+    (folder / "vllm.py").write_text(_code(traps))
+    (folder / "config.json").write_text(json.dumps({"auto_map": {"AutoConfig": "theirs.Config"}}))
+    (folder / "theirs.py").write_text(_code(traps))
+
+
+@_hostile
 def _function_in_a_package(folder: Path, traps: Traps) -> None:
     _study(folder, {"name": "theirs", "callable": "their_package.deep:judge"})
     (folder / "their_package").mkdir()

@@ -32,6 +32,7 @@ FEW = (
     "plain",
     "inspect-base-url",
     "function",
+    "engine",
     "program-of-the-machine",
     "endpoint",
     "modules-lying-about",

@@ -1,5 +1,7 @@
 """The plan: every trial once, and nothing of what will be sent."""
 
+from itertools import pairwise
+
 import pytest
 
 from tests.stimuli.built import built
@@ -51,6 +53,19 @@ def test_the_plan_holds_every_presentation_of_every_stimulus_once(planned):
     assert {(trial.stimulus_id, trial.presentation) for trial in trials} == expected
     assert len(trials) == len(expected) == count == store.plan_size()[0]
     assert len({trial.id for trial in trials}) == count
+
+
+def test_the_ways_to_show_a_stimulus_are_in_one_shard_but_for_one_where_it_ends(planned):
+    *_, store, _ = planned
+    found, order = {}, []
+    shards = store.plan_size()[1]
+    for shard in range(shards):
+        for trial, _ in store.plan_shard(shard):
+            found.setdefault(trial.stimulus_id, set()).add(shard)
+            order.append(trial.stimulus_id)
+    # Side by side: each begins where the one before ends.
+    assert sum(one != two for one, two in pairwise(order)) == len(found) - 1
+    assert sum(len(where) > 1 for where in found.values()) <= shards - 1
 
 
 def test_shards_are_full_but_for_the_last(planned):

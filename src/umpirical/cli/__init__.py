@@ -17,6 +17,7 @@ COMMANDS = {
     "generate": "Have a model write the stimuli that a program cannot make; check and validate them.",
     "review": "Have people review what was generated: accept, edit, reject, relabel.",
     "run": "Measure the judges of a study, or resume a run that stopped.",
+    "serving": "Ask a few questions alone and amid many others, and count the answers that change.",
     "more": "Ask just what would settle what a run leaves open, and measure both together.",
     "report": "Reread a run, or all runs of a study, and write the report. Needs no key.",
     "compare": "Compare judges on the same stimuli, and say which to take for which use. Makes no calls.",

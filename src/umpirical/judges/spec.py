@@ -232,6 +232,11 @@ class JudgeSpec(_Spec):
         return ("http", self.http.url) if self.http is not None else ("python", str(self.callable))
 
     @property
+    def loads_model(self) -> bool:
+        """Whether its model is loaded into whichever process asks it."""
+        return self.model is not None and ADAPTERS.get(self.model.adapter).loads
+
+    @property
     def every_prompt(self) -> tuple[Prompt, ...]:
         """The prompts of its arms, and those for tests."""
         return (*self.prompts.values(), *self.test_prompts.values())

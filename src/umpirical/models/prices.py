@@ -4,7 +4,7 @@ The first of these that applies counts:
 
     --price NAME=IN,OUT
     the price in the study file
-    nothing, for a simulated judge
+    nothing, for a simulated judge and for a model that is loaded on this machine
     genai-prices, if the model's provider is known: by its prefix (openai/gpt-4o), or by the host that serves it
 
 An unknown price is None and never a guess: the same model has a different price on another server.
@@ -117,6 +117,8 @@ class PricedModel:
         """Returns a model as a study file names it."""
         price, adapter = spec.price, ADAPTERS.get(spec.adapter)
         declared = TokenPrices(price.input, price.output) if isinstance(price, PriceSpec) else price
+        if declared is None and adapter.loads:
+            declared = "free"
         return cls(spec.name, spec.base_url, declared, adapter.names_provider, adapter.simulated)
 
 

@@ -33,13 +33,13 @@ class ModelSpec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     adapter: str = Field(
-        description="How it is reached: openai-compatible, anthropic, inspect, simulated, simulated-writer, or a "
+        description="How it is reached: openai-compatible, anthropic, inspect, vllm, simulated, simulated-writer, or a "
         "plugin's.",
         json_schema_extra=_known_adapters,
     )
     name: str = Field(
-        description="The model's name on its server; provider and model for inspect; a simulated judge's profile; or "
-        "generator or validator, of simulated writers."
+        description="The model's name on its server; provider and model for inspect; for vllm, its folder or name on "
+        "the Hugging Face hub; a simulated judge's profile; or generator or validator, of simulated writers."
     )
     base_url: str | None = Field(
         default=None, description="Of the server: http://127.0.0.1:8000/v1, or https://api.anthropic.com for anthropic."
@@ -52,7 +52,9 @@ class ModelSpec(BaseModel):
     attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call, the first included.")
     batch: bool = Field(default=False, description="Ask by the provider's batch interface, where the adapter has one.")
     model_args: dict[str, str | int | float | bool] = Field(
-        default={}, description="Arguments of the adapter's own, such as {responses_api: false} for inspect."
+        default={},
+        description="Arguments of the adapter's own, such as {responses_api: false} for inspect, or {dtype: bfloat16} "
+        "for vllm.",
     )
 
     @field_validator("api_key_env")

@@ -27,6 +27,9 @@ class LocalExecutor:
         calling, give_up_after = self._calling, self._give_up_after
         # A process without a shard, or without a call, would have nothing to do.
         processes = min(calling.processes, len(shards), calling.concurrency)
+        if call.judge.loads_model:
+            # Another process would load the model again, into the same memory.
+            processes = 1
         with store.locked():
             store.tidy()
             refuse_in_flight(store.folder)

@@ -48,6 +48,8 @@ def helpful_processes(call: CallSpec, *, calls: int, concurrency: int, simulated
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if simulated:
         return cores if calls >= WORTH_STARTING else 1
+    if call.judge.loads_model:
+        return 1
     # The user's own function may keep something between calls, although it does not say so.
     served = call.judge.model is not None or call.judge.http is not None
     return max(1, min(cores, concurrency // CALLS_PER_PROCESS)) if served and calls >= WORTH_STARTING else 1

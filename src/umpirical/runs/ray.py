@@ -25,7 +25,7 @@ from uuid import uuid4
 
 from umpirical.domain.bills import Bill
 from umpirical.domain.errors import UsageError
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.adapters.catalogue import ADAPTERS, Calling
 from umpirical.models.push_backs import RelayedPushBacks
 from umpirical.runs.actor import (
     Actor,
@@ -123,7 +123,11 @@ class RayExecutor:
             return run_on_loop(asking)
         together = replace(together, processes=actors + bool(mine))
         access = deliveries.stock(call, rest) if deliveries is not None else None
+        if call.judge.model is not None:
+            # What this process has loaded for a preflight may be on the GPU that an actor is to have.
+            ADAPTERS.get(call.judge.model.adapter).release()
         with _connected(actors):
+            _check_gpus(_gpus(call), actors)
             return run_on_loop(_Cluster(together, watcher, deliveries, access).ask(mine, rest, actors))
 
 
@@ -153,6 +157,23 @@ def _connected(actors: int) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _gpus(call: CallSpec) -> float:
+    """Returns the GPUs of one actor."""
+    model = call.judge.model
+    return 0.0 if model is None else ADAPTERS.get(model.adapter).gpus(model)
+
+
+def _check_gpus(each: float, actors: int) -> None:
+    """Raises UsageError for actors that Ray would never place: it would wait for their GPUs without an end."""
+    there = float(ray.cluster_resources().get("GPU", 0))
+    if each * actors > there:
+        raise UsageError(
+            f"{actors} actors with {each:g} GPUs each were asked for, and the cluster has {there:g} GPUs",
+            fix="lower --processes, or tensor_parallel_size of the model; model_args: {gpus: 0} is for a model on "
+            "processors",
+        )
 
 
 class _Cluster:
@@ -249,6 +270,8 @@ class _Place:
             cluster.access,
         )
         options: dict[str, Any] = {"num_cpus": 1, "max_concurrency": THREADS, "max_restarts": 0}
+        if gpus := _gpus(together.call):
+            options["num_gpus"] = gpus
         if machine is not None:
             options["scheduling_strategy"] = NodeAffinitySchedulingStrategy(machine, soft=False)
         self._actor: Any = ray.remote(**options)(_RayActor).remote(posting)

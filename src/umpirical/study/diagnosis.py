@@ -42,6 +42,8 @@ def remedy(judge: JudgeSpec, failure: Failed) -> str:
 
 def _what_to_do(judge: JudgeSpec, model: ModelSpec, failure: Failed, status: int | None) -> str:
     address = address_of(judge)
+    if judge.loads_model and failure.kind != "timeout":
+        return "see what the engine says above: the folder or the name of the model, its model_args, or the memory"
     match failure.kind, status:
         case "connection", _:
             found = f"start the server, or correct base_url: nothing could be reached at {address}"

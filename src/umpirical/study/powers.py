@@ -87,7 +87,13 @@ def _of_model(model: ModelSpec) -> Iterator[Power]:
     adapter = ADAPTERS.get(model.adapter)
     if adapter.simulated:
         return
-    provider = model.name.partition("/")[0] if adapter.names_provider else ""
+    yield from _of_loaded(model) if adapter.loads else _of_served(model)
+    for name, value in model.model_args.items():
+        yield Power("argument", f"opens {model.name} with {name} = {value!r}")
+
+
+def _of_served(model: ModelSpec) -> Iterator[Power]:
+    provider = model.name.partition("/")[0] if ADAPTERS.get(model.adapter).names_provider else ""
     if model.base_url is not None:
         words, where = _destination(model.base_url)
     else:
@@ -99,8 +105,13 @@ def _of_model(model: ModelSpec) -> Iterator[Power]:
     elif provider:
         doubt = f"the key is meant for {provider}" if model.base_url else ""
         yield Power("secret", f"sends your key for {provider} to {where}", doubt=doubt)
-    for name, value in model.model_args.items():
-        yield Power("argument", f"opens {model.name} with {name} = {value!r}")
+
+
+def _of_loaded(model: ModelSpec) -> Iterator[Power]:
+    words = f"loads the model {model.name} with {model.adapter} on this machine"
+    if ADAPTERS.get(model.adapter).is_downloaded(model):
+        words += ", from the Hugging Face hub, with your token if you have one there"
+    yield Power("code", words)
 
 
 def _of_endpoint(http: HttpSpec) -> Iterator[Power]:

@@ -47,6 +47,7 @@ __all__ = [
     "measure_judges",
     "measured_runs",
     "plan_runs",
+    "spending_of",
     "write_side_by_side",
 ]
 
@@ -165,6 +166,11 @@ class Asking:
         several = self.executor == RAY or (self.processes or 1) > 1
         if several and (why := why_alone(run.call, calling)):
             self.note(f"judge {run.judge.name} is asked in one process: {why}")
+        elif several and self.executor != RAY and run.judge.loads_model:
+            self.note(
+                f"judge {run.judge.name} is asked in one process: its model is loaded once; --executor {RAY} has one "
+                "for each GPU"
+            )
         return self.processes or helpful_processes(
             run.call, calls=run.trials, concurrency=calling.concurrency, simulated=run.simulated
         )
@@ -291,7 +297,7 @@ def ask_runs(  # noqa: PLR0913  # each by its name
     single = pricers_of(runs, prices or {}, allow_unpriced=allow_unpriced)
     pricers = [price_asked((asking or Asking()).executor, pricer) for pricer in single]
     priced = list(zip(runs, pricers, strict=True))
-    spending, losing = _spending(priced), _Losing(lose if len(runs) > 1 else None)
+    spending, losing = spending_of(priced), _Losing(lose if len(runs) > 1 else None)
 
     def estimate() -> PlanEstimate:
         real = [(run, pricer) for run, pricer in priced if not run.simulated and run.name not in losing.lost]
@@ -345,7 +351,7 @@ class _Losing:
             self._lose(run, error)
 
 
-def _spending(priced: Sequence[tuple[Run, Pricer | None]]) -> Spending:
+def spending_of(priced: Sequence[tuple[Run, Pricer | None]]) -> Spending:
     """Returns the accounts of the judges whose calls have a price."""
     accounts: dict[str, Callable[[], Bill]] = {}
     for run, pricer in priced:

@@ -57,6 +57,8 @@ class ModelAdapter:
 
     simulated: bool = False
     """Whether asking costs nothing and contacts no server: the answers are made here."""
+    loads: bool = False
+    """Whether models are loaded into this process: prompts go nowhere, and asking costs no money."""
     judges: bool = True
     """Whether its models can be judges."""
     writes: bool = True
@@ -78,6 +80,17 @@ class ModelAdapter:
     def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:
         """Connects to the model. The caller around the connection does everything else."""
         raise NotImplementedError(f"{type(self).__name__} needs connect(), or an open() of its own")
+
+    def is_downloaded(self, spec: "ModelSpec") -> bool:  # noqa: ARG002  # most are asked where they are
+        """Whether a model that is loaded here is fetched from the Hugging Face hub first."""
+        return False
+
+    def gpus(self, spec: "ModelSpec") -> float:  # noqa: ARG002  # most are asked over the network
+        """Returns the GPUs that an actor of a cluster needs to ask the model."""
+        return 0.0
+
+    def release(self) -> None:
+        """Frees what this process keeps for the next run and nobody uses, such as a model that is loaded."""
 
     def batches(self, spec: "ModelSpec") -> BatchForm | None:  # noqa: ARG002  # most have none
         """Returns the batch form of the model: the same questions and the same reader as single calls; or None."""
@@ -105,6 +118,7 @@ ADAPTERS: Registry[ModelAdapter] = Registry(
         "openai-compatible": "umpirical.models.adapters.openai_compatible:ADAPTER",
         "inspect": "umpirical.models.adapters.inspect.adapter:ADAPTER",
         "anthropic": "umpirical.models.adapters.anthropic:ADAPTER",
+        "vllm": "umpirical.models.adapters.vllm.adapter:ADAPTER",
         "simulated": "umpirical.judges.simulated.model:ADAPTER",
         "simulated-rewriter": "umpirical.stimuli.transcripts.rewriting.simulated:ADAPTER",
         "simulated-writer": "umpirical.stimuli.simulated.model:ADAPTER",

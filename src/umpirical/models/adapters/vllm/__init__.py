@@ -1,0 +1,1 @@
+"""The adapter for models that vLLM loads into this process."""
