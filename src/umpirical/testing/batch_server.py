@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, Self
 
-from aiohttp import web
+from aiohttp import BodyPartReader, web
 
 from umpirical.testing.anthropic_server import message
 from umpirical.testing.chat_server import Answer, completion
@@ -109,10 +109,8 @@ class BatchServer:
             self.asked[name] += 1
             self.before(name)
             multipart = request.content_type == "multipart/form-data"
-            form = await request.post() if multipart else {}
-            body = b"" if multipart else await request.read()
-            # Set together, and read before anything else is awaited: requests may overlap.
-            self._form, self._body = form, body
+            # Set and read before anything else is awaited: requests may overlap.
+            self._body = await _file_of(request) if multipart else await request.read()
             reply = handler(request) or web.json_response({"error": {"message": "busy"}}, status=503)
             self.after(name)
             return reply
@@ -134,8 +132,7 @@ class BatchServer:
     # OpenAI: a file of questions, a batch made from it, a file of answers.
 
     def _upload(self, _request: web.Request) -> web.Response:
-        uploaded: Any = self._form["file"]
-        self._uploads.append(uploaded.file.read().decode())
+        self._uploads.append(self._body.decode())
         name = f"file-{len(self._uploads) - 1}"
         return web.json_response(
             {"id": name, "object": "file", "bytes": 1, "created_at": 1, "filename": "b.jsonl", "purpose": "batch"}
@@ -248,3 +245,11 @@ class BatchServer:
 
 def _number(name: str) -> int:
     return int(name.rpartition("-")[2])
+
+
+async def _file_of(request: web.Request) -> bytes:
+    """Reads an uploaded file part by part: `Request.post` would leave a temporary file to the garbage collector."""
+    async for part in await request.multipart():
+        if isinstance(part, BodyPartReader) and part.name == "file":
+            return bytes(await part.read())
+    return b""

@@ -124,7 +124,9 @@ def settled(adjudicator, desk):
     """Lets the adjudicator go on until no dispute is left; the last ones arrive on their own."""
     until = time.monotonic() + PATIENCE
     while desk.progress(adjudicator.name).disputed:
-        if not adjudicator.act():
+        if adjudicator.act():
+            until = time.monotonic() + PATIENCE
+        else:
             assert time.monotonic() < until, "a dispute did not come to the adjudicator's page"
             adjudicator.page.wait_for_timeout(100)
 
