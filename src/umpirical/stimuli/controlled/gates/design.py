@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import combinations
+from itertools import combinations, groupby
 
 import numpy as np
 
@@ -62,13 +62,16 @@ def rebuilds(stimuli: Sequence[Stimulus], again: Iterable[Stimulus]) -> GateResu
 
 
 def both_orders(shown: Iterable[tuple[Stimulus, Presentation]]) -> GateResult:
-    """Every pair is asked in both orders, in every arm and repeat."""
-    orders: defaultdict[tuple[str, str, int], set[Order]] = defaultdict(set)
-    for stimulus, way in shown:
-        if len(set(stimulus.candidates)) > 1:
-            orders[stimulus.id, way.arm, way.repeat].add(way.order)
-    problems = [f"stimulus {name} is asked in one order only" for (name, _, _), seen in orders.items() if len(seen) < 2]
-    return result("both-orders", problems, f"{len(orders)} pairs", "each in both orders")
+    """Every pair is asked in both orders, in every arm and repeat. What is asked about a stimulus comes together."""
+    pairs, problems = 0, list[str]()
+    for name, ways in groupby(shown, key=lambda each: each[0].id):
+        orders: defaultdict[tuple[str, int], set[Order]] = defaultdict(set)
+        for stimulus, way in ways:
+            if len(set(stimulus.candidates)) > 1:
+                orders[way.arm, way.repeat].add(way.order)
+        pairs += len(orders)
+        problems += [f"stimulus {name} is asked in one order only" for seen in orders.values() if len(seen) < 2]
+    return result("both-orders", problems, f"{pairs} pairs", "each in both orders")
 
 
 def _same(keyed: Sequence[tuple[Stimulus, object]]) -> Iterable[tuple[Stimulus, Stimulus]]:
