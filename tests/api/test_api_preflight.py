@@ -36,7 +36,7 @@ def test_a_judge_that_cannot_be_read_is_asked_a_few_times(measure):
     with pytest.raises(JudgeUnreadable, match=r"not on its scale, such as 'Hard to say\.'") as raised:
         measure(judge)
     assert judge.asked == CALLS
-    assert "Tell the judge" in raised.value.fix
+    assert "return one of 1, 2, tie, abstain" in raised.value.fix
 
 
 def test_it_is_measured_as_it_is_if_that_is_wanted(measure):
