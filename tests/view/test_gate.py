@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from umpirical.store.manifests import read_manifest, write_manifest
 from umpirical.study.gate import gate_run
 
 from . import studies
@@ -15,6 +16,9 @@ def twice(tmp_path_factory):
     """The same judge, measured in two studies; the second time it names slot 1 whatever is in it."""
     folder = tmp_path_factory.mktemp("twice")
     first = studies.datasheet_run(folder / "january")
+    # Both may be begun within one second.
+    manifest = read_manifest(first.folder / "run.json")
+    write_manifest(first.folder / "run.json", manifest | {"created": "2026-01-15T09:00:00+00:00"})
     always = json.dumps({"verdict": "1"})
     second = studies.datasheet_run(folder / "march", answer=lambda run: studies.sealed(run, text=always))
     with viewing(folder) as found:

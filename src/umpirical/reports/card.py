@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from umpirical.reports import numbers
-from umpirical.reports.record import Record, TroubleRecord
+from umpirical.reports.record import EstimateRecord, MeasureRecord, Record, TroubleRecord
 from umpirical.reports.sections import card_lines
 from umpirical.reports.smallest_differences import record_words
 from umpirical.text.inert import inert, one_line
 
-__all__ = ["MOST_LINES", "Card", "plain", "quoted", "render_card"]
+__all__ = ["MOST_LINES", "Card", "judge_fields", "measured_cell", "plain", "quoted", "render_card"]
 
 MOST_LINES = 60
 MOST_TROUBLE = 5
@@ -35,6 +35,22 @@ class Card:
     """Returns the lines of the table, given how many lines fit."""
     fields: Mapping[str, str]
     """Front matter."""
+
+
+def judge_fields(record: Record) -> dict[str, str]:
+    """Returns the front matter of a card on one judge: whose record this is, below its format."""
+    judge = record.judge
+    return {"judge": judge.name, "model": judge.model, "run": record.run.id, "fingerprint": judge.fingerprint}
+
+
+def measured_cell(measure: MeasureRecord | None, *, undefined: str = "–") -> str:
+    """Returns a measure with its interval for a table; a dash if there is none."""
+    if measure is None:
+        return "–"
+    if not isinstance(measure.result, EstimateRecord):
+        return undefined
+    interval = numbers.measured_interval(measure, measure.result.interval)
+    return plain(f"{numbers.measured_value(measure, measure.result)} {interval}")
 
 
 def render_card(card: Card, record: Record, text: Callable[[], str]) -> str:

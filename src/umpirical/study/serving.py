@@ -11,7 +11,7 @@ None of these answers is put into the run: no measure counts them.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from decimal import ROUND_CEILING, Decimal
@@ -157,9 +157,12 @@ def plan_serving(run: Run, pricer: Pricer | None, *, questions: int, concurrency
     return replace(plan, at_most=_at_most(plan, pricer))
 
 
-def ask_serving(plan: ServingPlan, ledger: Ledger) -> Serving:
-    """Asks, compares, and writes what was found beside the run; nothing is put into it."""
-    answers = run_on_loop(_ask(plan, Meter(plan.pricer, ledger)))
+def ask_serving(plan: ServingPlan, ledger: Ledger, settled: Callable[[Outcome, Response], None]) -> Serving:
+    """Asks, compares, and writes what was found beside the run; nothing is put into it.
+
+    `settled` hears of every answer.
+    """
+    answers = run_on_loop(_ask(plan, Meter(plan.pricer, ledger), settled))
     found = _compared(plan, answers)
     write_text(plan.run.folder / FILE, json.dumps(found.as_json(), indent=1) + "\n")
     return found
@@ -199,25 +202,26 @@ def _at_most(plan: ServingPlan, pricer: Pricer | None) -> Decimal:
 _Answers = dict[Way, dict[str, Response]]
 
 
-async def _ask(plan: ServingPlan, meter: Meter) -> _Answers:
+async def _ask(plan: ServingPlan, meter: Meter, settled: Callable[[Outcome, Response], None]) -> _Answers:
     half, answers = len(plan.company) // 2, _Answers()
     for way in get_args(Way):
         company = plan.company if way == "amid" else ()
         workers, before, after = plan.concurrency if company else 1, company[:half], company[half:]
         judge = plan.run.call.open_judge(Calling(workers, meter))
         try:
-            answers[way] = await _ask_all(judge, plan.questions, workers, before, after)
+            answers[way] = await _ask_all(judge, plan.questions, workers, before, after, settled)
         finally:
             await judge.close()
     return answers
 
 
-async def _ask_all(
+async def _ask_all(  # noqa: PLR0913, PLR0917  # of one caller
     judge: Judge,
     questions: Sequence[_Question],
     workers: int,
     before: Sequence[_Question],
     after: Sequence[_Question],
+    settled: Callable[[Outcome, Response], None],
 ) -> dict[str, Response]:
     """Returns the answers to the questions; of what is asked before and after them, nothing is kept."""
     asking = Workers(workers, give_up_after=GIVE_UP_AFTER, fix="make sure that the judge answers")
@@ -229,6 +233,7 @@ async def _ask_all(
         response = await judge.ask(request, trial_id=trial.id)
         if kept:
             found[trial.id] = response
+        settled(judge.read(response, trial.presentation), response)
         asking.settled(response.failure_detail if response.failure else None)
 
     company = ((question, False) for question in before), ((question, False) for question in after)

@@ -8,11 +8,11 @@ from starlette.responses import Response
 from umpirical.protocols.records import read_record
 from umpirical.study.gate import gate_run
 from umpirical.view.catalogue import Catalogue, FoundRun
-from umpirical.view.index_page import RunLine
+from umpirical.view.index_page import RunLine, every_run
 from umpirical.view.pages import page
 from umpirical.view.requests import ViewRequest
 
-__all__ = ["comparable_runs", "gate_page", "record_file"]
+__all__ = ["gate_page", "record_file"]
 
 
 def gate_page(request: ViewRequest) -> Response:
@@ -26,7 +26,7 @@ def gate_page(request: ViewRequest) -> Response:
     # By name among those that are shipped, and never as a file: an address is no way to have one read.
     if policy and policy not in policies:
         raise HTTPException(404, "There is no such policy.")
-    others, key = comparable_runs(catalogue, run), asked.get("baseline", "")
+    others, key = _comparable_runs(catalogue, run), asked.get("baseline", "")
     before = next((line for line in others if line.run.key == key), None)
     if key and before is None:
         raise HTTPException(404, "There is no such run to compare with.")
@@ -53,9 +53,7 @@ def record_file(catalogue: Catalogue, run: FoundRun) -> Path | None:
     return run.folder / state.document if state.document and not state.damage else None
 
 
-def comparable_runs(catalogue: Catalogue, run: FoundRun) -> list[RunLine]:
+def _comparable_runs(catalogue: Catalogue, run: FoundRun) -> list[RunLine]:
     """Returns the other measured runs of the same protocol on the same stimuli, the latest first."""
-    lines = [RunLine(each, catalogue.state(each)) for study in catalogue.studies() for each in study.runs]
-    wanted = RunLine(run, catalogue.state(run)).asked
-    found = [line for line in lines if line.run != run and line.state.document and line.asked == wanted]
-    return sorted(found, key=lambda line: (line.state.created or "", line.run.key), reverse=True)
+    wanted = RunLine(run, catalogue.state(run)).basis
+    return [line for line in every_run(catalogue) if line.run != run and line.state.document and line.basis == wanted]

@@ -20,7 +20,7 @@ from umpirical.reports.record import EstimateRecord
 from umpirical.study.gate import gate_run
 from umpirical.view.catalogue import Catalogue
 from umpirical.view.gate_page import record_file
-from umpirical.view.index_page import RunLine
+from umpirical.view.index_page import RunLine, every_run
 from umpirical.view.pages import page
 from umpirical.view.requests import ViewRequest
 
@@ -93,7 +93,7 @@ class History:
 def history_page(request: ViewRequest) -> Response:
     """Shows a judge over time."""
     catalogue, name = request.view.catalogue, request.http.path_params["judge"]
-    lines = [line for line in _lines(catalogue) if line.judge_key == name]
+    lines = [line for line in every_run(catalogue) if line.judge_key == name]
     if not lines:
         raise HTTPException(404, "There is no run of this judge, or no longer.")
     measured = _measured(catalogue, lines)
@@ -105,11 +105,6 @@ def history_page(request: ViewRequest) -> Response:
         shown=sum(len(runs) for runs in measured.values()),
         histories=[_history(protocol, runs) for protocol, runs in measured.items()],
     )
-
-
-def _lines(catalogue: Catalogue) -> list[RunLine]:
-    lines = [RunLine(run, catalogue.state(run)) for study in catalogue.studies() for run in study.runs]
-    return sorted(lines, key=lambda line: (line.state.created or "", line.run.key), reverse=True)
 
 
 def _measured(catalogue: Catalogue, lines: list[RunLine]) -> dict[str, list[Measured]]:

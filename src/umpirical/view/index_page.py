@@ -1,6 +1,7 @@
 """The page of all studies: their runs at a glance."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -10,12 +11,12 @@ from umpirical.reports import numbers
 from umpirical.store.manifests import Damaged
 from umpirical.store.runs import RunStore
 from umpirical.study.listing import RunState
-from umpirical.view.catalogue import FoundRun
+from umpirical.view.catalogue import Catalogue, FoundRun
 from umpirical.view.documents import study_documents
 from umpirical.view.pages import page
 from umpirical.view.requests import ViewRequest
 
-__all__ = ["RunLine", "index"]
+__all__ = ["RunLine", "every_run", "index"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,11 @@ class RunLine:
     @property
     def protocol(self) -> str:
         """The protocol, as the manifest names it."""
-        return self.asked[0]
+        return self.basis[0]
 
     @property
-    def asked(self) -> tuple[str, str, str]:
-        """The protocol, the digest of the stimuli and the kind of judge, as the manifest has them."""
+    def basis(self) -> tuple[str, str, str]:
+        """What runs have to share to be compared: protocol, digest of the stimuli, kind of judge; of the manifest."""
         try:
             manifest = RunStore(self.run.folder).manifest
         except (Damaged, OSError):
@@ -60,13 +61,21 @@ class RunLine:
         return "" if self.state.booked is None else numbers.dollars(self.state.booked)
 
 
+def every_run(catalogue: Catalogue) -> list[RunLine]:
+    """Returns the runs of all studies, the latest first."""
+    return _latest_first(RunLine(run, catalogue.state(run)) for study in catalogue.studies() for run in study.runs)
+
+
+def _latest_first(lines: Iterable[RunLine]) -> list[RunLine]:
+    return sorted(lines, key=lambda line: (line.state.created or "", line.run.key), reverse=True)
+
+
 def index(request: ViewRequest) -> Response:
     """Lists the studies, newest runs first."""
     catalogue = request.view.catalogue
     studies = []
     for study in catalogue.studies():
-        lines = [RunLine(run, catalogue.state(run)) for run in study.runs]
-        lines.sort(key=lambda line: (line.state.created or "", line.run.key), reverse=True)
+        lines = _latest_first(RunLine(run, catalogue.state(run)) for run in study.runs)
         studies.append((study, lines, study_documents(study)))
     lines = [line for _, found, _ in studies for line in found if line.state.judge]
     often = Counter((str(line.state.judge), line.judge_key) for line in lines)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from umpirical.cli.serving import leading_to, need_packages, open_browser
 from umpirical.cli.terminal import remark, say, say_json
 from umpirical.cli.trust import outside_option, trust_option, trusted_study
+from umpirical.cli.web import leading_to, need_packages, open_browser
 
 if TYPE_CHECKING:
     from umpirical.domain.reviews import ReviewRole

@@ -53,6 +53,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     flight. What differs between the last two is the serving, not the judge. The possible cost is shown first. These
     answers enter no measure: they are written to serving.json beside the run.
     """
+    from umpirical.progress import watch_run
     from umpirical.study.estimate import pricers_of
     from umpirical.study.run import plan_runs, spending_of
     from umpirical.study.serving import ask_serving, plan_serving
@@ -74,7 +75,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
         for plan in plans:
             ledger = spending.ledger(judge_account(plan.run.judge.name), "serving")
             try:
-                found.append(ask_serving(plan, ledger))
+                with watch_run(plan.run.judge.name, plan.calls, ledger) as watcher:
+                    found.append(ask_serving(plan, ledger, watcher.settled))
             finally:
                 ledger.close()
             if not as_json:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from umpirical.cli.serving import leading_to, need_packages, open_browser
 from umpirical.cli.terminal import remark, say
+from umpirical.cli.web import leading_to, need_packages, open_browser
 
 __all__ = ["command"]
 

@@ -3,10 +3,8 @@
 from collections.abc import Iterator
 
 from umpirical.protocols.agent.page import page_of
-from umpirical.protocols.agent.record import AgentMeasure, AgentReport
-from umpirical.reports import numbers
-from umpirical.reports.card import Card, plain, render_card
-from umpirical.reports.record import EstimateRecord
+from umpirical.protocols.agent.record import AgentReport
+from umpirical.reports.card import Card, judge_fields, measured_cell, plain, render_card
 
 __all__ = ["render_agent_markdown"]
 
@@ -18,13 +16,7 @@ def render_agent_markdown(report: AgentReport) -> str:
         title=f"Judge of agents: {plain(report.judge.name)}",
         lead=list(_lead(report)),
         table=lambda room: _table(report, room=room),
-        fields={
-            "format": report.format,
-            "judge": report.judge.name,
-            "model": report.judge.model,
-            "run": report.run.id,
-            "fingerprint": report.judge.fingerprint,
-        },
+        fields={"format": report.format, **judge_fields(report)},
     )
     return render_card(card, report, lambda: report.model_dump_json(indent=1) + "\n")
 
@@ -43,19 +35,12 @@ def _table(report: AgentReport, *, room: int) -> Iterator[str]:
     yield f"| {'pairs' if report.judge.kind == 'compare' else 'texts'} | {' | '.join(page.titles)} |"
     yield f"| --- |{' ---: |' * len(page.titles)}"
     for row in page.edits[: max(1, room - 4)]:
-        yield f"| {plain(row.name)} | {' | '.join(_cell(measure) for measure in row.measures)} |"
+        yield f"| {plain(row.name)} | {' | '.join(map(measured_cell, row.measures))} |"
     yield ""
     # A card is one screen: of each item that is graded in levels, it has the row of all texts.
     if page.levels and room > len(page.edits) + len(page.levels) + 8:
         yield f"| graded in levels | {' | '.join(page.levels[0].titles)} |"
         yield f"| --- |{' ---: |' * len(page.levels[0].titles)}"
         for shown in page.levels:
-            yield f"| {plain(shown.item.name)} | {' | '.join(_cell(measure) for measure in shown.rows[0].measures)} |"
+            yield f"| {plain(shown.item.name)} | {' | '.join(map(measured_cell, shown.rows[0].measures))} |"
         yield ""
-
-
-def _cell(measure: AgentMeasure | None) -> str:
-    if measure is None or not isinstance(measure.result, EstimateRecord):
-        return "–"
-    interval = numbers.measured_interval(measure, measure.result.interval)
-    return plain(f"{numbers.measured_value(measure, measure.result)} {interval}")

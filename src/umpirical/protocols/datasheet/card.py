@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from umpirical.protocols.datasheet.page import Rating, ratings_of
 from umpirical.protocols.datasheet.record import Datasheet, DecisionRecord, render_json
 from umpirical.reports import numbers
-from umpirical.reports.card import Card, plain, render_card
+from umpirical.reports.card import Card, judge_fields, plain, render_card
 from umpirical.reports.record import EstimateRecord, LimitRecord
 
 __all__ = ["render_markdown"]
@@ -21,13 +21,7 @@ def render_markdown(datasheet: Datasheet) -> str:
         title=f"Judge datasheet: {plain(judge.name)}",
         lead=[*_decision(datasheet), *_findings(datasheet.findings)],
         table=lambda room: _ratings(datasheet, room=room),
-        fields={
-            "format": datasheet.format,
-            "judge": judge.name,
-            "model": judge.model,
-            "run": datasheet.run.id,
-            "fingerprint": judge.fingerprint,
-        },
+        fields={"format": datasheet.format, **judge_fields(datasheet)},
     )
     return render_card(card, datasheet, lambda: render_json(datasheet))
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 from umpirical.protocols.pairs.page import page_of
-from umpirical.protocols.pairs.record import PairsMeasure, PairsReport
+from umpirical.protocols.pairs.record import PairsReport
 from umpirical.reports import numbers
-from umpirical.reports.card import Card, plain, render_card
-from umpirical.reports.record import EstimateRecord
+from umpirical.reports.card import Card, judge_fields, measured_cell, plain, render_card
 
 __all__ = ["render_pairs_markdown"]
 
@@ -18,13 +17,7 @@ def render_pairs_markdown(report: PairsReport) -> str:
         title=f"Labelled pairs: {plain(report.judge.name)}",
         lead=list(_lead(report)),
         table=lambda room: _table(report, room=room),
-        fields={
-            "format": report.format,
-            "judge": report.judge.name,
-            "model": report.judge.model,
-            "run": report.run.id,
-            "fingerprint": report.judge.fingerprint,
-        },
+        fields={"format": report.format, **judge_fields(report)},
     )
     return render_card(card, report, lambda: report.model_dump_json(indent=1) + "\n")
 
@@ -50,12 +43,5 @@ def _table(report: PairsReport, *, room: int) -> Iterator[str]:
     yield f"| pairs | {' | '.join(page.titles)} |"
     yield f"| --- |{' ---: |' * len(page.titles)}"
     for row in (page.accuracy[0], *page.lengths, *page.accuracy[1:])[: max(1, room - 4)]:
-        yield f"| {plain(row.name)} | {' | '.join(_cell(measure) for measure in row.measures)} |"
+        yield f"| {plain(row.name)} | {' | '.join(map(measured_cell, row.measures))} |"
     yield ""
-
-
-def _cell(measure: PairsMeasure | None) -> str:
-    if measure is None or not isinstance(measure.result, EstimateRecord):
-        return "–"
-    interval = numbers.measured_interval(measure, measure.result.interval)
-    return plain(f"{numbers.measured_value(measure, measure.result)} {interval}")

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from umpirical.protocols.datasheet.comparison.pages import COLUMNS, judge_views
 from umpirical.protocols.datasheet.comparison.record import Comparison
 from umpirical.reports import numbers
-from umpirical.reports.card import plain, quoted
-from umpirical.reports.record import EstimateRecord, MeasureRecord
+from umpirical.reports.card import measured_cell, plain, quoted
 
 __all__ = ["render_comparison_markdown"]
 
@@ -40,16 +39,13 @@ def _card(comparison: Comparison) -> Iterator[str]:
     for judge in judges[:MOST_JUDGES]:
         decision = judge.side.decision.title if judge.side.decision else "none"
         name = f"{judge.name} (reference)" if judge.side.reference else judge.name
-        cells = [judge.sign, plain(name), decision, *map(_cell, judge.cells), judge.price]
+        cells = [
+            judge.sign,
+            plain(name),
+            decision,
+            *(measured_cell(cell, undefined="undefined") for cell in judge.cells),
+            judge.price,
+        ]
         yield f"| {' | '.join(cells)} |"
     if (more := len(judges) - MOST_JUDGES) > 0:
         yield from ("", f"And {numbers.count(more)} more in the JSON record.")
-
-
-def _cell(measure: MeasureRecord | None) -> str:
-    if measure is None:
-        return "–"
-    result = measure.result
-    if not isinstance(result, EstimateRecord):
-        return "undefined"
-    return plain(f"{numbers.measured_value(measure, result)} {numbers.measured_interval(measure, result.interval)}")
