@@ -42,6 +42,10 @@ from judgment group by all order by all
 """
 
 
+ROWS = 2_000
+"""Rows of a query that are taken at a time."""
+
+
 class Counting:
     """The judgments of a run as the view `judgment`, open for queries."""
 
@@ -55,13 +59,25 @@ class Counting:
 
     def rows(self, query: str, parameters: object = None) -> list[dict[str, Any]]:
         """Returns the rows of a query, each as a mapping from column names."""
+        return list(self.each(query, parameters))
+
+    def each(self, query: str, parameters: object = None) -> Iterator[dict[str, Any]]:
+        """Yields the same rows, a few at a time: a mapping takes five times the memory of the tally made of it.
+
+        No other query may be made before the last of them.
+        """
         found = self._db.execute(query, parameters)
         names = [column[0] for column in found.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        # A cluster is in many rows, and each of them would keep its own copy of the name.
+        known: dict[object, str] = {}
+        while some := found.fetchmany(ROWS):
+            for row in some:
+                values = (known.setdefault(value, value) if type(value) is str else value for value in row)
+                yield dict(zip(names, values, strict=True))
 
     def tallies(self, kind: type[T], query: str) -> tuple[T, ...]:
         """Returns a tally for every row; its fields are the columns of the same names."""
-        return tuple(kind(**row) for row in self.rows(query))
+        return tuple(kind(**row) for row in self.each(query))
 
     def calls(self) -> tuple[CallTally, ...]:
         """Counts every trial by outcome, in the same way for every protocol."""

@@ -7,17 +7,14 @@ server cannot extend by sending a little at a time; the size and number of heade
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from umpirical.models.caller import CallFailed
 from umpirical.models.recording import LONGEST_QUOTE
 from umpirical.text.json_texts import without_doubles
 
-if TYPE_CHECKING:
-    import aiohttp
-
-__all__ = ["IDENTITY", "check_head", "quoted", "read_body", "read_json", "too_large"]
+__all__ = ["IDENTITY", "check_head", "quoted", "read_json", "too_large"]
 
 IDENTITY = {"Accept-Encoding": "identity"}
 """The header that asks for a reply as it is."""
@@ -31,32 +28,12 @@ def check_head(status: int, headers: Mapping[str, str], most: int) -> None:
     if 300 <= status < 400:
         # Whoever points elsewhere may have done the work first.
         raise CallFailed("rejected", f"HTTP {status}: {_redirect(headers)}")
-    encoding = headers.get("Content-Encoding", "").strip().lower()
+    encoding = headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity"):
         raise CallFailed("malformed", f"HTTP {status}: a reply in {encoding[:40]}, although it was asked for as it is")
-    length = headers.get("Content-Length", "")
+    length = headers.get("content-length", "")
     if length.isdecimal() and (len(length) > 18 or int(length) > most):
         raise too_large(most)
-
-
-async def read_body(http: "aiohttp.ClientResponse", most: int) -> bytes:
-    """Returns the body. Raises CallFailed, and closes the connection, once it is larger than `most` bytes."""
-    try:
-        check_head(http.status, http.headers, most)
-        body = await http.content.readany()
-        if http.content.at_eof():
-            return body
-        # One buffer for all: a list of pieces of one byte each would be fifty times as large as they are.
-        whole = bytearray(body)
-        while piece := await http.content.readany():
-            whole += piece
-            if len(whole) > most:
-                raise too_large(most)
-    except CallFailed:
-        # Otherwise the rest would be read before the connection is used again.
-        http.close()
-        raise
-    return bytes(whole)
 
 
 def too_large(most: int) -> CallFailed:
@@ -82,7 +59,7 @@ def quoted(raw: bytes) -> str:
 def _redirect(headers: Mapping[str, str]) -> str:
     """Names the host that the server points to. Nothing is sent there: whoever it is, the study does not name it."""
     try:
-        host = urlsplit(headers.get("Location", "")).netloc.rpartition("@")[2]
+        host = urlsplit(headers.get("location", "")).netloc.rpartition("@")[2]
     except ValueError:
         host = ""
     where = host[:100] or "another address of its own"

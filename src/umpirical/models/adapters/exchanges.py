@@ -7,10 +7,12 @@ file, and what comes back may be many lines, which are read one at a time.
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Any
 
-from umpirical.models.adapters.bodies import IDENTITY, check_head, read_body, read_json, too_large
-from umpirical.models.adapters.posts import encoded, failure_of, open_session, status_failure
+from umpirical.models.adapters.bodies import IDENTITY, check_head, read_json, too_large
+from umpirical.models.adapters.channels import LONGEST_VALUE, MOST_HEADERS
+from umpirical.models.adapters.posts import encoded, status_failure
 from umpirical.models.caller import CallFailed
 
 if TYPE_CHECKING:
@@ -94,24 +96,24 @@ class Exchanges:
 
         timeout = aiohttp.ClientTimeout(total=seconds)
         if self._session is None:
-            self._session = open_session(self._headers, self._timeout)
+            self._session = _open_session(self._headers, self._timeout)
         try:
             async with self._session.request(
                 method, f"{self._base}{path}", allow_redirects=False, timeout=timeout, **more
             ) as http:
                 try:
                     if http.status != 200:
-                        raise status_failure(http.status, await read_body(http, LARGEST_WORD), http.headers)
+                        raise status_failure(http.status, await _read_body(http, LARGEST_WORD), http.headers)
                     yield http
                 except CallFailed:
                     http.close()
                     raise
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise failure_of(error, seconds) from None
+            raise _failure_of(error, seconds) from None
 
 
 async def _read(http: "aiohttp.ClientResponse") -> dict[str, Any]:
-    return read_json(await read_body(http, LARGEST_WORD))
+    return read_json(await _read_body(http, LARGEST_WORD))
 
 
 def _again(file: IO[bytes]) -> IO[bytes]:
@@ -119,3 +121,76 @@ def _again(file: IO[bytes]) -> IO[bytes]:
     same = os.fdopen(os.dup(file.fileno()), "rb")
     same.seek(0)
     return same
+
+
+async def _read_body(http: "aiohttp.ClientResponse", most: int) -> bytes:
+    """Returns the body. Raises CallFailed, and closes the connection, once it is larger than `most` bytes."""
+    try:
+        check_head(http.status, http.headers, most)
+        body = await http.content.readany()
+        if http.content.at_eof():
+            return body
+        # One buffer for all: a list of pieces of one byte each would be fifty times as large as they are.
+        whole = bytearray(body)
+        while piece := await http.content.readany():
+            whole += piece
+            if len(whole) > most:
+                raise too_large(most)
+    except CallFailed:
+        # Otherwise the rest would be read before the connection is used again.
+        http.close()
+        raise
+    return bytes(whole)
+
+
+def _open_session(headers: Mapping[str, str], timeout: float) -> "aiohttp.ClientSession":
+    """Returns a session for one server. `timeout` is in seconds, for one exchange."""
+    import aiohttp
+
+    # The pace limits concurrency; the pool must not become a second, hidden limit.
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0),
+        timeout=aiohttp.ClientTimeout(total=timeout),
+        headers=headers,
+        auto_decompress=False,
+        # No answer may depend on the one before.
+        cookie_jar=aiohttp.DummyCookieJar(),
+        request_class=_answering_nobody_else(),
+        max_line_size=LONGEST_VALUE,
+        max_field_size=LONGEST_VALUE,
+        max_headers=MOST_HEADERS,
+    )
+
+
+def _failure_of(error: Exception, timeout: float) -> CallFailed:
+    """Returns what is recorded of an exchange without a reply, or with half of one."""
+    import aiohttp
+
+    if isinstance(error, TimeoutError):
+        return CallFailed("timeout", f"no answer within {timeout:g} s")
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return CallFailed("malformed", f"truncated reply: {error}")
+    if isinstance(error, aiohttp.ClientError | OSError):
+        # Nothing is sent before there is a connection, and nothing that was not sent is billed.
+        unsent = isinstance(error, aiohttp.ClientConnectorError)
+        return CallFailed("connection", f"{type(error).__name__}: {error}", turned_down=unsent)
+    # A key with a line break in it, or another header that cannot be.
+    return CallFailed("rejected", f"never sent: {error}", turned_down=True)
+
+
+@lru_cache(maxsize=1)
+def _answering_nobody_else() -> "type[aiohttp.ClientRequest]":
+    """Returns the class of requests that are sent only over connections on which nothing has come unasked.
+
+    A server that once sends a reply too many would otherwise answer every later question with the one before.
+    """
+    import aiohttp
+
+    class Request(aiohttp.ClientRequest):
+        async def send(self, conn: "aiohttp.connector.Connection") -> aiohttp.ClientResponse:
+            if conn.protocol is not None and conn.protocol.should_close:
+                conn.close()
+                raise aiohttp.ServerDisconnectedError("the server sent something that was not asked for")
+            return await super().send(conn)
+
+    return Request

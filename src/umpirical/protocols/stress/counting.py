@@ -206,7 +206,7 @@ class StressCounts:
         return Tallies(
             calls=self._judgments.calls(),
             changes=self._judgments.tallies(ChangeTally, _CHANGE_TALLIES),
-            repeats=tuple(_repeat_tally(row) for row in self._judgments.rows(_REPEAT_TALLIES)),
+            repeats=tuple(_repeat_tally(row) for row in self._judgments.each(_REPEAT_TALLIES)),
             golds=self._judgments.tallies(GoldTally, _GOLD_TALLIES),
             scale=scale,
             positive=positive,
