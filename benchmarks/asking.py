@@ -9,6 +9,7 @@ machine slows all of them alike. Read the ratios; the absolute figures are this 
 import argparse
 import json
 import statistics
+from concurrent.futures import ThreadPoolExecutor
 
 from calling import StubServer, measure
 
@@ -35,19 +36,42 @@ def local_figures(*, quick: bool = False) -> Figures:
 
 
 def processes_figures(*, quick: bool = False) -> Figures:
-    """Two processes against one, where a processor is the limit: no latency, 128 in flight."""
+    """Two processes against one, where a processor is the limit: no latency, 128 in flight.
+
+    The limit of this machine is what two runs of their own reach at the same time, each in one process. The server
+    takes its part of the processors in all of them.
+    """
     with StubServer() as server:
-        middle = _middle(["asking", "asking_in_two"], server.url(0), 128, quick=quick, times=4)
+        middle = _middle(["asking", "asking_in_two"], server.url(0), 128, quick=quick, times=8)
+        apart = _apart(server.url(0), 128, quick=quick, times=8)
     one, two = middle["asking"], middle["asking_in_two"]
     return {
         "processes_speedup": two["per_second"] / one["per_second"],
+        "processes_limit": apart / one["per_second"],
+        "processes_vs_limit": two["per_second"] / apart,
         "processes_cpu_vs_one": two["cpu_ms"] / one["cpu_ms"],
     }
 
 
+def _apart(url: str, in_flight: int, *, quick: bool, times: int) -> float:
+    """Calls a second of two runs at the same time; the median over the rounds."""
+    calls, rounds = _size(quick=quick, times=times)
+    found = []
+    with ThreadPoolExecutor(2) as both:
+        for _ in range(rounds):
+            runs = [both.submit(measure, "asking", url, calls // 2, in_flight // 2) for _ in range(2)]
+            found.append(sum(run.result()["per_second"] for run in runs))
+    return statistics.median(found)
+
+
+def _size(*, quick: bool, times: int) -> tuple[int, int]:
+    """Calls of a round, and rounds."""
+    return (4992 * times, 1) if quick else (14976 * times, 3)
+
+
 def _middle(ways: list[str], url: str, in_flight: int, *, quick: bool, times: int = 1) -> dict[str, Figures]:
     """Medians over the rounds, by way."""
-    calls, rounds = (4992 * times, 1) if quick else (14976 * times, 3)
+    calls, rounds = _size(quick=quick, times=times)
     found: dict[str, list[Figures]] = {way: [] for way in ways}
     for _ in range(rounds):
         for way in ways:

@@ -68,12 +68,20 @@ class Counting:
         """
         found = self._db.execute(query, parameters)
         names = [column[0] for column in found.description or ()]
-        # A cluster is in many rows, and each of them would keep its own copy of the name.
-        known: dict[object, str] = {}
+        # A cluster is in many rows, and so is a share of 0 or 1: each row would keep copies of its own.
+        texts: dict[str, str] = {}
+        numbers: dict[float, float] = {}
         while some := found.fetchmany(ROWS):
             for row in some:
-                values = (known.setdefault(value, value) if type(value) is str else value for value in row)
-                yield dict(zip(names, values, strict=True))
+                shared = (
+                    texts.setdefault(value, value)
+                    if type(value) is str
+                    else numbers.setdefault(value, value)
+                    if type(value) is float
+                    else value
+                    for value in row
+                )
+                yield dict(zip(names, shared, strict=True))
 
     def tallies(self, kind: type[T], query: str) -> tuple[T, ...]:
         """Returns a tally for every row; its fields are the columns of the same names."""
