@@ -91,9 +91,12 @@ def _ours(file: Path) -> list[Any]:
     from umpirical.store.counting import counting
     from umpirical.store.pairs import CALL
 
+    found: list[Any] = []
     with counting(file, "compare") as judgments:
-        judgments.execute(CALL, *PAIRS)
-        return [tally.pairs for tally in judgments.tallies(PairTally, PAIR_TALLIES)]
+        for _ in judgments.in_parts():
+            judgments.execute(CALL, *PAIRS)
+            found += [tally.pairs for tally in judgments.tallies(PairTally, PAIR_TALLIES)]
+    return sorted(found)
 
 
 def _bare(file: Path) -> list[Any]:
@@ -109,7 +112,7 @@ def _bare(file: Path) -> list[Any]:
             db.execute(statement)
         found = db.execute(PAIR_TALLIES)
         place = [column[0] for column in found.description or ()].index("pairs")
-        return [row[place] for row in found.fetchall()]
+        return sorted(row[place] for row in found.fetchall())
 
 
 def _tallies(file: Path) -> list[Any]:

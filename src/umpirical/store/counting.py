@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from umpirical.domain.errors import StoreError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import CallTally
-from umpirical.store.sql import open_duckdb, quoted_glob
+from umpirical.store.sql import open_duckdb, quoted, quoted_glob
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["JUDGMENTS", "Counting", "counting"]
+__all__ = ["JUDGMENTS", "PART", "Counting", "counting"]
 
 T = TypeVar("T")
 
 # One row per trial. An abstention is an answer; unparsed, failed and unasked trials are not, and neither is a grade
 # on a scale without order, which has no score.
 JUDGMENTS = """
-create temp view judgment as
+create or replace temp view judgment as
 select *, outcome = 'abstained' or choice is not null or score is not null as answered
 from read_parquet({files})
 """
@@ -42,6 +42,9 @@ from judgment group by all order by all
 """
 
 
+PART = 10_000_000
+"""Judgments that are counted at a time: five million pairs fit into the memory that there is."""
+
 ROWS = 2_000
 """Rows of a query that are taken at a time."""
 
@@ -49,8 +52,27 @@ ROWS = 2_000
 class Counting:
     """The judgments of a run as the view `judgment`, open for queries."""
 
-    def __init__(self, db: "duckdb.DuckDBPyConnection") -> None:
-        self._db = db
+    def __init__(self, db: "duckdb.DuckDBPyConnection", view: str) -> None:
+        """`view` is the statement that makes it."""
+        self._db, self._view = db, view
+
+    def in_parts(self, most: int = PART) -> Iterator[None]:
+        """Makes `judgment` one part of the judgments after the other, each of about `most` at most: whole clusters.
+
+        What is counted by cluster is the same in the end, and takes the memory of a part.
+        """
+        parts: list[list[str]] = []
+        size = most
+        for row in self.rows("select cluster, count(*) as judgments from judgment group by cluster order by cluster"):
+            if size + row["judgments"] > most:
+                parts.append([])
+                size = 0
+            parts[-1].append(row["cluster"])
+            size += row["judgments"]
+        for clusters in parts:
+            if len(parts) > 1:
+                self._db.execute(f"{self._view} where cluster in ({', '.join(map(quoted, clusters))})")
+            yield
 
     def execute(self, *statements: str) -> None:
         """Executes statements that return nothing: views, tables and macros for later queries."""
@@ -97,9 +119,10 @@ def counting(judgments: Path, kind: JudgeKind) -> Iterator[Counting]:
     """Opens judgments for counting: a file, which stays as it is meanwhile. Raises if a trial occurs twice."""
     with open_duckdb(spill=judgments.with_name("spill")) as db:
         # A view takes no parameters, so the path is part of its text.
-        db.execute(JUDGMENTS.format(files=quoted_glob(judgments, "")))
+        view = JUDGMENTS.format(files=quoted_glob(judgments, ""))
+        db.execute(view)
         _refuse_doubles(db, kind)
-        yield Counting(db)
+        yield Counting(db, view)
 
 
 def _refuse_doubles(db: "duckdb.DuckDBPyConnection", kind: JudgeKind) -> None:
@@ -107,7 +130,9 @@ def _refuse_doubles(db: "duckdb.DuckDBPyConnection", kind: JudgeKind) -> None:
 
     It also shares one for two tests whose prompts are the same.
     """
-    trial = "trial_id" if kind == "compare" else '(trial_id, stimulus_id, "order", prompt)'
-    [(doubled,)] = db.execute(f"select count(*) - count(distinct {trial}) from judgment").fetchall()  # noqa: S608  # ours
+    trial = "trial_id" if kind == "compare" else 'trial_id, stimulus_id, "order", prompt'
+    # Groups are put on disk where memory ends; a count of distinct values has to fit.
+    repeated = f"select count(*) - 1 as more from judgment group by {trial} having count(*) > 1"  # noqa: S608  # ours
+    [(doubled,)] = db.execute(f"select coalesce(sum(more), 0)::bigint from ({repeated})").fetchall()  # noqa: S608  # ours
     if doubled:
         raise StoreError(f"{doubled} trials are counted twice", fix="umpirical verify  says which file is at fault")

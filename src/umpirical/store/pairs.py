@@ -12,7 +12,7 @@ PAIR = f"stimulus_id, {', '.join(PAIR_FACTORS)}"
 """Two calls that agree in these are the two orders of one pair."""
 
 CALL = """
-create temp view call as
+create or replace temp view call as
 select *,
   case when choice in ('1', '2') then choice end as slot,
   case winner when 0 then 'u' when 1 then 'v' end as better,
@@ -24,7 +24,7 @@ from judgment
 # A pair in one repeat, as what was said in each order: slot 1, slot 2, tie or abstention. All else follows from these
 # counts. Counting distinct values instead would keep a set for each pair, which takes long and does not spill to disk.
 _SAID = f"""
-create temp table said as
+create or replace temp table said as
 select cluster, family, delta, stratum, quad, version, better, {PAIR}{{facts}},
   count(*) filter ("order" = 'uv' and choice = '1')::tinyint as uv1,
   count(*) filter ("order" = 'uv' and choice = '2')::tinyint as uv2,
@@ -38,7 +38,7 @@ from call where family <> 'vacuum' group by all
 """  # noqa: S608  # the factors are ours
 
 _PAIR = """
-create temp view pair as
+create or replace temp view pair as
 select *,
   uv1 + uv2 + uvt = 1 and vu1 + vu2 + vut = 1 as decided,
   uv1 + uv2 + uvt + uva = 1 and vu1 + vu2 + vut + vua = 1 as complete,
@@ -55,7 +55,7 @@ from said
 
 # A pair counts once, with the mean over its repeats.
 _WHOLE_PAIR = """
-create temp view whole_pair as
+create or replace temp view whole_pair as
 select cluster, arm, family, delta, stratum, stimulus_id,
   count(*) filter (complete) > 0 as complete,
   avg((settled is not null)::int) filter (complete) as stable,
@@ -104,7 +104,7 @@ PAIR_COUNTS = """
 # The winners of both versions: the repeats of the one have nothing to do with those of the other, so all combinations
 # count alike. A half of a quad is version 1 in order uv with version 2 in order vu, or the other way round.
 _WHOLE_QUAD = """
-create temp view whole_quad as
+create or replace temp view whole_quad as
 with shown as (
   select cluster, arm, family, stratum, delta, quad, version,
     count(*) filter (complete) / count(*) as answered,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["open_duckdb", "quoted_glob"]
+__all__ = ["open_duckdb", "quoted", "quoted_glob"]
 
 MEMORY = "512MB"
 
@@ -38,5 +38,9 @@ def open_duckdb(*, spill: Path, memory: str = MEMORY) -> "Iterator[duckdb.DuckDB
 
 def quoted_glob(folder: Path, pattern: str) -> str:
     """Returns a path pattern as an SQL string: a folder's name may contain a quote or a wildcard character."""
-    text = f"{escape(str(folder))}/{pattern}" if pattern else str(folder)
+    return quoted(f"{escape(str(folder))}/{pattern}" if pattern else str(folder))
+
+
+def quoted(text: str) -> str:
+    """Returns a text as an SQL string."""
     return "'" + text.replace("'", "''") + "'"

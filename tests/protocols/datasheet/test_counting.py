@@ -442,6 +442,23 @@ def test_every_count_of_grades_is_that_of_the_reference(tmp_path_factory, stimul
     assert_grades_are_equal_to_the_reference(tallies, rows)
 
 
+@pytest.mark.parametrize("kind", ["compare", "grade"])
+def test_counted_a_cluster_at_a_time_it_is_the_same(tmp_path, kind):
+    names = ("it's", "B", "C")
+    rows = [
+        row | {"trial_id": f"{name} {row['trial_id']}", "stimulus_id": f"{name} {row['stimulus_id']}", "cluster": name}
+        for place, name in enumerate(names)
+        for row in judgment_rows([a_pair(), *a_quad(f"q{place}", [U], [(U, V, ("1", "1"))[place]])], kind)
+    ]
+    whole = asdict(tallied(tmp_path, rows, kind=kind))
+    for most in (1, 2 * len(rows) // 3):
+        parted = asdict(tally_judgments(tmp_path / "judgments.parquet", kind, most=most))
+        assert {name: sorted(map(repr, found)) for name, found in parted.items() if found} == {
+            name: sorted(map(repr, found)) for name, found in whole.items() if found
+        }
+    assert len({tally["cluster"] for tally in whole["calls"]}) == 3
+
+
 @settings(max_examples=12, deadline=None)
 @given(stimuli=st.lists(pairs(), min_size=1, max_size=25))
 def test_calls_and_pairs_agree_in_every_tally(tmp_path_factory, stimuli):

@@ -4,7 +4,9 @@ The views of calls, pairs and quads are those of `store/pairs.py`. The candidate
 `graded`, u or v, and `score` is its grade.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import (
@@ -17,7 +19,7 @@ from umpirical.domain.tallies import (
     Tallies,
     VacuumTally,
 )
-from umpirical.store.counting import counting
+from umpirical.store.counting import PART, Counting, counting
 from umpirical.store.pairs import CALL, PAIR, PAIR_COUNTS, QUAD_COUNTS, pair_views
 
 __all__ = ["PAIRS", "PAIR_TALLIES", "tally_judgments"]
@@ -116,24 +118,38 @@ from call where score is not null group by all order by all
 """
 
 
-def tally_judgments(path: Path, kind: JudgeKind = "compare") -> Tallies:
-    """Counts every judgment in a file, per task. Raises if a trial occurs twice."""
+def tally_judgments(path: Path, kind: JudgeKind = "compare", *, most: int = PART) -> Tallies:
+    """Counts every judgment in a file, per task; about `most` of them at a time. Raises if a trial occurs twice."""
     with counting(path, kind) as judgments:
-        judgments.execute(CALL)
-        vacuum, calls = judgments.tallies(VacuumTally, _VACUUM_TALLIES), judgments.calls()
-        if kind == "grade":
-            return Tallies(
-                vacuum=vacuum,
-                calls=calls,
-                grade_pairs=judgments.tallies(GradePairTally, _GRADE_PAIR_TALLIES),
-                grades=judgments.tallies(GradeTally, _GRADE_TALLIES),
-            )
-        judgments.execute(*PAIRS)
-        return Tallies(
-            vacuum=vacuum,
-            pairs=judgments.tallies(PairTally, PAIR_TALLIES),
-            calls=calls,
-            outcomes=judgments.tallies(OutcomeTally, _OUTCOME_TALLIES),
-            quads=judgments.tallies(QuadTally, _QUAD_TALLIES),
-            layouts=judgments.tallies(LayoutTally, _LAYOUT_TALLIES),
-        )
+        tally = _tally_grades if kind == "grade" else _tally_choices
+        parts = [tally(judgments) for _ in judgments.in_parts(most)]
+    return parts[0] if len(parts) == 1 else _joined(parts)
+
+
+def _tally_grades(judgments: Counting) -> Tallies:
+    judgments.execute(CALL)
+    return Tallies(
+        vacuum=judgments.tallies(VacuumTally, _VACUUM_TALLIES),
+        calls=judgments.calls(),
+        grade_pairs=judgments.tallies(GradePairTally, _GRADE_PAIR_TALLIES),
+        grades=judgments.tallies(GradeTally, _GRADE_TALLIES),
+    )
+
+
+def _tally_choices(judgments: Counting) -> Tallies:
+    judgments.execute(CALL, *PAIRS)
+    return Tallies(
+        vacuum=judgments.tallies(VacuumTally, _VACUUM_TALLIES),
+        pairs=judgments.tallies(PairTally, PAIR_TALLIES),
+        calls=judgments.calls(),
+        outcomes=judgments.tallies(OutcomeTally, _OUTCOME_TALLIES),
+        quads=judgments.tallies(QuadTally, _QUAD_TALLIES),
+        layouts=judgments.tallies(LayoutTally, _LAYOUT_TALLIES),
+    )
+
+
+def _joined(parts: Sequence[Tallies]) -> Tallies:
+    """Returns the tallies of all parts. Each is about clusters of its own; without any part, nothing was judged."""
+    names = ("vacuum", "pairs", "calls", "outcomes", "quads", "layouts", "grade_pairs", "grades")
+    found: dict[str, Any] = {name: tuple(tally for part in parts for tally in getattr(part, name)) for name in names}
+    return Tallies(**found)
