@@ -1,8 +1,8 @@
-"""Reads the body of an HTTP reply, under caps: a server may send any amount, in any form, for any time.
+"""What of an HTTP reply is read, under caps: a server may send any amount, in any form, for any time.
 
 Replies are asked for uncompressed, and one that is compressed all the same is refused. A judge's reply is a few kB, so
-nothing is lost, and no decompressor has to be bounded. The time is bounded by the session's total timeout, which a
-server cannot extend by sending a little at a time; the size and number of headers by the session, too.
+nothing is lost, and no decompressor has to be bounded. The time is bounded by the deadline of an exchange, which
+a server cannot extend by sending a little at a time. That, and the headers, are bounded where replies are received.
 """
 
 import json

@@ -48,7 +48,6 @@ SAFE = "/%:@!$&'()*+,;=~?"
 NEXT_ADDRESS_SECONDS = 0.25
 """How long one address of a host is tried alone, before the next one is tried beside it."""
 
-
 UNANSWERED = "the server closed the connection before it answered"
 
 
