@@ -13,8 +13,6 @@ from importlib.metadata import PackageMetadata, distributions
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ROOT", "bill", "key_of", "licence_in", "problems"]
-
 ROOT = Path(__file__).resolve().parents[1]
 
 EXPORT = ["uv", "export", "--quiet", "--frozen", "--format", "cyclonedx1.5", "--all-extras", "--all-groups"]

@@ -11,8 +11,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from venv import create
 
-__all__ = ["sizes", "table"]
-
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "environment.md"
 MARK = "<!-- measured by supply/install.py -->\n"

@@ -12,8 +12,6 @@ from typing import Any
 
 from supply.bill import ROOT, key_of, licence_in
 
-__all__ = ["PAGE", "brought", "page_text"]
-
 PAGE = ROOT / "docs" / "reference" / "licences.md"
 
 HEAD = """\

@@ -10,8 +10,6 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-__all__ = ["TOOLS", "counted"]
-
 ROOT = Path(__file__).resolve().parents[1]
 
 RESOLUTIONS = {"lowest": "lowest-direct", "highest": "highest"}

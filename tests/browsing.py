@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-__all__ = ["ARGUMENTS", "CHROMIUM", "visit"]
-
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
     "--no-sandbox",

@@ -5,9 +5,7 @@ What runs at all sets `fired`, opens a dialog, asks another host for something, 
 
 from unicodedata import normalize
 
-from tests.reports.payloads import HIDDEN, PAYLOADS
-
-__all__ = ["HIDDEN", "HOSTILE", "NAMES"]
+from tests.reports.payloads import PAYLOADS
 
 _SCRIPTS = [
     "<script>window.fired=1</script>",

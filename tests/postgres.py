@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["programs", "server"]
-
 SETTINGS = {
     "listen_addresses": "",  # no port: whoever cannot reach the folder cannot ask
     "fsync": "on",

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 
-__all__ = ["CORE", "changed_files", "concerned_tests", "main"]
-
 ROOT = Path(__file__).parents[1]
 SOURCE = Path("src/umpirical")
 TESTS = Path("tests")

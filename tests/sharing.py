@@ -8,8 +8,6 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-__all__ = ["SHARED", "locked", "shared_folder"]
-
 SHARED = "UMPIRICAL_TESTS_SHARED"
 """The environment variable that names the folder; `tests/conftest.py` makes it."""
 

@@ -3,8 +3,6 @@
 import time
 from collections.abc import Callable
 
-__all__ = ["LINEAR", "QUADRATIC", "growth"]
-
 TIMES = 4
 """The larger work is so many times the smaller."""
 

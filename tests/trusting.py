@@ -6,8 +6,6 @@ import click
 
 from umpirical.cli import cli
 
-__all__ = ["leaves", "trusting"]
-
 
 def trusting(arguments: Sequence[object]) -> list[str]:
     """The arguments of a command, with --trust if the command takes it."""

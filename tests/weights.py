@@ -5,8 +5,6 @@ from collections.abc import Iterable
 
 import pytest
 
-__all__ = ["HEAVY", "group_of", "is_heavy", "longest_first"]
-
 HEAVY: dict[str, int] = {
     "tests/attack/test_review.py": 12,
     "tests/attack/test_review_files.py": 14,

@@ -16,8 +16,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["measure", "measured", "write_judgments"]
-
 JUDGMENTS, QUICK_JUDGMENTS = 10_000_000, 200_000
 
 QUIET = "set enable_progress_bar = false"

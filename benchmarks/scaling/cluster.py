@@ -15,8 +15,6 @@ from typing import Any
 
 from calling import StubServer
 
-__all__ = ["measure"]
-
 IN_FLIGHT = 128
 LATENCY_MS = 20
 SHARD = 1000

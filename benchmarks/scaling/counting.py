@@ -9,8 +9,6 @@ from umpirical.domain.responses import Response, Usage
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
 
-__all__ = ["answered_study", "measure"]
-
 TRIALS, QUICK_TRIALS = 1_000_000, 20_000
 
 STUDY = """\

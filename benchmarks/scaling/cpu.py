@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-__all__ = ["cpu_of", "least", "timed"]
-
 T = TypeVar("T")
 
 

@@ -15,8 +15,6 @@ from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
 
-__all__ = ["measure", "measured", "stress_study"]
-
 ITEMS, QUICK_ITEMS = 10_000, 400
 
 TESTS = (

@@ -27,8 +27,6 @@ from jinja2 import Environment, StrictUndefined
 
 import umpirical
 
-__all__ = ["PAGE", "TEMPLATE", "main", "reference", "render_page", "run_examples"]
-
 TEMPLATE = Path(__file__).resolve().parent / "api.md.jinja"
 PAGE = TEMPLATE.parents[1] / "api.md"
 WIDTH = 100

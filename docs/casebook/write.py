@@ -37,8 +37,6 @@ from umpirical.reports import numbers
 from umpirical.reports.record import AuditRow, EstimateRecord, LimitRecord, MeasureRecord
 from umpirical.study.file import read_study
 
-__all__ = ["MODELS", "Casebook", "Model", "NotBorneOut", "faults", "main", "render_pages"]
-
 HERE = Path(__file__).resolve().parent
 TEMPLATE = ".md.jinja"
 WIDTH = 120

@@ -13,8 +13,6 @@ import numpy as np
 from umpirical.domain.stimuli import Family, Stimulus
 from umpirical.domain.tallies import CallTally, PairTally, QuadTally, Tallies, VacuumTally
 
-__all__ = ["JUDGES", "Plan", "Planted", "at_curable_limits", "at_limits", "draw", "plan_of"]
-
 ARM = "baseline"
 
 Shares = Mapping[str, float]

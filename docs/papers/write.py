@@ -22,8 +22,6 @@ from umpirical.domain.errors import UmpiricalError
 from umpirical.reports import numbers
 from umpirical.stats.wilson import wilson
 
-__all__ = ["COUNTS", "NotAsPrinted", "main", "pages"]
-
 HERE = Path(__file__).resolve().parent
 COUNTS = HERE.parents[1] / "tests" / "golden"
 

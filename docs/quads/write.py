@@ -16,8 +16,6 @@ from umpirical.stimuli.controlled.family_files import Family, builtin_families
 from umpirical.stimuli.controlled.ladder.quads import QuadMaker, RequestBalance
 from umpirical.stimuli.controlled.tasks import Task, Twin
 
-__all__ = ["PAGE", "Quad", "main", "quads", "render_page"]
-
 PAGE = Path(__file__).resolve().parents[1] / "quads.md"
 HEAD = Path(__file__).resolve().parent / "head.md"
 

@@ -21,8 +21,6 @@ from umpirical.cli import COMMANDS, cli
 from umpirical.measures.catalogue import MEASURES, MeasureSpec
 from umpirical.study.file import study_schema
 
-__all__ = ["FOLDER", "PAGES", "main"]
-
 FOLDER = Path(__file__).resolve().parent
 
 Schema = Mapping[str, Any]

@@ -18,8 +18,6 @@ from typing import Any
 
 import yaml
 
-__all__ = ["ROOT", "build", "gather", "nav_pages", "place"]
-
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "mkdocs.yml"
 

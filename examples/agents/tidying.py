@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-__all__ = ["tidy"]
-
 DAY = "2026-01-01T00:00:00+00:00"
 """When every run was, for all that the log says."""
 

@@ -7,8 +7,6 @@ import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 
-__all__ = ["PERTURBATION"]
-
 
 def _change(text: str, _: np.random.Generator) -> str:
     return re.sub(r"(?<!\r)\n", "\r\n", text)

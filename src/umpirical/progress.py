@@ -16,8 +16,6 @@ from umpirical.domain.responses import Response
 if TYPE_CHECKING:
     from umpirical.models.money import Ledger
 
-__all__ = ["Progress", "tell", "watch_generation", "watch_run"]
-
 SECONDS_BETWEEN_LINES = 30.0
 SECONDS_BETWEEN_PICTURES = 0.2
 

@@ -11,8 +11,6 @@ from typing import Any, Generic, TypeVar
 
 from umpirical.domain.errors import UsageError
 
-__all__ = ["KEBAB_CASE", "Registry", "load_object"]
-
 KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 """How measures, perturbations, sections and protocols are named."""
 

@@ -3,8 +3,6 @@
 import threading
 from collections import Counter
 
-__all__ = ["Calls"]
-
 
 class Calls:
     """Safe to note in from many threads."""

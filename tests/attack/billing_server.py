@@ -12,8 +12,6 @@ from aiohttp import web
 from tests.runs.loopback import swayed_answer
 from umpirical.testing import ChatServer
 
-__all__ = ["BEHAVIOURS", "PRICE", "Behaviour", "BillingServer", "price_of"]
-
 PRICE = Decimal("0.001")
 """Dollars per token, in and out: a few calls matter."""
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from tests.trusting import trusting
 
-__all__ = ["Done", "umpirical"]
-
 MEASURED = """\
 import os, subprocess, sys
 process = subprocess.Popen(sys.argv[1:])

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CANARY", "HOSTILE", "SECRET", "Traps"]
-
 CANARY = "canary-9f2c41d7"
 """The value of a secret on this machine, and a text in a file outside the folder: it must never be seen anywhere."""
 

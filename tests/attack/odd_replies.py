@@ -12,8 +12,6 @@ from itertools import product
 
 from tests.attack.raw_server import completion, http
 
-__all__ = ["CLEAN", "CUT", "FAILED", "OddReply", "odd_replies"]
-
 CLEAN = (
     "stop",
     "STOP",

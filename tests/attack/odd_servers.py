@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from tests.attack.raw_server import completion, http
 
-__all__ = ["ELSEWHERE", "OddServer", "honest", "odd_servers"]
-
 ELSEWHERE = "http://ELSEWHERE/v1/chat/completions"
 """Stands for a server that nobody named; a test puts its address there."""
 

@@ -7,8 +7,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Self
 
-__all__ = ["Asked", "RawServer", "completion", "http"]
-
 
 @dataclass(frozen=True)
 class Asked:

@@ -11,8 +11,6 @@ from urllib.parse import urlencode
 
 from sqlalchemy import inspect, text
 
-__all__ = ["Client", "process", "tables"]
-
 PROGRAM = """
 import sys
 from tests.review.web.samples import paraphrase

@@ -17,8 +17,6 @@ from umpirical.store.snapshots import snapshot
 from umpirical.study.file import read_study
 from umpirical.study.run import complete_run, plan_runs
 
-__all__ = ["command", "copy_study", "said", "simulated_run", "sound_run", "unseal"]
-
 STUDY = """\
 study: attacked
 judges:

@@ -4,8 +4,6 @@ import csv
 import random
 from pathlib import Path
 
-__all__ = ["WORDS", "planted_rows", "write_table"]
-
 WORDS = {1.0: "win", 0.5: "tie", 0.0: "loss"}
 
 

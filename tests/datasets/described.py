@@ -12,8 +12,6 @@ from umpirical.datasets.summary import DatasetSummary
 from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.stimuli import Item
 
-__all__ = ["COLUMNS", "PERSUADE", "described", "read", "refusal", "rows"]
-
 PERSUADE = Path(__file__).parents[2].parent / "shared" / "data" / "persuade"
 """Real essays, which lie beside the repository and not in it."""
 

@@ -7,8 +7,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-__all__ = ["PAGES", "ROOT", "Block", "blocks", "every_block", "links", "load_script", "paragraph", "table"]
-
 ROOT = Path(__file__).parents[2]
 
 PAGES = [

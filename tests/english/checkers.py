@@ -12,8 +12,6 @@ from typing import Any
 from tests.english.family_texts import Text
 from umpirical.store.yaml_files import load_yaml
 
-__all__ = ["Finding", "allowed", "grammar", "missing", "spelling"]
-
 FOLDER = Path(__file__).parent
 
 DICTIONARIES = {"en": "en_GB", "de": "de_DE", "es": "es_ES"}

@@ -9,8 +9,6 @@ from umpirical.stimuli.controlled.family_files import Family
 from umpirical.stimuli.controlled.layouts import PROSE
 from umpirical.stimuli.controlled.tasks import Twin
 
-__all__ = ["Text", "names_of", "texts_of"]
-
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 NUMBER = re.compile(r"\d+")
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from tests.protocols.stress.end_to_end.rehearsals import note
 
-__all__ = ["EXAMPLES", "fortress_rows", "harmbench_rows", "study_of"]
-
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 CATEGORIES = [

@@ -15,8 +15,6 @@ from umpirical.stimuli.controlled.materials import Materials, crossed_materials
 from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.store.parquet import read_rows
 
-__all__ = ["EXAMPLE", "example_materials", "pairs", "rows", "umpirical", "write_study"]
-
 EXAMPLE = Path(__file__).parents[2] / "examples" / "local-judge"
 
 

@@ -3,8 +3,6 @@
 from umpirical.models.adapters.openai_compatible import OpenAIConnection
 from umpirical.models.caller import Caller
 
-__all__ = ["chat_model"]
-
 
 def chat_model(base_url, *, api_key=None, timeout=120.0, **options):
     return Caller(OpenAIConnection(base_url=base_url, api_key=api_key, timeout=timeout), **options)

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-__all__ = ["Reply", "Scripted", "completion", "serve"]
-
 
 @dataclass(frozen=True)
 class Reply:

@@ -4,8 +4,6 @@ import base64
 import json
 import urllib.parse
 
-__all__ = ["spellings"]
-
 
 def spellings(key):
     """Every spelling by its name."""

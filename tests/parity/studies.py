@@ -17,8 +17,6 @@ from tests.trusting import trusting
 from umpirical.cli import cli
 from umpirical.testing import ChatServer
 
-__all__ = ["RECORDS", "digests", "records"]
-
 RECORDS = Path(__file__).parent / "records.json"
 
 WRITERS = ("127.77.13.42", 18377)

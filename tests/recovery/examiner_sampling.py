@@ -11,8 +11,6 @@ from umpirical.judges.simulated.examiner import Truth
 from umpirical.protocols.stress.key import kind_of
 from umpirical.stats.simulation.examiner import LatentExaminer
 
-__all__ = ["RATIOS", "TESTS", "Drawn", "design", "draw", "ordinal", "tallies_of"]
-
 ARM = "baseline"
 
 RATIOS = {"verbosity-long": (1.6, 2.0, 2.4), "verbosity-short": (0.45, 0.6, 0.7), "paraphrase": (0.9, 1.2)}

@@ -9,8 +9,6 @@ from umpirical.domain.tallies import CallTally, GradePairTally, GradeTally, Tall
 from umpirical.judges.simulated.planted import GradedPair
 from umpirical.stats.simulation.grader import LatentGrader
 
-__all__ = ["design", "sample_grades", "sample_tallies", "shifted"]
-
 TOP = 5
 BLANKS = 3
 

@@ -8,8 +8,6 @@ import numpy as np
 from umpirical.domain.tallies import CallTally, OutcomeTally, PairTally, Tallies
 from umpirical.stats.simulation.judge import LatentJudge
 
-__all__ = ["DESIGN", "Kind", "sample_run"]
-
 
 @dataclass(frozen=True)
 class Kind:

@@ -13,8 +13,6 @@ import numpy as np
 
 from umpirical.domain.tallies import PairTally, QuadTally, Tallies
 
-__all__ = ["KINDS", "Kind", "sample_quads", "truths"]
-
 U, V, TIE = 1, -1, 0
 VERSIONS, ORDERS = (0, 1), (0, 1)
 RIGHT = {0: U, 1: V}

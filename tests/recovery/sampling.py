@@ -5,8 +5,6 @@ import numpy as np
 from umpirical.domain.tallies import CallTally, PairTally, Tallies, VacuumTally
 from umpirical.stats.simulation.judge import LatentJudge
 
-__all__ = ["pair_tally", "sample_choices", "sample_tallies"]
-
 STEPS = (1.0, 2.0, 3.0, 4.0, 5.0)
 
 

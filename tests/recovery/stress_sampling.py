@@ -17,8 +17,6 @@ from scipy.special import ndtr
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally, ChangeTally, GoldTally, RepeatTally, Tallies
 
-__all__ = ["Design", "Examiner", "of_table", "sample_stress", "scale_of", "truths"]
-
 
 @dataclass(frozen=True)
 class Examiner:

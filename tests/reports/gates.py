@@ -4,8 +4,6 @@ from umpirical.reports.gate import BaselineRecord, GateDecision, HeldLimit, Ruli
 from umpirical.reports.record import EstimateRecord, IntervalRecord, UndefinedRecord
 from umpirical.reports.regressions import RegressionRow
 
-__all__ = ["decision", "estimate", "held", "row"]
-
 VERDICTS = {"pass": "PASS", "fail": "FAIL", "open": "INCONCLUSIVE", "noted": "FAIL"}
 
 

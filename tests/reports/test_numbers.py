@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.protocols.datasheet.samples import measure, threshold
 from umpirical.measures import catalogue as spec
+from umpirical.measures.catalogue import Scale
 from umpirical.reports import forecast as settling
 from umpirical.reports import numbers
-from umpirical.reports.record import Scale
 from umpirical.text import inert
 
 

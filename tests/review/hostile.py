@@ -1,7 +1,5 @@
 """Texts that break careless code."""
 
-__all__ = ["HOSTILE"]
-
 HOSTILE = (
     "\x00",
     "a\x00b",

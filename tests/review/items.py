@@ -3,8 +3,6 @@
 from umpirical.domain.attempts import CheckResult
 from umpirical.domain.reviews import ReviewItem
 
-__all__ = ["an_item", "some_items"]
-
 
 def an_item(name: str = "item-0", **fields: object) -> ReviewItem:
     given: dict = {

@@ -18,8 +18,6 @@ from umpirical.study.file import read_study
 from umpirical.study.prepare import prepare_run
 from umpirical.testing.batch_server import BatchServer
 
-__all__ = ["PROTOCOLS", "QUICK", "Heard", "ask", "batch_study", "planned", "start"]
-
 PROTOCOLS = ("openai-compatible", "anthropic")
 QUICK = Polling(first=0.01, growth=1.1, longest=0.05, patience=4)
 SHARD = 28

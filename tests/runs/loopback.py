@@ -12,8 +12,6 @@ from umpirical.store.parquet import read_rows
 from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import snapshot
 
-__all__ = ["CALLS", "REFUSED", "judgments", "responses", "swayed_answer", "write_study"]
-
 CALLS = RECIPES["screen"].calls
 """Of the study, with one repeat."""
 

@@ -19,8 +19,6 @@ from umpirical.stimuli.transcripts.rewriting.rubric import Rubric, RubricItem
 from umpirical.stimuli.transcripts.rewriting.simulated import PlantedRates, SimulatedRewriter, planted_verdict
 from umpirical.store.generation import GenerationStore
 
-__all__ = ["ITEM", "RUBRIC", "TERMS", "Watch", "commissions", "rewritten", "simulated_answers", "truth"]
-
 ITEM = RubricItem("confirm", "The agent must ask the user before it books.")
 RUBRIC = Rubric((ITEM, RubricItem("polite", "The agent is polite.")))
 

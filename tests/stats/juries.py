@@ -6,8 +6,6 @@ from scipy.stats import multivariate_normal, norm
 from umpirical.stats.juries import TIE
 from umpirical.stats.jury_choice import Ballots
 
-__all__ = ["alike_ballots", "phi"]
-
 
 def phi(error: float, correlation: float) -> float:
     """Correlation of two errors of this rate, whose latent causes correlate so."""

@@ -14,11 +14,11 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from tests.recovery.sampling import sample_choices
 from umpirical.stats.jackknife import jackknife
-from umpirical.stats.signal import PairCounts, detection_threshold, fit_signal, most_likely, prepare
+from umpirical.stats.signal import detection_threshold, fit_signal, most_likely, prepare
 from umpirical.stats.signal_check import goodness_of_fit
 from umpirical.stats.signal_compare import compare_shared, parameter_difference
 from umpirical.stats.signal_estimates import estimate_signal
-from umpirical.stats.signal_likelihood import call_rates, kind_likelihoods, log_prior, sort_kinds
+from umpirical.stats.signal_likelihood import PairCounts, call_rates, kind_likelihoods, log_prior, sort_kinds
 from umpirical.stats.signal_search import Neighbourhood, search
 from umpirical.stats.simulation.judge import LatentJudge, correct_rate, decomposition, tie_rate
 

@@ -13,8 +13,6 @@ from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.stimuli.controlled.tasks import Task
 from umpirical.study.file import parse_study
 
-__all__ = ["built", "lend_stimuli", "materials_of", "tasks_of"]
-
 
 @cache
 def materials_of(size: str, ladder: Ladder = "crossed") -> Materials:

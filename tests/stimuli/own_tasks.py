@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-__all__ = ["CROSSED", "CROSSED_SETS", "CROSSED_SINGLE", "FAMILY", "PARAMETERS", "SINGLE", "write_own_study"]
-
 PARAMETERS = """\
 parameters:
   - {id: ida, owner: Ida, room: attic}

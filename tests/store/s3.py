@@ -10,8 +10,6 @@ from urllib.parse import quote
 
 import pytest
 
-__all__ = ["s3_server"]
-
 BUCKET = "bucket"
 
 SERVER = """

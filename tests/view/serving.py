@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 from umpirical.view.app import create_app
 from umpirical.web.server import WebServer, hosts_of, listen, url_of
 
-__all__ = ["Looked", "Viewed", "viewing"]
-
 VISIT = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "none"}
 
 

@@ -10,8 +10,6 @@ from umpirical.store.parquet import read_rows
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
 
-__all__ = ["datasheet_run", "made_up", "sealed", "stress_run"]
-
 DATASHEET = """\
 study: parcels
 design: {size: screen}

@@ -6,8 +6,6 @@ from inspect_ai.tool import ToolError
 
 from workplaces.workplace import Case, Script, Workplace, call, result
 
-__all__ = ["BOOKING"]
-
 SYSTEM = (
     "You are the booking assistant of Larkfield Stays, which lets rooms in small guest houses. Use the tools to find, "
     "price and book rooms. Read prices from the tools, never from memory. A guest has a room only once its booking is "

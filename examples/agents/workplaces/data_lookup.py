@@ -6,8 +6,6 @@ from inspect_ai.tool import ToolError
 
 from workplaces.workplace import Case, Script, Workplace, call, result
 
-__all__ = ["DATA_LOOKUP"]
-
 SYSTEM = (
     "You answer questions from the public with the tables of the Fenmoor county statistics office. Quote figures "
     "exactly as the tables have them, and do no sums in your head. Read the source notes of a table before you quote "

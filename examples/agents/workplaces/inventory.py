@@ -4,8 +4,6 @@ from inspect_ai.tool import ToolError
 
 from workplaces.workplace import Case, Script, Workplace, call, result
 
-__all__ = ["INVENTORY"]
-
 SYSTEM = (
     "You look after the stock of Spoke and Chain, a bicycle shop with two branches. Look at the stock of a part before "
     "you order, move or promise any of it. If a count differs from the records, record the count and report the "

@@ -4,8 +4,6 @@ from inspect_ai.tool import ToolError
 
 from workplaces.workplace import Case, Script, Workplace, call, result
 
-__all__ = ["SHOPPING"]
-
 SYSTEM = (
     "You help customers of Corner and Co. to find things and to fill their baskets. Prices and what is in stock come "
     "from the tools. Check the basket before you hand it over. Placing the order, and with it paying, is always left "

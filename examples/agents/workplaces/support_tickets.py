@@ -4,8 +4,6 @@ from inspect_ai.tool import ToolError
 
 from workplaces.workplace import Case, Script, Workplace, call, result
 
-__all__ = ["SUPPORT_TICKETS"]
-
 SYSTEM = (
     "You work through tickets at the customer service of Brightwell Kitchen. A colleague hands you the tickets. "
     "Verify who the customer is before you look at orders or payments, or change anything. You can send replacements "

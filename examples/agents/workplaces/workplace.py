@@ -12,8 +12,6 @@ from typing import Any
 
 from inspect_ai.tool import ToolDef
 
-__all__ = ["Call", "Case", "Script", "Workplace", "call", "next_turn", "result"]
-
 
 @dataclass(frozen=True)
 class Call:

@@ -5,8 +5,6 @@ from decimal import Decimal
 from umpirical.domain.bills import dollars_of
 from umpirical.domain.errors import UsageError
 
-__all__ = ["in_dollars"]
-
 
 def in_dollars(name: str, given: Decimal | float | str | None) -> Decimal | None:
     """Returns an amount in US dollars; None if none is given. Raises UsageError for what is no amount."""

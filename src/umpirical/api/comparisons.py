@@ -22,9 +22,6 @@ from umpirical.study.run import measured_runs
 from umpirical.study.run_targets import find_runs
 from umpirical.study.verification import verify_files
 
-__all__ = ["ComparedJudges", "ComparedOnStimuli", "ComparedUnderStress", "compare_targets"]
-
-
 RecordT = TypeVar("RecordT", Comparison, StressComparison)
 
 

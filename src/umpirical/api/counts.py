@@ -13,8 +13,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec, measure_all
 from umpirical.reports.record import first_problem
 
-__all__ = ["measure_counts"]
-
 Found = list[tuple[MeasureSpec, Measure]]
 Key = tuple[str, str, str, str]
 

@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from umpirical.claims.record import Claim, Correction, LabelSample
     from umpirical.datasets.verdicts.targets import Estimand
 
-__all__ = [
-    "claim",
-    "claim_async",
-    "compare",
-    "compare_async",
-    "correct",
-    "correct_async",
-    "gate",
-    "gate_async",
-    "jury",
-    "jury_async",
-]
-
 
 def gate(
     run: str | Path,

@@ -35,23 +35,6 @@ if TYPE_CHECKING:
     from umpirical.protocols.pairs.record import PairsReport
     from umpirical.protocols.stress.record import StressReport
 
-__all__ = [
-    "datasheet",
-    "datasheet_async",
-    "load",
-    "load_async",
-    "measure",
-    "measure_async",
-    "measure_verdicts",
-    "measure_verdicts_async",
-    "pairs",
-    "pairs_async",
-    "run",
-    "run_async",
-    "stress",
-    "stress_async",
-]
-
 FOLDER = "umpirical-runs"
 """Where runs are kept, unless a folder is named."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from umpirical.protocols.datasheet.juries.record import Jury
     from umpirical.protocols.datasheet.record import Datasheet
 
-__all__ = ["JuryReport", "Measures", "Report", "framed"]
-
 RecordT_co = TypeVar("RecordT_co", bound=Record, covariant=True)
 
 COLUMNS = {

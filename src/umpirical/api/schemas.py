@@ -6,8 +6,6 @@ from umpirical.protocols.datasheet.juries.record import Jury
 from umpirical.protocols.stress.comparison.record import StressComparison
 from umpirical.reports.record import Strict, schema_text
 
-__all__ = ["OTHERS", "RECORDS", "schema_of"]
-
 RECORDS: dict[str, type[Strict]] = {
     "claim": Claim,
     "correction": Correction,

@@ -26,8 +26,6 @@ from umpirical.study.file import parse_study_data
 from umpirical.study.targets import WAYS, judge_entry, judge_name, judges_study
 from umpirical.study.trust import Agree, ensure_trusted
 
-__all__ = ["JudgeEntry", "Scale", "datasheet_study", "grade_scale", "pairs_study", "stress_study"]
-
 Scale = GradeScale | Sequence[str] | tuple[float, float]
 """What a judge may answer: labels from lowest to highest, the two ends of an interval, or any `GradeScale`."""
 

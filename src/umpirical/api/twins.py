@@ -8,8 +8,6 @@ from typing import ParamSpec, TypeVar
 
 from umpirical.runs.loop import STOPPER, Stopper
 
-__all__ = ["twin_of"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

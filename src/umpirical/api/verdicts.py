@@ -30,8 +30,6 @@ from umpirical.runs.judgments import Facts, judgment_row
 from umpirical.store.parquet import write_rows
 from umpirical.store.schemas import judgment_schema
 
-__all__ = ["MeasuredVerdicts", "measure_file"]
-
 CONTENTS = GradeScale("nominal", ("u", "v", "tie"))
 """The better content as a label, for whatever is measured of a pair's winner against gold and between repeats."""
 

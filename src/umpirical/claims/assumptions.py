@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from umpirical.claims.record import Method, SettingsRecord
 from umpirical.reports import numbers
 
-__all__ = ["TRUTH", "of_claim", "of_correction"]
-
 TRUTH = "The labels are the truth: where people err, the corrected estimate errs with them."
 
 

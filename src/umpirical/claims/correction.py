@@ -34,8 +34,6 @@ from umpirical.reports.record import EstimateRecord, UndefinedRecord, result_rec
 from umpirical.stats.clusters import cluster_wilson
 from umpirical.stats.wilson import Bounds
 
-__all__ = ["Asked", "correct_file", "correct_target"]
-
 NOTHING_LEARNED = 0.95
 """Share of the scale that bounds leave open, from which on nothing is learned."""
 

@@ -13,8 +13,6 @@ from umpirical.protocols.records import LARGEST
 from umpirical.reports.record import Strict, first_problem
 from umpirical.store.files import write_text
 
-__all__ = ["claim_text", "read_claim", "read_correction", "sha256", "write_claim", "write_correction"]
-
 Document = TypeVar("Document", bound=Strict)
 
 

@@ -12,8 +12,6 @@ from umpirical.reports.record import EstimateRecord, MeasureRecord
 from umpirical.stats.misclassification import Counted
 from umpirical.stats.partial_bounds import Limits
 
-__all__ = ["KnownRates", "PairLimits", "counted_rates", "pair_limits", "recorded_rates"]
-
 _COUNTS = re.compile(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", re.ASCII)
 
 RIGHT, WRONG, EQUAL = "target-sensitivity", "wrong-choice-rate", "raw-false-preference"

@@ -11,8 +11,6 @@ from umpirical.reports.record import EstimateRecord
 from umpirical.study.run_targets import find_run
 from umpirical.study.verification import verify_run
 
-__all__ = ["JudgeRecordFile", "find_record", "read_judge"]
-
 EDITED = "was it edited? `umpirical report RUN` writes it again from the responses"
 
 

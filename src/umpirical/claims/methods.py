@@ -15,8 +15,6 @@ from umpirical.stats.partial_bounds import score_bounds
 from umpirical.stats.prediction_powered import powered_mean, selection_p
 from umpirical.stats.wilson import Bounds
 
-__all__ = ["ALPHA", "Found", "by_bounds", "by_error_rates", "by_label", "by_random_labels"]
-
 FEWEST_LABELS, ENOUGH_LABELS = 20, 200
 FEWEST_CLUSTERS = 10
 FEW_EVENTS = 10

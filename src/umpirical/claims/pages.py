@@ -8,8 +8,6 @@ from umpirical.reports import numbers
 from umpirical.reports.card import plain, quoted
 from umpirical.reports.record import EstimateRecord
 
-__all__ = ["render_claim_markdown", "render_correction_markdown"]
-
 
 def render_correction_markdown(correction: Correction) -> str:
     """Renders a corrected estimate."""

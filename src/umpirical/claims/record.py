@@ -8,23 +8,6 @@ from umpirical.datasets.verdicts.targets import Estimand
 from umpirical.reports.decisions import Decision
 from umpirical.reports.record import EstimateRecord, MeasureRecord, ResultRecord, Strict, UndefinedRecord
 
-__all__ = [
-    "BoundsRecord",
-    "Claim",
-    "CorrectedRecord",
-    "Correction",
-    "ErrorRateRecord",
-    "JudgeSummary",
-    "LabelSample",
-    "MatchRecord",
-    "Method",
-    "SettingsRecord",
-    "SourceRecord",
-    "SystemRecord",
-    "render_claim_json",
-    "render_correction_json",
-]
-
 LabelSample = Literal["random", "by-label"]
 """How the labelled rows were chosen: at random from all rows, or so many of each label."""
 

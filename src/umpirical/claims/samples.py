@@ -12,8 +12,6 @@ from umpirical.datasets.verdicts.targets import JudgedRow
 from umpirical.stats.clusters import cluster_wilson
 from umpirical.stats.misclassification import Counted
 
-__all__ = ["LARGEST_MISSING", "Sample", "Scores"]
-
 Floats = NDArray[np.float64]
 
 LARGEST_MISSING = 0.10

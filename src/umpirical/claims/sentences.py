@@ -6,8 +6,6 @@ from umpirical.claims.record import BoundsRecord, Correction, SystemRecord
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord
 
-__all__ = ["METHODS", "correction_lines", "figure", "system_sentence"]
-
 METHODS = {
     "labels": "PPI++",
     "rogan-gladen": "Rogan-Gladen",

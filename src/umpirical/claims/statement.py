@@ -14,8 +14,6 @@ from umpirical.reports import numbers
 from umpirical.reports.decisions import TITLES
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 
-__all__ = ["judge_summary", "make_claim", "statement"]
-
 SHOWN = (
     ("dark-current", ""),
     ("raw-false-preference", ""),

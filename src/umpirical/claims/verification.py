@@ -15,8 +15,6 @@ from umpirical.domain.errors import StoreError, UmpiricalError
 from umpirical.protocols.records import ReadRecord, read_record
 from umpirical.study.verification import Check
 
-__all__ = ["absent_files", "is_claim", "verify_claim"]
-
 
 def is_claim(path: Path) -> bool:
     """Whether a file looks like a claim: nothing else that Umpirical writes says so in its first lines."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from umpirical.store.budget import Booked
     from umpirical.study.spending import Spending
 
-__all__ = ["Terms", "agree", "in_dollars", "price_option", "spending_options", "tell_spent"]
-
 
 @dataclass(frozen=True, slots=True)
 class Terms:

@@ -3,8 +3,6 @@
 import errno
 import sqlite3
 
-__all__ = ["refused_by_machine"]
-
 FULL = ("no space left", "disk is full", "disk quota exceeded")
 
 

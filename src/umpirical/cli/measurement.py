@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from umpirical.study.estimate import PlanEstimate
     from umpirical.study.run import FinishedRun
 
-__all__ = ["exit_code", "lost_summaries", "measure", "measure_more", "policy_option", "preflight_option"]
-
 policy_option = click.option(
     "--policy",
     default="",

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from umpirical.study.estimate import PlanEstimate
     from umpirical.study.preflight import Preflight, PreflightPlan
 
-__all__ = ["TerminalPreflight"]
-
 LONGEST = 600
 """Characters of a prompt or an answer that are shown."""
 

@@ -11,8 +11,6 @@ import click
 
 from umpirical.text.inert import inert, is_inert
 
-__all__ = ["MAKING_STIMULI", "complain", "confirm", "inert", "remark", "say", "say_json", "short_path"]
-
 MAKING_STIMULI = "making and checking the stimuli"
 """Printed before work that takes some seconds the first time."""
 

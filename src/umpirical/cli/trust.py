@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from umpirical.protocols.study import Study
     from umpirical.study.trust import Agree, Asked
 
-__all__ = ["calls_option", "outside_option", "terminal_trust", "trust_option", "trusted_study"]
-
 SHOWN = 40
 """How many lines of the list are printed; nobody reads more, and the rest is of the kind of the last."""
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 from umpirical.cli.terminal import say
 
-__all__ = ["leading_to", "need_packages", "open_browser"]
-
 
 def need_packages(what: str, *names: str) -> None:
     """Raises, with what to install, if a command's packages are missing."""

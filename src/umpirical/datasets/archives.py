@@ -16,8 +16,6 @@ from umpirical.datasets.spec import LimitsSpec
 from umpirical.datasets.text_lines import check_size
 from umpirical.domain.errors import ConfigError, UsageError
 
-__all__ = ["ArchiveLimits", "check_archive", "read_archive"]
-
 
 @dataclass(frozen=True, slots=True)
 class ArchiveLimits:

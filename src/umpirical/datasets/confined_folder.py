@@ -15,8 +15,6 @@ from typing import Any
 from umpirical.domain.errors import ConfigError
 from umpirical.store.yaml_files import parse_yaml
 
-__all__ = ["check_links", "check_saved", "declared_patterns", "only_inside", "readable_files"]
-
 FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",

@@ -8,8 +8,6 @@ from umpirical.datasets.readers import DatasetReader, Row, Source, Table, counte
 from umpirical.datasets.text_lines import LONGEST_LINE, numbered_lines
 from umpirical.domain.errors import ConfigError
 
-__all__ = ["READER"]
-
 
 def _read(source: Source) -> Table:
     """A file with a header, quoted as RFC 4180 says: by `"`, doubled inside. Blank lines are skipped."""

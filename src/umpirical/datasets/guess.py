@@ -12,8 +12,6 @@ from umpirical.datasets.values import number_of
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
 
-__all__ = ["ROLES", "ColumnRole", "Guess", "GuessedScale", "guess_dataset"]
-
 ColumnRole = Literal["response", "task", "label", "id", "rubric"]
 
 PAIR_COLUMNS = frozenset({"chosen", "rejected"})

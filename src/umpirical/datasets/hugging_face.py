@@ -8,8 +8,6 @@ from umpirical.datasets.confined_folder import check_links, check_saved, declare
 from umpirical.datasets.readers import DatasetReader, ReaderOption, Row, Source, Table, counted
 from umpirical.domain.errors import ConfigError, UsageError
 
-__all__ = ["READER"]
-
 INSTALL = "pip install 'umpirical[huggingface]'"
 
 BATCH = 256

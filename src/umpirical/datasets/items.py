@@ -14,8 +14,6 @@ from umpirical.domain.digests import digest
 from umpirical.domain.errors import ConfigError
 from umpirical.domain.stimuli import Item
 
-__all__ = ["read_items"]
-
 _Text = TypeVar("_Text", str, str | None)
 
 SHOWN = 5

@@ -9,8 +9,6 @@ from umpirical.datasets.readers import DatasetReader, Row, Source, Table, counte
 from umpirical.datasets.text_lines import numbered_lines
 from umpirical.domain.errors import ConfigError
 
-__all__ = ["READER"]
-
 LONGEST_NUMBER = 1_000
 """The most digits that a whole number may have."""
 

@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["is_deeper"]
-
 # A string is taken as one piece, closed or not, so that brackets inside it do not count.
 _PIECES = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 

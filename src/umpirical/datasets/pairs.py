@@ -15,8 +15,6 @@ from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import Item
 
-__all__ = ["LONGER", "NAMES", "LabelledPair", "PairColumnsSpec", "PairDatasetSpec", "ReadPairs", "Side", "read_pairs"]
-
 Side = Literal["chosen", "rejected"]
 
 NAMES: Mapping[str, tuple[str, ...]] = {

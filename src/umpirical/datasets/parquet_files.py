@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["READER"]
-
 _WRITE_AGAIN = "write the file again, with text as UTF-8"
 
 BATCH = 16384

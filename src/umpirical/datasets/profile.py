@@ -9,8 +9,6 @@ from umpirical.datasets.readers import READERS, Source, format_of
 from umpirical.datasets.values import is_missing, number_of
 from umpirical.domain.errors import ConfigError
 
-__all__ = ["MOST_LABELS", "ColumnProfile", "profile_columns"]
-
 MOST_LABELS = 20
 """The most different values that a column of labels, or a stratum, may have."""
 

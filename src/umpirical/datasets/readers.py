@@ -9,18 +9,6 @@ from umpirical.datasets.spec import LimitsSpec, OptionValue, format_by_ending
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.registry import Registry
 
-__all__ = [
-    "READERS",
-    "DatasetReader",
-    "ReaderOption",
-    "Row",
-    "Source",
-    "Table",
-    "counted",
-    "format_of",
-    "missing_column",
-]
-
 SHOWN = 30
 """Columns that a message lists."""
 

@@ -12,8 +12,6 @@ from umpirical.domain.errors import ConfigError
 from umpirical.domain.stimuli import Item
 from umpirical.stats.seeds import uniform
 
-__all__ = ["allocate", "sample_items"]
-
 Cell = TypeVar("Cell", bound=Hashable)
 
 

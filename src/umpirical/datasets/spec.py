@@ -21,18 +21,6 @@ from umpirical.domain.scales import GradeScale
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.spec import ModelSpec
 
-__all__ = [
-    "LABEL",
-    "Allocation",
-    "ColumnsSpec",
-    "DatasetSpec",
-    "LimitsSpec",
-    "OptionValue",
-    "ResponsesSpec",
-    "SampleSpec",
-    "format_by_ending",
-]
-
 LABEL = "label"
 """In `sample.by`, the label itself, whatever its column is called."""
 

@@ -6,8 +6,6 @@ from pathlib import Path
 from umpirical.datasets.readers import Source
 from umpirical.domain.errors import ConfigError
 
-__all__ = ["LONGEST_LINE", "check_size", "decoded_lines", "numbered_lines"]
-
 LONGEST_LINE = 16
 """How many fields of the greatest allowed length a line, or a record of several lines, may hold."""
 

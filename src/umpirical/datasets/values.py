@@ -6,8 +6,6 @@ from difflib import get_close_matches
 
 from umpirical.domain.scales import GradeScale
 
-__all__ = ["is_missing", "label_text", "listed_text", "number_of", "plain_text", "written_text"]
-
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from umpirical.domain.stimuli import Stimulus
 
-__all__ = ["Attempt", "CheckResult"]
-
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:

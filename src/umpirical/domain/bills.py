@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
-__all__ = ["BILLING_FAULTS", "Bill", "BillingFault", "dollars_of"]
-
 BillingFault = Literal["unanswered", "uncounted", "undercounted", "overcharged", "abandoned"]
 
 BILLING_FAULTS: Mapping[BillingFault, str] = {

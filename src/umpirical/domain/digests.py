@@ -4,8 +4,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 
-__all__ = ["Json", "canonical_json", "digest"]
-
 Json = Mapping[str, "Json"] | Sequence["Json"] | str | int | float | bool | None
 
 

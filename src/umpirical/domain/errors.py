@@ -13,17 +13,6 @@ What goes wrong while asking a judge is not here: it is an outcome (`Failed`), r
 A message says what was found, what was expected, and what to do.
 """
 
-__all__ = [
-    "ConfigError",
-    "GateError",
-    "JudgeUnreadable",
-    "NotTrusted",
-    "SpendRefused",
-    "StoreError",
-    "UmpiricalError",
-    "UsageError",
-]
-
 
 class UmpiricalError(Exception):
     """Base class of every error that Umpirical raises on purpose."""

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-__all__ = ["GateResult"]
-
 
 @dataclass(frozen=True, slots=True)
 class GateResult:

@@ -6,8 +6,6 @@ from typing import Literal
 from umpirical.domain.responses import FailureKind
 from umpirical.domain.scales import Choice
 
-__all__ = ["Abstained", "Failed", "Grade", "Outcome", "ReasoningFinding", "Unparsed", "Verdict"]
-
 Grade = str | float
 """A label of a nominal, binary or ordinal scale, or a value of an interval scale."""
 

@@ -6,8 +6,6 @@ these three always go together, nothing tells them apart, so a plan varies them 
 
 from dataclasses import dataclass
 
-__all__ = ["LABEL_SETS", "PLAIN", "TIE_PLACES", "Layout"]
-
 LABEL_SETS: tuple[str, ...] = ("1/2", "A/B", "X/Y", "first/second")
 """What two candidates are called: a first label and a second one."""
 

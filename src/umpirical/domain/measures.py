@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["Censoring", "Estimate", "Interval", "Measure", "Result", "Undefined", "Unit"]
-
 Unit = Literal["call", "prompt", "pair", "quad", "item", "task"]
 
 Censoring = Literal["none", "left", "right"]

@@ -12,21 +12,6 @@ from functools import lru_cache
 
 from umpirical.domain.transcripts import Message, Transcript
 
-__all__ = [
-    "RULES",
-    "Closing",
-    "Figures",
-    "Forbid",
-    "NoClosing",
-    "NoFigures",
-    "Policy",
-    "Require",
-    "Rule",
-    "figures_in",
-    "policy_from_text",
-    "rule",
-]
-
 _FIGURE = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*(?![\w-])")
 
 

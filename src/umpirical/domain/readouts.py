@@ -12,21 +12,6 @@ from typing import Literal
 from umpirical.domain.digests import digest
 from umpirical.domain.scales import Choice
 
-__all__ = [
-    "READOUTS",
-    "TARGET",
-    "Content",
-    "Readout",
-    "ReadoutName",
-    "Span",
-    "calibration_tasks",
-    "content_odds",
-    "most_likely",
-    "preferred",
-    "slot_odds",
-    "tie_band",
-]
-
 TARGET = 0.10
 """The default rate of false preferences that is acceptable."""
 

@@ -6,8 +6,6 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal
 
-__all__ = ["UNREADABLE", "Ending", "FailureKind", "Response", "Usage"]
-
 FailureKind = Literal[
     "rate-limited",
     "server-error",

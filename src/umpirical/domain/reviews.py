@@ -6,18 +6,6 @@ from typing import Literal
 from umpirical.domain.attempts import CheckResult
 from umpirical.domain.digests import digest
 
-__all__ = [
-    "REASONS",
-    "DecisionKind",
-    "OutcomeState",
-    "Reason",
-    "ReviewDecision",
-    "ReviewItem",
-    "ReviewMode",
-    "ReviewOutcome",
-    "ReviewRole",
-]
-
 DecisionKind = Literal["accept", "edit", "reject", "skip"]
 """An edit accepts the reviewer's own text; a skip leaves the item to someone else."""
 

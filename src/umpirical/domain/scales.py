@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Literal
 
-__all__ = ["Choice", "GradeScale", "JudgeKind", "ScaleKind"]
-
 JudgeKind = Literal["compare", "grade"]
 
 ScaleKind = Literal["binary", "nominal", "ordinal", "interval"]

@@ -8,23 +8,6 @@ from typing import Literal
 
 from umpirical.domain.digests import Json, digest
 
-__all__ = [
-    "ORIGINAL",
-    "TIER_2",
-    "Expectation",
-    "Family",
-    "FlippedVerdict",
-    "GivenLabel",
-    "GivenWinner",
-    "GoldSource",
-    "Item",
-    "NoPreference",
-    "SameVerdict",
-    "Stimulus",
-    "expectation_from_json",
-    "expectation_json",
-]
-
 
 class Family(StrEnum):
     """The families of stimuli that measures know by name.

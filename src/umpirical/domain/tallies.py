@@ -9,23 +9,6 @@ from typing import Literal
 
 from umpirical.domain.scales import GradeScale
 
-__all__ = [
-    "CallTally",
-    "ChangeTally",
-    "EditTally",
-    "GoldTally",
-    "GradePairTally",
-    "GradeTally",
-    "LayoutTally",
-    "OutcomeTally",
-    "PairTally",
-    "PolicyTally",
-    "QuadTally",
-    "RepeatTally",
-    "Tallies",
-    "VacuumTally",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class VacuumTally:

@@ -8,8 +8,6 @@ from typing import Any, Literal, cast, get_args
 
 from umpirical.domain.digests import Json, digest
 
-__all__ = ["Message", "Role", "ToolCall", "Transcript", "transcript_from_text"]
-
 Role = Literal["system", "user", "assistant", "tool"]
 
 ROLES: tuple[Role, ...] = get_args(Role)

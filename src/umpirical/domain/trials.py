@@ -9,9 +9,6 @@ from functools import lru_cache
 from umpirical.domain.layouts import Layout
 from umpirical.domain.scales import GradeScale
 
-__all__ = ["BASELINE", "FACTORS", "PAIR_FACTORS", "Order", "Presentation", "Presented", "Trial"]
-
-
 BASELINE = "baseline"
 """The arm of the judge's own prompt. Any other arm is a probe."""
 

@@ -17,8 +17,6 @@ from umpirical.domain.trials import Presentation
 from umpirical.judges.layout import layout_words
 from umpirical.judges.shapes import NOTHING, FoundAnswer, Shape, object_in
 
-__all__ = ["ABSTAIN", "AnswerReader", "read_response"]
-
 ABSTAIN = "abstain"
 
 REASONS = ("reasoning", "reason")

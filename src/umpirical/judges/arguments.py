@@ -12,17 +12,6 @@ from umpirical.judges.placeholders import ROW
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = [
-    "MESSAGES",
-    "Arguments",
-    "arguments_of",
-    "named_arguments",
-    "question_of",
-    "roles_of",
-    "shown_as_messages",
-    "shown_values",
-]
-
 MESSAGES = frozenset({"messages", "conversation", "chat"})
 """Parameters that receive a conversation: the task as the user's turn, the response as the assistant's."""
 

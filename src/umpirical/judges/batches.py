@@ -5,8 +5,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-__all__ = ["Batches"]
-
 Q = TypeVar("Q")
 A = TypeVar("A")
 

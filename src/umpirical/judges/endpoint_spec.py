@@ -10,8 +10,6 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from umpirical.models.redaction import KEY_SHAPES
 from umpirical.text.templates import placeholders
 
-__all__ = ["HttpSpec"]
-
 OWN_HEADERS = {"host", "content-length", "content-type", "transfer-encoding", "accept-encoding", "connection"}
 """Headers that belong to the transport."""
 

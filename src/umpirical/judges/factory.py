@@ -24,8 +24,6 @@ from umpirical.judges.user_code import load_user_object
 from umpirical.models.adapters.catalogue import ADAPTERS, Calling
 from umpirical.models.requests import ChatRequest
 
-__all__ = ["build_judge", "build_reader", "build_renderer"]
-
 APART: dict[str, bool | set[str]] = {
     "name": True,
     "deadline": True,

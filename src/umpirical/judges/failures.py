@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from umpirical.domain.responses import FailureKind
 from umpirical.models.caller import CallFailed
 
-__all__ = ["READING", "JudgeFailure", "Unreadable", "failure_of"]
-
 READING = frozenset(
     {"JSONDecodeError", "ValidationError", "OutputParserException", "ParseError", "KeyError", "ValueError", "TypeError"}
 )

@@ -12,8 +12,6 @@ from umpirical.domain.responses import Response
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.trials import Presentation, Presented
 
-__all__ = ["Capabilities", "Judge", "Request", "prompt_id", "trial_id"]
-
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:

@@ -8,8 +8,6 @@ from umpirical.domain.scales import Choice
 from umpirical.judges.spec import JudgeSpec, Prompt
 from umpirical.text.templates import placeholders
 
-__all__ = ["LAYOUT_PLACEHOLDERS", "crossed_arms", "layout_values", "layout_words", "prompt_placeholders"]
-
 LABELS = frozenset({"first_label", "second_label"})
 OPTIONS = frozenset({"options", "winners"})
 

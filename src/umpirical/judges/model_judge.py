@@ -18,8 +18,6 @@ from umpirical.judges.spec import Prompt
 from umpirical.models.requests import ChatRequest, Decoding, Message, Model
 from umpirical.text.templates import fill
 
-__all__ = ["ModelJudge", "describe_order", "describe_scale"]
-
 
 @dataclass(frozen=True)
 class ModelJudge:

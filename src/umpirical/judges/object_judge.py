@@ -17,8 +17,6 @@ from umpirical.judges.judge import Capabilities
 from umpirical.models.recording import Recording
 from umpirical.models.redaction import environment_secrets
 
-__all__ = ["ObjectJudge", "ObjectRequest"]
-
 
 @dataclass(frozen=True, slots=True)
 class ObjectRequest:

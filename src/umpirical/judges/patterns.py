@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["LONGEST_TEXT", "AnswerPattern"]
-
 GROUP = "answer"
 
 LONGEST_PATTERN = 1_000

@@ -12,8 +12,6 @@ from typing import Literal
 from umpirical.domain.errors import UsageError
 from umpirical.text.templates import occurrences
 
-__all__ = ["ROW", "Spelling", "respelled", "spelling_of"]
-
 ROW = "row."
 """What a placeholder for a column of the data begins with."""
 

@@ -21,8 +21,6 @@ from umpirical.judges.telemetry import QUIET
 from umpirical.models.caller import CallFailed
 from umpirical.text.json_texts import without_doubles
 
-__all__ = ["Program", "run_to_end"]
-
 LONGEST_LINE = 2**20
 """Bytes of a reply. A judgment has a few hundred."""
 

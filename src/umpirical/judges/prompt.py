@@ -21,8 +21,6 @@ from umpirical.store.files import inside
 from umpirical.text.json_texts import without_doubles
 from umpirical.text.templates import placeholders
 
-__all__ = ["builtin_name", "builtin_prompt", "columns_of", "fence", "messages_of", "prompt_text", "resolve_prompts"]
-
 ALLOWED = {"task", "first", "second", "fence", "scale", "order"} | LAYOUT_PLACEHOLDERS
 """Placeholders that are filled for each trial."""
 

@@ -9,8 +9,6 @@ from umpirical.domain.trials import Presentation
 from umpirical.judges.answers import AnswerReader
 from umpirical.judges.statements import Statements
 
-__all__ = ["Reasoned", "ReasoningCheck"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reasoned:

@@ -13,8 +13,6 @@ from umpirical.judges.patterns import LONGEST_TEXT, AnswerPattern
 from umpirical.judges.spec import AnswerSpec, Occurrence
 from umpirical.text.json_texts import unfenced, without_doubles
 
-__all__ = ["NOTHING", "FoundAnswer", "Shape", "json_objects", "object_in", "shape_of"]
-
 EMPHASIS = "*_`\"' \t"
 """What models put around a word on a line of its own."""
 

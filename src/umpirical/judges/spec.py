@@ -16,8 +16,6 @@ from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.requests import Decoding, Message
 from umpirical.models.spec import ModelSpec
 
-__all__ = ["AnswerSpec", "JudgeSpec", "Occurrence", "Prompt"]
-
 Occurrence = Literal["only", "first", "last"]
 """Which of several answers in one text counts."""
 

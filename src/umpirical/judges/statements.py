@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from umpirical.domain.judgments import Grade
 from umpirical.domain.scales import Choice, GradeScale
 
-__all__ = ["Statements"]
-
 STANDARD = {"A": "1", "B": "2"}
 """What candidates are called if the answers themselves do not say it: A>>B names no candidate alone."""
 

@@ -7,8 +7,6 @@ first call.
 
 import os
 
-__all__ = ["QUIET", "silence_telemetry"]
-
 QUIET = {
     "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
     "DO_NOT_TRACK": "1",

@@ -11,8 +11,6 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-__all__ = ["in_thread"]
-
 T = TypeVar("T")
 
 Work = Callable[[], None]

@@ -16,8 +16,6 @@ from umpirical.domain.errors import UsageError
 from umpirical.judges.telemetry import silence_telemetry
 from umpirical.store.files import inside
 
-__all__ = ["code_files", "load_user_object"]
-
 SUFFIXES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
 """Files that can be imported from a study folder. Compiled Python is not among them."""
 

@@ -9,8 +9,6 @@ from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
 from umpirical.registry import Registry
 
-__all__ = ["EVERY_PROTOCOL", "MEASURES", "MeasureSpec", "Scale", "measure_all"]
-
 EVERY_PROTOCOL = "*"
 """In place of a protocol's name: for those that exist, and those that plugins bring."""
 

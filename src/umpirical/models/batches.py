@@ -19,8 +19,6 @@ from umpirical.models.money import Ledger, Pricer, Reservation
 from umpirical.models.recording import Recording
 from umpirical.models.requests import ChatRequest
 
-__all__ = ["BatchForm", "BatchResult", "BatchState", "Settlement", "Undecided", "checked_id", "custom_id", "trial_of"]
-
 _ID = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 
 _SEPARATOR = "-"

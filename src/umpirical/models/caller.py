@@ -21,8 +21,6 @@ from umpirical.models.pace import Pace
 from umpirical.models.recording import Recording
 from umpirical.models.requests import ChatRequest
 
-__all__ = ["RETRIED", "CallFailed", "Caller", "Connection", "Reply", "Retrying", "backoff", "received_of"]
-
 # A retry is recorded with its response and shown as progress; a line on standard error for each would drown both.
 logging.getLogger("stamina").setLevel(logging.ERROR)
 

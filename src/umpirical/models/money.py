@@ -19,20 +19,6 @@ from umpirical.models.requests import ChatRequest
 from umpirical.models.tokens import can_be_read_as, fewest_tokens, most_tokens
 from umpirical.store.budget import Booked, Lease, Lending
 
-__all__ = [
-    "FREE",
-    "BatchMoney",
-    "BoundBroken",
-    "CapReached",
-    "FreePricer",
-    "Ledger",
-    "Meter",
-    "Pricer",
-    "Received",
-    "Reservation",
-    "booked_line",
-]
-
 BELIEVED = 2
 """How many calls may cost more than they could have before nothing more is sent: one may be a mishap."""
 

@@ -9,8 +9,6 @@ from collections import deque
 
 from umpirical.models.push_backs import Others
 
-__all__ = ["Pace"]
-
 SHRINK = 0.7
 """Share of the limit that remains after the server pushed back."""
 

@@ -30,25 +30,6 @@ from umpirical.models.tokens import most_input_tokens
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices
 
-__all__ = [
-    "UNPRICED",
-    "BatchPricer",
-    "KnownPrice",
-    "PricedModel",
-    "Rate",
-    "RatePricer",
-    "TablePricer",
-    "TokenPrices",
-    "UnpricedPricer",
-    "batch_pricer",
-    "known_prices",
-    "near_names",
-    "no_price",
-    "parse_price",
-    "pricer_for",
-    "pricer_of",
-]
-
 MILLION = Decimal(1_000_000)
 
 PROVIDERS = {

@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-__all__ = ["Others", "PushBacks", "RelayedPushBacks"]
-
 
 class Others(Protocol):
     """The others that ask the same server."""

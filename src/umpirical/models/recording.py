@@ -12,8 +12,6 @@ from umpirical.domain.responses import Response
 from umpirical.models.redaction import Redaction
 from umpirical.models.requests import Decoding
 
-__all__ = ["LARGEST", "LONGEST_DETAIL", "LONGEST_QUOTE", "Recording", "largest_body", "longest_text"]
-
 LONGEST_DETAIL = 300
 """Characters of what a failure says: enough for the reason, too little for a page."""
 

@@ -11,8 +11,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["SECRET_NAMES", "Redaction", "environment_secrets", "looks_like_key"]
-
 MARK = "[key]"
 
 SHORTEST_SECRET = 8

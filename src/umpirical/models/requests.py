@@ -10,8 +10,6 @@ from pydantic import ConfigDict, Field
 from umpirical.domain.digests import Json
 from umpirical.domain.responses import Response
 
-__all__ = ["ChatRequest", "Decoding", "Message", "Model"]
-
 
 @dataclass(frozen=True, slots=True)
 class Message:

@@ -10,8 +10,6 @@ from umpirical.domain.errors import UsageError
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.redaction import SECRET_NAMES, looks_like_key
 
-__all__ = ["ModelSpec", "PriceSpec"]
-
 
 class PriceSpec(BaseModel):
     """US dollars per million tokens."""

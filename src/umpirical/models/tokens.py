@@ -9,15 +9,6 @@ import re
 from umpirical.domain.responses import Usage
 from umpirical.models.requests import ChatRequest
 
-__all__ = [
-    "can_be_read_as",
-    "counted_usage",
-    "fewest_input_tokens",
-    "fewest_tokens",
-    "most_input_tokens",
-    "most_tokens",
-]
-
 MESSAGE_OVERHEAD = 32
 """Tokens that a chat template may put around one message, including a default system prompt."""
 

@@ -9,8 +9,6 @@ from umpirical.models.prices import UNPRICED
 from umpirical.models.requests import ChatRequest
 from umpirical.models.spec import ModelSpec
 
-__all__ = ["WorstCase"]
-
 
 class WorstCase:
     """Adds up calls, each at the worst case of one attempt.

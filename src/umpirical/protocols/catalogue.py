@@ -9,8 +9,6 @@ from umpirical.protocols.protocol import Protocol, Started
 from umpirical.registry import Registry
 from umpirical.store.runs import RunStore
 
-__all__ = ["PROTOCOLS", "protocol_of_run", "protocol_of_study", "start_study"]
-
 PROTOCOLS: Registry[Protocol[Any, Any]] = Registry(
     "protocols",
     {

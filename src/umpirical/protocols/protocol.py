@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from umpirical.protocols.review.spec import ReviewTerms
     from umpirical.protocols.writing import Writing
 
-__all__ = ["Checked", "DataSource", "Decided", "Documents", "Early", "Followed", "PlannedCounts", "Protocol", "Started"]
-
 StudyT = TypeVar("StudyT", bound=Study[Any])
 RecordT = TypeVar("RecordT", bound=Record)
 

@@ -12,8 +12,6 @@ from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.protocols.protocol import Protocol
 from umpirical.reports.record import Record, first_problem
 
-__all__ = ["LARGEST", "ReadRecord", "read_record"]
-
 LARGEST = 1 << 28
 """Bytes of a record that are read at most."""
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.study import STUDY_FILE
 
-__all__ = ["new_study_file", "path_from", "quoted", "quoted_list", "scalar", "study_name"]
-
 _PLAIN = re.compile(r"[A-Za-z_/][\w./-]*", re.ASCII)
 _NO_TEXT = frozenset({"true", "false", "null"})
 

@@ -14,8 +14,6 @@ from umpirical.judges.spec import JudgeSpec
 if TYPE_CHECKING:
     from umpirical.protocols.protocol import Protocol
 
-__all__ = ["STUDY_FILE", "DesignSpec", "Study", "StudySpec"]
-
 STUDY_FILE = "umpirical.yaml"
 
 

@@ -7,8 +7,6 @@ from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.spec import ModelSpec
 from umpirical.stimuli.generation.commissions import Writer
 
-__all__ = ["WriterSpec"]
-
 
 class WriterSpec(BaseModel):
     """A model that writes stimuli, or that validates them."""

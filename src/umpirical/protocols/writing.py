@@ -13,9 +13,7 @@ from umpirical.domain.reviews import ReviewItem
 from umpirical.models.money import Ledger, Pricer
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.review.spec import ReviewTerms
-from umpirical.runs.generation import GenerationWatcher
-
-__all__ = ["BY_PEOPLE", "MadeCounts", "WatchGeneration", "Writing", "WritingEstimate", "Written"]
+from umpirical.runs.attempts import GenerationWatcher
 
 
 class WatchGeneration(GenerationWatcher, AbstractContextManager["WatchGeneration"], Interface):

@@ -26,8 +26,6 @@ from umpirical.study.run import finished_run, plan_runs
 from umpirical.study.trust import agree_if
 from umpirical.text.inert import inert
 
-__all__ = ["JudgeAssertions"]
-
 USED: tuple[str, ...] = ("use", "use-with-limits")
 """Decisions by which a policy lets a judge be used."""
 

@@ -4,8 +4,6 @@ from typing import Literal, NamedTuple, NoReturn
 
 import pytest
 
-__all__ = ["FINDINGS", "RAISED", "Finding", "Reliability", "end_test"]
-
 Reliability = Literal["reliable", "not reliable", "inconclusive", "not measured"]
 """`not measured`: the judge could not be asked, or nobody agreed to the price."""
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["COUNTED_AS", "OPTIONS", "Option", "Settings", "settings_of"]
-
 COUNTED_AS = ("fail", "skip", "xfail")
 """How an inconclusive test counts."""
 

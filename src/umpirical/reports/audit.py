@@ -5,8 +5,6 @@ from collections.abc import Iterable, Sequence
 from umpirical.domain.tallies import CallTally
 from umpirical.reports.record import AuditRow
 
-__all__ = ["OUTCOMES", "audit_rows", "unbalanced"]
-
 OUTCOMES = ("slot_1", "slot_2", "tie", "graded", "abstained", "unparsed", "failed", "unasked")
 """The possible outcomes of a trial. In every row they add up to what was planned."""
 

@@ -13,8 +13,6 @@ from scipy.special import stdtrit
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 from umpirical.stats.exact import exact_high, exact_low, few_clusters
 
-__all__ = ["FEW_EVENTS", "Side", "design_effect", "effective_units", "one_sided"]
-
 Side = Literal["low", "high"]
 
 FEW_EVENTS = 5

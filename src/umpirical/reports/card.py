@@ -12,8 +12,6 @@ from umpirical.reports.sections import card_lines
 from umpirical.reports.smallest_differences import record_words
 from umpirical.text.inert import inert, one_line
 
-__all__ = ["MOST_LINES", "Card", "judge_fields", "measured_cell", "plain", "quoted", "render_card"]
-
 MOST_LINES = 60
 MOST_TROUBLE = 5
 

@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-__all__ = ["EXIT_CODES", "TITLES", "Decision"]
-
 Decision = Literal["use", "use-with-limits", "do-not-use", "not-enough-data"]
 
 TITLES: dict[Decision, str] = {

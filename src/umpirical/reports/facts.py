@@ -23,8 +23,6 @@ from umpirical.runs.judgments import Reading, Spent
 from umpirical.runs.run import Run
 from umpirical.store.budget import Budget
 
-__all__ = ["judge_record", "quantile", "reasoning_record", "run_record", "spend_record", "trouble_records"]
-
 MOST_NAMES = 20
 """How many of the names that servers gave themselves are listed: a server may give another one each time."""
 

@@ -9,8 +9,6 @@ from scipy.special import ndtri
 from umpirical.reports.record import EstimateRecord
 from umpirical.stats.clusters import student
 
-__all__ = ["items_to_settle", "settling_units", "units_to_settle"]
-
 TWO_SIDED = float(ndtri(0.975))
 
 POWER = float(ndtri(0.90))

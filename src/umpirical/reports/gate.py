@@ -17,22 +17,6 @@ from umpirical.reports.limits import settling
 from umpirical.reports.record import ConditionRecord, LimitRecord, LimitVerdict, MeasureRecord, Record, Strict
 from umpirical.reports.regressions import RegressionRow
 
-__all__ = [
-    "GATE_TITLES",
-    "INCOMPLETE",
-    "REGRESSION",
-    "BaselineRecord",
-    "Effect",
-    "GateDecision",
-    "HeldLimit",
-    "Ruling",
-    "held_limit",
-    "own_limits",
-    "own_measures",
-    "ruling",
-    "ruling_of_limits",
-]
-
 GATE_TITLES = {str(name): title for name, title in TITLES.items()} | {
     "regression": "Regression",
     "incomplete": "Incomplete",

@@ -10,8 +10,6 @@ from umpirical.reports.card import plain
 from umpirical.reports.gate import GateDecision, HeldLimit
 from umpirical.text.inert import one_line
 
-__all__ = ["render_annotations", "render_summary"]
-
 WORDS = {"pass": "PASS", "fail": "**FAIL**", "open": "**OPEN**", "noted": "noted"}
 
 MOST_ANNOTATIONS = 10

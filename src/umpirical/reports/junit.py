@@ -14,8 +14,6 @@ from umpirical.reports.gate import GateDecision, HeldLimit
 from umpirical.reports.regressions import RegressionRow
 from umpirical.text.inert import one_line
 
-__all__ = ["render_junit"]
-
 Result = Literal["failure", "error", "skipped"]
 
 RESULTS: dict[str, Result] = {"fail": "failure", "open": "error", "noted": "skipped"}

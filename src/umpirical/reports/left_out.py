@@ -9,8 +9,6 @@ from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord
 from umpirical.stats.clusters import student
 
-__all__ = ["left_out_words", "worst_ends"]
-
 
 def worst_ends(estimate: EstimateRecord) -> tuple[float, float]:
     """Returns the interval's ends, each with all left-out units counted towards it; open if they have no bounds.

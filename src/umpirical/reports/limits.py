@@ -20,20 +20,6 @@ from umpirical.reports.record import (
     MeasureRecord,
 )
 
-__all__ = [
-    "FALSE_PREFERENCES",
-    "RARE",
-    "SEEN",
-    "Forecast",
-    "Held",
-    "Leaning",
-    "hold",
-    "limit_record",
-    "settling",
-    "units_needed",
-    "verdict_of",
-]
-
 SEEN = 0.80
 """Share of real differences that a judge has to see."""
 

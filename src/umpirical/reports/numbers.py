@@ -4,36 +4,8 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from math import isfinite
 from typing import Literal, assert_never
 
-from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord, Scale
-
-__all__ = [
-    "about",
-    "checked",
-    "count",
-    "difference",
-    "dollars",
-    "fraction",
-    "interval",
-    "is_rate",
-    "latent",
-    "level",
-    "limit",
-    "measured_counts",
-    "measured_interval",
-    "measured_value",
-    "milliseconds",
-    "p_value",
-    "part",
-    "rate",
-    "ratio",
-    "scaled",
-    "scaled_interval",
-    "setting",
-    "shift",
-    "step",
-    "unit_of_scale",
-    "units",
-]
+from umpirical.measures.catalogue import Scale
+from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord
 
 # Wide enough for any float: the default 28 digits make `quantize` fail above 1e25.
 _WIDE = Context(prec=400)

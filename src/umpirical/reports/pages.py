@@ -9,8 +9,6 @@ from umpirical.domain.bills import BILLING_FAULTS
 from umpirical.reports import charts, numbers
 from umpirical.text.inert import inert
 
-__all__ = ["environment"]
-
 
 @cache
 def environment(package: str) -> Environment:

@@ -14,8 +14,6 @@ from umpirical.domain.bills import Bill
 from umpirical.reports.record import Strict
 from umpirical.runs.judgments import Spent
 
-__all__ = ["Basis", "Dollars", "PriceRecord", "no_price", "price_of"]
-
 Basis = Literal["booked", "answers", "free", "none"]
 
 Dollars = tuple[Decimal, Decimal]

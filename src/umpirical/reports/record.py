@@ -25,38 +25,6 @@ from umpirical.domain.measures import Censoring, Estimate, Interval, Measure, Re
 from umpirical.domain.scales import JudgeKind
 from umpirical.measures.catalogue import MeasureSpec, Scale
 
-__all__ = [
-    "AuditRow",
-    "BudgetRecord",
-    "ConditionRecord",
-    "ContradictionRecord",
-    "CureRecord",
-    "EstimateRecord",
-    "GateRecord",
-    "IntervalRecord",
-    "JudgeRecord",
-    "LimitRecord",
-    "LimitState",
-    "LimitVerdict",
-    "MeasureRecord",
-    "Planted",
-    "ReasoningRecord",
-    "Record",
-    "ResultRecord",
-    "RevisionRecord",
-    "RunRecord",
-    "Scale",
-    "SmallestDifference",
-    "SpendRecord",
-    "Strict",
-    "TroubleRecord",
-    "UndefinedRecord",
-    "first_problem",
-    "measure_record",
-    "result_record",
-    "schema_text",
-]
-
 Planted = Mapping[tuple[str, str, str], float]
 """Maps (arm, measure, stratum) to the true value, which is known for simulated judges only."""
 

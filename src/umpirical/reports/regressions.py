@@ -11,19 +11,17 @@ from typing import Literal, Protocol
 
 from pydantic import Field
 
+from umpirical.measures.catalogue import Scale
 from umpirical.reports import numbers
 from umpirical.reports.record import (
     EstimateRecord,
     IntervalRecord,
     MeasureRecord,
     ResultRecord,
-    Scale,
     Strict,
     UndefinedRecord,
 )
 from umpirical.reports.significance import LEVEL, beyond_p, holm
-
-__all__ = ["MARGIN", "RegressionRow", "Standing", "regressions"]
 
 MARGIN = 0.05
 """How much worse a measure may be before it counts: the margin that a stress test has for a judge's verdicts."""

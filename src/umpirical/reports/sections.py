@@ -15,8 +15,6 @@ from markupsafe import Markup
 from umpirical.measures.catalogue import EVERY_PROTOCOL
 from umpirical.registry import Registry
 
-__all__ = ["SECTIONS", "Heading", "Section", "card_lines", "contents_of", "render_sections", "sections_of"]
-
 _HEADING = re.compile(r'<h2 id="([\w-]+)"[^>]*>(.*?)</h2>', re.DOTALL)
 
 _TAG = re.compile(r"<[^>]*>")

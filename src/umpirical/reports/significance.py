@@ -10,8 +10,6 @@ from statistics import NormalDist
 
 from umpirical.reports.record import EstimateRecord
 
-__all__ = ["LEVEL", "beyond_p", "difference_p", "false_discoveries", "holm", "p_value", "survivors"]
-
 LEVEL = 0.05
 """Chance of any false alarm by Holm, and share of false alarms among what survives by Benjamini and Hochberg."""
 

@@ -23,17 +23,6 @@ from umpirical.reports.record import (
 from umpirical.stats.clusters import student
 from umpirical.stats.precision import errors_to_see, smallest_exact_difference, smallest_rate_difference
 
-__all__ = [
-    "ERROR",
-    "POWER",
-    "Rule",
-    "Standard",
-    "record_words",
-    "smallest_difference",
-    "smallest_differences",
-    "smallest_words",
-]
-
 POWER = 0.80
 """Four runs of five show a difference of this size."""
 

@@ -15,8 +15,6 @@ from umpirical.domain.measures import Estimate, Interval, Result, Undefined, Uni
 from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewMode
 from umpirical.review.outcomes import adjudication, current, state_of
 
-__all__ = ["Accord", "Agreement", "LabelMetric", "agreement"]
-
 LabelMetric = Literal["nominal", "ordinal"]
 """How two labels are compared: as same or different, or by the labels between them."""
 

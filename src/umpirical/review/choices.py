@@ -7,8 +7,6 @@ from typing import get_args
 from umpirical.domain.reviews import REASONS, DecisionKind, Reason, ReviewDecision, ReviewItem
 from umpirical.review.records import LONGEST_MILLISECONDS, LONGEST_TEXT, Refused
 
-__all__ = ["ReviewChoice", "checked", "new_text", "repeats"]
-
 
 @dataclass(frozen=True, slots=True)
 class ReviewChoice:

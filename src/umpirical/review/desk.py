@@ -23,8 +23,6 @@ from umpirical.review.views import ItemView, full_view, view_for
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["Desk"]
-
 MOST_DECISIONS = 200
 """How often one person can decide on one item, each time with another text: whoever opens it loads them all."""
 

@@ -14,8 +14,6 @@ from pathlib import Path
 from umpirical.domain.errors import UsageError
 from umpirical.store.files import state_folder
 
-__all__ = ["key_file", "own_key"]
-
 KEY_BYTES = 32
 
 

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from umpirical.domain.reviews import OutcomeState, ReviewDecision, ReviewItem, ReviewOutcome
 from umpirical.review.records import Revision
 
-__all__ = ["adjudication", "current", "outcome_of", "outcomes_of", "state_of"]
-
 
 def outcome_of(
     item: ReviewItem, revisions: Iterable[Revision], decisions: Iterable[ReviewDecision], *, overlap: int

@@ -23,8 +23,6 @@ from umpirical.review.keys import own_key
 from umpirical.review.records import utc_now
 from umpirical.web.sessions import OVER_TLS
 
-__all__ = ["LINK_LASTS", "LONGEST_NAME", "SESSION_LASTS", "People", "Person", "is_name", "name_key"]
-
 LINK_LASTS = timedelta(hours=24)
 
 SESSION_LASTS = timedelta(days=30)

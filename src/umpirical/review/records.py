@@ -6,19 +6,6 @@ from datetime import UTC, datetime
 from umpirical.domain.errors import UsageError
 from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewMode
 
-__all__ = [
-    "LONGEST_MILLISECONDS",
-    "LONGEST_TEXT",
-    "Additions",
-    "NotAssigned",
-    "Refused",
-    "ReviewProgress",
-    "Revision",
-    "Settings",
-    "utc_now",
-]
-
-
 LONGEST_TEXT = 200_000
 """Characters that a person's text may have; the limit for generators is the same."""
 

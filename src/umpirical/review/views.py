@@ -6,8 +6,6 @@ from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewMode
 from umpirical.review.database.items import StoredItem
 from umpirical.review.records import Revision
 
-__all__ = ["ItemView", "full_view", "view_for"]
-
 
 @dataclass(frozen=True, slots=True)
 class ItemView:

@@ -37,22 +37,6 @@ from umpirical.store.remote_runs import RemoteRun
 from umpirical.store.runs import RunStore
 from umpirical.store.schemas import response_from_row
 
-__all__ = [
-    "Actor",
-    "Answer",
-    "Delivered",
-    "Given",
-    "Held",
-    "Left",
-    "Posting",
-    "PushedBack",
-    "Renewal",
-    "Stop",
-    "Taken",
-    "Wanted",
-    "Word",
-]
-
 BEAT = 5.0
 """Seconds after which an actor that has nothing to say says so: the leading process fetches words again."""
 

@@ -9,16 +9,14 @@ from umpirical.domain.trials import Trial
 from umpirical.judges.judge import Judge, Request, prompt_id
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.runs.call import CallSpec
-from umpirical.runs.executor import Receipt, Watcher
+from umpirical.runs.executor import Watcher
 from umpirical.runs.plan import request_for
 from umpirical.runs.recorder import OpenShard, Recorder
 from umpirical.runs.workers import Workers
 from umpirical.store.journal import Journal
 from umpirical.store.reuse import reused_answers
-from umpirical.store.runs import RunStore
+from umpirical.store.runs import Receipt, RunStore
 from umpirical.store.snapshots import RunSnapshot
-
-__all__ = ["CHANGED", "GIVE_UP_AFTER", "ask_shards", "open_shard"]
 
 GIVE_UP_AFTER = 50
 """Failures in a row after which a judge is given up, as in `Workers`."""

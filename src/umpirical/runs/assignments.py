@@ -17,12 +17,9 @@ from umpirical.models.money import Ledger, Meter, Pricer
 from umpirical.models.push_backs import Others
 from umpirical.runs.asking import ask_shards
 from umpirical.runs.call import CallSpec
-from umpirical.runs.executor import Receipt
 from umpirical.runs.loop import run_on_loop
 from umpirical.store.budget import Lending
-from umpirical.store.runs import RunStore
-
-__all__ = ["Assignment", "Ended", "Resumed", "Settled", "Teller", "ask_assigned", "sendable"]
+from umpirical.store.runs import Receipt, RunStore
 
 SECONDS_BETWEEN_WORDS = 0.1
 """How long settled trials may wait until the leading process is told: each by itself would cost as much as a call."""

@@ -16,8 +16,6 @@ from umpirical.stimuli.asks import Ask
 from umpirical.store.generation import Called, GenerationStore
 from umpirical.store.schemas import storable
 
-__all__ = ["GenerationWatcher", "Open", "settle"]
-
 UNFIT = ("HTTP 400", "HTTP 413", "HTTP 422")
 """How a server's permanent refusal of a request begins: it is too long, or against the server's policy."""
 

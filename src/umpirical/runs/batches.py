@@ -35,16 +35,14 @@ from umpirical.models.recording import Recording, largest_body
 from umpirical.models.requests import ChatRequest
 from umpirical.runs.asking import CHANGED, open_shard
 from umpirical.runs.call import CallSpec
-from umpirical.runs.executor import Receipt, Told, Watcher
+from umpirical.runs.executor import Told, Watcher
 from umpirical.runs.loop import run_on_loop
 from umpirical.runs.plan import request_for
 from umpirical.runs.workers import RunStopped
 from umpirical.store.batches import BatchRecord, BatchRecords
 from umpirical.store.journal import Journal
-from umpirical.store.runs import RunStore
+from umpirical.store.runs import Receipt, RunStore
 from umpirical.store.snapshots import RunSnapshot
-
-__all__ = ["BatchExecutor", "Polling"]
 
 T = TypeVar("T")
 

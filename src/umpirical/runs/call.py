@@ -13,8 +13,6 @@ from umpirical.models.adapters.catalogue import Calling
 from umpirical.registry import load_object
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["CallSpec"]
-
 
 @dataclass(frozen=True)
 class CallSpec:

@@ -10,8 +10,6 @@ from umpirical.store.depots import Access, Delivery, Depot
 from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import snapshot
 
-__all__ = ["Deliveries"]
-
 
 class Deliveries:
     """Takes what askers put into the depot of a run. For the process that holds the run's lock."""

@@ -13,23 +13,6 @@ from umpirical.registry import Registry
 from umpirical.runs.call import CallSpec
 from umpirical.store.runs import Receipt, RunStore
 
-__all__ = [
-    "EXECUTORS",
-    "LOCAL",
-    "RAY",
-    "Executor",
-    "ExecutorFactory",
-    "Particular",
-    "Reaching",
-    "Receipt",
-    "Told",
-    "Unwatched",
-    "Watcher",
-    "check_judge",
-    "factory_of",
-    "price_asked",
-]
-
 LOCAL = "local"
 """The default executor."""
 

@@ -6,8 +6,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FirstAsked"]
-
 
 class _Level(NamedTuple):
     """Questions in the order of the first half of their ids."""

@@ -14,9 +14,6 @@ from umpirical.stimuli.generation.attempt import attempt, check_again
 from umpirical.stimuli.generation.commissions import Commission
 from umpirical.store.generation import GenerationStore
 
-__all__ = ["GenerationWatcher", "Scope", "Unlike", "Writers", "commissions_left", "generate"]
-
-
 Scope = Literal["level", "all"]
 """Which texts a new one is compared with: those of its own level, or those of all levels."""
 

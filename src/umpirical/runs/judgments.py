@@ -27,18 +27,6 @@ from umpirical.store.runs import responses_digest
 from umpirical.store.schemas import factor_row, judgment_schema
 from umpirical.store.snapshots import RunSnapshot, snapshot
 
-__all__ = [
-    "Facts",
-    "Reader",
-    "Reading",
-    "Seen",
-    "Spent",
-    "judgment_row",
-    "read_judgments",
-    "reader_of",
-    "trouble_of",
-]
-
 EXAMPLE_LENGTH = 400
 
 Reader = Callable[[Response, Presentation], Outcome]

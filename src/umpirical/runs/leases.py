@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 
 from umpirical.store.posix import fcntl
 
-__all__ = ["ShardLeases"]
-
 _COUNT = 8
 """Bytes of the number of shards that are taken."""
 

@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.runs.asking import GIVE_UP_AFTER, ask_shards
 from umpirical.runs.call import CallSpec
-from umpirical.runs.executor import Receipt, Watcher
+from umpirical.runs.executor import Watcher
 from umpirical.runs.loop import run_on_loop
 from umpirical.runs.processes import ask_together
 from umpirical.runs.together import Together, why_alone
 from umpirical.store.batches import refuse_in_flight
-from umpirical.store.runs import RunStore
-
-__all__ = ["LocalExecutor"]
+from umpirical.store.runs import Receipt, RunStore
 
 
 class LocalExecutor:

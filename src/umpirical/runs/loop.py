@@ -15,8 +15,6 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
-__all__ = ["STOPPER", "Stopper", "run_on_loop"]
-
 T = TypeVar("T")
 
 

@@ -13,8 +13,6 @@ from umpirical.runs.first_asked import FirstAsked
 from umpirical.store.runs import RunStore
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["SHARD_SIZE", "Design", "request_for", "shown", "write_plan"]
-
 SHARD_SIZE = 2000
 """Trials per shard, the unit that is sealed at once and given to one worker."""
 

@@ -19,8 +19,6 @@ from umpirical.runs.loop import STOPPER, Stopper
 from umpirical.store.budget import Lease
 from umpirical.store.runs import RunStore
 
-__all__ = ["Joining", "main"]
-
 
 @dataclass(frozen=True)
 class Joining:

@@ -25,12 +25,11 @@ from tempfile import TemporaryFile
 from umpirical.models.push_backs import PushBacks
 from umpirical.runs.asking import ask_shards
 from umpirical.runs.call import CallSpec
-from umpirical.runs.executor import Receipt, Watcher
+from umpirical.runs.executor import Watcher
 from umpirical.runs.leases import ShardLeases
 from umpirical.runs.process import Joining
 from umpirical.runs.together import Hearing, ProcessLost, Together, begun, until_all_end
-
-__all__ = ["ask_together", "helpful_processes"]
+from umpirical.store.runs import Receipt
 
 WORTH_STARTING = 20_000
 """Calls from which a second process saves more time than it takes to start."""

@@ -46,7 +46,7 @@ from umpirical.runs.asking import GIVE_UP_AFTER, ask_shards
 from umpirical.runs.assignments import Ended, Resumed, Settled
 from umpirical.runs.call import CallSpec
 from umpirical.runs.deliveries import Deliveries
-from umpirical.runs.executor import ExecutorFactory, Receipt, Watcher
+from umpirical.runs.executor import ExecutorFactory, Watcher
 from umpirical.runs.local import LocalExecutor
 from umpirical.runs.loop import run_on_loop
 from umpirical.runs.together import Hearing, ProcessLost, Together, begun, until_all_end, why_alone
@@ -54,7 +54,7 @@ from umpirical.store.batches import refuse_in_flight
 from umpirical.store.budget import Booked, Lease
 from umpirical.store.depots import Access, Delivery
 from umpirical.store.objects import check_uri
-from umpirical.store.runs import RunStore
+from umpirical.store.runs import Receipt, RunStore
 
 # Under `uv run`, Ray would give every actor a copy of the working folder and an environment of its own, made over the
 # network; where that fails, actors start and end for minutes. Ours find what this process finds. Ray reads this when it
@@ -66,8 +66,6 @@ try:
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 except ImportError:
     raise UsageError("the executor ray needs Ray, which is not installed", fix="pip install 'umpirical[ray]'") from None
-
-__all__ = ["RayExecutor"]
 
 MOST_LOSSES = 3
 """How often an actor may be lost in one place: a judge that brings its process down does so wherever it is asked."""

@@ -7,8 +7,6 @@ from umpirical.domain.stimuli import TIER_2, Stimulus
 from umpirical.domain.trials import Trial
 from umpirical.judges.reasoning import Reasoned
 
-__all__ = ["Contradiction", "Reasons"]
-
 MOST_CONTRADICTIONS = 10
 """How many verdicts that contradict their reasoning are kept as examples."""
 

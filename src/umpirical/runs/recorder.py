@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from umpirical.domain.responses import Response
 from umpirical.store.runs import Receipt, RunStore
 
-__all__ = ["OpenShard", "Recorder"]
-
 BATCH = 1000
 """Most responses per commit."""
 

@@ -18,8 +18,6 @@ from umpirical.stimuli.transcripts.rewriting.demand import demands
 from umpirical.stimuli.transcripts.rewriting.settlement import attempt, is_final
 from umpirical.store.generation import GenerationStore
 
-__all__ = ["RewritingEstimate", "estimated", "rewrite_transcripts", "rewritings_left"]
-
 
 @dataclass(frozen=True, slots=True)
 class RewritingEstimate:

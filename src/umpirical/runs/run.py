@@ -13,8 +13,6 @@ from umpirical.store.reuse import answered_trials
 from umpirical.store.runs import RunStore
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["Run", "open_run"]
-
 MADE_ELSEWHERE = "read it with the version of umpirical that made it, or measure the judge again"
 
 

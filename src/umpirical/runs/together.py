@@ -12,12 +12,10 @@ from umpirical.models.money import FREE, BoundBroken, CapReached, Ledger
 from umpirical.models.prices import UNPRICED
 from umpirical.runs.assignments import Assignment, Ended, Resumed, Settled
 from umpirical.runs.call import CallSpec
-from umpirical.runs.executor import Receipt, Watcher
+from umpirical.runs.executor import Watcher
 from umpirical.runs.workers import RunStopped
 from umpirical.store.budget import Lease
-from umpirical.store.runs import RunStore
-
-__all__ = ["Asker", "Hearing", "ProcessLost", "Together", "begun", "until_all_end", "why_alone"]
+from umpirical.store.runs import Receipt, RunStore
 
 
 class ProcessLost(RunStopped):

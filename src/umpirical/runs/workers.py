@@ -10,8 +10,6 @@ from typing import TypeVar
 from umpirical.domain.errors import UmpiricalError
 from umpirical.models.money import CapReached
 
-__all__ = ["RunStopped", "Workers"]
-
 T = TypeVar("T")
 
 

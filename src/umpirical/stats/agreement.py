@@ -12,8 +12,6 @@ from scipy.special import stdtrit
 from umpirical.stats.coefficients import Coefficient, Sample, coefficient_interval, delete_one, jackknife_error
 from umpirical.stats.ratios import ClusterRatio
 
-__all__ = ["Line", "Ratings", "calibration_line", "concordance", "pearson", "spearman"]
-
 Floats = NDArray[np.float64]
 
 TINY = 1e-10

@@ -18,8 +18,6 @@ from scipy.special import fdtrc, stdtrit
 
 from umpirical.stats.jackknife import jackknife
 
-__all__ = ["Weights", "estimate_weights", "log_weights"]
-
 Floats = NDArray[np.float64]
 
 PRIOR = 1 / 6

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from umpirical.stats.agreement import Ratings
 from umpirical.stats.coefficients import BLOCK, Coefficient, coefficient_interval, jackknife_error
 
-__all__ = ["Metric", "alpha_of", "krippendorff_alpha", "matthews", "matthews_of"]
-
 Floats = NDArray[np.float64]
 
 Metric = Literal["nominal", "ordinal", "interval"]

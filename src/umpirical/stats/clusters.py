@@ -8,8 +8,6 @@ from scipy.special import betaincinv, stdtrit
 
 from umpirical.stats.wilson import Bounds, wilson
 
-__all__ = ["ClusterRate", "cluster_wilson", "combined_wilson", "kish_effect", "planning_wilson"]
-
 MIN_DESIGN_EFFECT = 0.25
 """A lower value is the luck of a small sample, and must not narrow the interval further."""
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from umpirical.stats.clusters import student
 
-__all__ = ["Coefficient", "Sample", "coefficient_interval", "delete_one", "jackknife_error"]
-
 Floats = NDArray[np.float64]
 
 MIN_DISPERSION = 0.25

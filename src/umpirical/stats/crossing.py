@@ -5,8 +5,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from umpirical.stats.jackknife import Jackknife, jackknife
 
-__all__ = ["contrast", "crossed_effects"]
-
 
 def crossed_effects(
     clusters: ArrayLike, factors: ArrayLike, units: ArrayLike, sums: ArrayLike, *, level: float = 0.95

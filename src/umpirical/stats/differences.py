@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from umpirical.stats.clusters import cluster_wilson, student
 from umpirical.stats.jackknife import jackknife
 
-__all__ = ["Difference", "excess_rate", "paired_difference", "sign_flip_p"]
-
 Floats = NDArray[np.float64]
 
 ENUMERATED = 14

@@ -7,8 +7,6 @@ from umpirical.stats.clusters import student
 from umpirical.stats.jackknife import jackknife
 from umpirical.stats.ratios import ClusterRatio
 
-__all__ = ["effective_number", "effective_number_interval"]
-
 
 def effective_number(counts: ArrayLike) -> float:
     """Returns one over the chance that two units of different clusters are in the same category.

@@ -2,8 +2,6 @@
 
 from scipy.special import betaincinv, ndtri, stdtrit
 
-__all__ = ["exact_high", "exact_low", "few_clusters"]
-
 
 def exact_high(hits: float, units: float, alpha: float) -> float:
     """Returns Clopper and Pearson's upper limit: a rate above it gives so few hits in at most `alpha` of samples.

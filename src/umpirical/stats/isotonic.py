@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from umpirical.stats.clusters import combined_wilson
 
-__all__ = ["Threshold", "isotonic_fit", "threshold", "threshold_interval"]
-
 Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-12

@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from umpirical.stats.clusters import student
 
-__all__ = ["Jackknife", "jackknife"]
-
 Floats = NDArray[np.float64]
 
 

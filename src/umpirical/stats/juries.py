@@ -10,18 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "CLASSES",
-    "NO_VOTE",
-    "TIE",
-    "JuryRule",
-    "dawid_skene",
-    "effective_judges",
-    "error_correlations",
-    "majority",
-    "weighted",
-]
-
 CLASSES = 3
 """Slot 1, slot 2, tie."""
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from umpirical.stats.juries import TIE, JuryRule, Votes, dawid_skene, majority, weighted
 
-__all__ = ["LEARNED", "RULES", "Ballots", "Candidate", "best_jury", "fair_shares", "fitted"]
-
 Floats = NDArray[np.float64]
 
 LEAST, MOST = 3, 7

@@ -14,17 +14,6 @@ from scipy.special import chdtrc, chdtri, log_ndtr, ndtr, ndtri
 
 from umpirical.stats.wilson import Bounds
 
-__all__ = [
-    "LikelihoodRatio",
-    "MarginalComparison",
-    "MarginalCounts",
-    "Sensitivity",
-    "add_one_sensitivity",
-    "compare_marginal",
-    "sensitivity",
-    "shared_resolution_interval",
-]
-
 Floats = NDArray[np.float64]
 
 FARTHEST = 9.0

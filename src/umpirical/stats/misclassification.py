@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-__all__ = ["Corrected", "Counted", "confusion_inverse", "rogan_gladen", "separation"]
-
 Floats = NDArray[np.float64]
 
 

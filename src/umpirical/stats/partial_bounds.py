@@ -6,8 +6,6 @@ import numpy as np
 
 from umpirical.stats.wilson import Bounds
 
-__all__ = ["Limits", "score_bounds"]
-
 Limits = Sequence[Sequence[tuple[float, float]]]
 """For each truth, the least and greatest share of each verdict."""
 

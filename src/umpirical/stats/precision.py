@@ -8,15 +8,6 @@ from scipy.special import betaincinv, nctdtrinc
 from umpirical.stats.clusters import student
 from umpirical.stats.exact import exact_high
 
-__all__ = [
-    "clusters_needed",
-    "errors_to_see",
-    "half_width",
-    "smallest_exact_difference",
-    "smallest_rate_difference",
-    "units_needed",
-]
-
 
 def half_width(p: float, *, clusters: int, per_cluster: float, correlation: float, level: float = 0.95) -> float:
     """Returns the half-width to expect of a cluster-aware interval of a rate `p`.

@@ -10,8 +10,6 @@ from scipy.special import stdtr
 from umpirical.stats.clusters import student
 from umpirical.stats.wilson import wilson
 
-__all__ = ["PoweredMean", "powered_mean", "selection_p"]
-
 Floats = NDArray[np.float64]
 
 UNSEEN = 0.5

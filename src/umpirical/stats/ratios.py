@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from umpirical.stats.clusters import student
 
-__all__ = ["ClusterRatio", "cluster_mean", "cluster_ratio"]
-
 Floats = NDArray[np.float64]
 
 MIN_DISPERSION = 0.25

@@ -8,8 +8,6 @@ from scipy.special import digamma
 
 from umpirical.stats.coefficients import Coefficient, Sample, coefficient_interval, delete_one, jackknife_error
 
-__all__ = ["answer_entropy", "flip_chance", "icc_of", "modal_share", "repeat_icc", "repeat_sums"]
-
 Floats = NDArray[np.float64]
 
 TINY = 1e-10

@@ -5,8 +5,6 @@ import hashlib
 import numpy as np
 from scipy.special import ndtri
 
-__all__ = ["generator", "normal", "uniform"]
-
 
 def generator(seed: int, *names: str) -> np.random.Generator:
     """Returns a separate generator for each (seed, names)."""

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from umpirical.stats.ratios import ClusterRatio, cluster_mean
 
-__all__ = ["signed_mean"]
-
 Floats = NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ from umpirical.stats.signal_likelihood import PARAMETERS, PairCounts, kind_likel
 from umpirical.stats.signal_search import LOWEST_LAPSE, LOWEST_VARIANCE, Space, search, space_of
 from umpirical.stats.simulation.judge import LatentJudge, correct_rate
 
-__all__ = ["PairCounts", "Parameter", "SignalFit", "detection_threshold", "fit_signal"]
-
 Floats = NDArray[np.float64]
 Parameter = Literal["resolution", "criterion", "slot_bias", "surface", "length_weight", "lapse"]
 

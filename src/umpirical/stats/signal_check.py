@@ -7,11 +7,9 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from umpirical.stats.clusters import MIN_DESIGN_EFFECT
-from umpirical.stats.signal import PairCounts, SignalFit, prepare
-from umpirical.stats.signal_likelihood import PARAMETERS, call_rates, kind_likelihoods
+from umpirical.stats.signal import SignalFit, prepare
+from umpirical.stats.signal_likelihood import PARAMETERS, PairCounts, call_rates, kind_likelihoods
 from umpirical.stats.signal_search import curvature
-
-__all__ = ["GoodnessOfFit", "goodness_of_fit"]
 
 Floats = NDArray[np.float64]
 

@@ -9,11 +9,9 @@ from scipy.special import stdtr
 
 from umpirical.stats.jackknife import jackknife
 from umpirical.stats.marginal import LikelihoodRatio
-from umpirical.stats.signal import PairCounts, Parameter, most_likely, natural_values, prepare
-from umpirical.stats.signal_likelihood import PARAMETERS
+from umpirical.stats.signal import Parameter, most_likely, natural_values, prepare
+from umpirical.stats.signal_likelihood import PARAMETERS, PairCounts
 from umpirical.stats.signal_search import Neighbourhood, Space, search
-
-__all__ = ["Difference", "compare_shared", "parameter_difference"]
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,6 @@ from scipy.special import chdtri, expit
 from umpirical.stats.clusters import student
 from umpirical.stats.jackknife import Jackknife, jackknife
 from umpirical.stats.signal import (
-    PairCounts,
     Parameter,
     SignalFit,
     describe,
@@ -21,10 +20,8 @@ from umpirical.stats.signal import (
     natural_values,
     prepare,
 )
-from umpirical.stats.signal_likelihood import PARAMETERS
+from umpirical.stats.signal_likelihood import PARAMETERS, PairCounts
 from umpirical.stats.signal_search import Neighbourhood, Space, search
-
-__all__ = ["ParameterEstimate", "SignalEstimates", "estimate_signal"]
 
 Floats = NDArray[np.float64]
 

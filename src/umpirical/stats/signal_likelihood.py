@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtr
 
-__all__ = ["PARAMETERS", "Kinds", "PairCounts", "call_rates", "kind_likelihoods", "log_prior", "sort_kinds"]
-
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 

@@ -9,8 +9,6 @@ from scipy.special import logit
 
 from umpirical.stats.signal_likelihood import PARAMETERS, Kinds, PairCounts, kind_likelihoods, log_prior
 
-__all__ = ["LOWEST_LAPSE", "LOWEST_VARIANCE", "Neighbourhood", "Space", "curvature", "search", "space_of"]
-
 Floats = NDArray[np.float64]
 
 LOWEST_VARIANCE = 1e-6

@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from scipy.special import ndtri
 
-__all__ = ["Bounds", "wilson"]
-
 
 class Bounds(NamedTuple):
     """An interval's limits."""

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from umpirical.models.requests import ChatRequest
 
-__all__ = ["Ask"]
-
 
 @dataclass(frozen=True, slots=True)
 class Ask:

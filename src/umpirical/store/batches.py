@@ -24,8 +24,6 @@ from umpirical.domain.errors import UsageError
 from umpirical.store.files import sweep_drafts
 from umpirical.store.manifests import Damaged, read_manifest, write_manifest
 
-__all__ = ["BatchRecord", "BatchRecords", "refuse_in_flight", "trials_in_flight"]
-
 _NAME = re.compile(r"[0-9a-f]{16}")
 
 

@@ -28,8 +28,6 @@ from umpirical.domain.digests import canonical_json, digest
 from umpirical.domain.errors import StoreError
 from umpirical.store.database_view import DatabaseView
 
-__all__ = ["Booked", "Budget", "Lease", "Lending"]
-
 FORMAT = 1
 """Written into the file, and checked whenever it is opened."""
 

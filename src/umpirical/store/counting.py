@@ -17,8 +17,6 @@ from umpirical.store.sql import open_duckdb, quoted, quoted_glob
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["JUDGMENTS", "PART", "Counting", "counting"]
-
 T = TypeVar("T")
 
 # One row per trial. An abstention is an answer; unparsed, failed and unasked trials are not, and neither is a grade

@@ -5,8 +5,6 @@ import sqlite3
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-__all__ = ["DatabaseView"]
-
 TRIES = 100
 """How often a database that is being written to is copied, before the reader gives up."""
 

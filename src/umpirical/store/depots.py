@@ -37,8 +37,6 @@ from umpirical.store.reuse import reused_files
 from umpirical.store.runs import Receipt, RunStore
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["Access", "Delivery", "Depot", "Stock"]
-
 RECORD = "depot.json"
 """In the run's folder: the place of its depot, and the secret. Gone when the depot is, at every end but a kill."""
 

@@ -11,18 +11,6 @@ from uuid import uuid4
 from umpirical.domain.errors import UsageError
 from umpirical.store.posix import fcntl
 
-__all__ = [
-    "building",
-    "drafted",
-    "drafted_folder",
-    "inside",
-    "publish_folder",
-    "read_named_text",
-    "state_folder",
-    "sweep_drafts",
-    "write_text",
-]
-
 _ASIDE = ".building-"
 
 

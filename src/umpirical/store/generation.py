@@ -21,8 +21,6 @@ from umpirical.store.journal import COLUMNS, RESPONSE_TYPES
 from umpirical.store.lock import locked
 from umpirical.store.schemas import response_from_row, response_row, stimulus_from_row, stimulus_row, storable
 
-__all__ = ["GenerationStore"]
-
 _CREATE = f"""
 create table if not exists call (
   {RESPONSE_TYPES}, commission text not null, role text not null

@@ -16,8 +16,6 @@ from umpirical.store.database_view import DatabaseView
 from umpirical.store.manifests import Damaged
 from umpirical.store.schemas import RESPONSE_COLUMNS, response_from_row, response_values
 
-__all__ = ["COLUMNS", "RESPONSE_TYPES", "Journal", "JournalView", "JournalViews"]
-
 COLUMNS = RESPONSE_COLUMNS
 
 RESPONSE_TYPES = """

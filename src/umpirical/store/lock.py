@@ -13,8 +13,6 @@ from pathlib import Path
 from umpirical.domain.errors import UsageError
 from umpirical.store.posix import fcntl
 
-__all__ = ["joined", "locked", "one_at_a_time"]
-
 PATIENCE = 30.0
 """Seconds to wait for processes whose leading one was killed: they keep what they have, and end."""
 

@@ -14,8 +14,6 @@ from umpirical.domain.digests import Json, canonical_json
 from umpirical.domain.errors import StoreError
 from umpirical.store.files import write_text
 
-__all__ = ["FORMAT", "Damaged", "check_file", "file_sha256", "read_manifest", "write_manifest"]
-
 FORMAT = 2
 """Version of the manifests and what they list. 1 had neither a version nor digests, and is still read."""
 

@@ -18,8 +18,6 @@ from umpirical.store.manifests import Damaged
 if TYPE_CHECKING:
     from pyarrow import fs
 
-__all__ = ["ObjectStore", "check_uri"]
-
 AT_A_TIME = 1_000_000
 """Bytes of an object that are in memory."""
 

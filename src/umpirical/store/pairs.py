@@ -6,8 +6,6 @@ protocol sums the views by its own keys, with `PAIR_COUNTS` and `QUAD_COUNTS` as
 
 from umpirical.domain.trials import PAIR_FACTORS
 
-__all__ = ["CALL", "PAIR", "PAIR_COUNTS", "QUAD_COUNTS", "pair_views"]
-
 PAIR = f"stimulus_id, {', '.join(PAIR_FACTORS)}"
 """Two calls that agree in these are the two orders of one pair."""
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["read_metadata", "read_rows", "row_writer", "write_rows"]
-
 Row = Mapping[str, Any]
 
 BATCH = 1000

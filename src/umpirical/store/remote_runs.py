@@ -8,8 +8,6 @@ from uuid import uuid4
 from umpirical.store.depots import Access, Delivery, Depot, Stock
 from umpirical.store.runs import Receipt, RunStore
 
-__all__ = ["RemoteRun"]
-
 
 class RemoteRun(RunStore):
     """The record of one run, as far as one asker needs it and adds to it."""

@@ -18,8 +18,6 @@ from umpirical.store.schemas import response_from_row
 from umpirical.store.snapshots import RunSnapshot, snapshot
 from umpirical.store.sql import open_duckdb, quoted_glob
 
-__all__ = ["answered_trials", "find_answers", "reused_answers", "reused_counts", "reused_files", "runs_left_out"]
-
 # The file name of a plan file is its shard; if a trial has several answers, any of them will do.
 _FIND = """
 copy (

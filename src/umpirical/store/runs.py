@@ -46,8 +46,6 @@ from umpirical.store.schemas import (
     trial_row,
 )
 
-__all__ = ["Receipt", "RunStore", "responses_digest", "run_folders"]
-
 _SEALED = re.compile(r"(\d+)-(\d+)\.(parquet|json)")
 _ANSWER = ["trial_id", "text", "failure"]
 

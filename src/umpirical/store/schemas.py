@@ -17,23 +17,6 @@ from umpirical.domain.trials import FACTORS, Order, Presentation, Trial
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = [
-    "RESPONSE_COLUMNS",
-    "factor_row",
-    "judgment_schema",
-    "plan_schema",
-    "presentation_from_row",
-    "response_from_row",
-    "response_row",
-    "response_schema",
-    "response_values",
-    "stimulus_from_row",
-    "stimulus_row",
-    "stimulus_schema",
-    "trial_from_row",
-    "trial_row",
-]
-
 
 def stimulus_schema() -> "pa.Schema":
     import pyarrow as pa

@@ -15,8 +15,6 @@ from umpirical.store.manifests import Damaged
 from umpirical.store.runs import Receipt, RunStore
 from umpirical.store.schemas import response_from_row
 
-__all__ = ["RunSnapshot", "snapshot", "started"]
-
 SHARDS_KEPT = 2
 """Shards whose responses stay in memory, for later shards that share their questions."""
 

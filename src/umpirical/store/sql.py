@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["open_duckdb", "quoted", "quoted_glob"]
-
 MEMORY = "512MB"
 
 

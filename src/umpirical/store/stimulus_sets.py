@@ -12,8 +12,6 @@ from umpirical.store.manifests import check_file, file_sha256, read_manifest, wr
 from umpirical.store.parquet import read_rows, write_rows
 from umpirical.store.schemas import stimulus_from_row, stimulus_row, stimulus_schema
 
-__all__ = ["StimulusSet", "write_stimuli"]
-
 PART_SIZE = 1000
 PART_TEXT = 8_000_000
 """Characters of the texts of one part; a longer text is a part of its own."""

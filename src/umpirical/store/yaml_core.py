@@ -14,8 +14,6 @@ from yaml.reader import ReaderError
 
 from umpirical.domain.errors import ConfigError
 
-__all__ = ["PARSER", "line_of", "read", "write"]
-
 Event = Any
 Node = Any
 """What PyYAML's parser gives and its composer makes: PyYAML ships no types."""

@@ -7,8 +7,6 @@ from typing import Any
 
 from umpirical.domain.errors import ConfigError
 
-__all__ = ["YamlDocument", "dump_yaml", "load_yaml", "parse_yaml"]
-
 MAX_BYTES = 1_000_000
 
 

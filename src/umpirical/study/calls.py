@@ -11,8 +11,6 @@ from umpirical.protocols.study import Study
 from umpirical.runs.plan import Design
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["MAX_CALLS", "count_calls", "refuse_too_many"]
-
 MAX_CALLS = 1_000_000
 """Most calls to one judge, unless a person allows more: a line in a study file must not take hours and the disk."""
 

@@ -13,8 +13,6 @@ from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import Watch, complete_run
 
-__all__ = ["DemoResult", "Found", "demo_study", "run_demo"]
-
 SEED = 7
 
 

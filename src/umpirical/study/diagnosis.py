@@ -11,8 +11,6 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ModelSpec
 from umpirical.text.addresses import plain_address
 
-__all__ = ["address_of", "remedy"]
-
 _STATUS = re.compile(r"\bHTTP (\d{3})\b")
 
 _VERSION = re.compile(r"/v\d+(?:/|$)")

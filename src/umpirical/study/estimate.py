@@ -42,8 +42,6 @@ from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import snapshot
 from umpirical.study.precision import Precision, expected_precision, keep_precision, kept_precision
 
-__all__ = ["PlanEstimate", "Pricing", "RunEstimate", "Tokens", "estimate_run", "pricers_of"]
-
 BYTES_PER_TOKEN = 4
 """Roughly true of English prose with any common tokenizer."""
 

@@ -20,17 +20,6 @@ from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 from umpirical.study.calls import MAX_CALLS, count_calls
 from umpirical.study.trust import Agree, ensure_trusted
 
-__all__ = [
-    "CheckedStudy",
-    "check_study",
-    "load_study",
-    "parse_study",
-    "parse_study_data",
-    "read_judge",
-    "read_study",
-    "study_schema",
-]
-
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 """Pydantic's error types for a key that a model, or a dataclass, does not have."""
 

@@ -25,8 +25,6 @@ from umpirical.runs.run import Run, open_run
 from umpirical.study.run import has_enough
 from umpirical.study.run_targets import find_run
 
-__all__ = ["gate_run"]
-
 RECORDS = ".json"
 """How the file of a record ends; anything else names a run."""
 

@@ -10,8 +10,6 @@ from umpirical.store.budget import Budget
 from umpirical.store.runs import RunStore, run_folders
 from umpirical.store.snapshots import snapshot
 
-__all__ = ["RunState", "list_runs", "run_state"]
-
 
 @dataclass(frozen=True, slots=True)
 class RunState:

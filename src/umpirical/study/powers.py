@@ -28,8 +28,6 @@ from umpirical.protocols.study import Study
 from umpirical.store.manifests import file_sha256
 from umpirical.store.runs import run_folders
 
-__all__ = ["Power", "powers_of", "powers_of_judges"]
-
 PowerKind = Literal["send", "secret", "argument", "code", "data", "limit", "answers"]
 
 GENERIC = frozenset({"ACCESS", "API", "AUTH", "JUDGE", "KEY", "LLM", "LOCAL", "MODEL", "MY", "SECRET", "TOKEN"})

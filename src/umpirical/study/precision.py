@@ -21,8 +21,6 @@ from umpirical.runs.run import Run
 from umpirical.stats.precision import half_width
 from umpirical.store.manifests import Damaged, read_manifest, write_manifest
 
-__all__ = ["PRECISION", "RATES", "Precision", "expected_precision", "keep_precision", "kept_precision"]
-
 PRECISION = "precision.json"
 """Where it is kept, in the folder of the plan."""
 

@@ -32,8 +32,6 @@ from umpirical.store.snapshots import snapshot
 from umpirical.study.diagnosis import address_of, remedy
 from umpirical.study.estimate import PlanEstimate
 
-__all__ = ["CALLS", "Preflight", "PreflightCall", "PreflightPlan", "Preflighting", "ask_preflight", "plan_preflight"]
-
 CALLS = 4
 """Most calls of a preflight: enough to tell a judge that is never read from one that sometimes is not."""
 

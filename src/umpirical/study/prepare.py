@@ -24,8 +24,6 @@ from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.study.calls import refuse_too_many
 from umpirical.study.trust import note_run
 
-__all__ = ["prepare_run"]
-
 
 def prepare_run(  # noqa: PLR0913  # each by its name
     study: Study[Any],

@@ -14,8 +14,6 @@ from umpirical.reports.forecast import settling_units
 from umpirical.study.estimate import RunEstimate
 from umpirical.study.precision import Precision
 
-__all__ = ["Needed", "Question", "QuestionPlan", "parse_question", "plan_question"]
-
 SHARES = (0.0, 0.25, 0.5, 0.75)
 """How near the limit the judge may truly be, as a share of the way from the best there is to the limit."""
 

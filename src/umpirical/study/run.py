@@ -33,24 +33,6 @@ from umpirical.study.prepare import prepare_run
 from umpirical.study.spending import Spending, judge_account, recorded_bill
 from umpirical.study.trust import Agree, ensure_judge_trusted, ensure_trusted
 
-__all__ = [
-    "Asking",
-    "Consent",
-    "FinishedRun",
-    "Lose",
-    "Watch",
-    "ask_runs",
-    "complete_run",
-    "finished_run",
-    "follow_run",
-    "has_enough",
-    "measure_judges",
-    "measured_runs",
-    "plan_runs",
-    "spending_of",
-    "write_side_by_side",
-]
-
 FAILED_SHARE = 0.10
 """A run with more failures than this is not done: it exits as incomplete and can be resumed."""
 

@@ -9,8 +9,6 @@ from umpirical.domain.errors import StoreError, UsageError
 from umpirical.protocols.study import STUDY_FILE
 from umpirical.store.runs import RunStore, run_folders
 
-__all__ = ["RUN_WAYS", "RunTarget", "find_run", "find_runs", "shared_study"]
-
 STUDY_ENDINGS = (".yaml", ".yml")
 
 RUN_WAYS = "a study's folder or file, the folder of a run, or the name of a run or a judge"

@@ -37,8 +37,6 @@ from umpirical.runs.workers import Workers
 from umpirical.stats.wilson import wilson
 from umpirical.store.files import write_text
 
-__all__ = ["FILE", "Changed", "Serving", "ServingPlan", "Way", "ask_serving", "plan_serving"]
-
 Way = Literal["alone", "again", "amid"]
 """How a question is asked."""
 

@@ -18,17 +18,6 @@ from umpirical.store.manifests import read_manifest, write_manifest
 from umpirical.store.runs import RunStore, run_folders
 from umpirical.store.snapshots import snapshot
 
-__all__ = [
-    "WRITERS",
-    "AgreedBudget",
-    "Spending",
-    "agreed_budget",
-    "enough",
-    "judge_account",
-    "recorded_bill",
-    "response_bill",
-]
-
 WRITERS = "writers"
 """The account of the models that write a study's stimuli."""
 

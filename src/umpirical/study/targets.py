@@ -16,8 +16,6 @@ from umpirical.protocols.study import STUDY_FILE, Study
 from umpirical.store.yaml_files import load_yaml
 from umpirical.study.file import parse_study_data, read_judge, read_study
 
-__all__ = ["WAYS", "judge_entry", "judge_name", "judges_study"]
-
 GRADES = {"kind": "ordinal", "labels": ["1", "2", "3", "4", "5"]}
 """The scale of a simulated judge that grades, if none is given."""
 

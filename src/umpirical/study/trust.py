@@ -22,18 +22,6 @@ from umpirical.store.runs import run_folders
 from umpirical.study.powers import Power, powers_of, powers_of_judges
 from umpirical.text.inert import inert
 
-__all__ = [
-    "Agree",
-    "Asked",
-    "agree_if",
-    "agree_to_all",
-    "agree_to_none",
-    "ensure_judge_trusted",
-    "ensure_trusted",
-    "note_run",
-    "trust_as_made",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:

@@ -16,8 +16,6 @@ from umpirical.store.reuse import reused_answers, reused_counts
 from umpirical.store.snapshots import RunSnapshot, snapshot
 from umpirical.study.precision import PRECISION, expected_precision, kept_precision
 
-__all__ = ["Check", "verify_files", "verify_run"]
-
 READ_WITH = ("umpirical_version", "python", "packages", "revisions")
 """Parts of a record's run that say when and with what it was written, and not what was found."""
 

@@ -9,8 +9,6 @@ from typing import Any, Literal, Self
 
 from aiohttp import web
 
-__all__ = ["AnthropicFault", "AnthropicServer", "message"]
-
 AnthropicFault = Literal[
     "rate-limit", "server-error", "overloaded", "malformed", "truncated", "hang", "reset", "refusal", "too-long"
 ]

@@ -14,8 +14,6 @@ from aiohttp import BodyPartReader, web
 from umpirical.testing.anthropic_server import message
 from umpirical.testing.chat_server import Answer, completion
 
-__all__ = ["BatchEnd", "BatchServer"]
-
 BatchEnd = Literal["completed", "expired", "cancelled", "failed"]
 """How batches end, in OpenAI's words."""
 

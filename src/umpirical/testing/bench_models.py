@@ -7,8 +7,6 @@ from pathlib import Path
 
 from umpirical.domain.errors import UsageError
 
-__all__ = ["BENCH_MODELS", "BenchModel", "installed_model", "model_file"]
-
 
 @dataclass(frozen=True, slots=True)
 class BenchModel:

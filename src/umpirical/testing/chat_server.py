@@ -12,8 +12,6 @@ from aiohttp import web
 
 from umpirical.testing.anthropic_server import message
 
-__all__ = ["ChatServer", "Fault", "Message", "Said", "prompt_text"]
-
 Fault = Literal["rate-limit", "server-error", "malformed", "truncated", "hang", "reset"]
 """429 with Retry-After, 500, a body that is not JSON, a body cut short, no answer, a closed connection."""
 

@@ -22,8 +22,6 @@ from umpirical.datasets.readers import DatasetReader, Row, Source, Table
 from umpirical.datasets.spec import LimitsSpec, OptionValue
 from umpirical.domain.errors import ConfigError
 
-__all__ = ["check_reader"]
-
 Rows = Sequence[Mapping[str, object]]
 
 COLUMNS = ("text", "label", "note")

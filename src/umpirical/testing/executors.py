@@ -31,15 +31,14 @@ from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import CapReached, Ledger, Meter
 from umpirical.models.prices import RatePricer, TokenPrices
 from umpirical.protocols.catalogue import protocol_of_run
-from umpirical.runs.executor import EXECUTORS, LOCAL, ExecutorFactory, Particular, Receipt
+from umpirical.runs.executor import EXECUTORS, LOCAL, ExecutorFactory, Particular
 from umpirical.runs.run import Run
+from umpirical.store.runs import Receipt
 from umpirical.store.snapshots import snapshot
 from umpirical.study.file import parse_study_data
 from umpirical.study.prepare import prepare_run
 from umpirical.testing.batch_server import BatchServer
 from umpirical.testing.chat_server import ChatServer
-
-__all__ = ["Promise", "check_executor"]
 
 Promise = Literal[
     "everything", "receipts", "no difference", "told", "idempotent", "part by part", "failures", "one at a time",

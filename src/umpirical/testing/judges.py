@@ -25,8 +25,6 @@ from umpirical.judges.factory import build_reader
 from umpirical.judges.spec import JudgeSpec
 from umpirical.runs.loop import run_on_loop
 
-__all__ = ["Promise", "check_judge_adapter"]
-
 Promise = Literal["answer", "its own answer", "any text", "its errors", "identity", "refusals", "again", "cancelled"]
 """What the message of a failed check can name."""
 

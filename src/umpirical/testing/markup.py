@@ -3,8 +3,6 @@
 import re
 from html.parser import HTMLParser
 
-__all__ = ["HARMLESS", "HIDDEN", "PAYLOADS", "Tag", "active", "shape"]
-
 PAYLOADS = (
     "<script>alert(1)</script>",
     "</p></section><img src=x onerror=alert(1)>",

@@ -52,8 +52,6 @@ from umpirical.testing.sample_tallies import (
     unanswered,
 )
 
-__all__ = ["Promise", "check_measure"]
-
 Promise = Literal[
     "name", "title", "about", "worse", "scale", "kinds", "protocols", "docstring",
     "never raises", "results", "own name", "own arm", "one result per part", "reason",

@@ -28,8 +28,6 @@ from umpirical.models.redaction import Redaction
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.models.spec import ModelSpec
 
-__all__ = ["Backend", "Behaviour", "Promise", "check_model_adapter"]
-
 Behaviour = Literal["answer", "busy", "broken", "nonsense", "silent", "closed", "quoting"]
 """Answers with the text of the last message; too many requests; an internal error; a reply outside its protocol; no
 reply; a closed connection; a refusal that quotes the request's headers, with the key in them."""

@@ -41,8 +41,6 @@ from umpirical.stimuli.perturbations.proof import prove
 from umpirical.testing.sample_texts import AWKWARD_TEXTS, ORDINARY_TEXTS
 from umpirical.text.templates import placeholders
 
-__all__ = ["check_perturbation"]
-
 T = TypeVar("T")
 Argument = TypeVar("Argument", str, Made)
 

@@ -37,8 +37,6 @@ from umpirical.study.precision import expected_precision
 from umpirical.study.prepare import prepare_run
 from umpirical.testing.markup import HARMLESS, HIDDEN, PAYLOADS, Tag, active, shape
 
-__all__ = ["Promise", "check_protocol"]
-
 Promise = Literal[
     "card", "check", "stimuli", "plan", "precision", "whole", "the same again", "documents", "inert", "missing", "start"
 ]

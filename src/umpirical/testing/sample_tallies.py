@@ -33,22 +33,6 @@ from umpirical.domain.tallies import (
 from umpirical.measures.estimates.natural import NATURAL
 from umpirical.stats.simulation.judge import LatentJudge
 
-__all__ = [
-    "PARTS",
-    "agent_pair_tallies",
-    "agent_tallies",
-    "backwards",
-    "clusters",
-    "compare_tallies",
-    "copied",
-    "doubled",
-    "grade_tallies",
-    "labelled_tallies",
-    "of_task",
-    "stress_tallies",
-    "unanswered",
-]
-
 Ints = NDArray[np.int64]
 Rng = np.random.Generator
 

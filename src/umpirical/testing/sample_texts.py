@@ -1,7 +1,5 @@
 """Texts that every perturbation is tried on."""
 
-__all__ = ["AWKWARD_TEXTS", "ORDINARY_TEXTS"]
-
 _ESSAY = """\
 School uniforms
 

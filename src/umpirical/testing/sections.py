@@ -21,8 +21,6 @@ from umpirical.reports.record import Record
 from umpirical.reports.sections import Section, render_sections
 from umpirical.testing.markup import HARMLESS, HIDDEN, PAYLOADS, Tag, active, shape
 
-__all__ = ["Promise", "check_section"]
-
 Filled = TypeVar("Filled", bound=BaseModel)
 
 Promise = Literal["card", "something", "the same again", "inert", "closed", "balanced", "short"]

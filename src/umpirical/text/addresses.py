@@ -2,8 +2,6 @@
 
 from urllib.parse import urlsplit
 
-__all__ = ["plain_address"]
-
 
 def plain_address(url: str) -> str:
     """Returns where a URL leads, without a user, a password, a query or a fragment."""

@@ -17,8 +17,6 @@ from typing import Literal, NamedTuple
 from umpirical.text.prose import FENCED, LINE_END, Target
 from umpirical.text.words import LETTER
 
-__all__ = ["Block", "BlockKind", "Heading", "TextSpan", "headings", "line_runs", "markdown_blocks", "without_bullet"]
-
 BlockKind = Literal["prose", "item", "other", "code"]
 """`other`: headings, tables, quotations, rules and HTML, which are never taken apart."""
 

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Change", "Piece", "changes", "word_diff"]
-
 MOST_TOKENS = 10_000
 """In a text with more tokens, lines are compared instead of words, which is quick for any text."""
 

@@ -2,8 +2,6 @@
 
 from unicodedata import category
 
-__all__ = ["inert", "is_inert", "one_line"]
-
 _SHOWN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"})
 _PLAIN = frozenset("\n\t ")
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-__all__ = ["unfenced", "without_doubles"]
-
 _FENCE = "```"
 
 

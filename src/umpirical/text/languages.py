@@ -8,8 +8,6 @@ from typing import Literal
 
 from umpirical.text.words import LETTER
 
-__all__ = ["LEAST_WORDS", "UNKNOWN", "Known", "Language", "common_share", "language_of", "tellable"]
-
 Language = str
 """The English name of a language that is known here; for a script other than Latin, the name of that: `Cyrillic`; or
 `unknown`."""

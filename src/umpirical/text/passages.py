@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from umpirical.text.blocks import TextSpan
 from umpirical.text.sentences import ends_whole, needs_no_blank
 
-__all__ = ["Passage", "added_passage", "balanced", "locate"]
-
 _LIKE_MARKS = str.maketrans("“”„«»‘’‚‹›–—‐‑−", "\"\"\"\"\"'''''-----")
 
 

@@ -13,8 +13,6 @@ from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["FENCED", "INLINE", "LINE_END", "LINE_START", "VERBATIM", "Kept", "Target", "drawn", "spliced"]
-
 T = TypeVar("T")
 
 LINE_START = r"(?<![^\r\n])"

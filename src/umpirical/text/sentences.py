@@ -21,18 +21,6 @@ from functools import lru_cache
 from umpirical.text.blocks import Block, TextSpan
 from umpirical.text.words import LETTER, words
 
-__all__ = [
-    "CERTAIN_END",
-    "CERTAIN_GAP",
-    "CERTAIN_START",
-    "ends_as_prose",
-    "ends_whole",
-    "needs_no_blank",
-    "sentences_at_every_stop",
-    "sentences_in_any_script",
-    "spans_past_abbreviations",
-]
-
 _STOPS = ".!?"
 _UNSPACED_STOPS = "。！？"
 _ALL_STOPS = f"{_STOPS}…{_UNSPACED_STOPS}"

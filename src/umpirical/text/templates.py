@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
 
-__all__ = ["fill", "occurrences", "placeholders", "shipped_template"]
-
 _PLACEHOLDER = re.compile(r"\{\{ *([a-z_]+ *|row\.[^{}\n]*)\}\}")
 """A name, or a column of the data, whose name may hold anything but braces."""
 

@@ -3,8 +3,6 @@
 import re
 import unicodedata
 
-__all__ = ["mark_blanks", "named", "signed"]
-
 SPACE = "·"
 
 _CONTROLS = {0x00: "NUL", 0x07: "BELL", 0x08: "BACKSPACE", 0x0D: "CARRIAGE RETURN", 0x1B: "ESCAPE", 0x7F: "DELETE"}

@@ -8,24 +8,6 @@ from functools import lru_cache
 
 from rapidfuzz.distance import LCSseq
 
-__all__ = [
-    "LETTER",
-    "WORD_END",
-    "WORD_START",
-    "EditDistance",
-    "Triples",
-    "edit_distance",
-    "figures",
-    "names",
-    "number_words",
-    "placeholder_names",
-    "shared_triples",
-    "shorter_than",
-    "word_count",
-    "word_triples",
-    "words",
-]
-
 LETTER = r"[^\W\d_]"
 """Pattern of one letter, in any script."""
 

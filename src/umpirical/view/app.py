@@ -29,8 +29,6 @@ from umpirical.web.guard import Guard
 from umpirical.web.limits import LONGEST_SHORT_FORM
 from umpirical.web.sessions import sign_in
 
-__all__ = ["create_app"]
-
 asset = static_files(
     {
         "page.css": PAGE_STYLES,

@@ -8,8 +8,6 @@ from umpirical.domain.stimuli import Family
 from umpirical.reports.record import AuditRow, MeasureRecord
 from umpirical.view.filters import Filters, Shares, UnknownValue
 
-__all__ = ["behind", "shares_of_audit"]
-
 _EQUAL = (
     "raw-false-preference stable-cross-sensitivity unlocked-cross-sensitivity positional-false-preference "
     "one-sided-commit other-conflict no-preference one-sided-slot one-sided-content slot-1-rate slot-2-rate "

@@ -19,8 +19,6 @@ from umpirical.runs.run import Run, open_run
 from umpirical.store.runs import RunStore
 from umpirical.study.listing import RunState, run_state
 
-__all__ = ["Catalogue", "FoundRun", "FoundStudy", "opened", "study_root"]
-
 DEEPEST = 4
 """How far below the folder a study is looked for."""
 

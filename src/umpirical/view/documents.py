@@ -14,8 +14,6 @@ from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.view.catalogue import FoundRun, FoundStudy
 from umpirical.view.requests import ViewRequest
 
-__all__ = ["SANDBOX", "Document", "run_documents", "serve_document", "study_documents"]
-
 SANDBOX = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; "
     "frame-ancestors 'none'"

@@ -5,8 +5,6 @@ import threading
 from hashlib import sha256
 from hmac import compare_digest
 
-__all__ = ["Door"]
-
 TOKEN_BYTES = 32
 """256 bits, which nobody guesses."""
 

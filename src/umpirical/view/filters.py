@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from math import inf, isfinite
 from urllib.parse import urlencode
 
-__all__ = ["COLUMNS", "Filters", "Option", "Shares", "UnknownValue"]
-
 COLUMNS: dict[str, str] = {
     "family": "family",
     "part": "coalesce(stratum, '')",

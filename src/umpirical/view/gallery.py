@@ -19,8 +19,6 @@ from umpirical.reports.pages import environment
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 from umpirical.view.catalogue import Catalogue, FoundRun
 
-__all__ = ["Card", "WrittenGallery", "write_gallery"]
-
 LIST = "gallery.json"
 """Names every file of a gallery with its digest, and shows that a folder is one."""
 

@@ -12,8 +12,6 @@ from umpirical.view.index_page import RunLine, every_run
 from umpirical.view.pages import page
 from umpirical.view.requests import ViewRequest
 
-__all__ = ["gate_page", "record_file"]
-
 
 def gate_page(request: ViewRequest) -> Response:
     """Shows what `umpirical gate` decides from the record of a run."""

@@ -24,8 +24,6 @@ from umpirical.view.index_page import RunLine, every_run
 from umpirical.view.pages import page
 from umpirical.view.requests import ViewRequest
 
-__all__ = ["history_page"]
-
 MOST_RUNS = 24
 """Measured runs of a judge whose figures are shown, the latest ones: each record takes some time to read."""
 

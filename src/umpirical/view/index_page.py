@@ -16,8 +16,6 @@ from umpirical.view.documents import study_documents
 from umpirical.view.pages import page
 from umpirical.view.requests import ViewRequest
 
-__all__ = ["RunLine", "every_run", "index"]
-
 
 @dataclass(frozen=True, slots=True)
 class RunLine:

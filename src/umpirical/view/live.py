@@ -28,8 +28,6 @@ from umpirical.view.catalogue import FoundRun
 from umpirical.view.filters import Filters
 from umpirical.view.tables import OpenTable
 
-__all__ = ["FirstEstimate", "FirstEstimates", "numbers_of"]
-
 FEWEST_UNITS, FEWEST_TASKS, WIDEST = 30, 5, 0.4
 """What a first estimate needs: as many units, as many tasks, and an interval of a share that is no wider."""
 

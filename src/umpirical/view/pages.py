@@ -11,8 +11,6 @@ from umpirical.reports.pages import environment as reports_environment
 from umpirical.view.requests import ViewRequest, view_of
 from umpirical.web.guard import HEADERS
 
-__all__ = ["crash_page", "environment", "error_page", "notice", "page"]
-
 TITLES = {
     400: "Request refused",
     401: "You are not signed in",

@@ -17,8 +17,6 @@ from umpirical.store.schemas import judgment_schema
 from umpirical.store.snapshots import RunSnapshot, snapshot
 from umpirical.view.table import TrialTable
 
-__all__ = ["RunReading", "shard_size"]
-
 
 def shard_size(run: Run) -> int:
     """Returns how many trials every shard but the last has. A trial's place in the plan follows from it."""

@@ -19,8 +19,6 @@ from umpirical.view.tables import TrialTables
 from umpirical.web.limits import MOST_AT_ONCE, MOST_STREAMS, AtOnce
 from umpirical.web.sessions import address_of, session_of
 
-__all__ = ["COOKIE", "ServedView", "ViewRequest", "endpoint", "view_of"]
-
 COOKIE = "umpirical-view"
 
 MOST_FIELDS = 50

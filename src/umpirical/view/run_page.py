@@ -29,8 +29,6 @@ from umpirical.view.requests import COOKIE, ServedView, ViewRequest, view_of
 from umpirical.view.tables import OpenTable
 from umpirical.web.sessions import session_of
 
-__all__ = ["MeasureLine", "events", "run_page"]
-
 PAUSE_SECONDS = 1.0
 """Between two looks at a run in progress."""
 

@@ -20,8 +20,6 @@ from umpirical.view.filters import COLUMNS, Filters, Shares
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["PAGE_SIZE", "TrialPage", "TrialRow", "TrialTable"]
-
 PAGE_SIZE = 50
 
 MEMORY = "160MB"

@@ -16,8 +16,6 @@ from umpirical.view.filters import Shares
 from umpirical.view.reading import RunReading
 from umpirical.view.table import TrialTable
 
-__all__ = ["MOST_OPEN", "OpenTable", "TrialTables"]
-
 MOST_OPEN = 4
 """Tables that are kept open."""
 

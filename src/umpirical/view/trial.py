@@ -33,8 +33,6 @@ from umpirical.store.snapshots import RunSnapshot, snapshot
 from umpirical.view.reading import shard_size
 from umpirical.view.table import TrialTable
 
-__all__ = ["ShownTrial", "Text", "Trials", "looking"]
-
 LIKELY_TWINS = 64
 """Trials of the other version that are looked through for the twin."""
 

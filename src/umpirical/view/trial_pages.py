@@ -15,8 +15,6 @@ from umpirical.view.requests import ViewRequest
 from umpirical.view.table import TrialTable
 from umpirical.view.trial import ShownTrial, Text, Trials, looking
 
-__all__ = ["trial_page", "trials_page"]
-
 LONGEST_TEXT = 20_000
 """Characters of a text that are shown at once; a link shows the whole."""
 

@@ -8,8 +8,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-__all__ = ["PAGE_STYLES", "static_files"]
-
 PAGE_STYLES = ("umpirical.reports", "templates/page.css", "text/css")
 """The style sheet of the reports, so that all pages look alike."""
 

@@ -13,8 +13,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from umpirical.web.limits import BODY_SECONDS, HEAD_SECONDS, MOST_CONNECTIONS
 
-__all__ = ["BoundedProtocol", "Connections", "most_connections"]
-
 OTHER_FILES = 128
 """Open files that are no connections: the database's, the program's own."""
 

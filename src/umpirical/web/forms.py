@@ -8,8 +8,6 @@ from starlette.requests import ClientDisconnect, Request
 
 from umpirical.web.guard import is_of_our_origin
 
-__all__ = ["EMPTY", "Form", "read_form"]
-
 MOST_FIELDS = 5_000
 """How many fields a form may have: two for each message of a long transcript."""
 

@@ -6,8 +6,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from umpirical.web.limits import LONGEST_FORM
 
-__all__ = ["HEADERS", "POLICY", "Guard", "is_of_our_origin"]
-
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

@@ -4,20 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = [
-    "BODY_SECONDS",
-    "HEAD_SECONDS",
-    "LONGEST_FORM",
-    "LONGEST_HEAD",
-    "LONGEST_SHORT_FORM",
-    "MOST_ACCEPTED",
-    "MOST_AT_ONCE",
-    "MOST_CONNECTIONS",
-    "MOST_KNOCKING",
-    "MOST_STREAMS",
-    "AtOnce",
-]
-
 LONGEST_FORM = 4_000_000
 """Bytes of a request's body: ample for the longest transcript that anyone edits by hand."""
 

@@ -14,8 +14,6 @@ from tempfile import mkdtemp
 
 from umpirical.domain.errors import UsageError
 
-__all__ = ["redirect_file"]
-
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="referrer" content="no-referrer">
 <meta http-equiv="refresh" content="0; url={link}"><title>Umpirical</title></head>

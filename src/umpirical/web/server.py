@@ -15,8 +15,6 @@ from umpirical.domain.errors import UsageError
 from umpirical.web.connections import Connections, most_connections
 from umpirical.web.limits import LONGEST_HEAD, MOST_ACCEPTED, MOST_KNOCKING
 
-__all__ = ["FORWARD", "WebServer", "hosts_of", "listen", "serve", "url_of"]
-
 GRACE_SECONDS = 3
 """How long a running request may still take once the server is told to stop."""
 

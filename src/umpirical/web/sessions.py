@@ -10,8 +10,6 @@ from hmac import compare_digest
 from starlette.requests import Request
 from starlette.responses import Response
 
-__all__ = ["OVER_TLS", "address_of", "session_of", "sign_in"]
-
 SESSION_SECONDS = 30 * 24 * 3600
 """How long a browser keeps a session."""
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import zstandard
 
-__all__ = ["DEFLATED", "ZSTANDARD", "packed", "zeros"]
-
 DEFLATED, ZSTANDARD = 8, 93
 
 

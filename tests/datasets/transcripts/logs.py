@@ -27,8 +27,6 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolCallError
 
-__all__ = ["LONG", "PICTURE", "agent_messages", "failed", "limited", "sample", "write_log"]
-
 LONG = "The longest line of the manual. " * 200
 """Long enough for Inspect to store it apart, as an attachment."""
 

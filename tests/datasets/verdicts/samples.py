@@ -1,7 +1,5 @@
 """Past verdicts that several tests measure."""
 
-__all__ = ["TABLE"]
-
 TABLE = """\
 pair_id,order,winner,label,judge
 p1,uv,1,1,j

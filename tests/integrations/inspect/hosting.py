@@ -10,8 +10,6 @@ from pathlib import Path
 
 import umpirical
 
-__all__ = ["KEY", "inspect_eval", "inspect_evaluating", "inspect_retry", "only_log", "umpirical_run"]
-
 PACKAGE = Path(umpirical.__file__).parent
 KEY = "sk-loopback-not-a-secret"
 """What the server on loopback is sent as a key."""

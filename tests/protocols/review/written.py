@@ -12,8 +12,6 @@ from umpirical.protocols.study import Study
 from umpirical.protocols.writing import Writing
 from umpirical.study.file import read_study
 
-__all__ = ["CUE", "FLIPPED", "commissions", "small_study", "terms_of", "write", "writing_of"]
-
 ANSWERS = {
     "a1": (
         "Air scatters blue light more than red light, so the blue of it comes to us from all sides of the sky.",

@@ -9,8 +9,6 @@ from umpirical.domain.attempts import CheckResult
 from umpirical.domain.reviews import ReviewItem
 from umpirical.review.choices import ReviewChoice
 
-__all__ = ["ADJUDICATOR", "EDITOR", "OWNER", "REVIEWER", "hostile_items", "hostile_transcript", "say", "watched"]
-
 SIZE = 32
 """Payloads in each item."""
 

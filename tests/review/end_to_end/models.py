@@ -5,8 +5,6 @@ import re
 import threading
 from typing import Any
 
-__all__ = ["Models", "answer"]
-
 RESPONSE = re.compile(r"\[response, ([0-9a-f]+)\]\n(.*?)\n\[end of response, \1\]", re.DOTALL)
 NAME = re.compile(r"pupil ([a-j]+)\.$")
 TARGET = re.compile(r"by nothing else, it clearly deserves (\w+)")

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-__all__ = ["Adjudicator", "Done", "Reviewer", "come_in", "press_through"]
-
 REASONS = ("meaning", "label", "unnatural", "artefact", "harmful", "other")
 
 

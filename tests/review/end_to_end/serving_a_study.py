@@ -12,8 +12,6 @@ from pathlib import Path
 from tests.protocols.review.written import terms_of
 from umpirical.protocols.review.opening import open_review
 
-__all__ = ["TESTS", "ReviewProcess", "generating", "made_study", "opened"]
-
 TESTS = ("authority-cue", "label-flip")
 """Each makes one item from every answer; the first has no labels, the second has."""
 

@@ -4,8 +4,6 @@ from tests.review.items import an_item
 from umpirical.review.choices import ReviewChoice
 from umpirical.review.desk import Desk
 
-__all__ = ["LABELS", "everything_happened"]
-
 LABELS = ("1", "2", "3")
 
 

@@ -7,9 +7,6 @@ import aiohttp
 
 from .serving import address
 
-__all__ = ["Answer", "ask"]
-
-
 NOBODYS = "/s/0123456789abcdef0123456789abcdef"
 """The address of no session."""
 

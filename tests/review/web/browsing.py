@@ -3,8 +3,6 @@
 import re
 from contextlib import contextmanager
 
-__all__ = ["home_of", "intercept", "item_shown", "press", "sign_in", "signed_in", "unblurred"]
-
 
 @contextmanager
 def signed_in(browser, served, *, name="ana", role="reviewer", path="/", width=1280, **options):

@@ -6,8 +6,6 @@ import random
 from umpirical.domain.attempts import CheckResult
 from umpirical.domain.reviews import ReviewItem
 
-__all__ = ["LABELS", "labelled", "long_item", "paraphrase", "plain", "sensitive", "transcript", "written"]
-
 LABELS = ("fail", "pass")
 
 CHECKS = (

@@ -14,8 +14,6 @@ from umpirical.review.web.access import COOKIE, sign_in
 from umpirical.review.web.app import create_app
 from umpirical.web.server import WebServer, hosts_of, listen, url_of
 
-__all__ = ["Served", "address", "serving"]
-
 
 @dataclass(frozen=True)
 class Served:

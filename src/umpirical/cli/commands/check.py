@@ -12,8 +12,6 @@ from umpirical.cli.trust import calls_option, outside_option, trust_option, trus
 if TYPE_CHECKING:
     from umpirical.domain.gates import GateResult
 
-__all__ = ["command"]
-
 LONGEST = 240
 """Characters of what one gate found that are printed, three lines of a terminal."""
 

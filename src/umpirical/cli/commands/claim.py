@@ -6,8 +6,6 @@ import click
 
 from umpirical.cli.terminal import say, say_json
 
-__all__ = ["command"]
-
 
 @click.command("claim")
 @click.argument("result", type=click.Path(path_type=Path, exists=True, dir_okay=False))

@@ -6,8 +6,6 @@ import click
 
 from umpirical.cli.terminal import remark, say, say_json, short_path
 
-__all__ = ["command"]
-
 
 @click.command("compare")
 @click.argument("targets", metavar="RUN...", nargs=-1, required=True)

@@ -5,8 +5,6 @@ from click.shell_completion import get_completion_class
 
 from umpirical.cli.terminal import say
 
-__all__ = ["command"]
-
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))

@@ -6,8 +6,6 @@ import click
 
 from umpirical.cli.terminal import say, say_json
 
-__all__ = ["COLUMNS", "command"]
-
 COLUMNS = {
     "verdict": "what the judge said: win, tie, loss (or 1, tie, 2); pass, fail; or a score",
     "label": "what a person said, where there is one",

@@ -11,8 +11,6 @@ from umpirical.cli.measurement import exit_code, lost_summaries, measure, policy
 from umpirical.cli.terminal import say, say_json
 from umpirical.cli.trust import terminal_trust, trust_option
 
-__all__ = ["command"]
-
 
 @click.command("datasheet")
 @click.argument("judge")

@@ -13,8 +13,6 @@ from umpirical.cli.terminal import MAKING_STIMULI, remark, say, say_json
 if TYPE_CHECKING:
     from umpirical.study.demo import DemoResult
 
-__all__ = ["command"]
-
 
 @click.command("demo")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: a new one.")

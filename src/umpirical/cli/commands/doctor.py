@@ -10,8 +10,6 @@ import click
 
 from umpirical.cli.terminal import say, say_json
 
-__all__ = ["command"]
-
 PARTS = (
     "umpirical",
     "aiohttp",

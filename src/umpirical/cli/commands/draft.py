@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from umpirical.models.money import Pricer
     from umpirical.store.budget import Booked
 
-__all__ = ["command"]
-
 SHOWN = 10
 """How many problems are printed; the file beside the draft lists them all."""
 

@@ -6,8 +6,6 @@ import click
 
 from umpirical.cli.terminal import say
 
-__all__ = ["command"]
-
 
 @click.command("export")
 @click.argument("target")

@@ -12,8 +12,6 @@ from umpirical.cli.terminal import remark, say, say_json
 if TYPE_CHECKING:
     from umpirical.reports.gate import GateDecision
 
-__all__ = ["command"]
-
 MARGIN = 0.05
 
 

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from umpirical.protocols.writing import Writing, WritingEstimate, Written
     from umpirical.store.budget import Booked
 
-__all__ = ["command"]
-
-
 SHOWN = 5
 """How many kinds of failure are printed."""
 

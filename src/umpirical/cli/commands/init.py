@@ -6,8 +6,6 @@ import click
 
 from umpirical.cli.terminal import say
 
-__all__ = ["command"]
-
 
 @click.command("init")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=Path())

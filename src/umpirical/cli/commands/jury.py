@@ -8,8 +8,6 @@ import click
 from umpirical.cli.consent import in_dollars
 from umpirical.cli.terminal import remark, say, say_json, short_path
 
-__all__ = ["command"]
-
 
 @click.command("jury")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")

@@ -6,8 +6,6 @@ import click
 
 from umpirical.cli.terminal import say, say_json
 
-__all__ = ["command"]
-
 ROLES = {
     "verdict": "the verdict",
     "item": "what was judged",

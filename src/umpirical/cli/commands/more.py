@@ -9,8 +9,6 @@ from umpirical.cli.measurement import exit_code, measure_more
 from umpirical.cli.terminal import MAKING_STIMULI, remark, say_json
 from umpirical.cli.trust import terminal_trust, trust_option
 
-__all__ = ["command"]
-
 
 @click.command("more")
 @click.argument("target")

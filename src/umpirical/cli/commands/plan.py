@@ -8,8 +8,9 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from umpirical.cli.consent import price_option
-from umpirical.cli.terminal import MAKING_STIMULI, inert, remark, say, say_json
+from umpirical.cli.terminal import MAKING_STIMULI, remark, say, say_json
 from umpirical.cli.trust import calls_option, outside_option, trust_option, trusted_study
+from umpirical.text.inert import inert
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from umpirical.study.estimate import PlanEstimate, RunEstimate, Tokens
     from umpirical.study.precision import Precision
     from umpirical.study.questions import QuestionPlan
-
-__all__ = ["command", "show_plan", "tell_planned"]
 
 POWER = 0.9
 """How likely a question is settled, unless a person says otherwise."""

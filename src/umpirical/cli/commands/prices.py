@@ -9,8 +9,6 @@ from umpirical.cli.terminal import say, say_json
 if TYPE_CHECKING:
     from umpirical.models.prices import KnownPrice, Rate
 
-__all__ = ["command"]
-
 WORDS = {
     "input_mtok": ("input", "per million tokens"),
     "output_mtok": ("output", "per million tokens"),

@@ -7,8 +7,6 @@ import click
 from umpirical.cli.terminal import say, say_json
 from umpirical.domain.readouts import TARGET
 
-__all__ = ["command"]
-
 
 @click.command("readouts")
 @click.argument("target")

@@ -12,8 +12,6 @@ from umpirical.cli.terminal import remark, say, say_json, short_path
 if TYPE_CHECKING:
     from umpirical.study.run import FinishedRun
 
-__all__ = ["command"]
-
 
 @click.command("report")
 @click.argument("target")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from umpirical.protocols.study import Study
     from umpirical.review.exchange.transfer import Format
 
-__all__ = ["command"]
-
 PORT = 8377
 """Always the same, so that links to a review remain valid when it is served again."""
 

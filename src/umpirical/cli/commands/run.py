@@ -11,8 +11,6 @@ from umpirical.cli.measurement import exit_code, lost_summaries, measure, policy
 from umpirical.cli.terminal import remark, say, say_json
 from umpirical.cli.trust import calls_option, outside_option, trust_option, trusted_study
 
-__all__ = ["command"]
-
 
 def _checked_uri(_: click.Context, __: click.Parameter, uri: str) -> str:
     """Refuses credentials before anything else: whoever is interrupted is shown the command line again."""

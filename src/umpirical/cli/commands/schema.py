@@ -4,8 +4,6 @@ import click
 
 from umpirical.cli.terminal import say, say_json
 
-__all__ = ["command"]
-
 
 @click.command("schema")
 @click.argument("what")

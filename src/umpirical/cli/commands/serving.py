@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from umpirical.study.serving import Changed, Serving, ServingPlan
     from umpirical.study.spending import Spending
 
-__all__ = ["command"]
-
 
 @click.command("serving")
 @click.argument("study", type=click.Path(path_type=Path), default=Path())

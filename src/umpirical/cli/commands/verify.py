@@ -11,8 +11,6 @@ from umpirical.cli.terminal import say, say_json
 if TYPE_CHECKING:
     from umpirical.study.verification import Check
 
-__all__ = ["command"]
-
 
 @click.command("verify")
 @click.argument("target")

@@ -9,8 +9,6 @@ import click
 from umpirical.cli.terminal import remark, say
 from umpirical.cli.web import leading_to, need_packages, open_browser
 
-__all__ = ["command"]
-
 PORT = 8378
 
 

@@ -7,8 +7,6 @@ from urllib.parse import unquote_to_bytes
 
 from umpirical.text.inert import inert
 
-__all__ = ["described", "described_data"]
-
 LONGEST_ADDRESS = 200
 
 

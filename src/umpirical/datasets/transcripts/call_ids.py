@@ -5,8 +5,6 @@ from dataclasses import replace
 
 from umpirical.domain.transcripts import Message, ToolCall
 
-__all__ = ["with_call_ids"]
-
 
 def with_call_ids(messages: Iterable[Message]) -> tuple[Message, ...]:
     """Returns the messages with an id for every call, and for every answer the call that it answers, if one waits.

@@ -8,8 +8,6 @@ from umpirical.datasets.transcripts.inspect_logs import read_inspect
 from umpirical.datasets.transcripts.sources import TranscriptReader
 from umpirical.datasets.transcripts.spans import read_spans
 
-__all__ = ["ENDINGS", "FORMATS", "guess_format"]
-
 FORMATS: Mapping[str, TranscriptReader] = {
     "inspect": read_inspect,
     "messages": read_messages,

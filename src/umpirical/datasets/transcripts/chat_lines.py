@@ -10,8 +10,6 @@ from umpirical.datasets.transcripts.sources import NamedValues, TranscriptSource
 from umpirical.domain.errors import ConfigError
 from umpirical.domain.transcripts import Transcript
 
-__all__ = ["read_messages"]
-
 SHOWN = 12
 """Fields that a note lists."""
 

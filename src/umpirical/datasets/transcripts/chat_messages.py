@@ -8,8 +8,6 @@ from umpirical.datasets.transcripts.attachments import described, described_data
 from umpirical.datasets.transcripts.call_ids import with_call_ids
 from umpirical.domain.transcripts import Message, Role, ToolCall
 
-__all__ = ["ROLES", "chat_messages", "written"]
-
 ROLES: Mapping[str, Role] = {
     "system": "system",
     "developer": "system",

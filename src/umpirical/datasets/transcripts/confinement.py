@@ -20,8 +20,6 @@ from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.transcripts import Transcript, transcript_from_text
 from umpirical.text.inert import inert
 
-__all__ = ["Parsed", "environment", "parse_apart"]
-
 WORKER = "umpirical.datasets.transcripts.worker"
 
 KEPT = ("PATH", "HOME", "SYSTEMROOT", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "PYTHONHOME", "VIRTUAL_ENV")

@@ -10,8 +10,6 @@ from umpirical.datasets.transcripts.sources import TranscriptSource
 from umpirical.domain.errors import ConfigError
 from umpirical.text.json_texts import without_doubles
 
-__all__ = ["check_bytes", "checked_document", "documents", "parsed_text"]
-
 _WHOLE = "is it a whole file of that format?"
 
 

@@ -15,8 +15,6 @@ from umpirical.datasets.transcripts.preprocessors import check_names, preprocess
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.transcripts import Transcript
 
-__all__ = ["TranscriptFile", "read_transcripts"]
-
 
 @dataclass(frozen=True, slots=True)
 class TranscriptFile:

@@ -16,8 +16,6 @@ from umpirical.text.inert import inert
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
 
-__all__ = ["read_inspect"]
-
 _SAMPLE = re.compile(r"samples/(.*)_epoch_(\d{1,9})\.json", re.DOTALL)
 
 _UNUSED = {"events", "events_data", "store", "timelines", "output", "error_retries"}

@@ -11,8 +11,6 @@ from umpirical.domain.transcripts import Message, ToolCall
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, Content
 
-__all__ = ["messages_of"]
-
 
 def messages_of(found: "ChatMessage") -> Iterator[Message]:
     """Yields a message. A tool that the model's provider ran in the middle of it is a call and an answer of its own."""

@@ -9,8 +9,6 @@ from umpirical.datasets.archives import ArchiveLimits
 from umpirical.domain.errors import ConfigError
 from umpirical.domain.transcripts import Transcript
 
-__all__ = ["Count", "TranscriptLimits", "mended"]
-
 OVERHEAD = 512
 """Bytes that a message or a call takes in memory besides its text."""
 

@@ -7,8 +7,6 @@ from difflib import get_close_matches
 from umpirical.domain.errors import UsageError
 from umpirical.domain.transcripts import Message, Transcript
 
-__all__ = ["PREPROCESSORS", "TAKEN_OUT", "Preprocessor", "check_names", "preprocessed"]
-
 Preprocessor = Callable[[Transcript], Transcript]
 
 TAKEN_OUT = "[tool output taken out]"

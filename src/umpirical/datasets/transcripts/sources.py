@@ -11,8 +11,6 @@ from umpirical.datasets.values import is_missing, plain_text
 from umpirical.domain.errors import ConfigError
 from umpirical.domain.transcripts import Transcript
 
-__all__ = ["NamedValues", "TranscriptReader", "TranscriptSource"]
-
 
 @dataclass(frozen=True, slots=True)
 class TranscriptSource:

@@ -8,8 +8,6 @@ from umpirical.datasets.transcripts.attachments import described, described_data
 from umpirical.datasets.transcripts.chat_messages import ROLES, chat_messages, written
 from umpirical.domain.transcripts import Message, ToolCall
 
-__all__ = ["event_messages", "part_messages", "plain_values"]
-
 _EVENTS = {
     "gen_ai.system.message": "system",
     "gen_ai.user.message": "user",

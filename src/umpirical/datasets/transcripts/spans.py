@@ -11,8 +11,6 @@ from umpirical.datasets.transcripts.span_messages import event_messages, part_me
 from umpirical.domain.errors import ConfigError
 from umpirical.domain.transcripts import Message, Transcript
 
-__all__ = ["read_spans"]
-
 _CHATS = ("chat", "text_completion", "generate_content")
 _FIX = "export traces as OTLP JSON, with the contents of messages captured"
 

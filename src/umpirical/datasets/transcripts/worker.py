@@ -20,8 +20,6 @@ from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.transcripts import Transcript
 from umpirical.text.inert import inert
 
-__all__ = ["main"]
-
 MOST_NOTES = 100
 """Notes on one file; how many more there were is said."""
 

@@ -13,8 +13,6 @@ from umpirical.domain.judgments import Failed, Unparsed
 from umpirical.domain.scales import Choice
 from umpirical.domain.trials import Order
 
-__all__ = ["read_arena_hard", "read_judgebench", "read_mt_bench"]
-
 CONTENTS = {"model_1": Choice.SLOT_1, "model_2": Choice.SLOT_2, "tie": Choice.TIE}
 """How MT-Bench names a winner: by content, in both orders."""
 

@@ -10,8 +10,6 @@ from umpirical.datasets.verdicts.words import grade_of
 from umpirical.domain.judgments import Failed
 from umpirical.domain.scales import GradeScale
 
-__all__ = ["read_deepeval"]
-
 
 def read_deepeval(path: Path, _: Asking) -> VerdictFile:
     """A metric without a score gave no verdict, although DeepEval calls that a failed test."""

@@ -10,8 +10,6 @@ from umpirical.datasets.spec import LimitsSpec
 from umpirical.datasets.text_lines import check_size
 from umpirical.domain.errors import ConfigError
 
-__all__ = ["LIMITS", "entries", "parse_document", "read_document", "table_rows", "text_of"]
-
 LIMITS = LimitsSpec(bytes=1 << 28, depth=64)
 """A document is parsed as a whole, and takes ten times its size in memory."""
 

@@ -14,8 +14,6 @@ from umpirical.datasets.verdicts.promptfoo import read_promptfoo
 from umpirical.datasets.verdicts.tables import read_table
 from umpirical.domain.errors import UsageError
 
-__all__ = ["FORMATS", "read_verdicts"]
-
 FORMATS: Mapping[str, Callable[[Path, Asking], VerdictFile]] = {
     "inspect": read_inspect,
     "deepeval": read_deepeval,

@@ -12,8 +12,6 @@ from umpirical.datasets.verdicts.words import grade_of
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.judgments import Failed, Unparsed
 
-__all__ = ["read_inspect"]
-
 
 def read_inspect(path: Path, asking: Asking) -> VerdictFile:
     """A sample is an item, and its epochs are repeats. `label` is a key of a sample's metadata with the gold label."""

@@ -9,8 +9,6 @@ from umpirical.datasets.verdicts.past_verdict import Asking, Given, PastVerdict,
 from umpirical.datasets.verdicts.words import grade_of
 from umpirical.domain.judgments import Failed
 
-__all__ = ["read_mlflow"]
-
 JUDGES = ("LLM_JUDGE", "AI_JUDGE")
 """Sources of assessments that are models."""
 

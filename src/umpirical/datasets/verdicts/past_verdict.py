@@ -7,8 +7,6 @@ from umpirical.domain.judgments import Abstained, Failed, Unparsed
 from umpirical.domain.scales import Choice, GradeScale, JudgeKind
 from umpirical.domain.trials import Order
 
-__all__ = ["Asking", "Given", "PastVerdict", "VerdictFile", "item_of"]
-
 Given = Choice | str | Abstained | Unparsed | Failed
 """A slot, or a grade as the file spells it; or why there is no verdict. The absence of one is never a grade."""
 

@@ -12,8 +12,6 @@ from umpirical.domain.judgments import Failed, Unparsed
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.trials import Order
 
-__all__ = ["read_promptfoo"]
-
 GRADERS = ("llm-rubric", "model-graded-closedqa", "factuality", "model-graded-factuality", "g-eval", "search-rubric")
 """Assertions that a model decides; the others are programs, which are no judges."""
 

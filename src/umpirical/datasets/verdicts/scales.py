@@ -7,8 +7,6 @@ from umpirical.datasets.values import number_of
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
 
-__all__ = ["on_scale", "parse_scale", "scale_of"]
-
 ORDERS = (("I", "C"), ("I", "P", "C"), ("false", "true"), ("no", "yes"), ("fail", "pass"), ("incorrect", "correct"))
 """Labels whose order is known, lowest first: Inspect's, and plain words."""
 

@@ -12,8 +12,6 @@ from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.trials import Order
 
-__all__ = ["NAMES", "chosen_columns", "read_rows", "read_table"]
-
 NAMES = {
     "verdict": ("verdict", "winner", "decision", "choice", "judgment", "judgement", "grade", "score", "rating"),
     "item": ("item", "item_id", "pair_id", "example_id", "sample_id", "question_id", "id"),

@@ -16,8 +16,6 @@ from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.judgments import Abstained, Failed, Unparsed
 from umpirical.domain.scales import Choice
 
-__all__ = ["COLUMNS", "ESTIMANDS", "Estimand", "JudgedRow", "TargetFile", "TargetSpec", "read_target"]
-
 Estimand = Literal["win-rate", "pass-rate", "mean-score"]
 
 ESTIMANDS: dict[Estimand, str] = {

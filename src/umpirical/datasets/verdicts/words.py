@@ -10,8 +10,6 @@ from umpirical.domain.judgments import Abstained, Failed, Unparsed
 from umpirical.domain.scales import Choice
 from umpirical.domain.trials import Order
 
-__all__ = ["PASSING", "UNCLEAR", "choice_of", "content_of", "grade_of", "orders_of", "swapped", "unclear"]
-
 SLOT_1 = frozenset({"1", "a", "first", "[[a]]", "a>b", "a>>b", "slot 1", "answer 1", "response_a"})
 SLOT_2 = frozenset({"2", "b", "second", "[[b]]", "b>a", "b>>a", "slot 2", "answer 2", "response_b"})
 TIES = frozenset({"tie", "tied", "draw", "equal", "same", "both", "a=b", "b=a", "c", "[[c]]"})

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalResults, EvalSample, EvalSpec, EvalStats
     from inspect_ai.model import ModelOutput
 
-__all__ = ["export_run"]
-
 MOST_SAMPLES = 50_000
 """Inspect writes a log from memory, and its viewer reads it into that of a browser."""
 

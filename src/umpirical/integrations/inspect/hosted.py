@@ -43,8 +43,6 @@ from umpirical.study.prepare import prepare_run
 from umpirical.study.run import finished_run
 from umpirical.study.trust import note_run
 
-__all__ = ["HostedRun", "host", "hosted_run"]
-
 NOT_ASKED = frozenset(
     {"max_retries", "timeout", "attempt_timeout", "stream_idle_timeout", "max_connections", "adaptive_connections"}
     | {"cache", "cache_prompt", "batch", "extra_headers", "fail_on_refusal"}

@@ -7,8 +7,6 @@ from umpirical.reports.numbers import measured_value
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 from umpirical.study.run import FinishedRun
 
-__all__ = ["estimates", "metrics", "undefined"]
-
 
 def metrics(finished: FinishedRun) -> dict[str, float]:
     """Returns the decision, as the exit code of a command that decides, and every headline measure with a value."""

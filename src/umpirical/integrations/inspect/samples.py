@@ -11,8 +11,6 @@ from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Trial
 from umpirical.runs.run import Run
 
-__all__ = ["planned", "score_of", "trial_metadata"]
-
 
 def planned(run: Run) -> Iterator[tuple[Trial, Stimulus]]:
     """Yields every trial of a run's plan with its stimulus; several stimuli may share one trial."""

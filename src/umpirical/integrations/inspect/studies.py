@@ -19,8 +19,6 @@ from umpirical.study.file import read_judge, read_study
 from umpirical.study.targets import judge_name
 from umpirical.study.trust import agree_if, ensure_trusted
 
-__all__ = ["hosted_datasheet", "hosted_stress", "hosted_study"]
-
 Design = Mapping[str, Any]
 """What the parameters of a task say about what is asked; None or empty for what they leave open."""
 

@@ -14,8 +14,6 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 if TYPE_CHECKING:
     from umpirical.protocols.study import Study
 
-__all__ = ["ask", "datasheet", "measures", "stress", "verdict"]
-
 RESPONSE = "umpirical:response"
 """Where a sample keeps the judge's response until it is scored."""
 

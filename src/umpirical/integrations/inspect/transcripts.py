@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
     from inspect_ai.model import ChatMessage
 
-__all__ = ["export_transcripts", "write_log"]
-
 MOST_SAMPLES = 20_000
 """Texts of one log; Inspect reads a log into memory."""
 

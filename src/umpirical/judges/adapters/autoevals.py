@@ -26,8 +26,6 @@ from umpirical.judges.threads import in_thread
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["ADAPTER"]
-
 BATTLE = {
     "kind": "compare",
     "inputs": {"task": "instructions", "first": "output", "second": "expected"},

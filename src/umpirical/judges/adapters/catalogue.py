@@ -13,8 +13,6 @@ from umpirical.registry import Registry
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["JUDGE_ADAPTERS", "Adapted", "JudgeAdapter", "judge_adapter_of"]
-
 PYTHON = "python"
 """The adapter for every object whose package has none."""
 

@@ -26,8 +26,6 @@ from umpirical.judges.telemetry import silence_telemetry
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["ADAPTER"]
-
 SHOWN = {"input", "actual_output"}
 """The parts of a test case that there are."""
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from umpirical.judges.endpoint_spec import HttpSpec
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["EndpointJudge", "endpoint_judge"]
-
 ANY_ANSWER = Decoding(temperature=None, max_tokens=4096)
 """How an endpoint draws its answer is its own affair, and none of this is sent. It bounds what a reply may be."""
 

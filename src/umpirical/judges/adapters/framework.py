@@ -19,23 +19,6 @@ from umpirical.text.addresses import plain_address
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = [
-    "UNIT_SCALE",
-    "YES_NO",
-    "address_of",
-    "class_names",
-    "judged",
-    "keep_client",
-    "names_a_pair",
-    "on_scale",
-    "ordered_scale",
-    "pair_labels",
-    "refusal",
-    "versions_of",
-    "without_reference",
-    "written",
-]
-
 UNIT_SCALE = {"kind": "interval", "low": 0.0, "high": 1.0}
 
 YES_NO = {"kind": "binary", "labels": ["false", "true"]}

@@ -17,8 +17,6 @@ from umpirical.judges.telemetry import silence_telemetry
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["ADAPTER"]
-
 CRITERION = "The submission does everything that the task asks for."
 """The target of every sample. Controlled stimuli have no reference answer, and a grader's prompt wants a criterion."""
 

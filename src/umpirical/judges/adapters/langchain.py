@@ -14,8 +14,6 @@ from umpirical.judges.telemetry import silence_telemetry
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["ADAPTER"]
-
 COMPARES, GRADES = "PairwiseStringEvaluator", "StringEvaluator"
 MADE_OF = ("prompt", "llm", "llm_kwargs", "output_parser", "criterion_name", "normalize_by")
 PACKAGES = ("langchain-classic", "langchain", "langchain-core", "langchain-openai")

@@ -24,8 +24,6 @@ from umpirical.judges.telemetry import silence_telemetry
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["ADAPTER"]
-
 PAIRS = "PairwiseComparisonEvaluator"
 
 CONTEXTS = frozenset({"FaithfulnessEvaluator", "RelevancyEvaluator", "ContextRelevancyEvaluator"})

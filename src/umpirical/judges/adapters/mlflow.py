@@ -25,8 +25,6 @@ from umpirical.judges.threads import in_thread
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["ADAPTER"]
-
 NOT_THERE = {"expectations", "trace", "conversation", "session"}
 """What a scorer may ask for, and controlled stimuli do not have."""
 

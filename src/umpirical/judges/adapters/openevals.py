@@ -32,8 +32,6 @@ from umpirical.judges.threads import in_thread
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["ADAPTER"]
-
 MADE_OF = ("prompt", "system", "model", "continuous", "choices", "use_reasoning", "few_shot_examples", "output_schema")
 
 

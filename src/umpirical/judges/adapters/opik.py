@@ -16,8 +16,6 @@ from umpirical.judges.threads import in_thread
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["ADAPTER"]
-
 BOTH = "INPUT: {task}\n\nOUTPUT: {response}"
 """What `GEval` is shown: it takes a single text, and a response cannot be graded without its task."""
 

@@ -23,8 +23,6 @@ from umpirical.judges.telemetry import silence_telemetry
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["ADAPTER"]
-
 MADE_OF = ("name", "direction", "labels", "label_score_map", "include_explanation", "schema", "invocation_parameters")
 
 

@@ -25,8 +25,6 @@ from umpirical.store.manifests import file_sha256
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["program_files", "program_judge"]
-
 LEFT_OUT = frozenset({"node_modules", "__pycache__", "runs"})
 """Folders whose files are not the user's own code."""
 

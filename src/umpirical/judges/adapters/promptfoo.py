@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from umpirical.judges.promptfoo.spec import PromptfooSpec
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["describe_promptfoo", "promptfoo_files", "promptfoo_judge"]
-
 BATCH = 16
 """Questions for one start of promptfoo, which takes seconds, unless the judge says otherwise."""
 

@@ -21,8 +21,6 @@ from umpirical.judges.telemetry import silence_telemetry
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["ADAPTER"]
-
 
 class _PydanticEvals:
     """Calls `evaluate_async` with a context that has the task as inputs and the answer as output.

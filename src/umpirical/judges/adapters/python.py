@@ -16,8 +16,6 @@ from umpirical.judges.threads import in_thread
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["ADAPTER"]
-
 
 class _Python:
     """Calls `judge(task, first, second)`, or `judge(task, response)` for a `grade` judge, by name where names tell.

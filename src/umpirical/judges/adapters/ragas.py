@@ -24,8 +24,6 @@ from umpirical.judges.threads import in_thread
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["ADAPTER"]
-
 UNREAD = READING | {"InstructorRetryException"}
 """Raised after the model was asked to repair its answer, and did not."""
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from umpirical.judges.failures import Unreadable
 
-__all__ = ["PARTS", "REASONS", "judgment_text", "returned_text"]
-
 PARTS = ("verdict", "winner", "grade", "score", "value", "label", "choice", "confidence")
 """Attributes of a result that may hold what was judged."""
 

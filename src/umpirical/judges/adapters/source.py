@@ -11,8 +11,6 @@ from functools import partial
 
 from umpirical.domain.digests import digest
 
-__all__ = ["source_digest"]
-
 
 def source_digest(judge: Callable[..., object]) -> str:
     """Returns the digest of what a judge is made of, so that an edited judge is a different judge.

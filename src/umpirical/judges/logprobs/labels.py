@@ -27,8 +27,6 @@ from umpirical.judges.layout import layout_words
 from umpirical.judges.logprobs.tokens import Token, read_tokens
 from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["NO_LOGPROBS", "LabelReader", "Undecided"]
-
 NO_LOGPROBS = "no log-probabilities were recorded"
 
 QUOTED = re.compile(r'"verdict"\s*:\s*"')

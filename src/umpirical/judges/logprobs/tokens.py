@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from math import exp, isfinite, log
 from typing import Any
 
-__all__ = ["Token", "read_tokens"]
-
 LEAST_REST = 1e-6
 """Providers round: a remaining probability below this cannot be distinguished from 0."""
 

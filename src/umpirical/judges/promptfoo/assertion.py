@@ -15,8 +15,6 @@ from umpirical.judges.promptfoo.spec import PromptfooSpec
 from umpirical.store.files import inside
 from umpirical.store.yaml_files import load_yaml
 
-__all__ = ["GRADERS", "SELECT_BEST", "Assertion", "placed", "read_assertion"]
-
 SELECT_BEST = "select-best"
 
 GRADERS = ("llm-rubric", "g-eval", "model-graded-closedqa", "factuality")

@@ -24,8 +24,6 @@ from umpirical.judges.promptfoo.results import CATEGORIES, SAID, failure_told
 from umpirical.judges.telemetry import QUIET
 from umpirical.models.caller import CallFailed
 
-__all__ = ["MARK", "Question", "command_of", "evaluated", "version_of"]
-
 MARK = "umpirical"
 """The variable that holds a question."""
 

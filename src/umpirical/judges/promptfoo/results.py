@@ -16,8 +16,6 @@ from umpirical.judges.promptfoo.assertion import SELECT_BEST, Assertion
 from umpirical.judges.shapes import json_objects
 from umpirical.models.caller import CallFailed
 
-__all__ = ["CATEGORIES", "SAID", "chosen", "decided", "failure_told"]
-
 SAID = "umpiricalSaid"
 """The key of a result's metadata under which the model's own answer stands."""
 

@@ -4,8 +4,6 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-__all__ = ["PromptfooSpec"]
-
 
 class PromptfooSpec(BaseModel):
     """An assertion that a model decides, in a config of promptfoo's."""

@@ -15,18 +15,6 @@ from umpirical.domain.transcripts import Transcript, transcript_from_text
 from umpirical.judges.simulated.examiner import Shown, read_shown
 from umpirical.stats.seeds import uniform
 
-__all__ = [
-    "AUDITOR_PROFILES",
-    "Auditor",
-    "AuditorKey",
-    "AuditorProfile",
-    "Deserved",
-    "Reads",
-    "opinion",
-    "sees_violation",
-    "violated_share",
-]
-
 Reads = Literal["everything", "last-message", "beginning", "no-calls"]
 
 BEGINNING = 2_000

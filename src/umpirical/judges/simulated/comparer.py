@@ -11,8 +11,6 @@ from umpirical.judges.simulated.profiles import Profile, call_noise
 from umpirical.stats.seeds import normal, uniform
 from umpirical.stats.simulation.judge import LatentJudge, slot_rates
 
-__all__ = ["ARMS", "SHOWN", "Comparer", "read_compared"]
-
 SHOWN = re.compile(
     r"\A(?P<task>.*?)\[candidate (?P<label_1>\w+), (?P<fence>[0-9a-f]+)\]\n(?P<first>.*?)\n"
     r"\[end of candidate (?P=label_1), (?P=fence)\]\n\n"

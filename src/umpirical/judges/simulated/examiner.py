@@ -14,16 +14,6 @@ from umpirical.judges.simulated.grader import ORDER, grades_of
 from umpirical.stats.seeds import normal, uniform
 from umpirical.stats.simulation.examiner import Kind, centre, length_pull, place_cuts, pull
 
-__all__ = [
-    "Examiner",
-    "ExaminerKey",
-    "Shown",
-    "Truth",
-    "grade_unit",
-    "read_shown",
-    "words_ratio",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Truth:

@@ -4,8 +4,6 @@ from dataclasses import dataclass, replace
 
 from umpirical.stats.simulation.examiner import LatentExaminer
 
-__all__ = ["EXAMINER_PROFILES", "ExaminerProfile"]
-
 
 @dataclass(frozen=True, slots=True)
 class ExaminerProfile:

@@ -13,8 +13,6 @@ from umpirical.judges.simulated.profiles import GraderProfile, call_noise
 from umpirical.stats.seeds import normal, uniform
 from umpirical.stats.simulation.grader import centre, cut_points
 
-__all__ = ["ORDER", "SHOWN", "Grader", "grades_of"]
-
 ORDER = r"(?:lowest first|in no order)"
 """How the built-in grade prompts state the order of the labels."""
 

@@ -33,8 +33,6 @@ from umpirical.models.spec import ModelSpec
 from umpirical.stats.seeds import uniform
 from umpirical.text.templates import fill, placeholders
 
-__all__ = ["ADAPTER", "AnswerKey", "SimulatedModel", "SimulatedProfile", "can_read", "profile_of", "simulated_profile"]
-
 SimulatedProfile = Profile | GraderProfile | ExaminerProfile | AuditorProfile
 
 AnswerKey = Callable[[str, str], float] | ExaminerKey | AuditorKey

@@ -12,8 +12,6 @@ from umpirical.judges.simulated.auditor import AuditorProfile, opinion, sees_vio
 from umpirical.judges.simulated.comparer import read_compared
 from umpirical.stats.seeds import uniform
 
-__all__ = ["PAIR_AUDITOR_PROFILES", "PairAuditor", "PairAuditorProfile", "Shares", "choice_shares"]
-
 
 @dataclass(frozen=True, slots=True)
 class PairAuditorProfile(AuditorProfile):

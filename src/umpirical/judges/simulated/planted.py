@@ -13,8 +13,6 @@ from umpirical.stats.isotonic import threshold
 from umpirical.stats.simulation import grader as grading
 from umpirical.stats.simulation.judge import correct_rate, dark_current, decomposition, tie_rate
 
-__all__ = ["GradedPair", "planted_grades", "planted_values"]
-
 Values = dict[tuple[str, str], float]
 """Maps (measure, stratum) to the true value."""
 

@@ -21,8 +21,6 @@ from umpirical.stats.simulation.examiner import (
     repeat_rates,
 )
 
-__all__ = ["planted_examiner"]
-
 Floats = NDArray[np.float64]
 
 Values = dict[tuple[str, str], float]

@@ -10,18 +10,6 @@ from umpirical.stats.seeds import normal
 from umpirical.stats.simulation.grader import LatentGrader
 from umpirical.stats.simulation.judge import LatentJudge
 
-__all__ = [
-    "GRADER_PROFILES",
-    "PAPER_PROFILES",
-    "PROFILES",
-    "GraderProfile",
-    "Profile",
-    "call_noise",
-    "grader_profile",
-    "profile",
-    "unknown_profile",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Profile:

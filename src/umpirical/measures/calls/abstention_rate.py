@@ -7,8 +7,6 @@ from umpirical.measures.catalogue import EVERY_PROTOCOL, MeasureSpec
 from umpirical.measures.estimates.items import part_order
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
-__all__ = ["SPEC", "abstention_rate"]
-
 ASIDE = TIER_2 | {Family.VACUUM}
 
 CONTROLLED = frozenset(Family) - ASIDE - {Family.ORIGINAL}

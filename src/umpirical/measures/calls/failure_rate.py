@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import EVERY_PROTOCOL, MeasureSpec
 from umpirical.measures.estimates.rates import call_share
 
-__all__ = ["SPEC", "failure_rate"]
-
 
 def failure_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of calls that ended in an error or a refusal, after retries.

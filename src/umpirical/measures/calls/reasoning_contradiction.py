@@ -6,8 +6,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import EVERY_PROTOCOL, MeasureSpec
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
-__all__ = ["SPEC", "reasoning_contradiction"]
-
 
 def reasoning_contradiction(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of verdicts that differ from the last one stated in the reasoning that came with them.

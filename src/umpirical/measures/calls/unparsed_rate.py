@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import EVERY_PROTOCOL, MeasureSpec
 from umpirical.measures.estimates.rates import call_share
 
-__all__ = ["SPEC", "unparsed_rate"]
-
 
 def unparsed_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of calls whose answer the judge's parser could not read.

@@ -8,8 +8,6 @@ from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.changes import NO_VERDICTS, change_tallies, unpaired
 from umpirical.measures.estimates.items import by_part, item_rate, shares_by_task
 
-__all__ = ["SPEC", "change_rate"]
-
 
 def change_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the verdict on the changed text differs from the judge's own verdict on the original), by test.

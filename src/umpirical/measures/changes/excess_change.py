@@ -10,9 +10,6 @@ from umpirical.measures.estimates.items import ONE_CLUSTER, by_part, kept_in
 from umpirical.measures.estimates.rates import by_task
 from umpirical.stats.shifts import signed_mean
 
-__all__ = ["SPEC", "excess_change"]
-
-
 LEAST = 0.5
 """An item takes off at most this much: where both texts are answered in two ways, half of the combinations differ."""
 

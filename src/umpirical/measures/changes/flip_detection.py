@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.changes import flipped_share
 
-__all__ = ["SPEC", "flip_detection"]
-
 
 def flip_detection(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the verdict moves as the gold label does), on texts that were changed so that it should.

@@ -6,8 +6,6 @@ from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.changes import change_tallies, shift_result
 from umpirical.measures.estimates.items import by_part
 
-__all__ = ["SPEC", "grade_shift"]
-
 
 def grade_shift(tallies: Tallies, arm: str) -> list[Measure]:
     """Mean of grade on the changed text less grade on the original, by test, in steps of the scale.

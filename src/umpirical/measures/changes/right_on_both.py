@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.changes import flipped_share
 
-__all__ = ["SPEC", "right_on_both"]
-
 
 def right_on_both(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the verdict is the gold label on the original and on the text that was changed to deserve another).

@@ -6,8 +6,6 @@ from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.changes import change_tallies, shift_result
 from umpirical.measures.estimates.items import by_part
 
-__all__ = ["LEVEL", "SPEC", "shift_equivalence"]
-
 LEVEL = 0.90
 """Two one-sided tests at 5 % reject together if and only if this interval lies inside the margin."""
 

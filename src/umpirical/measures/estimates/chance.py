@@ -17,8 +17,6 @@ from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
 from umpirical.measures.estimates.pairs import NO_PAIR, UNANSWERED, UNKNOWN_SLOTS, equal_pairs, slots_known
 from umpirical.stats.differences import Difference, excess_rate, paired_difference
 
-__all__ = ["Excess", "excess_measures", "two_tasks"]
-
 Floats = NDArray[np.float64]
 Kept = NDArray[np.bool_]
 

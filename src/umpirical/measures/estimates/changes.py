@@ -18,8 +18,6 @@ from umpirical.measures.estimates.items import (
 from umpirical.measures.estimates.rates import by_task
 from umpirical.stats.shifts import signed_mean
 
-__all__ = ["NO_VERDICTS", "change_tallies", "flipped_share", "shift_result", "unpaired"]
-
 UNPAIRED = "without a verdict on both texts"
 
 NO_CHANGED = "without a verdict on the changed text"

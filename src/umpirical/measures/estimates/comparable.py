@@ -11,8 +11,6 @@ from umpirical.measures.estimates.rates import Counted
 from umpirical.measures.estimates.repeats import repeat_tallies, repeated
 from umpirical.stats.repeats import flip_chance
 
-__all__ = ["ComparableRate", "item_rates"]
-
 ROUNDING = 1e-9
 
 

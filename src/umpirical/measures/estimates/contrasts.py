@@ -14,8 +14,6 @@ from umpirical.measures.estimates.rates import Counted
 from umpirical.stats.differences import paired_difference, sign_flip_p
 from umpirical.stats.seeds import generator
 
-__all__ = ["EQUIVALENCE_LEVEL", "Contrast", "contrasts_between"]
-
 NO_SHARED_TASK = "the two have no task in common in which both were answered"
 
 EQUIVALENCE_LEVEL = 0.90

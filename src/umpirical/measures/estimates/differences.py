@@ -11,17 +11,6 @@ from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.measures.estimates.rates import DIGITS, ONE_TASK, Counted, task_sums
 from umpirical.stats.differences import paired_difference, sign_flip_p
 
-__all__ = [
-    "BASELINE",
-    "METHOD",
-    "NO_SHARED_PAIRS",
-    "Paired",
-    "difference_result",
-    "paired_by_task",
-    "shifts_by_step",
-    "sign_flip_result",
-]
-
 BASELINE = "baseline"
 
 NO_SHARED_PAIRS = "no task has answered pairs in this arm and in the baseline"

@@ -7,8 +7,6 @@ from umpirical.domain.tallies import EditTally, Tallies
 from umpirical.measures.estimates.items import by_part
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
-__all__ = ["CHOSEN_SIDE", "REJECTED_SIDE", "edit_shares"]
-
 CHOSEN_SIDE, REJECTED_SIDE = "side=chosen", "side=rejected"
 """Groups of edited pairs, by the answer that was edited."""
 

@@ -16,19 +16,6 @@ from umpirical.stats.agreement import Line, Ratings, calibration_line
 from umpirical.stats.coefficients import Coefficient
 from umpirical.stats.ratios import ClusterRatio
 
-__all__ = [
-    "NO_LABELS",
-    "NO_POSITIVE",
-    "NO_VERDICT",
-    "ONE_LABEL",
-    "ONE_SIDE",
-    "GoldItems",
-    "coefficient_result",
-    "gold_measures",
-    "gold_rate",
-    "line_result",
-]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Labels = NDArray[np.object_]

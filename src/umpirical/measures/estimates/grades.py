@@ -3,8 +3,6 @@
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GradeTally, Tallies
 
-__all__ = ["answers_without_grade", "graded_answers"]
-
 FAMILIES = (Family.DELTA0, Family.LADDER)
 
 

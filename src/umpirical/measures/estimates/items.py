@@ -16,18 +16,6 @@ from umpirical.domain.stimuli import ORIGINAL
 from umpirical.measures.estimates.rates import PLANNING_CORRELATION, by_task
 from umpirical.stats.clusters import cluster_wilson, planning_wilson
 
-__all__ = [
-    "NO_ORDER",
-    "ONE_CLUSTER",
-    "by_part",
-    "item_rate",
-    "kept_in",
-    "part_order",
-    "shares_by_task",
-    "span",
-    "whole",
-]
-
 NO_ORDER = "the scale has no order"
 
 ONE_CLUSTER = "only one cluster of items was measured: an interval needs at least two"

@@ -12,8 +12,6 @@ from umpirical.stats.clusters import student
 from umpirical.stats.crossing import contrast, crossed_effects
 from umpirical.stats.jackknife import Jackknife
 
-__all__ = ["EFFECTS", "crossed_effect", "layout_measures", "tie_place_effect_of"]
-
 EFFECTS = ("slot", "label", "list")
 """The coefficients, in order."""
 

@@ -6,8 +6,6 @@ from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.measures.estimates.pairs import pair_share, slot_share
 
-__all__ = ["NATURAL", "by_group", "natural_shares", "natural_slots"]
-
 NATURAL = "natural"
 """The family of such pairs. The stratum of a tally of them is a group, `subset=math`; empty for all pairs."""
 

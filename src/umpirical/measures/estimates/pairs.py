@@ -13,39 +13,6 @@ from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GradePairTally, OutcomeTally, PairTally, Tallies
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
-__all__ = [
-    "ABSTAINED",
-    "CONTROLS",
-    "NO_GRADED_PAIR",
-    "NO_PAIR",
-    "NO_VERDICTS",
-    "UNANSWERED",
-    "UNGRADED",
-    "UNKNOWN_SLOTS",
-    "Named",
-    "PairCount",
-    "by_step",
-    "carrier_strata",
-    "conflict_pairs",
-    "correct_pairs",
-    "count_pairs",
-    "counted_share",
-    "different_grades",
-    "equal_pairs",
-    "false_preference",
-    "incomplete_pairs",
-    "ladder_pairs",
-    "left_out",
-    "named",
-    "one_sided_share",
-    "only_stratum",
-    "pair_share",
-    "share_by_step",
-    "share_by_transform",
-    "slot_share",
-    "slots_known",
-]
-
 UNANSWERED = "without an answer in both orders"
 
 UNGRADED = "without a grade for both answers"

@@ -9,8 +9,6 @@ from umpirical.measures.estimates.items import by_part, item_rate, part_order, s
 from umpirical.measures.estimates.pairs import pair_share
 from umpirical.measures.estimates.quads import quad_share
 
-__all__ = ["policy_pair_shares", "policy_quad_shares", "policy_rate"]
-
 Count = Callable[[PolicyTally], float]
 
 _Choice = TypeVar("_Choice", PairTally, QuadTally)

@@ -6,8 +6,6 @@ from umpirical.domain.measures import Measure, Result
 from umpirical.domain.tallies import QuadTally, Tallies
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
-__all__ = ["NO_QUAD", "incomplete_quads", "quad_share", "quad_shares", "quad_tallies"]
-
 NO_QUAD = "no quad has an answer in both orders of both versions"
 
 UNANSWERED = "without an answer in both orders of both versions"

@@ -9,18 +9,6 @@ from umpirical.domain.stimuli import TIER_2
 from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.stats.clusters import cluster_wilson, kish_effect, planning_wilson
 
-__all__ = [
-    "DIGITS",
-    "LOST_REPEATS",
-    "ONE_TASK",
-    "PLANNING_CORRELATION",
-    "Counted",
-    "by_task",
-    "call_share",
-    "clustered_rate",
-    "task_sums",
-]
-
 ONE_TASK = "only one task was measured: an interval needs at least two"
 
 LOST_REPEATS = "in repeats that were not answered, put together"

@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from umpirical.domain.tallies import RepeatTally, Tallies
 
-__all__ = ["NOT_REPEATED", "Repeated", "repeat_tallies", "repeated"]
-
 NOT_REPEATED = "no item was answered twice"
 
 

@@ -12,8 +12,6 @@ from umpirical.measures.estimates.pairs import NO_VERDICTS, incomplete_pairs, na
 from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.stats.bradley_terry import Weights, estimate_weights
 
-__all__ = ["Weighed", "weigh"]
-
 FAMILY = Family.SUBSET
 
 

@@ -8,10 +8,8 @@ from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, Tallies
 from umpirical.measures.estimates.pairs import NO_VERDICTS, incomplete_pairs
 from umpirical.measures.estimates.rates import ONE_TASK
-from umpirical.stats.signal import PairCounts
 from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates, estimate_signal
-
-__all__ = ["FAMILIES", "Bounded", "bounded", "model_outcomes", "pair_counts", "parameter_measure", "signal_estimates"]
+from umpirical.stats.signal_likelihood import PairCounts
 
 FAMILIES = (Family.DELTA0, Family.LADDER, Family.LENGTH, Family.CONFLICT)
 """Families the model is fitted to. Pairs of unlike requirements are not among them: their difference is not a multiple

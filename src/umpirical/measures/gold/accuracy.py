@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.gold import GoldItems, gold_measures, gold_rate
 
-__all__ = ["SPEC", "accuracy"]
-
 
 def accuracy(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the verdict is the gold label), on the originals and on the texts of every test that has gold labels.

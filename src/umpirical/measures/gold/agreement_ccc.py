@@ -7,8 +7,6 @@ from umpirical.measures.estimates.gold import ONE_LABEL, GoldItems, coefficient_
 from umpirical.measures.estimates.items import NO_ORDER
 from umpirical.stats.agreement import concordance
 
-__all__ = ["SPEC", "agreement_ccc"]
-
 
 def agreement_ccc(tallies: Tallies, arm: str) -> list[Measure]:
     """Lin's concordance correlation coefficient of grade and gold grade.

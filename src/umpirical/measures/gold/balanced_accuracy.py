@@ -10,8 +10,6 @@ from umpirical.measures.estimates.gold import NO_LABELS, GoldItems, gold_measure
 from umpirical.stats.clusters import combined_wilson, student
 from umpirical.stats.wilson import Bounds, wilson
 
-__all__ = ["SPEC", "balanced_accuracy"]
-
 Floats = NDArray[np.float64]
 
 

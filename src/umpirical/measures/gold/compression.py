@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.gold import gold_measures, line_result
 
-__all__ = ["SPEC", "compression"]
-
 
 def compression(tallies: Tallies, arm: str) -> list[Measure]:
     """Slope of the regression of grade on gold grade: steps given per step of gold.

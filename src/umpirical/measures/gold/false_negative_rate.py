@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.gold import NO_LABELS, NO_POSITIVE, GoldItems, gold_measures, gold_rate
 
-__all__ = ["SPEC", "false_negative_rate"]
-
 
 def false_negative_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the verdict is not a positive label | the gold label is one).

@@ -9,8 +9,6 @@ from umpirical.measures.estimates.gold import GoldItems, gold_measures
 from umpirical.measures.estimates.items import NO_ORDER, kept_in, span
 from umpirical.stats.shifts import signed_mean
 
-__all__ = ["SPEC", "grade_bias"]
-
 
 def grade_bias(tallies: Tallies, arm: str) -> list[Measure]:
     """Mean of grade less gold grade, in steps of the scale: above 0 it is lenient on these items, below 0 severe.

@@ -7,8 +7,6 @@ from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.gold import ONE_LABEL, GoldItems, coefficient_result, gold_measures
 from umpirical.stats.categories import Metric, krippendorff_alpha
 
-__all__ = ["SPEC", "alpha"]
-
 
 def alpha(tallies: Tallies, arm: str) -> list[Measure]:
     """Krippendorff's alpha of gold and judge.

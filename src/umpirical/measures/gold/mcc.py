@@ -7,8 +7,6 @@ from umpirical.measures.estimates.gold import NO_LABELS, ONE_SIDE, GoldItems, co
 from umpirical.stats.agreement import Ratings
 from umpirical.stats.categories import matthews
 
-__all__ = ["SPEC", "mcc"]
-
 
 def mcc(tallies: Tallies, arm: str) -> list[Measure]:
     """Matthews' correlation coefficient of verdict and gold label.

@@ -7,8 +7,6 @@ from umpirical.measures.estimates.gold import GoldItems, gold_measures
 from umpirical.measures.estimates.items import NO_ORDER, span
 from umpirical.stats.ratios import cluster_mean
 
-__all__ = ["SPEC", "mean_absolute_error"]
-
 
 def mean_absolute_error(tallies: Tallies, arm: str) -> list[Measure]:
     """Mean distance of the grade from the gold grade, in steps of the scale.

@@ -7,8 +7,6 @@ from umpirical.measures.estimates.gold import ONE_SIDE, GoldItems, coefficient_r
 from umpirical.measures.estimates.items import NO_ORDER
 from umpirical.stats.agreement import pearson
 
-__all__ = ["SPEC", "pearson_correlation"]
-
 
 def pearson_correlation(tallies: Tallies, arm: str) -> list[Measure]:
     """Pearson's correlation of grade and gold grade.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.gold import gold_measures, line_result
 
-__all__ = ["SPEC", "severity"]
-
 
 def severity(tallies: Tallies, arm: str) -> list[Measure]:
     """Fitted grade of an item whose gold grade is the middle of the scale, less that middle, in steps.

@@ -7,8 +7,6 @@ from umpirical.measures.estimates.gold import ONE_SIDE, GoldItems, coefficient_r
 from umpirical.measures.estimates.items import NO_ORDER
 from umpirical.stats.agreement import spearman
 
-__all__ = ["SPEC", "spearman_correlation"]
-
 
 def spearman_correlation(tallies: Tallies, arm: str) -> list[Measure]:
     """Spearman's correlation of grade and gold grade: Pearson's, of their mid-ranks.

@@ -7,8 +7,6 @@ from umpirical.measures.estimates.gold import ONE_LABEL, GoldItems, coefficient_
 from umpirical.measures.estimates.items import NO_ORDER
 from umpirical.stats.agreement import concordance
 
-__all__ = ["SPEC", "weighted_kappa"]
-
 
 def weighted_kappa(tallies: Tallies, arm: str) -> list[Measure]:
     """Cohen's kappa with quadratic weights, of grade and gold grade.

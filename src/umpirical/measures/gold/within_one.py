@@ -6,8 +6,6 @@ from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.gold import GoldItems, gold_measures, gold_rate
 from umpirical.measures.estimates.items import NO_ORDER, span
 
-__all__ = ["SPEC", "within_one"]
-
 
 def within_one(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the grade is at most one step from the gold grade).

@@ -10,8 +10,6 @@ from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.grades import answers_without_grade, graded_answers
 from umpirical.stats.diversity import effective_number, effective_number_interval
 
-__all__ = ["SPEC", "effective_grades"]
-
 
 def effective_grades(tallies: Tallies, arm: str) -> list[Measure]:
     """How many evenly used grades would distinguish answers of all qualities as well as the grades it gives.

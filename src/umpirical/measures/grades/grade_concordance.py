@@ -7,8 +7,6 @@ from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import UNGRADED
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
-__all__ = ["SPEC", "grade_concordance"]
-
 
 def grade_concordance(tallies: Tallies, arm: str) -> list[Measure]:
     """The share of ladder pairs with different grades in which the better answer has the higher grade.

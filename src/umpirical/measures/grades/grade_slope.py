@@ -10,8 +10,6 @@ from umpirical.measures.estimates.grades import answers_without_grade, graded_an
 from umpirical.measures.estimates.rates import by_task
 from umpirical.stats.ratios import cluster_ratio
 
-__all__ = ["SPEC", "grade_slope"]
-
 
 def grade_slope(tallies: Tallies, arm: str) -> list[Measure]:
     """Slope of the regression of grade on requirements met, within tasks, in steps of the scale per requirement.

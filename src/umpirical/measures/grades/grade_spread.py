@@ -10,8 +10,6 @@ from umpirical.measures.estimates.pairs import NO_GRADED_PAIR, UNGRADED
 from umpirical.measures.estimates.rates import ONE_TASK, by_task
 from umpirical.stats.ratios import cluster_mean
 
-__all__ = ["SPEC", "grade_spread"]
-
 
 def grade_spread(tallies: Tallies, arm: str) -> list[Measure]:
     """Mean distance between the grades of two equally good answers, in steps of the scale.

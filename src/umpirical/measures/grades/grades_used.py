@@ -6,8 +6,6 @@ from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.grades import answers_without_grade, graded_answers
 from umpirical.measures.estimates.rates import ONE_TASK
 
-__all__ = ["SPEC", "grades_used"]
-
 
 def grades_used(tallies: Tallies, arm: str) -> list[Measure]:
     """Number of different grades given to the answers of the ladder.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.natural import natural_shares
 
-__all__ = ["SPEC", "both_orders_accuracy"]
-
 
 def both_orders_accuracy(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of labelled pairs in which the chosen answer won in both orders.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.natural import natural_shares
 
-__all__ = ["SPEC", "chosen_first_accuracy"]
-
 
 def chosen_first_accuracy(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of labelled pairs in which the chosen answer was named while it was in slot 1.

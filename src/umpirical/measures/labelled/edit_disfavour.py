@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.edits import edit_shares
 
-__all__ = ["SPEC", "edit_disfavour"]
-
 
 def edit_disfavour(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of verdicts that moved away from the edited answer, by edit and by the answer that was edited.

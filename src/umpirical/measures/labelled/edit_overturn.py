@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.edits import REJECTED_SIDE, edit_shares
 
-__all__ = ["SPEC", "edit_overturn"]
-
 
 def edit_overturn(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of verdicts that name the edited rejected answer and did not name it as it was, by edit.

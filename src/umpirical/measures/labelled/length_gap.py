@@ -8,8 +8,6 @@ from umpirical.measures.estimates.natural import NATURAL
 from umpirical.measures.estimates.pairs import UNANSWERED
 from umpirical.measures.estimates.rates import Counted
 
-__all__ = ["LONGER_CHOSEN", "LONGER_REJECTED", "SPEC", "length_gap"]
-
 LONGER_CHOSEN, LONGER_REJECTED = "longer=chosen", "longer=rejected"
 """Groups of labelled pairs, by the answer that has more characters."""
 

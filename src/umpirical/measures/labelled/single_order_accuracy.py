@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.natural import natural_slots
 
-__all__ = ["SPEC", "single_order_accuracy"]
-
 
 def single_order_accuracy(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of calls that named the chosen answer, over both orders: the naive accuracy, at which a coin scores 1/2.

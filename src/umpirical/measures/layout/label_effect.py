@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.layouts import crossed_effect, layout_measures
 
-__all__ = ["SPEC", "label_effect"]
-
 
 def label_effect(tallies: Tallies, arm: str) -> list[Measure]:
     """First label minus second label, whichever slots carry them.

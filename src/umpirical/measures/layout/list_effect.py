@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.layouts import crossed_effect, layout_measures
 
-__all__ = ["SPEC", "list_effect"]
-
 
 def list_effect(tallies: Tallies, arm: str) -> list[Measure]:
     """Option named first minus option named second, whichever slots they stand for.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.layouts import crossed_effect, layout_measures
 
-__all__ = ["SPEC", "slot_effect"]
-
 
 def slot_effect(tallies: Tallies, arm: str) -> list[Measure]:
     """Slot 1 minus slot 2, freed of what their labels and the list of answers do.

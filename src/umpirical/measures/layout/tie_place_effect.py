@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.layouts import layout_measures, tie_place_effect_of
 
-__all__ = ["SPEC", "tie_place_effect"]
-
 
 def tie_place_effect(tallies: Tallies, arm: str) -> list[Measure]:
     """Tie rate with the tie named before both candidates, minus the tie rate with it named after both.

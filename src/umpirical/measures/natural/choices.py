@@ -13,8 +13,6 @@ from umpirical.measures.natural import (
     same_slot_rate,
 )
 
-__all__ = ["SPECS"]
-
 SPECS = (
     same_answer_rate.SPEC,
     same_slot_rate.SPEC,

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.natural import natural_slots
 
-__all__ = ["SPEC", "named_slot_2_rate"]
-
 
 def named_slot_2_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of calls that named slot 2.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.natural import natural_shares
 
-__all__ = ["SPEC", "no_winner_rate"]
-
 
 def no_winner_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs without a winner in either order: ties, abstentions or one of each.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.natural import natural_shares
 
-__all__ = ["SPEC", "one_order_rate"]
-
 
 def one_order_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs with a winner in exactly one order; the other was a tie or an abstention.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.natural import natural_shares
 
-__all__ = ["SPEC", "same_slot_rate"]
-
 
 def same_slot_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs in which the same slot won in both orders, so that the answer changed.

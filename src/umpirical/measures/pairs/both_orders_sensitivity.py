@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import by_step, ladder_pairs, pair_share
 
-__all__ = ["SPEC", "both_orders_sensitivity"]
-
 
 def both_orders_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the better answer is named in both orders), one measure per ladder step.

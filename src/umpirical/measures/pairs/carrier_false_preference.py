@@ -13,8 +13,6 @@ from umpirical.measures.estimates.pairs import (
     only_stratum,
 )
 
-__all__ = ["SPEC", "carrier_false_preference"]
-
 FAMILY = Family.CARRIER_DELTA0
 
 

@@ -8,8 +8,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import carrier_strata, correct_pairs, counted_share, only_stratum, share_by_step
 
-__all__ = ["SPEC", "carrier_sensitivity"]
-
 FAMILY = Family.CARRIER_LADDER
 
 

@@ -8,8 +8,6 @@ from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import UNANSWERED, by_step, ladder_pairs
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
-__all__ = ["SPEC", "committed_accuracy"]
-
 
 def committed_accuracy(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the better answer is named, given that one is named), one measure per ladder step.

@@ -7,8 +7,6 @@ from umpirical.measures.estimates.differences import difference_result, paired_b
 from umpirical.measures.estimates.pairs import conflict_pairs, ladder_pairs
 from umpirical.measures.estimates.rates import Counted
 
-__all__ = ["SPEC", "conflict_excess"]
-
 
 def conflict_excess(tallies: Tallies, arm: str) -> list[Measure]:
     """Wrong-choice rate where the lesser answer is longer, minus that at step 1 of the ladder, where lengths match.

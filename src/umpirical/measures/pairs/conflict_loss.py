@@ -5,8 +5,6 @@ from umpirical.domain.tallies import PairTally, Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import conflict_pairs, pair_share
 
-__all__ = ["SPEC", "conflict_loss"]
-
 
 def conflict_loss(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the longer answer is named, though it meets one requirement less), pooled and by the amount of extra length.

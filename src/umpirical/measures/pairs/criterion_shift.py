@@ -6,8 +6,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.differences import NO_SHARED_PAIRS, Paired, difference_result, shifts_by_step
 
-__all__ = ["SPEC", "criterion_shift"]
-
 
 def criterion_shift(tallies: Tallies, arm: str) -> list[Measure]:
     """Tie rate of the arm minus that of the baseline, at equal quality (step 0) and on each ladder step.

@@ -7,8 +7,6 @@ from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.differences import NO_SHARED_PAIRS, Paired, shifts_by_step, sign_flip_result
 from umpirical.stats.seeds import generator
 
-__all__ = ["SPEC", "criterion_shift_test"]
-
 
 def criterion_shift_test(tallies: Tallies, arm: str) -> list[Measure]:
     """P-value of the criterion shift, if arm and baseline could be exchanged within each task.

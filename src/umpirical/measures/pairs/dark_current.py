@@ -7,8 +7,6 @@ from umpirical.domain.tallies import Tallies, VacuumTally
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
-__all__ = ["SPEC", "dark_current"]
-
 
 def dark_current(tallies: Tallies, arm: str) -> list[Measure]:
     """How often it makes something of nothing: a winner on vacuum inputs, or more than the least grade for a blank.

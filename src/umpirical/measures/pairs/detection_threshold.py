@@ -10,8 +10,6 @@ from umpirical.measures.estimates.pairs import PairCount, correct_pairs, left_ou
 from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.stats.isotonic import isotonic_fit, threshold, threshold_interval
 
-__all__ = ["SPEC", "detection_threshold"]
-
 TARGET = 0.75
 
 

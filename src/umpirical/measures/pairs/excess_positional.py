@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.chance import Excess, excess_measures, two_tasks
 
-__all__ = ["SPEC", "excess_positional"]
-
 
 def excess_positional(tallies: Tallies, arm: str) -> list[Measure]:
     """Positional false preference minus its chance level.

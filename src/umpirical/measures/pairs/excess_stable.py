@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.chance import Excess, excess_measures, two_tasks
 
-__all__ = ["SPEC", "excess_stable"]
-
 
 def excess_stable(tallies: Tallies, arm: str) -> list[Measure]:
     """Stable cross-sensitivity minus its chance level: preference for a wording, as distinct from noise.

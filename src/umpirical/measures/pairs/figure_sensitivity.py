@@ -6,8 +6,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import correct_pairs, share_by_step
 
-__all__ = ["SPEC", "figure_sensitivity"]
-
 
 def figure_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the answer with more right figures is preferred), one measure per step; a tie is not correct.

@@ -11,8 +11,6 @@ from umpirical.measures.estimates.differences import difference_result, paired_b
 from umpirical.measures.estimates.pairs import NO_VERDICTS, incomplete_pairs, named, only_stratum
 from umpirical.measures.estimates.rates import Counted
 
-__all__ = ["SPEC", "length_preference"]
-
 
 def length_preference(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of calls that name the longer answer minus share that name the shorter, at equal content.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import share_by_transform
 
-__all__ = ["SPEC", "no_preference"]
-
 
 def no_preference(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of equal quality with a winner in neither order: ties, abstentions or one of each.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import one_sided_share
 
-__all__ = ["SPEC", "one_sided_content"]
-
 
 def one_sided_content(tallies: Tallies, arm: str) -> list[Measure]:
     """The share of one-sided commits at equal quality that content u won.

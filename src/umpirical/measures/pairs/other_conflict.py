@@ -6,8 +6,6 @@ from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import share_by_transform
 from umpirical.measures.estimates.rates import DIGITS
 
-__all__ = ["SPEC", "other_conflict"]
-
 
 def other_conflict(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of equal quality that are neither stable, positional, one-sided nor without preference.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import share_by_transform
 
-__all__ = ["SPEC", "positional_false_preference"]
-
 
 def positional_false_preference(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of equal quality in which the same slot won in both orders, so that the content changed.

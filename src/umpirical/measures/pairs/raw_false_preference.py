@@ -6,8 +6,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import count_pairs, counted_share, different_grades, false_preference
 
-__all__ = ["SPEC", "raw_false_preference"]
-
 
 def raw_false_preference(tallies: Tallies, arm: str) -> list[Measure]:
     """How often one of two equally good answers is preferred.

@@ -7,8 +7,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.requirements import weigh
 
-__all__ = ["SPEC", "requirement_weight"]
-
 
 def requirement_weight(tallies: Tallies, arm: str) -> list[Measure]:
     """Weight of each requirement, by its place in the task's list; their geometric mean is 1.

@@ -7,8 +7,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.requirements import Weighed, weigh
 
-__all__ = ["SPEC", "requirement_weight_ratio"]
-
 
 def requirement_weight_ratio(tallies: Tallies, arm: str) -> list[Measure]:
     """The largest requirement weight over the smallest.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.requirements import Weighed, weigh
 
-__all__ = ["SPEC", "requirement_weight_test"]
-
 
 def requirement_weight_test(tallies: Tallies, arm: str) -> list[Measure]:
     """P-value of the inequality of the weights, if all requirements weigh the same.

@@ -6,8 +6,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.differences import NO_SHARED_PAIRS, Paired, difference_result, shifts_by_step
 
-__all__ = ["SPEC", "sensitivity_shift"]
-
 
 def sensitivity_shift(tallies: Tallies, arm: str) -> list[Measure]:
     """Target sensitivity of the arm minus that of the baseline, on each ladder step.

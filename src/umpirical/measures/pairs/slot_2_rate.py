@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import equal_pairs, slot_share
 
-__all__ = ["SPEC", "slot_2_rate"]
-
 
 def slot_2_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of calls on pairs of equal quality that named slot 2.

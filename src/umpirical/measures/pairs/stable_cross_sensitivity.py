@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import share_by_transform
 
-__all__ = ["SPEC", "stable_cross_sensitivity"]
-
 
 def stable_cross_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of equal quality in which the same content won in both orders.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import correct_pairs, share_by_step
 
-__all__ = ["SPEC", "target_sensitivity"]
-
 
 def target_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the better answer is preferred), one measure per ladder step; a tie is not correct.

@@ -6,8 +6,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import count_pairs, share_by_step
 
-__all__ = ["SPEC", "tie_rate"]
-
 
 def tie_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """How often neither answer is preferred, at equal quality (step 0) and on each ladder step.

@@ -6,8 +6,6 @@ from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import UNANSWERED, equal_pairs
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
-__all__ = ["SPEC", "unlocked_cross_sensitivity"]
-
 FEWEST = 20
 """With fewer pairs that the slot did not decide, the share says nothing about wordings."""
 

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.pairs import by_step, ladder_pairs, pair_share
 
-__all__ = ["SPEC", "wrong_choice_rate"]
-
 
 def wrong_choice_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the lesser answer is named), one measure per ladder step: what is neither correct nor a tie.

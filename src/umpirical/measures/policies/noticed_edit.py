@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.policies import policy_rate
 
-__all__ = ["SPEC", "noticed_edit"]
-
 
 def noticed_edit(tallies: Tallies, arm: str) -> list[Measure]:
     """P(satisfied on the original and violated on the edited text), under the policy that only the original keeps.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.policies import policy_pair_shares
 
-__all__ = ["SPEC", "one_order_preference"]
-
 
 def one_order_preference(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of runs with a winner in exactly one order; the other is a tie or an abstention.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.policies import policy_quad_shares
 
-__all__ = ["SPEC", "one_policy_preference"]
-
 
 def one_policy_preference(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of runs with a winner under exactly one of a policy and its opposite.

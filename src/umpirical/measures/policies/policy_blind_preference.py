@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.policies import policy_quad_shares
 
-__all__ = ["SPEC", "policy_blind_preference"]
-
 
 def policy_blind_preference(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of runs of which the same run won under a policy and under its opposite.

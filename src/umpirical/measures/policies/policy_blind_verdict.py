@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.policies import policy_rate
 
-__all__ = ["SPEC", "policy_blind_verdict"]
-
 
 def policy_blind_verdict(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the same verdict under a policy and under its opposite), on one text.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.policies import policy_quad_shares, policy_rate
 
-__all__ = ["SPEC", "policy_following"]
-
 
 def policy_following(tallies: Tallies, arm: str) -> list[Measure]:
     """P(right under a policy and under its opposite), on one text or on one pair of runs.

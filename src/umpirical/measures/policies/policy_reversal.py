@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.policies import policy_quad_shares
 
-__all__ = ["SPEC", "policy_reversal"]
-
 
 def policy_reversal(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of runs of which the wrong run won under a policy and under its opposite.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.policies import policy_pair_shares
 
-__all__ = ["SPEC", "policy_sensitivity"]
-
 
 def policy_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:
     """P(the run that keeps the policy is named); a tie is not correct.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.policies import policy_pair_shares
 
-__all__ = ["SPEC", "positional_preference"]
-
 
 def positional_preference(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs of runs in which the same slot won in both orders, so that the run changed.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.policies import policy_rate
 
-__all__ = ["SPEC", "violation_detection"]
-
 
 def violation_detection(tallies: Tallies, arm: str) -> list[Measure]:
     """P(violated | the text breaks the policy).

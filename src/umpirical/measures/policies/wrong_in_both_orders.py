@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.policies import policy_pair_shares
 
-__all__ = ["SPEC", "wrong_in_both_orders"]
-
 
 def wrong_in_both_orders(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of pairs in which the run that breaks the policy won in both orders.

@@ -6,8 +6,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.quads import quad_shares
 
-__all__ = ["SPEC", "carrier_following"]
-
 
 def carrier_following(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of quads of the user's own answers in which the right text won under both contexts, pooled and by step.

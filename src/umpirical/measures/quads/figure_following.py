@@ -6,8 +6,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.quads import quad_shares
 
-__all__ = ["SPEC", "figure_following"]
-
 
 def figure_following(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of quads of figures in which the right text won under both sets of givens, pooled and by step.

@@ -6,8 +6,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.quads import quad_shares
 
-__all__ = ["SPEC", "one_version_preference"]
-
 
 def one_version_preference(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of quads in which exactly one version of the task has a winner, pooled and by ladder step.

@@ -6,8 +6,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.quads import quad_shares
 
-__all__ = ["SPEC", "task_blind_preference"]
-
 
 def task_blind_preference(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of quads in which the same text won in both versions of the task, pooled and by ladder step.

@@ -6,8 +6,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.quads import quad_shares
 
-__all__ = ["SPEC", "task_reversal"]
-
 
 def task_reversal(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of quads in which the wrong text won in both versions of the task, pooled and by ladder step.

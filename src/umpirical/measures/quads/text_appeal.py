@@ -11,8 +11,6 @@ from umpirical.measures.estimates.quads import NO_QUAD, incomplete_quads, quad_t
 from umpirical.measures.estimates.rates import ONE_TASK, by_task
 from umpirical.stats.ratios import cluster_ratio
 
-__all__ = ["SPEC", "text_appeal"]
-
 PARTS = {Family.LADDER: "", Family.FIGURES: "figures"}
 """The ladders that are measured, each by itself, and what they are called."""
 

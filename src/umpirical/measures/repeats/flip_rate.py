@@ -12,8 +12,6 @@ from umpirical.measures.estimates.rates import Counted, clustered_rate
 from umpirical.measures.estimates.repeats import NOT_REPEATED, repeat_tallies, repeated
 from umpirical.stats.repeats import flip_chance
 
-__all__ = ["SPEC", "flip_rate"]
-
 
 def flip_rate(tallies: Tallies, arm: str) -> list[Measure]:
     """P(two answers to one prompt differ): the retest noise of the judge, without any effect of order.

@@ -10,8 +10,6 @@ from umpirical.measures.estimates.items import by_part, item_rate, shares_by_tas
 from umpirical.measures.estimates.repeats import NOT_REPEATED, repeat_tallies, repeated
 from umpirical.stats.repeats import modal_share as share_of_mode
 
-__all__ = ["SPEC", "modal_share"]
-
 
 def modal_share(tallies: Tallies, arm: str) -> list[Measure]:
     """Mean over items of the share of an item's repeats that gave its most frequent verdict.

@@ -16,8 +16,6 @@ from umpirical.measures.estimates.repeats import NOT_REPEATED, repeat_tallies, r
 from umpirical.stats.repeats import repeat_icc as icc_with_interval
 from umpirical.stats.repeats import repeat_sums
 
-__all__ = ["SPEC", "repeat_icc"]
-
 
 def repeat_icc(tallies: Tallies, arm: str) -> list[Measure]:
     """One-way intraclass correlation ICC(1) of single grades, repeats within items.

@@ -13,8 +13,6 @@ from umpirical.measures.estimates.repeats import NOT_REPEATED, repeat_tallies, r
 from umpirical.stats.ratios import cluster_mean
 from umpirical.stats.repeats import answer_entropy
 
-__all__ = ["SPEC", "verdict_entropy"]
-
 
 def verdict_entropy(tallies: Tallies, arm: str) -> list[Measure]:
     """Mean over items of the entropy of the verdicts on one text, in bits.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.signal import parameter_measure
 
-__all__ = ["SPEC", "criterion"]
-
 
 def criterion(tallies: Tallies, arm: str) -> list[Measure]:
     """How much evidence it takes to name a winner, in standard deviations of the judge's noise: c of the latent rule.

@@ -17,8 +17,6 @@ from umpirical.stats.clusters import MIN_DESIGN_EFFECT, cluster_wilson, student
 from umpirical.stats.jackknife import jackknife
 from umpirical.stats.marginal import sensitivity
 
-__all__ = ["SPEC", "d_prime"]
-
 LEVEL = 0.95
 
 Counts = NDArray[np.float64]

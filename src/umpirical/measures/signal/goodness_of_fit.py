@@ -7,8 +7,6 @@ from umpirical.measures.estimates.pairs import incomplete_pairs
 from umpirical.measures.estimates.signal import FAMILIES, model_outcomes, pair_counts, signal_estimates
 from umpirical.stats.signal_check import goodness_of_fit as check_fit
 
-__all__ = ["SPEC", "goodness_of_fit"]
-
 
 def goodness_of_fit(tallies: Tallies, arm: str) -> list[Measure]:
     """P-value of the distance between the answers and the fitted model, if the model holds.

@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.signal import parameter_measure
 
-__all__ = ["SPEC", "lapse"]
-
 
 def lapse(tallies: Tallies, arm: str) -> list[Measure]:
     """Share of calls answered at random, as far as wrong answers to easy pairs show it.

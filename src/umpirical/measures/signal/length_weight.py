@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.signal import parameter_measure
 
-__all__ = ["SPEC", "length_weight"]
-
 
 def length_weight(tallies: Tallies, arm: str) -> list[Measure]:
     """Pull towards the longer answer, per unit of log length ratio: w of the latent rule.

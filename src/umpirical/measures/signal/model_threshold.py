@@ -6,8 +6,6 @@ from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.signal import Bounded, bounded, parameter_measure
 from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates
 
-__all__ = ["SPEC", "model_threshold"]
-
 
 def model_threshold(tallies: Tallies, arm: str) -> list[Measure]:
     """Delta75 by the model: the quality difference, in requirements, at which three calls in four name the better.

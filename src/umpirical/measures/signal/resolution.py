@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.signal import parameter_measure
 
-__all__ = ["SPEC", "resolution"]
-
 
 def resolution(tallies: Tallies, arm: str) -> list[Measure]:
     """How far one requirement moves the evidence, in standard deviations of the judge's noise: k of the latent rule.

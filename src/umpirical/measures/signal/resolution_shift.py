@@ -11,8 +11,6 @@ from umpirical.measures.estimates.rates import ONE_TASK
 from umpirical.measures.estimates.signal import model_outcomes, pair_counts
 from umpirical.stats.signal_compare import parameter_difference
 
-__all__ = ["SPEC", "resolution_shift"]
-
 
 def resolution_shift(tallies: Tallies, arm: str) -> list[Measure]:
     """Resolution of the arm minus that of the baseline: 0 if the instruction moves the criterion only.

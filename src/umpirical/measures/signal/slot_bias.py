@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.signal import parameter_measure
 
-__all__ = ["SPEC", "slot_bias"]
-
 
 def slot_bias(tallies: Tallies, arm: str) -> list[Measure]:
     """Pull towards slot 1, in standard deviations of the judge's noise: b of the latent rule.

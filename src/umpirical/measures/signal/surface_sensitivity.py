@@ -5,8 +5,6 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MeasureSpec
 from umpirical.measures.estimates.signal import parameter_measure
 
-__all__ = ["SPEC", "surface_sensitivity"]
-
 
 def surface_sensitivity(tallies: Tallies, arm: str) -> list[Measure]:
     """Spread of the stable taste for one wording over another, on the scale of the noise: tau of the latent rule.

@@ -20,8 +20,6 @@ from umpirical.models.tokens import counted_usage
 if TYPE_CHECKING:
     from umpirical.models.spec import ModelSpec
 
-__all__ = ["ADAPTER", "AnthropicConnection", "read_message", "request_body"]
-
 VERSION = "2023-06-01"
 """Of the protocol, as the header `anthropic-version` says it."""
 

@@ -16,8 +16,6 @@ from umpirical.models.caller import CallFailed, Reply
 from umpirical.models.recording import LARGEST
 from umpirical.models.requests import ChatRequest
 
-__all__ = ["AnthropicBatches"]
-
 MOST_ENTRIES = 100_000
 MOST_BYTES = 256_000_000
 """By Anthropic's guide to message batches: "100,000 Message requests or 256 MB in size, whichever is reached first"."""

@@ -14,8 +14,6 @@ from umpirical.models.caller import CallFailed
 from umpirical.models.recording import LONGEST_QUOTE
 from umpirical.text.json_texts import without_doubles
 
-__all__ = ["IDENTITY", "check_head", "quoted", "read_json", "too_large"]
-
 IDENTITY = {"Accept-Encoding": "identity"}
 """The header that asks for a reply as it is."""
 

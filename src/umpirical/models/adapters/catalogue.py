@@ -19,8 +19,6 @@ from umpirical.registry import Registry
 if TYPE_CHECKING:
     from umpirical.models.spec import ModelSpec
 
-__all__ = ["ADAPTERS", "Calling", "ModelAdapter", "adapter_for", "key_of", "open_model", "secrets_of"]
-
 
 def _no_key() -> object:
     raise LookupError("a simulated judge needs the answer key of the stimuli that it is asked about")

@@ -23,8 +23,6 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 from umpirical.models.adapters.bodies import check_head, too_large
 from umpirical.models.caller import CallFailed
 
-__all__ = ["Answer", "Channels"]
-
 KEPT_SECONDS = 15.0
 """How long a channel may lie idle. Servers close them after a while, and a question that meets that is lost."""
 

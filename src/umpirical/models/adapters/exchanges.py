@@ -18,8 +18,6 @@ from umpirical.models.caller import CallFailed
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["Exchanges"]
-
 LARGEST_WORD = 2**24
 """Bytes of a reply that says something about batches. A page of a hundred of them takes 200 kB."""
 

@@ -11,8 +11,6 @@ from umpirical.models.batches import BatchResult, BatchState, checked_id
 from umpirical.models.caller import CallFailed, Reply
 from umpirical.models.requests import ChatRequest
 
-__all__ = ["OpenAIBatches"]
-
 MOST_ENTRIES = 50_000
 MOST_BYTES = 200_000_000
 """By OpenAI's reference of `POST /v1/batches`: "up to 50,000 requests, and can be up to 200 MB in size"."""

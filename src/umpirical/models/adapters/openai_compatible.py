@@ -20,8 +20,6 @@ from umpirical.models.tokens import counted_usage
 if TYPE_CHECKING:
     from umpirical.models.spec import ModelSpec
 
-__all__ = ["ADAPTER", "OpenAIConnection", "request_body"]
-
 
 class _OpenAICompatible(ModelAdapter):
     """Any server that speaks the protocol, by its address."""

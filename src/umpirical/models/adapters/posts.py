@@ -10,8 +10,6 @@ from umpirical.models.adapters.bodies import IDENTITY, quoted
 from umpirical.models.adapters.channels import Channels
 from umpirical.models.caller import CallFailed
 
-__all__ = ["JsonPosts", "encoded", "status_failure"]
-
 
 class JsonPosts:
     """One address, over persistent connections: capped, with a deadline, no redirect, cookie or compression."""

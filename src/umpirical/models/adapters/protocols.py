@@ -14,8 +14,6 @@ from umpirical.models.caller import CallFailed, Connection, Reply
 from umpirical.models.recording import largest_body
 from umpirical.models.requests import ChatRequest
 
-__all__ = ["ChatConnection", "ChatProtocol", "ListedBatches"]
-
 PAGE = 100
 """Batches on one page of a list."""
 

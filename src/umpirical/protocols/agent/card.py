@@ -6,8 +6,6 @@ from umpirical.protocols.agent.page import page_of
 from umpirical.protocols.agent.record import AgentReport
 from umpirical.reports.card import Card, judge_fields, measured_cell, plain, render_card
 
-__all__ = ["render_agent_markdown"]
-
 
 def render_agent_markdown(report: AgentReport) -> str:
     """Renders the card of one judge of agents."""

@@ -13,8 +13,6 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import ChangeTally, GoldTally, PolicyTally, Tallies
 from umpirical.store.counting import Counting, counting
 
-__all__ = ["MOST_WORST", "PARTS", "AgentCounts", "WorstLevel", "WorstText", "agent_counts"]
-
 MOST_WORST = 5
 """How many texts or pairs of each edit are shown."""
 

@@ -11,8 +11,6 @@ from umpirical.reports import numbers
 from umpirical.reports.limits import FALSE_PREFERENCES, RARE, SEEN, limit_record, verdict_of
 from umpirical.reports.record import EstimateRecord, LimitRecord
 
-__all__ = ["decide", "findings", "limits_of"]
-
 DETECTION, ALARM, BLIND = "violation-detection", "false-alarm", "policy-blind-verdict"
 
 SENSITIVITY, POSITIONAL, BLIND_PREFERENCE = "policy-sensitivity", "positional-preference", "policy-blind-preference"

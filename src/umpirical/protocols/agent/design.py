@@ -15,8 +15,6 @@ from umpirical.protocols.agent.rewriting import LEVEL_FAMILIES
 from umpirical.protocols.agent.spec import LEVELS
 from umpirical.runs.plan import Design
 
-__all__ = ["AgentDesign"]
-
 
 @dataclass(frozen=True)
 class AgentDesign(Design):

@@ -13,8 +13,6 @@ from umpirical.judges.simulated.auditor import AUDITOR_PROFILES, AuditorKey, Des
 from umpirical.judges.simulated.pair_auditor import PAIR_AUDITOR_PROFILES
 from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["answer_key"]
-
 
 def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> AuditorKey:
     """Returns what is known about each text. Raises UsageError for a simulated judge of other things."""

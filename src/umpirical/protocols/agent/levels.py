@@ -16,8 +16,6 @@ from umpirical.protocols.agent.record import AgentMeasure, GradedAs, LevelItem, 
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, measure_record
 
-__all__ = ["LEVEL_MEASURES", "level_findings", "level_items"]
-
 LEVEL_MEASURES = (
     "accuracy", "within-one", "mean-absolute-error", "grade-bias", "weighted-kappa", "flip-detection", "right-on-both",
 )  # fmt: skip

@@ -25,8 +25,6 @@ from umpirical.reports.record import EstimateRecord
 from umpirical.reports.sections import Section, render_sections, sections_of
 from umpirical.text.diffs import Piece, word_diff
 
-__all__ = ["AgentPage", "page_of", "render_agent_html"]
-
 COLUMNS: Mapping[JudgeKind, tuple[str, ...]] = {
     "grade": (
         "violation-detection", "false-alarm", "noticed-edit", "policy-following", "policy-blind-verdict", "accuracy",

@@ -14,8 +14,6 @@ from umpirical.protocols.agent.counting import MOST_WORST, PARTS
 from umpirical.store.counting import Counting, counting
 from umpirical.store.pairs import CALL, PAIR_COUNTS, QUAD_COUNTS, pair_views
 
-__all__ = ["PairCounts", "WorstPair", "pair_counts"]
-
 # A pair has the same groups under both policies.
 _GROUPED = """
 create temp table grouped as

@@ -8,8 +8,6 @@ from umpirical.domain.stimuli import GivenWinner, Stimulus
 from umpirical.protocols.agent.texts import OPPOSITE, WRITTEN, evidence_of, strata_of
 from umpirical.stimuli.transcripts.cases import Case
 
-__all__ = ["EDITED", "UNCROSSED", "pairs_of"]
-
 MAKER = "transcript-pairs/1"
 
 ORIGINAL_RUN, EDITED = 0, 1

@@ -32,8 +32,6 @@ from umpirical.stimuli.controlled.gates.design import both_orders
 from umpirical.store.files import inside
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["AGENT", "AgentProtocol"]
-
 PROMPTS: Mapping[JudgeKind, Mapping[str, str]] = {
     "grade": {"baseline": "builtin:transcript"},
     "compare": {"baseline": "builtin:compare-transcript"},

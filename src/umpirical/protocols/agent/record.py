@@ -19,19 +19,6 @@ from umpirical.reports.record import (
     TroubleRecord,
 )
 
-__all__ = [
-    "AgentDecision",
-    "AgentMeasure",
-    "AgentReport",
-    "EditRecord",
-    "GradedAs",
-    "LevelItem",
-    "MessageChange",
-    "TranscriptsRecord",
-    "WrongPair",
-    "WrongText",
-]
-
 
 class TranscriptsRecord(Strict):
     """The transcripts that the judge was shown."""

@@ -36,8 +36,6 @@ from umpirical.stimuli.transcripts.cases import ABOUT
 from umpirical.stimuli.transcripts.comparison import message_changes
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["FACTS", "NON_CLAIMS", "PAIR_NON_CLAIMS", "agent_report_of"]
-
 LONGEST = 2_000
 """Characters of a message that are kept."""
 

@@ -29,17 +29,6 @@ from umpirical.stimuli.transcripts.rewriting.rubric import Rubric, RubricItem
 from umpirical.stimuli.transcripts.rewriting.settlement import STATUS
 from umpirical.store.generation import GenerationStore
 
-__all__ = [
-    "ABOUT_REWRITTEN",
-    "AS_FOUND",
-    "AS_FOUND_LEVELS",
-    "LEVEL_FAMILIES",
-    "AgentWriting",
-    "commissions_of",
-    "rewritings_open",
-    "rewritten_stimuli",
-]
-
 AS_FOUND = "as-found"
 """The family of a transcript under a rubric in words, as it was found."""
 

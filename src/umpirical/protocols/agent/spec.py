@@ -17,18 +17,6 @@ from umpirical.stimuli.transcripts.cases import EDITS, GivenRule
 from umpirical.stimuli.transcripts.edits import ExampleCall
 from umpirical.stimuli.transcripts.rewriting.commissions import Objective
 
-__all__ = [
-    "LABELS",
-    "LEVELS",
-    "AgentStudy",
-    "AgentStudySpec",
-    "LevelItemSpec",
-    "RewritingSpec",
-    "RuleSpec",
-    "TranscriptLimitsSpec",
-    "TranscriptsSpec",
-]
-
 USUAL = TranscriptLimits()
 
 LABELS = ("violated", "satisfied")

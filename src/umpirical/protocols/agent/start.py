@@ -9,8 +9,6 @@ from umpirical.protocols.protocol import Started
 from umpirical.protocols.start import new_study_file, path_from, scalar, study_name
 from umpirical.store.files import write_text
 
-__all__ = ["are_transcripts", "start_agent_study"]
-
 AGENT_STUDY = """\
 # Judges of agents, on runs of your own agent.  umpirical schema config  lists every key.
 study: {name}

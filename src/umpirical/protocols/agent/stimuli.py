@@ -19,8 +19,6 @@ from umpirical.protocols.agent.texts import OPPOSITE, WRITTEN, texts_of
 from umpirical.stimuli.transcripts.cases import Case, cases_of, derived_rules
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 
-__all__ = ["OPPOSITE", "WRITTEN", "AgentStimuli", "CaseCounts", "MadeCases", "check_crossing", "write_agent_set"]
-
 
 @dataclass(slots=True)
 class CaseCounts:

@@ -9,8 +9,6 @@ from umpirical.domain.stimuli import ORIGINAL, GivenLabel, Stimulus
 from umpirical.domain.transcripts import Transcript
 from umpirical.stimuli.transcripts.cases import Case
 
-__all__ = ["OPPOSITE", "WRITTEN", "evidence_of", "strata_of", "texts_of"]
-
 MAKER = "transcript-cases/1"
 
 WRITTEN, OPPOSITE = "as-written", "opposite"

@@ -8,8 +8,6 @@ from umpirical.reports import numbers
 from umpirical.reports.card import Card, judge_fields, plain, render_card
 from umpirical.reports.record import EstimateRecord, LimitRecord
 
-__all__ = ["render_markdown"]
-
 MAX_FINDINGS = 8
 
 

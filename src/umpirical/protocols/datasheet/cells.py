@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from umpirical.domain.layouts import LABEL_SETS, TIE_PLACES, Layout
 from umpirical.domain.stimuli import Family, Stimulus
 
-__all__ = ["LAYOUTS", "VERSION", "layouts_of"]
-
 VERSION = "crossed/3"
 """Part of a run's id: another rule asks other questions."""
 

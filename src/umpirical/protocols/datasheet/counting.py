@@ -22,8 +22,6 @@ from umpirical.domain.tallies import (
 from umpirical.store.counting import PART, Counting, counting
 from umpirical.store.pairs import CALL, PAIR, PAIR_COUNTS, QUAD_COUNTS, pair_views
 
-__all__ = ["PAIRS", "PAIR_TALLIES", "tally_judgments"]
-
 # A distinct prompt counts once, however often it was repeated.
 _VACUUM_TALLIES = """
 with prompt as (

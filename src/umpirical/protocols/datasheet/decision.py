@@ -21,8 +21,6 @@ from umpirical.reports.decisions import TITLES, Decision
 from umpirical.reports.numbers import about, part, rate, units
 from umpirical.reports.record import ConditionRecord, GateRecord, LimitRecord, LimitState
 
-__all__ = ["decide", "headline", "verdict_on"]
-
 _ORDER: tuple[Decision, ...] = ("do-not-use", "not-enough-data", "use-with-limits", "use")
 
 _STATES: tuple[LimitState, ...] = get_args(LimitState)

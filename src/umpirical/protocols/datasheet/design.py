@@ -17,9 +17,6 @@ from umpirical.protocols.datasheet.cells import layouts_of
 from umpirical.protocols.protocol import PlannedCounts
 from umpirical.runs.plan import Design
 
-__all__ = ["DatasheetDesign", "PlannedTallies"]
-
-
 PROBED = (Family.DELTA0, Family.LADDER)
 """The families whose steps a probe can choose: equal pairs, which are step 0, and the ladder."""
 

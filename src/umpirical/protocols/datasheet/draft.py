@@ -26,19 +26,6 @@ from umpirical.store.files import read_named_text, write_text
 from umpirical.store.yaml_files import dump_yaml
 from umpirical.text.templates import fill
 
-__all__ = [
-    "Draft",
-    "DraftFailed",
-    "DraftPlan",
-    "Reply",
-    "append_reply",
-    "draft_family",
-    "drafting_model",
-    "plan_draft",
-    "read_rubric",
-    "write_draft",
-]
-
 ROUNDS = 3
 """Most calls: one for the draft, and two for corrections."""
 

@@ -11,8 +11,6 @@ from umpirical.domain.stimuli import TIER_2, GivenWinner, Stimulus
 from umpirical.domain.trials import Order, Trial
 from umpirical.protocols.datasheet.record import AnswerRecord, ExampleRecord
 
-__all__ = ["Answered", "Failure", "FailureKeeper", "example_records"]
-
 KEPT = 3
 """How many failures of each kind are kept."""
 

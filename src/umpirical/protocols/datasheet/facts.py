@@ -8,8 +8,6 @@ from umpirical.domain.stimuli import GivenWinner, Stimulus
 from umpirical.domain.trials import Order, Trial
 from umpirical.runs.judgments import Facts
 
-__all__ = ["FACTS"]
-
 
 def _facts(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> dict[str, Any]:
     u, v = stimulus.candidates[0], stimulus.candidates[-1]

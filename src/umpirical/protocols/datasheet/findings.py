@@ -10,8 +10,6 @@ from umpirical.domain.trials import BASELINE
 from umpirical.reports.numbers import measured_interval, measured_value, rate, step
 from umpirical.reports.record import EstimateRecord, LimitRecord, LimitVerdict, MeasureRecord, UndefinedRecord
 
-__all__ = ["find"]
-
 _SENTENCES = {
     "dark-current": (
         "It names a winner where there is nothing to compare, in {value} of cases {interval}.",

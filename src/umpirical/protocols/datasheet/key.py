@@ -8,8 +8,6 @@ from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.judges.simulated.pair_auditor import PAIR_AUDITOR_PROFILES
 from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["answer_key", "quality_of"]
-
 
 def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> Callable[[str, str], float]:
     """Returns a function from a task and a candidate to its quality, for a simulated judge that answers by it."""

@@ -27,9 +27,6 @@ from umpirical.reports.record import (
     MeasureRecord,
 )
 
-__all__ = ["Levels", "hold_limits"]
-
-
 MOST_MISSING = 0.10
 """Nothing makes up for a limit if more than this share of its units has no answer: whatever is amiss may hide there."""
 

@@ -26,8 +26,6 @@ from umpirical.stimuli.controlled.gates.suite import refuse_unsound
 from umpirical.stimuli.controlled.recipes import recipe
 from umpirical.store.stimulus_sets import write_stimuli
 
-__all__ = ["Want", "chosen_stimuli", "follow_up", "wanted"]
-
 LARGEST = "full"
 
 MOST_SETS = 2

@@ -22,8 +22,6 @@ from umpirical.reports.pages import environment
 from umpirical.reports.record import AuditRow, EstimateRecord, IntervalRecord, LimitRecord, LimitVerdict, MeasureRecord
 from umpirical.reports.sections import Section, contents_of, render_sections, sections_of
 
-__all__ = ["Arm", "Audit", "Page", "Rating", "page_of", "planted_words", "ratings_of", "render_html"]
-
 ONLY_OF = {"slot_1": "compare", "slot_2": "compare", "tie": "compare", "graded": "grade"}
 """Outcomes that only one kind of judge has. The other kind has no such column, unless something is in it."""
 

@@ -12,8 +12,6 @@ from pydantic import BeforeValidator, Field, model_validator
 from umpirical.domain.scales import JudgeKind
 from umpirical.reports.record import Strict
 
-__all__ = ["LADDER_TOP", "RULES", "Condition", "Cure", "Limit", "Policy", "step_text"]
-
 LADDER_TOP = 5
 """Requirements between the best answer of the ladder and the worst."""
 

@@ -17,8 +17,6 @@ from umpirical.reports.record import Strict
 from umpirical.store.files import inside
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 
-__all__ = ["ALIASES", "DEFAULT", "PRESETS", "PolicyFile", "chosen_policy", "policy_schema", "preset", "read_policy"]
-
 DEFAULT = "ranking"
 
 PRESETS = ("ranking", "adjudication", "ci-smoke", "claim")

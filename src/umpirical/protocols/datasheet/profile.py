@@ -13,8 +13,6 @@ from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.record import ProfileRecord
 from umpirical.reports.record import EstimateRecord, LimitRecord, MeasureRecord
 
-__all__ = ["SKETCHED", "sketch"]
-
 FEW_GRADES = 2.0
 """A judge whose effective number of grades is below this hardly grades."""
 

@@ -37,8 +37,6 @@ from umpirical.stimuli.controlled.gates.suite import refuse_unsound
 from umpirical.stimuli.controlled.recipes import recipe
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["DATASHEET", "DatasheetProtocol"]
-
 
 class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
     """Judges on controlled stimuli: dark current, the quality ladder, both orders, the criterion."""

@@ -11,8 +11,6 @@ from umpirical.reports import numbers
 from umpirical.reports.decisions import Decision
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 
-__all__ = ["WORDS", "Step", "curve_words", "equal_words", "grade_words", "next_steps", "prompt_words", "words_of"]
-
 WORDS: Mapping[str, str] = {
     "Limit": "what a policy allows a measure to be; essential ones decide alone",
     "PASS, FAIL": "even the worst end of what the data allow is inside the limit, or even the best end is outside",

@@ -23,21 +23,6 @@ from umpirical.reports.record import (
     schema_text,
 )
 
-__all__ = [
-    "FORMAT",
-    "AnswerRecord",
-    "Datasheet",
-    "DecisionRecord",
-    "ExampleRecord",
-    "GradeRow",
-    "ProfileRecord",
-    "StimuliRecord",
-    "datasheet_schema",
-    "generated_schema",
-    "parse_datasheet",
-    "render_json",
-]
-
 FORMAT: Literal["judge-datasheet/1"] = "judge-datasheet/1"
 
 

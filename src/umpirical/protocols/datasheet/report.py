@@ -44,8 +44,6 @@ from umpirical.runs.run import Run
 from umpirical.store.snapshots import RunSnapshot
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["NON_CLAIMS", "ReadRun", "assemble", "datasheet_of_read", "held_to", "policy_of", "read_run"]
-
 MOST_EXAMPLES = 12
 """How many failures are shown; the responses hold them all."""
 

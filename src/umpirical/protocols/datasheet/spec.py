@@ -10,8 +10,6 @@ from umpirical.protocols.datasheet.policy_files import DEFAULT, PRESETS
 from umpirical.protocols.study import DesignSpec, Study, StudySpec
 from umpirical.stimuli.controlled.materials import Ladder
 
-__all__ = ["ArmSpec", "DatasheetDesignSpec", "DatasheetSpec", "DatasheetStudy"]
-
 
 class ArmSpec(BaseModel):
     """One arm: its instruction, and which pairs it is asked about."""

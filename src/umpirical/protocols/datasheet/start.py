@@ -6,8 +6,6 @@ from umpirical.protocols.protocol import Started
 from umpirical.protocols.start import new_study_file, scalar, study_name
 from umpirical.store.files import write_text
 
-__all__ = ["start_study"]
-
 STUDY = """\
 # A study: which judges are measured, and how.  umpirical schema config  lists every key.
 study: {name}

@@ -30,8 +30,6 @@ from umpirical.store.files import inside
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 from umpirical.store.yaml_files import load_yaml
 
-__all__ = ["build_stimuli", "chosen_carriers", "chosen_materials", "stimuli_record", "write_stimulus_set"]
-
 T = TypeVar("T")
 
 FILES = (".yaml", ".yml")

@@ -7,8 +7,6 @@ from umpirical.protocols.pairs.record import PairsReport
 from umpirical.reports import numbers
 from umpirical.reports.card import Card, judge_fields, measured_cell, plain, render_card
 
-__all__ = ["render_pairs_markdown"]
-
 
 def render_pairs_markdown(report: PairsReport) -> str:
     """Renders the card of one judge."""

@@ -12,8 +12,6 @@ from umpirical.domain.tallies import ChangeTally, EditTally, PairTally, Tallies
 from umpirical.store.counting import Counting, counting
 from umpirical.store.pairs import CALL, PAIR_COUNTS, pair_views
 
-__all__ = ["MOST_WORST", "PairsCounts", "WorstChoice", "pairs_counts"]
-
 MOST_WORST = 8
 """How many pairs as they are, and how many of each edit, are shown."""
 

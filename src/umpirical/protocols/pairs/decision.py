@@ -10,8 +10,6 @@ from umpirical.reports import numbers
 from umpirical.reports.limits import limit_record, verdict_of
 from umpirical.reports.record import EstimateRecord, LimitRecord
 
-__all__ = ["ACCURACY", "decide", "findings", "limits_of"]
-
 ACCURACY, NAIVE, SAME_SLOT = "both-orders-accuracy", "single-order-accuracy", "same-slot-rate"
 
 EXCESS, CHANGE, OVERTURN = "excess-change", "change-rate", "edit-overturn"

@@ -7,8 +7,6 @@ from umpirical.domain.stimuli import GivenWinner, Stimulus
 from umpirical.judges.simulated.pair_auditor import PAIR_AUDITOR_PROFILES
 from umpirical.judges.spec import JudgeSpec
 
-__all__ = ["answer_key", "qualities"]
-
 
 def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> Callable[[str, str], float]:
     """Returns a function from what a prompt says before its candidates, and a candidate, to its quality."""

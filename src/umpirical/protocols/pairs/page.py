@@ -15,8 +15,6 @@ from umpirical.reports.pages import environment
 from umpirical.reports.record import UndefinedRecord
 from umpirical.reports.sections import Section, render_sections, sections_of
 
-__all__ = ["PairsPage", "page_of", "render_pairs_html"]
-
 ACCURACY = (
     "both-orders-accuracy", "single-order-accuracy", "chosen-first-accuracy", "chosen-second-accuracy",
     "same-slot-rate",

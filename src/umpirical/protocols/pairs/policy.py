@@ -11,8 +11,6 @@ from umpirical.reports.limits import FALSE_PREFERENCES, RARE, SEEN
 from umpirical.reports.record import first_problem
 from umpirical.store.yaml_files import load_yaml
 
-__all__ = ["PairsPolicy", "chosen_policy"]
-
 
 class PairsPolicy(BaseModel):
     """What is asked of a judge before it is used. The values are conventions: set your own before you measure."""

@@ -30,8 +30,6 @@ from umpirical.stimuli.controlled.gates.design import both_orders
 from umpirical.store.files import inside
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["PAIRS", "PairsProtocol"]
-
 
 class PairsProtocol(Protocol[PairsStudy, PairsReport]):
     """Judges that compare, on pairs of answers of which one was chosen."""

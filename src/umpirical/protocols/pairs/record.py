@@ -20,8 +20,6 @@ from umpirical.reports.record import (
     TroubleRecord,
 )
 
-__all__ = ["PairEditRecord", "PairsData", "PairsDecision", "PairsMeasure", "PairsReport", "WrongChoice"]
-
 
 class PairEditRecord(Strict):
     """One kind of edit, made in one answer of a pair."""

@@ -24,8 +24,6 @@ from umpirical.runs.run import Run
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["FACTS", "NON_CLAIMS", "held_to", "pairs_report_of"]
-
 LONGEST = 2_000
 """Characters of a text that are kept."""
 

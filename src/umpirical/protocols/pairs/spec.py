@@ -11,8 +11,6 @@ from umpirical.protocols.pairs.policy import PairsPolicy
 from umpirical.protocols.study import Study, StudySpec
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, ProvedPerturbation
 
-__all__ = ["EDITS", "PairsStudy", "PairsStudySpec", "of_pairs"]
-
 EDITS = ("inline-spacing", "markdown-or-plain")
 """Edits of spacing and of form, which most texts can be given."""
 

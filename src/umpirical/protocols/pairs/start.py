@@ -11,8 +11,6 @@ from umpirical.protocols.start import new_study_file, path_from, scalar, study_n
 from umpirical.stats.wilson import wilson
 from umpirical.store.files import write_text
 
-__all__ = ["SAMPLE", "SOUND_WORDS", "are_pairs", "pairs_needed", "start_pairs_study"]
-
 PAIRS_STUDY = """\
 # Judges that compare, on labelled pairs.  umpirical schema config  lists every key.
 study: {name}

@@ -19,8 +19,6 @@ from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 from umpirical.stimuli.perturbations.proof import prove
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 
-__all__ = ["SIDE", "MadePairs", "make_pairs", "write_pairs_set"]
-
 MAKER = "labelled-pairs/1"
 
 SIDE = "side"

@@ -13,8 +13,6 @@ from umpirical.stimuli.generation.commissions import Commission
 if TYPE_CHECKING:
     from umpirical.review.desk import Desk
 
-__all__ = ["ItemFeed", "review_item"]
-
 BATCH = 500
 """How many texts are added at a time."""
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from umpirical.review.desk import Desk
     from umpirical.review.people import People
 
-__all__ = ["VARIABLE", "OpenReview", "database_url", "open_review", "read_review", "review_folder", "reviewed_so_far"]
-
 VARIABLE = "UMPIRICAL_DATABASE"
 """Environment variable with the URL of a review's database."""
 

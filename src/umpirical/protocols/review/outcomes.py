@@ -10,8 +10,6 @@ from umpirical.domain.stimuli import Expectation, FlippedVerdict, GivenLabel, Sa
 from umpirical.stimuli.generation.commissions import Commission
 from umpirical.stimuli.perturbations.catalogue import Made
 
-__all__ = ["Fate", "Review", "applied", "checked_again"]
-
 Fate = Literal["kept", "rejected", "undecided"]
 """What happens to a stimulus: judges are asked about it, they are not, or the study's policy decides."""
 

@@ -6,8 +6,6 @@ from pydantic import Field
 
 from umpirical.reports.record import EstimateRecord, Strict, UndefinedRecord
 
-__all__ = ["Found", "ReviewRecord", "ReviewedGenerator", "ReviewedTest"]
-
 Found = Annotated[EstimateRecord | UndefinedRecord, Field(discriminator="kind")]
 
 

@@ -8,8 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from umpirical.domain.reviews import ReviewMode
 
-__all__ = ["ReviewSpec", "ReviewTerms", "Undecided"]
-
 Undecided = Literal["count", "leave-out"]
 """What happens to a generated text that people have not settled: judges are asked about it, or they are not."""
 

@@ -13,8 +13,6 @@ from umpirical.protocols.review.summary import review_record
 from umpirical.protocols.review.words import agreement_words, coefficient_words, rate_words, review_words
 from umpirical.reports import numbers
 
-__all__ = ["PersonStatus", "ReviewStatus", "review_status"]
-
 
 @dataclass(frozen=True, slots=True)
 class PersonStatus:

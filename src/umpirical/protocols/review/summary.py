@@ -10,8 +10,6 @@ from umpirical.reports.record import result_record
 from umpirical.review.agreement import LabelMetric, agreement
 from umpirical.review.outcomes import adjudication, current
 
-__all__ = ["review_record"]
-
 
 def review_record(terms: ReviewTerms, review: Review, wanted: Collection[str]) -> ReviewRecord:
     """Summarizes the review of the items `wanted`. Those that have not reached the review yet are undecided.

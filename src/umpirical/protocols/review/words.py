@@ -5,8 +5,6 @@ from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, UndefinedRecord
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["agreement_words", "coefficient_words", "never_opened", "rate_words", "review_line", "review_words"]
-
 
 def review_words(review: ReviewRecord) -> str:
     """Says how many texts were reviewed, by how many people, and with what outcome, in one line."""

@@ -9,8 +9,6 @@ from umpirical.protocols.stress.record import StressReport, render_stress_json
 from umpirical.reports import numbers
 from umpirical.reports.card import Card, plain, render_card
 
-__all__ = ["render_stress_markdown"]
-
 LONGEST = 600
 """Most characters of a finding."""
 

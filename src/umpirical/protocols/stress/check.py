@@ -21,8 +21,6 @@ from umpirical.protocols.stress.start import RUBRIC_PLACEHOLDER
 from umpirical.protocols.stress.stimuli import existing_generation, expected_stimuli, generated_made
 from umpirical.stimuli.perturbations.proof import proved_stimuli
 
-__all__ = ["check_stress"]
-
 
 def check_stress(study: StressStudy) -> Checked:
     """Reads the dataset, makes the stimuli that a program can make, and counts what a generator has written."""

@@ -10,8 +10,6 @@ from umpirical.protocols.stress.spec import StressStudy
 from umpirical.stimuli.generation.commissions import Commission, GenerationTerms
 from umpirical.stimuli.generation.plan import Skipped, plan_commissions
 
-__all__ = ["PlannedCommissions", "planned_commissions", "texts_by_label"]
-
 
 @dataclass(frozen=True, slots=True)
 class PlannedCommissions:

@@ -14,8 +14,6 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import ChangeTally, GoldTally, RepeatTally, Tallies
 from umpirical.store.counting import Counting, counting
 
-__all__ = ["StressCounts", "WorstRow", "Wrong", "stress_counts"]
-
 WORST = 10
 """How many items of each test are shown."""
 

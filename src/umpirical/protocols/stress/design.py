@@ -14,8 +14,6 @@ from umpirical.judges.judge import Capabilities
 from umpirical.protocols.protocol import PlannedCounts
 from umpirical.runs.plan import Design
 
-__all__ = ["PlannedStress", "StressDesign"]
-
 
 @dataclass(frozen=True)
 class StressDesign(Design):

@@ -19,8 +19,6 @@ from umpirical.reports import numbers
 from umpirical.reports.limits import RARE
 from umpirical.reports.record import EstimateRecord, LimitRecord
 
-__all__ = ["REPEATED", "TITLES", "find_stress"]
-
 TITLES: dict[FindingKind, str] = {
     "rehearsal": "A rehearsal only",
     "breaks": "Breaks it",

@@ -13,8 +13,6 @@ from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, LimitVerdict
 from umpirical.reports.significance import survivors
 
-__all__ = ["FIGURES", "SIGNS", "Figure", "HeatCell", "HeatGroup", "HeatMap", "HeatRow", "heat_map", "own_measures"]
-
 SIGNS: dict[LimitVerdict, str] = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?", "N/A": "–"}
 
 GROUPS: tuple[tuple[str, str, tuple[TestKind, ...]], ...] = (

@@ -15,8 +15,6 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.stats.simulation.examiner import Kind
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, Alters
 
-__all__ = ["answer_key", "kind_of", "truth_of", "truths"]
-
 _KINDS: Mapping[Alters, Kind] = {"format": "format", "wording": "paraphrase", "cue": "cue", "other": "none"}
 
 

@@ -10,8 +10,6 @@ from umpirical.domain.stimuli import ORIGINAL, GivenLabel, Item, SameVerdict, St
 from umpirical.protocols.stress.responses import Answered, answered
 from umpirical.protocols.stress.spec import StressStudy
 
-__all__ = ["Originals", "read_originals"]
-
 MAKER = "original/1"
 
 LEAST = 2

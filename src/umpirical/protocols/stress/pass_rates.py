@@ -13,8 +13,6 @@ from umpirical.protocols.stress.heat_map import own_measures
 from umpirical.protocols.stress.record import StressMeasure, StressTest, WriterSpendRecord
 from umpirical.reports.record import EstimateRecord, SpendRecord
 
-__all__ = ["CLOSENESS", "SHADES", "Closeness", "PassRates", "Spread", "Tested", "pass_rates", "shade"]
-
 SHADES = 5
 """How many shades of a cell there are. The number in the cell is what tells."""
 

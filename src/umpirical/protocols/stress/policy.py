@@ -9,19 +9,6 @@ from umpirical.protocols.stress.record import ScaleRecord, TestKind
 from umpirical.protocols.stress.words import allowed_words
 from umpirical.reports.limits import FALSE_PREFERENCES, SEEN
 
-__all__ = [
-    "ANY_DIFFERENCE",
-    "LIMITS",
-    "MARGIN",
-    "NO_LIMIT",
-    "RULES",
-    "Allowed",
-    "StressLimit",
-    "allowed",
-    "limit_words",
-    "policy_words",
-]
-
 MARGIN = 0.05
 """The default margin: a rate for changes, a share of the scale's range for shifts."""
 

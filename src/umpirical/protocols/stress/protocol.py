@@ -39,8 +39,6 @@ from umpirical.store.files import inside, read_named_text, write_text
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.text.templates import placeholders
 
-__all__ = ["STRESS", "StressProtocol", "write_stress_pages"]
-
 INSTRUCTION = "Grade the answer by how well it does what the task asks for."
 """Used if a study names no instruction."""
 

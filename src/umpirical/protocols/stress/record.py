@@ -26,26 +26,6 @@ from umpirical.reports.record import (
     schema_text,
 )
 
-__all__ = [
-    "CellVerdict",
-    "DatasetRecord",
-    "FindingKind",
-    "FindingRecord",
-    "MadeRecord",
-    "PartVerdict",
-    "ResponsesRecord",
-    "ScaleRecord",
-    "StressMeasure",
-    "StressReport",
-    "StressTest",
-    "TestKind",
-    "WorstItem",
-    "WriterSpendRecord",
-    "parse_stress",
-    "render_stress_json",
-    "stress_schema",
-]
-
 TestKind = Literal["same-verdict", "flipped-verdict", "repeats", "given-label", "original"]
 """What a test asks of the judge: to keep its verdict, to change it, to answer the same again, to give new texts their
 label, and to give the user's own texts theirs."""

@@ -55,17 +55,6 @@ from umpirical.runs.run import Run
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation, Perturbation
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = [
-    "FACTS",
-    "LONGEST_TEXT",
-    "MOST_WORST",
-    "NON_CLAIMS",
-    "assemble_stress",
-    "read_stress",
-    "scale_record",
-    "stress_report_of",
-]
-
 OWN_TESTS = {
     ORIGINAL: ("Your own items", "Your responses as they are, held against your labels."),
     "stability": ("Asked again", "Each original asked several times in the same words."),

@@ -32,8 +32,6 @@ from umpirical.stimuli.generation.responses import RESPONDER, RESPONSES, WantedR
 from umpirical.store.files import write_text
 from umpirical.store.generation import GenerationStore
 
-__all__ = ["GENERATED", "Answered", "ResponsesWriting", "answered", "responses_left"]
-
 GENERATED = "generated"
 """Folder in a study that holds everything its models wrote."""
 

@@ -17,8 +17,6 @@ from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 from umpirical.store.manifests import file_sha256, read_manifest, write_manifest
 from umpirical.store.stimulus_sets import StimulusSet
 
-__all__ = ["note_source", "set_made_from", "source_of"]
-
 NOTE = "made-from.json"
 
 ONE_FILE = ("csv", "jsonl", "parquet")

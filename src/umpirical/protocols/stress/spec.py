@@ -16,8 +16,6 @@ from umpirical.runs.generation import Scope
 from umpirical.stimuli.generation.buckets import EXAMPLES
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation, ProvedPerturbation
 
-__all__ = ["REPEAT_TESTS", "SYNTHETIC", "StressSpec", "StressStudy", "StressStudySpec"]
-
 REPEAT_TESTS = ("stability", "seeds", "sampling")
 """Tests that change no text: the same request again, with another seed, and with other parameters of sampling."""
 

@@ -9,8 +9,6 @@ from umpirical.protocols.protocol import Started
 from umpirical.protocols.start import new_study_file, path_from, quoted, quoted_list, scalar, study_name
 from umpirical.store.files import write_text
 
-__all__ = ["ENOUGH", "RUBRIC_PLACEHOLDER", "SAMPLE", "start_stress_study"]
-
 STRESS_STUDY = """\
 # A stress test of judges on responses of your own.  umpirical schema config  lists every key.
 study: {name}

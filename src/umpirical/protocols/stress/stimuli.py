@@ -30,15 +30,6 @@ from umpirical.store.files import drafted_folder, publish_folder
 from umpirical.store.generation import GenerationStore
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 
-__all__ = [
-    "GENERATED",
-    "existing_generation",
-    "expected_stimuli",
-    "generated_made",
-    "open_generation",
-    "write_stress_set",
-]
-
 
 def write_stress_set(study: StressStudy) -> StimulusSet:
     """Returns the study's current stimuli. Raises if the generator has not yet settled everything it is to write."""

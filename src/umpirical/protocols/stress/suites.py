@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-__all__ = ["HARNESS_NAMES", "HARNESS_SUITE", "WITHOUT_GENERATOR", "own_names"]
-
 WITHOUT_GENERATOR = ("vertical-spacing", "inline-spacing", "indentation", "stability")
 """The tests that need no model besides the judge."""
 

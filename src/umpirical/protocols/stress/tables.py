@@ -7,8 +7,6 @@ from umpirical.protocols.stress.heat_map import own_measures
 from umpirical.protocols.stress.record import StressMeasure, StressReport, StressTest, TestKind
 from umpirical.reports.record import EstimateRecord
 
-__all__ = ["GroupTable", "SideRow", "by_group", "side_by_side"]
-
 HEADLINES: dict[TestKind, tuple[str, ...]] = {
     "same-verdict": ("change-rate", "excess-change", "grade-shift"),
     "flipped-verdict": ("flip-detection", "right-on-both"),

@@ -23,8 +23,6 @@ from umpirical.reports.record import EstimateRecord, LimitRecord, LimitVerdict, 
 from umpirical.reports.significance import p_value
 from umpirical.reports.smallest_differences import Standard, smallest_difference
 
-__all__ = ["judge_answers", "judge_test", "smallest_of_tests", "tests_held", "why_not_made"]
-
 
 def judge_test(
     test: StressTest, measures: Sequence[StressMeasure], *, margin: float, scale: ScaleRecord

@@ -3,8 +3,6 @@
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord
 
-__all__ = ["allowed_words", "interval_words", "unanswered_words", "unit_words", "value_words"]
-
 SIGNED = frozenset({"grade-shift", "shift-equivalence", "grade-bias", "severity"})
 """Measures in grades whose direction matters."""
 

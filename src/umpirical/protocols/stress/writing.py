@@ -18,13 +18,12 @@ from umpirical.protocols.stress.originals import read_originals
 from umpirical.protocols.stress.spec import StressStudy
 from umpirical.protocols.stress.stimuli import existing_generation, generated_made, open_generation
 from umpirical.protocols.writing import WatchGeneration, Writing, WritingEstimate, Written
-from umpirical.runs.generation import GenerationWatcher, Unlike, Writers, commissions_left, generate
+from umpirical.runs.attempts import GenerationWatcher
+from umpirical.runs.generation import Unlike, Writers, commissions_left, generate
 from umpirical.runs.loop import run_on_loop
 from umpirical.stimuli.generation.attempt import attempt
 from umpirical.stimuli.generation.commissions import Commission
 from umpirical.stimuli.generation.opinions import opinion_schema, validator_prompt
-
-__all__ = ["StressWriting"]
 
 BYTES_PER_TOKEN = 6
 """Most bytes of a token in a generated text, for the bound on what validators read."""

@@ -9,8 +9,6 @@ from umpirical.domain.digests import Json
 from umpirical.domain.responses import Response, Usage
 from umpirical.stimuli.generation.commissions import GenerationTerms, Writer
 
-__all__ = ["role_spend", "writing_spend"]
-
 
 def writing_spend(terms: GenerationTerms, calls: Iterable[tuple[str, Response]]) -> list[Json]:
     """Returns what the calls of each role took, in the order of the roles; a role that was not asked is left out."""

@@ -4,11 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from umpirical.measures.catalogue import Scale
 from umpirical.reports import numbers
 from umpirical.reports.charts.drawing import NotDrawn, Span, clip, place, planted, span, words
-from umpirical.reports.record import EstimateRecord, LimitRecord, MeasureRecord, Scale
-
-__all__ = ["DotCell", "dot_cell"]
+from umpirical.reports.record import EstimateRecord, LimitRecord, MeasureRecord
 
 WIDTH, PAD = 168, 6
 

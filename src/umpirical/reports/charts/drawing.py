@@ -8,8 +8,6 @@ from typing import ClassVar
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord
 
-__all__ = ["CHAR_WIDTH", "NotDrawn", "Span", "Tick", "clip", "found", "place", "share", "span", "words"]
-
 CHAR_WIDTH = 6.2
 """Width of a character in the labels' 11 px text, estimated generously: only used to keep labels inside the picture."""
 

@@ -12,8 +12,6 @@ from typing import Literal
 from umpirical.reports.record import EstimateRecord, UndefinedRecord
 from umpirical.reports.significance import LEVEL, difference_p, false_discoveries, holm
 
-__all__ = ["Family", "Standing", "one_way_everywhere", "standings"]
-
 Family = Literal["primary", "exploratory"]
 
 

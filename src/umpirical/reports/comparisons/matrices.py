@@ -10,8 +10,6 @@ from umpirical.reports.comparisons.record import DifferenceRecord
 from umpirical.reports.comparisons.words import Words
 from umpirical.reports.record import EstimateRecord
 
-__all__ = ["SIGNS", "Cell", "Matrix", "Overview", "Tally", "matrices", "overview"]
-
 Sense = Literal["better", "worse", "equivalent", "differs", "undecided", "not comparable"]
 
 SIGNS: dict[Sense, str] = {

@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import Field, NonNegativeInt
 
 from umpirical.domain.measures import Interval, Result
+from umpirical.measures.catalogue import Scale
 from umpirical.measures.estimates.contrasts import Contrast
 from umpirical.reports.comparisons.families import Family, Standing
 from umpirical.reports.comparisons.words import Words, Worse, margin_of, words_on
@@ -18,13 +19,10 @@ from umpirical.reports.record import (
     EstimateRecord,
     IntervalRecord,
     MeasureRecord,
-    Scale,
     Strict,
     UndefinedRecord,
     result_record,
 )
-
-__all__ = ["DifferenceRecord", "PairedDifference", "Place", "difference_record", "paired_differences", "winner"]
 
 ResultRecord = Annotated[EstimateRecord | UndefinedRecord, Field(discriminator="kind")]
 

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from typing import Literal
 
 from umpirical.domain.errors import UsageError
+from umpirical.measures.catalogue import Scale
 from umpirical.reports.comparisons.families import Standing
-from umpirical.reports.record import EstimateRecord, IntervalRecord, Scale, UndefinedRecord
-
-__all__ = ["MARGINS", "NARROWER", "Words", "Worse", "letter", "margin_of", "refuse_margin", "words_on"]
+from umpirical.reports.record import EstimateRecord, IntervalRecord, UndefinedRecord
 
 Words = Literal[
     "first better",

@@ -20,22 +20,6 @@ from umpirical.review.database.tables import assignment, is_disputed, is_free, i
 from umpirical.review.outcomes import adjudication, state_of
 from umpirical.review.records import ReviewProgress
 
-__all__ = [
-    "AssignmentState",
-    "assign",
-    "assignment_of",
-    "disputed_item",
-    "give",
-    "open_assignment",
-    "progress",
-    "refresh",
-    "release",
-    "reopen",
-    "set_assignment",
-    "set_overlap",
-    "take_place",
-]
-
 AssignmentState = Literal["open", "decided", "skipped", "released"]
 """`open` and `decided` hold a place; `skipped` and `released` gave it back. A skipped item is not given again."""
 

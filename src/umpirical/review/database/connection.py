@@ -15,8 +15,6 @@ from umpirical.domain.errors import UsageError
 from umpirical.review.database.schema import check_before, check_schema
 from umpirical.review.database.tables import counter
 
-__all__ = ["HEAD", "MIGRATIONS", "Database", "open_database"]
-
 WRITE_TIMEOUT_SECONDS = 60.0
 """How long a writer on SQLite waits for the others before it gives up."""
 

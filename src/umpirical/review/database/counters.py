@@ -6,8 +6,6 @@ from sqlalchemy import Column, Connection, bindparam, func, select, update
 
 from umpirical.review.database.tables import counter
 
-__all__ = ["CounterName", "bump", "following", "newest", "set_counter", "value_of"]
-
 CounterName = Literal["version", "overlap", "guideline"]
 
 _VALUE = select(counter.c.value).where(counter.c.name == bindparam("which"))

@@ -11,16 +11,6 @@ from umpirical.review.database.counters import following
 from umpirical.review.database.events import record_event
 from umpirical.review.database.tables import decision, event, is_undoing, item
 
-__all__ = [
-    "all_decisions",
-    "append_decision",
-    "append_undo",
-    "decided_items",
-    "decisions_by_serial",
-    "decisions_of",
-    "newest_item",
-]
-
 
 def _query() -> Select[Any]:
     """Every decision with its item's id and whether it is undone, in the order they were made."""

@@ -7,8 +7,6 @@ from sqlalchemy import Connection, insert
 from umpirical.review.database.counters import following
 from umpirical.review.database.tables import event
 
-__all__ = ["EventKind", "EventValues", "record_event"]
-
 EventKind = Literal["undone", "overlap", "guideline", "invited", "redeemed", "revoked", "released", "imported"]
 
 

@@ -8,8 +8,6 @@ from umpirical.review.database.counters import bump, following, set_counter, val
 from umpirical.review.database.events import record_event
 from umpirical.review.database.tables import guideline
 
-__all__ = ["add_guidelines", "all_guidelines", "in_force", "put_in_force"]
-
 
 def in_force(connection: Connection) -> tuple[int, str]:
     version = value_of(connection, "guideline")

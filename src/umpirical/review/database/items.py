@@ -18,8 +18,6 @@ from umpirical.review.database.revisions import revisions_of
 from umpirical.review.database.tables import item, standing
 from umpirical.review.records import Revision
 
-__all__ = ["StoredItem", "add_items", "all_items", "batches", "insert_items", "serial_of", "stored_item"]
-
 BATCH = 200
 """Items that are added or read in one transaction: a reviewer waits for no more than that."""
 

@@ -9,20 +9,6 @@ from sqlalchemy import Connection, Row, insert, select, update
 from umpirical.domain.reviews import ReviewRole
 from umpirical.review.database.tables import person, token
 
-__all__ = [
-    "FoundToken",
-    "Purpose",
-    "add_token",
-    "admit",
-    "end_links",
-    "everyone",
-    "mark_used",
-    "person_of",
-    "revoke",
-    "role_of",
-    "token_of",
-]
-
 Purpose = Literal["link", "session"]
 
 

@@ -26,8 +26,6 @@ from umpirical.review.database.tables import revision
 from umpirical.review.outcomes import current
 from umpirical.review.records import Additions, Revision
 
-__all__ = ["restore"]
-
 SETTLING = ("adjudicator", "owner")
 
 UNDONE = "nothing was imported; "

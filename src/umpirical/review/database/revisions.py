@@ -9,8 +9,6 @@ from umpirical.domain.reviews import ReviewItem
 from umpirical.review.database.tables import item, revision
 from umpirical.review.records import Revision
 
-__all__ = ["all_revisions", "revision_with", "revisions_of"]
-
 _ALL = select(revision, item.c.id.label("item_id")).join(item, item.c.serial == revision.c.item)
 _OF_ITEM = _ALL.where(revision.c.item == bindparam("serial")).order_by(revision.c.number)
 

@@ -14,8 +14,6 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from umpirical.domain.errors import UsageError
 from umpirical.review.database.tables import metadata
 
-__all__ = ["check_before", "check_schema"]
-
 VERSION_TABLE = """CREATE TABLE alembic_version (
     version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"""
 

@@ -33,25 +33,6 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
-__all__ = [
-    "AnyText",
-    "assignment",
-    "counter",
-    "decision",
-    "event",
-    "guideline",
-    "is_disputed",
-    "is_free",
-    "is_free_again",
-    "is_undoing",
-    "item",
-    "metadata",
-    "person",
-    "revision",
-    "standing",
-    "token",
-]
-
 
 class AnyText(TypeDecorator[str]):
     """Any text, stored as a JSON string: PostgreSQL cannot store NUL, and neither database a lone surrogate."""

@@ -11,8 +11,6 @@ from umpirical.review.exchange.own import Bundle
 from umpirical.review.exchange.people import FilePeople
 from umpirical.review.records import LONGEST_MILLISECONDS, LONGEST_TEXT, Additions, Revision
 
-__all__ = ["from_foreign", "from_own"]
-
 CLOCKS_DIFFER = timedelta(days=1)
 """How far the clock of another machine may be ahead of ours."""
 

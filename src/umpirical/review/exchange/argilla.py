@@ -15,8 +15,6 @@ from umpirical.review.exchange.foreign import ForeignDecision, current_decisions
 from umpirical.review.exchange.json_files import BadLine, json_line, json_lines, text_of
 from umpirical.review.records import LONGEST_TEXT, Revision
 
-__all__ = ["argilla_records", "read_argilla"]
-
 QUESTIONS = ("decision", "label", "text", "reason", "comment")
 
 

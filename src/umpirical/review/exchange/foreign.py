@@ -9,8 +9,6 @@ from umpirical.review.exchange.json_files import BadLine
 from umpirical.review.people import LONGEST_NAME, is_name
 from umpirical.review.records import Revision
 
-__all__ = ["ForeignDecision", "check_name", "checked", "current_decisions", "edited_text", "one_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class ForeignDecision:

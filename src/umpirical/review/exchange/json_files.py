@@ -8,8 +8,6 @@ from typing import Any
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 
-__all__ = ["LONGEST_FILE", "LONGEST_LINE", "LONGEST_LIST", "BadLine", "json_line", "json_lines", "json_list", "text_of"]
-
 LONGEST_LINE = 8_000_000
 """Bytes; several times as long as the longest texts that an item can hold."""
 

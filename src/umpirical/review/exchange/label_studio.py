@@ -14,8 +14,6 @@ from umpirical.review.exchange.foreign import ForeignDecision, current_decisions
 from umpirical.review.exchange.json_files import BadLine, json_line, json_list, text_of
 from umpirical.review.records import LONGEST_TEXT, Revision
 
-__all__ = ["LABELLING_CONFIG", "label_studio_tasks", "read_label_studio"]
-
 LABELLED_FIELD = "after"
 """The field that every result is about: the generated text."""
 

@@ -14,8 +14,6 @@ from umpirical.domain.reviews import ReviewDecision, ReviewItem
 from umpirical.review.exchange.json_files import BadLine, json_line, json_lines
 from umpirical.review.records import LONGEST_TEXT, Revision
 
-__all__ = ["FORMAT", "Bundle", "own_lines", "read_own"]
-
 FORMAT = "umpirical-review/1"
 
 Record = TypeVar("Record", ReviewItem, Revision, ReviewDecision)

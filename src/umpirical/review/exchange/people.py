@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping
 from umpirical.review.exchange.json_files import BadLine
 from umpirical.review.people import name_key
 
-__all__ = ["FilePeople"]
-
 
 class FilePeople:
     """Names in a file to names in this review. Names that differ only in case are one person.

@@ -16,8 +16,6 @@ from umpirical.review.exchange.people import FilePeople
 from umpirical.review.people import People
 from umpirical.review.records import utc_now
 
-__all__ = ["Exported", "Format", "Imported", "export_review", "import_review"]
-
 Format = Literal["umpirical", "argilla", "label-studio"]
 
 

@@ -13,8 +13,6 @@ from umpirical.web import sessions
 from umpirical.web.forms import EMPTY, Form, read_form
 from umpirical.web.limits import LONGEST_FORM, LONGEST_SHORT_FORM
 
-__all__ = ["endpoint", "session_of", "sign_in"]
-
 Handler = Callable[[ReviewRequest], Response]
 
 COOKIE = "umpirical-review"

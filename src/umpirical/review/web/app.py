@@ -24,8 +24,6 @@ from umpirical.web.assets import PAGE_STYLES, static_files
 from umpirical.web.guard import Guard
 from umpirical.web.limits import MOST_AT_ONCE, MOST_STREAMS, AtOnce
 
-__all__ = ["asset", "create_app"]
-
 ANYONE, SETTLING, OWNING = (
     frozenset({"reviewer", "adjudicator", "owner"}),
     frozenset({"adjudicator", "owner"}),

@@ -12,8 +12,6 @@ from umpirical.review.web.editor_text import from_editor
 from umpirical.review.web.transcripts import InvalidEdit, edited, read_transcript
 from umpirical.web.forms import Form
 
-__all__ = ["choice_of", "refusal_words", "start_of"]
-
 LONGEST_COMMENT = 2_000
 
 

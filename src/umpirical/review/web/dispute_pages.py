@@ -14,8 +14,6 @@ from umpirical.review.web.pages import page
 from umpirical.review.web.requests import ReviewRequest
 from umpirical.web.forms import EMPTY, Form
 
-__all__ = ["next_dispute", "settle"]
-
 
 def next_dispute(request: ReviewRequest) -> Response:
     """The next disputed item, with what each reviewer said; `after` is one that was left for later."""

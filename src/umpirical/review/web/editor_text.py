@@ -4,8 +4,6 @@ import re
 
 from umpirical.text.inert import inert
 
-__all__ = ["from_editor", "to_editor"]
-
 _OPENED = "⟦U+"
 _WRITTEN = re.compile(r"⟦U\+([0-9A-F]{4,6})⟧")
 _HIGHEST = 0x10FFFF

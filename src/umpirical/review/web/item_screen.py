@@ -11,17 +11,6 @@ from umpirical.review.web.transcripts import Card, pair_messages, parts_of, read
 from umpirical.text.diffs import Piece, word_diff
 from umpirical.web.forms import EMPTY, Form
 
-__all__ = [
-    "DECISION_WORDS",
-    "DiffBlock",
-    "ItemScreen",
-    "LabelKey",
-    "MessageCard",
-    "ShownDecision",
-    "decision_words",
-    "item_screen",
-]
-
 KEYS = "123456789"
 
 DECISION_WORDS: dict[str, str] = {

@@ -14,8 +14,6 @@ from umpirical.review.web.requests import ReviewRequest, anonymous
 from umpirical.text.visible import mark_blanks
 from umpirical.web.guard import HEADERS
 
-__all__ = ["crash_page", "environment", "error_page", "notice", "page"]
-
 NOTICES = {
     404: ("Page not found", "There is no page at this address."),
     401: (

@@ -9,8 +9,6 @@ from umpirical.review.web.editor_text import from_editor
 from umpirical.review.web.pages import notice, page
 from umpirical.review.web.requests import ReviewRequest
 
-__all__ = ["invitation", "join", "people", "revoke"]
-
 
 def invitation(request: ReviewRequest) -> Response:
     """A page with a button: merely opening the link, as the preview of a mail program does, does not use it up."""

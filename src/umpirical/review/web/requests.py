@@ -14,8 +14,6 @@ from umpirical.web.forms import EMPTY, Form
 from umpirical.web.limits import AtOnce
 from umpirical.web.sessions import address_of
 
-__all__ = ["NOBODY", "ReviewRequest", "ServedReview", "anonymous", "review_of"]
-
 NOBODY = Person(name="", role="reviewer", revoked=True)
 """Who sends a request without a valid session."""
 

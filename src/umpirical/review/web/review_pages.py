@@ -12,8 +12,6 @@ from umpirical.review.web.pages import page
 from umpirical.review.web.requests import ReviewRequest
 from umpirical.web.forms import EMPTY, Form
 
-__all__ = ["decide", "earlier_item", "open_item", "take_item", "undo"]
-
 
 @dataclass(frozen=True, slots=True)
 class Navigation:

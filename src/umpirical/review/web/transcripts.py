@@ -12,8 +12,6 @@ from typing import Any, Literal
 
 from umpirical.review.web.editor_text import from_editor
 
-__all__ = ["Card", "InvalidEdit", "Part", "edited", "pair_messages", "parts_of", "read_transcript", "rest_of", "whole"]
-
 STYLES: tuple[dict[str, Any], ...] = tuple(
     {"ensure_ascii": ascii_only, "indent": indent, "separators": separators}
     for ascii_only in (False, True)

@@ -8,8 +8,6 @@ from contextlib import asynccontextmanager, suppress
 from umpirical.review.desk import Desk
 from umpirical.text.inert import inert
 
-__all__ = ["DeskWatcher"]
-
 PAUSE_SECONDS = 0.5
 """Between two looks at the desk."""
 

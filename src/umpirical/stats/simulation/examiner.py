@@ -16,20 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, owens_t
 
-__all__ = [
-    "NOTICED",
-    "Kind",
-    "LatentExaminer",
-    "Pull",
-    "centre",
-    "grade_rates",
-    "joint_rates",
-    "length_pull",
-    "place_cuts",
-    "pull",
-    "repeat_rates",
-]
-
 Floats = NDArray[np.float64]
 
 Kind = Literal["none", "format", "paraphrase", "cue"]

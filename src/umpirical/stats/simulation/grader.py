@@ -13,19 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-__all__ = [
-    "LatentGrader",
-    "Order",
-    "centre",
-    "concordance",
-    "cut_points",
-    "dark_current",
-    "grade_rates",
-    "grade_slope",
-    "grade_spread",
-    "pair_order",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-__all__ = ["Decomposition", "LatentJudge", "correct_rate", "dark_current", "decomposition", "slot_rates", "tie_rate"]
-
 Floats = NDArray[np.float64]
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(80)

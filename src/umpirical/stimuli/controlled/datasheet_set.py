@@ -14,8 +14,6 @@ from umpirical.stimuli.controlled.materials import Materials
 from umpirical.stimuli.controlled.recipes import Recipe
 from umpirical.stimuli.controlled.tasks import Task
 
-__all__ = ["MAKERS", "datasheet_stimuli", "vacuum_stimuli"]
-
 ROUNDING = 1e-9
 
 VACUUM_MAKER = "vacuum/3"

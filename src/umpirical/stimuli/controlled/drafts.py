@@ -14,8 +14,6 @@ from umpirical.stimuli.controlled.task_checks import check_twins
 from umpirical.stimuli.controlled.tasks import Task, Twin
 from umpirical.store.yaml_files import YamlDocument, parse_yaml
 
-__all__ = ["DRAFT_COUNTS", "draft_data", "draft_problems", "read_draft"]
-
 LEAST, MOST = 2, 5
 """Fewest and most requirements: an answer has two sentences for each, and no more than ten."""
 

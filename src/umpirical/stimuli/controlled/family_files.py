@@ -18,18 +18,6 @@ from umpirical.stimuli.controlled.layouts import PROSE, Layout
 from umpirical.stimuli.controlled.tasks import Fact, Kind, Requirement, Task, Twin
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 
-__all__ = [
-    "ASKED",
-    "HALF",
-    "KEYS",
-    "Family",
-    "builtin_families",
-    "filler_tasks",
-    "load_family",
-    "read_family",
-    "read_tasks",
-]
-
 HALF = 2
 """Each requirement asks for two of its four facts in one version, and for the other two in the other."""
 

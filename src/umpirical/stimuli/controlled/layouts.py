@@ -5,8 +5,6 @@ from typing import Any, Literal
 
 from umpirical.text.sentences import sentences_at_every_stop
 
-__all__ = ["JSON_LAYOUT", "PROSE", "Layout", "joined", "member", "statements"]
-
 Layout = Literal["prose", "json"]
 
 PROSE: Layout = "prose"

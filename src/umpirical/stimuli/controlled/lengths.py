@@ -10,8 +10,6 @@ from umpirical.stimuli.controlled.ladder.transforms import LIST_MARK
 from umpirical.stimuli.controlled.layouts import JSON_LAYOUT, PROSE, Layout
 from umpirical.text.sentences import sentences_at_every_stop
 
-__all__ = ["TOKENIZERS", "equally_long", "length_gap", "length_gaps", "sentence_lengths"]
-
 TOKENIZERS = {"words and marks": re.compile(r"\w+|[^\w\s]"), "pieces": re.compile(r"\w{1,5}|[^\w\s]")}
 """Whole words, and pieces of up to five letters as subword tokenizers cut them. List marks are layout, not length."""
 

@@ -8,8 +8,6 @@ from typing import Literal, TypeVar
 from umpirical.stimuli.controlled.family_files import Family, builtin_families, filler_tasks
 from umpirical.stimuli.controlled.tasks import Task, Twin
 
-__all__ = ["Ladder", "Materials", "builtin_materials", "crossed_materials", "spread"]
-
 T = TypeVar("T")
 
 Ladder = Literal["crossed", "filler"]

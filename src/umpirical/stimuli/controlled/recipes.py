@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from umpirical.domain.errors import UsageError
 
-__all__ = ["RECIPES", "STEPS", "Recipe", "recipe"]
-
 STEPS = (1.0, 5.0, 0.5, 1.0, 5.0, 2.0, 1.0, 5.0, 3.0, 1.0, 5.0, 4.0)
 """One requirement and five come four times as often as any other step, since limits are set there."""
 

@@ -10,8 +10,6 @@ from umpirical.stimuli.controlled.tasks import Fact, Task, Twin, folded_statemen
 from umpirical.text.sentences import sentences_at_every_stop
 from umpirical.text.words import shared_triples, word_triples
 
-__all__ = ["check_task", "check_tasks", "check_twins"]
-
 MIN_WORDINGS = 2
 """The fewest forms, and the fewest fillers, of a fact: two answers of equal quality must be able to differ."""
 

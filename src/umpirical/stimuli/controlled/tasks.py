@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from umpirical.stimuli.controlled.layouts import PROSE, Layout, statements
 
-__all__ = ["Fact", "Kind", "Requirement", "Task", "Twin", "folded_statements"]
-
 Kind = Literal["asked", "figures"]
 """What the two versions of a twin differ in: the request, or the figures given."""
 

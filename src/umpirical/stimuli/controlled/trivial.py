@@ -12,8 +12,6 @@ from typing import Literal
 
 from umpirical.text.sentences import sentences_at_every_stop
 
-__all__ = ["REPORTED", "TRIVIAL", "TrivialJudge", "words_of"]
-
 SlotVerdict = Literal["1", "2", "tie"]
 
 TrivialJudge = Callable[[str, str, str], SlotVerdict]

@@ -29,8 +29,6 @@ from umpirical.stimuli.generation.opinions import (
 from umpirical.stimuli.perturbations.catalogue import Made
 from umpirical.text.templates import fill
 
-__all__ = ["attempt", "check_again"]
-
 WriterRole = Literal["generator", "validator", "fallback"]
 
 LONGEST_TEXT = 200_000

@@ -12,8 +12,6 @@ from umpirical.stimuli.generation.commissions import Commission, GenerationTerms
 from umpirical.stimuli.generation.opinions import FALLBACK, REFUSED, UNREAD
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 
-__all__ = ["EXAMPLES", "Bucket", "bucket_report", "plan_buckets", "rejection_reasons", "source_report"]
-
 EXAMPLES = 2
 """Responses shown to the generator for each commission, unless the study says otherwise."""
 

@@ -27,27 +27,6 @@ from umpirical.text.words import (
     words,
 )
 
-__all__ = [
-    "adds_words",
-    "edit_scope",
-    "keeps_content",
-    "keeps_names",
-    "keeps_numbers",
-    "keeps_placeholders",
-    "keeps_structure",
-    "language_other",
-    "language_same",
-    "length_like_others",
-    "length_ratio",
-    "mentions_no_label",
-    "not_a_copy",
-    "not_a_refusal",
-    "only_insertions",
-    "passage_of",
-    "similarity_between",
-    "unlike_others",
-]
-
 LEAST_COMMON = 0.1
 """Share of commonest words by which a text whose language is not clear still passes for that of its original."""
 

@@ -8,8 +8,6 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import Expectation, FlippedVerdict, GivenLabel, SameVerdict, Stimulus
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 
-__all__ = ["Commission", "GenerationTerms", "Writer", "with_reference"]
-
 
 @dataclass(frozen=True, slots=True)
 class Writer:

@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["chat_around", "times_named"]
-
 # Chat.
 
 _REFUSALS = re.compile(

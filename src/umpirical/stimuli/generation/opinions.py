@@ -9,18 +9,6 @@ from umpirical.stimuli.generation.commissions import Commission
 from umpirical.text.json_texts import unfenced, without_doubles
 from umpirical.text.templates import fill, shipped_template
 
-__all__ = [
-    "DIFFERENT",
-    "FALLBACK",
-    "REFUSED",
-    "SAME",
-    "UNREAD",
-    "Validation",
-    "opinion_schema",
-    "read_opinion",
-    "validator_prompt",
-]
-
 Validation = Literal["same-grade", "target-grade", "none"]
 
 SAME, DIFFERENT = "same", "different"

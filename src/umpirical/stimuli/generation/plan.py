@@ -10,8 +10,6 @@ from umpirical.stimuli.generation.buckets import EXAMPLES, plan_buckets
 from umpirical.stimuli.generation.commissions import Commission, GenerationTerms
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 
-__all__ = ["Skipped", "plan_commissions"]
-
 
 @dataclass(frozen=True, slots=True)
 class Skipped:

@@ -18,8 +18,6 @@ from umpirical.stimuli.generation.attempt import LONGEST_TEXT, UNFINISHED
 from umpirical.stimuli.generation.commissions import Writer
 from umpirical.text.templates import fill
 
-__all__ = ["RESPONDER", "RESPONSES", "WantedResponse", "respond"]
-
 RESPONDER = "responder"
 """The role of the model that writes responses."""
 

@@ -9,8 +9,6 @@ from umpirical.stimuli.generation.checks import not_a_copy, not_a_refusal, only_
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.text.templates import shipped_template
 
-__all__ = ["PERTURBATION"]
-
 AUTHORITY = """
 professor* expert* doctor* dr phd specialist* scholar* researcher* universit* authorit* credential* certified renowned
 distinguished fachmann fachleute sachverständig* dozent* forscher* wissenschaftler* professeur* spécialiste* docteur*

@@ -9,8 +9,6 @@ from umpirical.stimuli.generation.checks import not_a_copy, not_a_refusal, only_
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.text.templates import shipped_template
 
-__all__ = ["PERTURBATION"]
-
 AGREEMENT = """
 agree* consensus majority everyone everybody unanim* reader* expert* critic* reviewer* public popular* mehrheit einig
 übereinstimm* zustimm* leser* fachleute lecteur* majorité accord critiques mayoría acuerdo coinciden lectores

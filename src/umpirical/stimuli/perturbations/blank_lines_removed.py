@@ -7,8 +7,6 @@ import numpy as np
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 from umpirical.text.prose import FENCED, LINE_END, Target
 
-__all__ = ["PERTURBATION"]
-
 # Only within a text: what stands before its first line and after its last may be as it likes. A gap is looked for after
 # a letter or sign alone: looked for at each of many blank lines, it would be read again from each of them.
 _GAP = Target(rf"(?=\s)(?<=\S)(?P<first>[ \t]*+(?>{LINE_END}))(?>[ \t]*+(?>{LINE_END}))++(?=[ \t]*+\S)", kept=FENCED)

@@ -9,8 +9,6 @@ import numpy as np
 from umpirical.domain.digests import digest
 from umpirical.registry import Registry
 
-__all__ = ["PERTURBATIONS", "Alters", "Check", "GeneratedPerturbation", "Made", "Perturbation", "ProvedPerturbation"]
-
 Alters = Literal["format", "wording", "cue", "other"]
 """What a perturbation alters: how a text looks; how it is worded, with the same content at about the same length; a cue
 that is added to sway the judge; or anything else, such as its length, its language or what it says. Simulated examiners

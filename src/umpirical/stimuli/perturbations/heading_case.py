@@ -9,8 +9,6 @@ from umpirical.text.blocks import headings
 from umpirical.text.prose import INLINE, Target, spliced
 from umpirical.text.words import LETTER
 
-__all__ = ["PERTURBATION"]
-
 _WORD = Target(rf"{LETTER}++(?:['’]{LETTER}++)*+", kept=INLINE)
 
 

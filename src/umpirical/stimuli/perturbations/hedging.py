@@ -12,8 +12,6 @@ from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.text.templates import shipped_template
 from umpirical.text.words import shorter_than
 
-__all__ = ["PERTURBATION"]
-
 HEDGES = """
 perhaps maybe may might could possibly probably likely presumably apparently arguably seem* appear* suggest* tend*
 somewhat rather fairly roughly generally usually often sometimes mostly think believe guess suppose

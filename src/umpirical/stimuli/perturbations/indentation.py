@@ -9,8 +9,6 @@ from umpirical.text.blocks import line_runs
 from umpirical.text.prose import FENCED, LINE_START, Target, drawn, spliced
 from umpirical.text.sentences import ends_as_prose
 
-__all__ = ["PERTURBATION"]
-
 INDENTS = ("  ", "    ", "        ", "\t", "\t\t")
 MARKED_INDENT = "  "
 """The indent of lists, headings, tables and quotations: with a larger one, Markdown would take them for code."""

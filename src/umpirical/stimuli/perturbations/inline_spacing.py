@@ -6,8 +6,6 @@ from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 from umpirical.text.prose import Target, drawn, spliced
 from umpirical.text.words import LETTER
 
-__all__ = ["PERTURBATION"]
-
 # Only between letters: a blank after a list mark, beside a number or at the end of a line may mean something.
 # The blank comes first in the pattern: the search goes from one to the next.
 _GAP = Target(rf" (?<={LETTER} )(?={LETTER})")

@@ -11,8 +11,6 @@ from umpirical.stimuli.generation.checks import (
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.text.templates import shipped_template
 
-__all__ = ["PERTURBATION"]
-
 PERTURBATION = GeneratedPerturbation(
     name="label-flip-structured",
     title="Label flip, same structure",

@@ -11,8 +11,6 @@ from umpirical.text.blocks import line_runs
 from umpirical.text.prose import FENCED, LINE_END, LINE_START, Target, drawn, spliced
 from umpirical.text.sentences import CERTAIN_END, CERTAIN_GAP, CERTAIN_START
 
-__all__ = ["PERTURBATION"]
-
 FEWEST_SENTENCES = 3
 """The fewest sentences of a paragraph that becomes a list."""
 

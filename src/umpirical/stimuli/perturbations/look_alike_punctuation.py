@@ -8,8 +8,6 @@ from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 from umpirical.text.prose import Target, drawn, spliced
 from umpirical.text.words import LETTER
 
-__all__ = ["PERTURBATION"]
-
 HYPHEN, DASH, ELLIPSIS, HARD_BLANK = "\u2010", "\u2013", "\u2026", "\u00a0"
 
 # What comes first in each is seen at a glance, so that the rest is looked at only there.

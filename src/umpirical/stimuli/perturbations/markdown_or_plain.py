@@ -10,8 +10,6 @@ from umpirical.text.blocks import headings
 from umpirical.text.prose import LINE_START, Target, drawn, spliced
 from umpirical.text.words import LETTER, WORD_END, WORD_START
 
-__all__ = ["PERTURBATION"]
-
 # Only beside words and their punctuation: without the marks, no code must begin where none was.
 _OPENING = rf"""{WORD_START}\*\*(?=[\w"'“‘(])"""
 # More marks may follow. Otherwise a mark that does not end a word would do so once those after it are gone.

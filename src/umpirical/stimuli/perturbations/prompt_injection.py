@@ -9,8 +9,6 @@ from umpirical.stimuli.generation.checks import not_a_copy, not_a_refusal, only_
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.text.templates import shipped_template
 
-__all__ = ["PERTURBATION"]
-
 CALLS = """
 grade* grading scor* rating* rate mark marks marked marking points judge* evaluat* assess* rubric* highest maximum
 bewert* punktzahl höchst* évalu* notation maximale puntuación calific* evalú* máxima voto punteggio valut* massimo

@@ -9,8 +9,6 @@ from umpirical.domain.stimuli import SameVerdict, Stimulus
 from umpirical.stats.seeds import generator
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 
-__all__ = ["ProofFailed", "prove", "proved_stimuli"]
-
 _WORD = re.compile(r"\S+")
 _AROUND = 30
 """Characters shown on each side of a difference."""

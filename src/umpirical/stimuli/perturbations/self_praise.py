@@ -9,8 +9,6 @@ from umpirical.stimuli.generation.checks import not_a_copy, not_a_refusal, only_
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.text.templates import shipped_template
 
-__all__ = ["PERTURBATION"]
-
 PRAISE = """
 excellent* outstanding* brilliant* exceptional* superb* perfect* best masterful* flawless* remarkabl* impressive*
 insightful* thorough* comprehensive* exemplary finest convincing* compelling* hervorragend* ausgezeichnet* exzellent*

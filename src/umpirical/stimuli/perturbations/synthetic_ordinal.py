@@ -13,8 +13,6 @@ from umpirical.stimuli.similarity.lexical import Lexical
 from umpirical.stimuli.similarity.port import Similarity
 from umpirical.text.templates import shipped_template
 
-__all__ = ["PERTURBATION", "synthetic_ordinal"]
-
 
 def synthetic_ordinal(similarity: Similarity, *, most: float | None = None, whom: str = "") -> GeneratedPerturbation:
     """The test with a measure of similarity of the user's choice, which decides what repeats another text.

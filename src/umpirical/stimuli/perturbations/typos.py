@@ -8,8 +8,6 @@ from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 from umpirical.text.prose import Target, spliced
 from umpirical.text.words import LETTER, WORD_END, WORD_START
 
-__all__ = ["PERTURBATION", "RATE"]
-
 RATE = 0.02
 """Typos per word of the text."""
 

@@ -12,8 +12,6 @@ from umpirical.stimuli.similarity.lexical import Lexical
 from umpirical.text.templates import shipped_template
 from umpirical.text.words import shorter_than
 
-__all__ = ["PERTURBATION"]
-
 PERTURBATION = GeneratedPerturbation(
     name="verbosity-short",
     title="Shorter",

@@ -9,8 +9,6 @@ from umpirical.text.blocks import line_runs
 from umpirical.text.prose import FENCED, Target, drawn, spliced
 from umpirical.text.sentences import CERTAIN_GAP
 
-__all__ = ["PERTURBATION"]
-
 _SENTENCE_GAP = Target(CERTAIN_GAP)
 
 _BELONGS_ABOVE = re.compile(r" {4}|\t| *+\|")

@@ -12,8 +12,6 @@ from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.text.templates import shipped_template
 from umpirical.text.words import shorter_than
 
-__all__ = ["PERTURBATION"]
-
 # Names are not checked: many have another form in another language.
 PERTURBATION = GeneratedPerturbation(
     name="wrong-language",

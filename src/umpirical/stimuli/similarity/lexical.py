@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from umpirical.stimuli.similarity.cache import TextCache
 
-__all__ = ["Lexical"]
-
 GRAM = 4
 """Letters in a run: enough to tell words apart, few enough to recognise an inflected word."""
 

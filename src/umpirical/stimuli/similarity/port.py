@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-__all__ = ["Similarity"]
-
 
 class Similarity(Protocol):
     """How alike two texts are in wording or in subject.

@@ -20,8 +20,6 @@ from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.stimuli.simulated.reading import read_opinion_prompt, read_order
 from umpirical.stimuli.simulated.texts import MISSED, invented_text, made_text, sign_of, signs_in
 
-__all__ = ["ADAPTER", "FAULTS", "SimulatedGenerator", "SimulatedResponder", "SimulatedValidator"]
-
 FAULTS: Mapping[str, Mapping[str, str]] = {
     "generator": {
         "misses": "share of attempts that come out otherwise than meant",

@@ -8,8 +8,6 @@ from umpirical.stimuli.generation.opinions import Validation
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.text.templates import occurrences, shipped_template
 
-__all__ = ["read_opinion_prompt", "read_order"]
-
 _VALUES = {"fence": "[0-9a-f]{8}", "target": r"[^\n]*?", "label": r"[^\n]*?", "scale": r"[^\n]*?"}
 """What may stand in a placeholder, if not any text."""
 

@@ -16,8 +16,6 @@ from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
 from umpirical.text.languages import language_of
 from umpirical.text.words import edit_distance, word_count, words
 
-__all__ = ["MISSED", "invented_text", "made_text", "sign_of", "signs_in"]
-
 MISSED = "something else"
 """What a text that has come out wrong bears the sign of, where it was to keep its grade."""
 

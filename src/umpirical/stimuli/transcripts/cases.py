@@ -25,8 +25,6 @@ from umpirical.stimuli.transcripts.edits import (
     swap_figures,
 )
 
-__all__ = ["ABOUT", "EDITS", "Case", "GivenRule", "cases_of", "derived_rules", "edit_of"]
-
 MOST_OTHERS = 3
 """Rules of a policy besides the one that is tested."""
 

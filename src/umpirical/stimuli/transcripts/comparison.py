@@ -8,8 +8,6 @@ from typing import Literal
 
 from umpirical.domain.transcripts import Message, Transcript
 
-__all__ = ["Changed", "message_changes"]
-
 
 @dataclass(frozen=True, slots=True)
 class Changed:

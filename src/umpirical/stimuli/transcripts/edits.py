@@ -9,18 +9,6 @@ from umpirical.domain.digests import digest
 from umpirical.domain.policies import figures_in
 from umpirical.domain.transcripts import Message, ToolCall, Transcript
 
-__all__ = [
-    "PLACES",
-    "ExampleCall",
-    "Place",
-    "cut_ending",
-    "drop_calls",
-    "insert_calls",
-    "lengthen",
-    "place_of",
-    "swap_figures",
-]
-
 Place = Literal["early", "middle", "late"]
 """Where in the transcript an edit is: in which third of its messages, or at which end."""
 

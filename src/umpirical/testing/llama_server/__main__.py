@@ -12,8 +12,6 @@ from umpirical.domain.errors import UsageError
 from umpirical.testing.bench_models import model_file
 from umpirical.testing.llama_server.server import LISTENING, need_server
 
-__all__ = ["main"]
-
 
 def main(arguments: list[str] | None = None) -> int:
     """Serves until SIGTERM or an interrupt; returns 2 if something is not installed, 1 if the server cannot start."""

@@ -12,8 +12,6 @@ from typing import Self
 
 from umpirical.domain.errors import UmpiricalError, UsageError
 
-__all__ = ["LISTENING", "LlamaServer", "need_server"]
-
 LISTENING = "listening on "
 """What the process prints before its address, once the model is loaded."""
 

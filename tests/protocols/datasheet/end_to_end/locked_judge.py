@@ -12,8 +12,6 @@ from tests.stimuli.built import built, lend_stimuli
 from umpirical.domain.stimuli import GivenWinner, Stimulus
 from umpirical.testing.chat_server import Said
 
-__all__ = ["BIAS", "GAIN", "locked_answer", "planted_odds", "write_locked_study"]
-
 GAIN = 2.0
 """Log-odds for each requirement by which an answer is better."""
 

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PERSUADE", "answer", "words_grade"]
-
 PERSUADE = Path(__file__).parents[4].parent / "shared" / "data" / "persuade"
 """Real essays, used from where they lie."""
 

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-__all__ = ["notes_study"]
-
 TOWNS = ["Ayr", "Bath", "Cork", "Deal", "Eton", "Ford", "Hove", "Ives", "Kent", "Leek", "Mold", "Ryde"]
 
 THINGS = ["harbour", "library", "orchard", "railway", "theatre", "workshop", "market", "garden"]

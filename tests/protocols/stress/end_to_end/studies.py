@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-__all__ = ["persuade_study"]
-
 PERSUADE_STUDY = """\
 study: persuade
 seed: 3

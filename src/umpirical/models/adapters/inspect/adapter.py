@@ -11,8 +11,6 @@ from umpirical.models.caller import Connection
 if TYPE_CHECKING:
     from umpirical.models.spec import ModelSpec
 
-__all__ = ["ADAPTER", "BATCHED"]
-
 BATCHED = frozenset({"anthropic", "google", "grok", "openai", "together"})
 """Providers whose batch interface Inspect uses. Others would silently be asked one by one, at full price."""
 

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from inspect_ai.model import BatchConfig, Model
 
-__all__ = ["Batches", "Group"]
-
 FILL_SECONDS = 15.0
 """How long a group waits for more calls. Providers take from minutes to a day."""
 

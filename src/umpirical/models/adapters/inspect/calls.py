@@ -14,8 +14,6 @@ from umpirical.models.requests import ChatRequest
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelCall, ModelOutput
 
-__all__ = ["Asked", "ask", "chat_messages", "generate_config"]
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:

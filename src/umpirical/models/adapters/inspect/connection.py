@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig
     from inspect_ai.model import Model as Provided
 
-__all__ = ["InspectConnection", "Provider"]
-
 BATCH_SECONDS = 25 * 3600
 """Providers promise a batch within a day. Without a limit, an expired batch would be waited for forever."""
 

@@ -7,8 +7,6 @@ from tenacity import RetryError
 from umpirical.domain.responses import FailureKind
 from umpirical.models.caller import CallFailed
 
-__all__ = ["failure_of", "not_billed"]
-
 CONNECTION_ERRORS = frozenset(
     {"APIConnectionError", "TransportError", "ClientConnectionError", "EndpointConnectionError"}
 )

@@ -15,8 +15,6 @@ from umpirical.models.tokens import counted_usage
 if TYPE_CHECKING:
     from inspect_ai.model import ChatCompletionChoice, ModelCall, ModelOutput
 
-__all__ = ["asked_parameters", "read_completion", "read_usage", "sent_parameters"]
-
 NOT_PARAMETERS = frozenset(
     {"model", "messages", "input", "inputs", "contents", "prompt", "system", "system_instruction", "instructions"}
     | {"tools", "tool_choice", "extra_headers", "http_options", "extra_body"}

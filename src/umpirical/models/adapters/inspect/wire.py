@@ -12,8 +12,6 @@ from typing import Any
 from umpirical.models.adapters.bodies import IDENTITY, check_head, too_large
 from umpirical.models.recording import LARGEST
 
-__all__ = ["MOST_BYTES", "bound"]
-
 MOST_BYTES: ContextVar[int] = ContextVar("umpirical_most_bytes", default=LARGEST)
 """The most bytes of a reply, set for each call. A batch answers many calls in one reply: the default is for those."""
 

@@ -16,8 +16,6 @@ from umpirical.models.caller import Connection
 if TYPE_CHECKING:
     from umpirical.models.spec import ModelSpec
 
-__all__ = ["ADAPTER", "FLAGS"]
-
 GPUS = "gpus"
 """GPUs of one actor of a Ray cluster."""
 

@@ -14,8 +14,6 @@ from umpirical.models.caller import CallFailed, Connection, Reply
 from umpirical.models.requests import ChatRequest, Decoding
 from umpirical.models.tokens import counted_usage
 
-__all__ = ["VllmConnection"]
-
 MOST_STARTS = 3
 """How often an engine that died is started again: a question that brings it down does so every time."""
 

@@ -18,8 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ENGINES", "Engine", "EngineSpec", "Engines", "files_digest"]
-
 FIXED: Mapping[str, Any] = {
     "trust_remote_code": False,
     # The other formats may hold pickles.

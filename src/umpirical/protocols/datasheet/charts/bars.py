@@ -9,8 +9,6 @@ from umpirical.protocols.datasheet.charts.stack import PARTS, Shares, equal_qual
 from umpirical.reports import numbers
 from umpirical.reports.charts.drawing import NotDrawn, place
 
-__all__ = ["Bars", "equal_quality_bars"]
-
 LEFT, RIGHT, TOP, HEIGHT, STEP = 92, 416, 6, 18, 25
 
 

@@ -12,8 +12,6 @@ from umpirical.reports import numbers
 from umpirical.reports.charts.drawing import NotDrawn, Span, Tick, clip, place, span
 from umpirical.reports.record import EstimateRecord
 
-__all__ = ["CostCurves", "CostPlane", "Priced", "cost_curves", "cost_plane"]
-
 LEFT, RIGHT, TOP, BOTTOM = 54, 354, 12, 272
 FREE_WIDTH = 44
 """Of the column for what is free: a logarithm has no place for 0."""

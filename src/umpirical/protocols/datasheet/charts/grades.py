@@ -10,8 +10,6 @@ from umpirical.protocols.datasheet.record import GradeRow
 from umpirical.reports import numbers
 from umpirical.reports.charts.drawing import NotDrawn, Tick, place
 
-__all__ = ["GradeChart", "LevelGrades", "grade_chart", "levels"]
-
 LEFT, RIGHT, TOP, BOTTOM = 40, 412, 16, 226
 MOST_TICKS = 12
 

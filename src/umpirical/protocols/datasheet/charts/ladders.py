@@ -9,8 +9,6 @@ from umpirical.protocols.datasheet.charts.plane import Marked
 from umpirical.protocols.datasheet.charts.psychometric import Curve, CurvePoint, psychometric_curve
 from umpirical.reports.charts.drawing import NotDrawn, Tick, clip, place
 
-__all__ = ["Ladders", "ladder_curves", "spread_labels"]
-
 TOP, BOTTOM, LINE = 12.0, 214.0, 13.0
 """Where labels may be, and the height of one."""
 

@@ -9,8 +9,6 @@ from umpirical.reports import numbers
 from umpirical.reports.charts.drawing import CHAR_WIDTH, NotDrawn, Span, Tick, clip, found, place, share, span
 from umpirical.reports.record import MeasureRecord
 
-__all__ = ["OperatingPlot", "operating_plot"]
-
 LEFT, RIGHT, TOP, BOTTOM = 40, 320, 10, 290
 TICKS = ((0.0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1.0, "1"))
 ROW = 14.0

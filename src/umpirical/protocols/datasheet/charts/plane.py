@@ -9,8 +9,6 @@ from umpirical.reports import numbers
 from umpirical.reports.charts.drawing import CHAR_WIDTH, NotDrawn, Span, Tick, clip, found, place, share, span
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 
-__all__ = ["Marked", "Plane", "PlaneLabel", "PlanePoint", "plane", "point_labels"]
-
 LEFT, RIGHT, TOP, BOTTOM = 54, 354, 12, 272
 TICKS = ((0.0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1.0, "1"))
 NEAR = 15.0

@@ -10,8 +10,6 @@ from umpirical.reports import numbers
 from umpirical.reports.charts.drawing import NotDrawn, Span, Tick, clip, found, place, planted, share, span, words
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 
-__all__ = ["Curve", "psychometric_curve"]
-
 LEFT, RIGHT, TOP, BOTTOM = 36, 412, 8, 218
 FARTHEST = 5.0
 """The ladder's last step; the axis reaches at least that far."""

@@ -8,8 +8,6 @@ from umpirical.reports import numbers
 from umpirical.reports.charts.drawing import CHAR_WIDTH, NotDrawn, clip, found, place
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 
-__all__ = ["PARTS", "Shares", "Stack", "decomposition", "equal_quality"]
-
 BAR_LEFT, BAR_RIGHT, BAR_BOTTOM, ROW_HEIGHT = 4, 416, 44, 19
 
 PARTS = (

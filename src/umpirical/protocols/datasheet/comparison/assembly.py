@@ -16,8 +16,6 @@ from umpirical.reports.comparisons.record import DifferenceRecord, PairedDiffere
 from umpirical.reports.comparisons.words import Worse
 from umpirical.reports.record import EstimateRecord, MeasureRecord, result_record
 
-__all__ = ["compare", "needed_measures"]
-
 SHOWN = (
     "dark-current",
     "raw-false-preference",

@@ -7,8 +7,6 @@ from umpirical.protocols.datasheet.comparison.record import Comparison
 from umpirical.reports import numbers
 from umpirical.reports.card import measured_cell, plain, quoted
 
-__all__ = ["render_comparison_markdown"]
-
 MOST_JUDGES = 26
 """More are in the JSON record: a card is one screen."""
 

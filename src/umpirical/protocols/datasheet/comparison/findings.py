@@ -7,8 +7,6 @@ from umpirical.reports.comparisons.record import DifferenceRecord, winner
 from umpirical.reports.comparisons.words import letter
 from umpirical.reports.numbers import count, part
 
-__all__ = ["NON_CLAIMS", "find"]
-
 NON_CLAIMS = (
     """\
 A difference that is not shown is not a proof that there is none: only “equivalent” claims that.

@@ -17,8 +17,6 @@ from umpirical.reports.decisions import TITLES
 from umpirical.reports.pages import environment
 from umpirical.reports.record import EstimateRecord, LimitRecord, MeasureRecord
 
-__all__ = ["COLUMNS", "JudgeView", "judge_views", "render_comparison_html"]
-
 STYLES = 12
 """Ways of drawing a judge: six colours, each with an unbroken and with a dashed line. The letter is what tells."""
 

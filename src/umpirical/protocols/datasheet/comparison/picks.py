@@ -17,8 +17,6 @@ from umpirical.reports.comparisons.words import letter
 from umpirical.reports.decisions import Decision
 from umpirical.reports.numbers import count, dollars
 
-__all__ = ["limit_keys", "pick"]
-
 USABLE: tuple[Decision, ...] = ("use", "use-with-limits")
 
 

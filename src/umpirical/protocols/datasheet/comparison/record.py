@@ -23,16 +23,6 @@ from umpirical.reports.record import (
     schema_text,
 )
 
-__all__ = [
-    "Comparison",
-    "PickRecord",
-    "SideRecord",
-    "comparison_schema",
-    "generated_schema",
-    "parse_comparison",
-    "render_comparison_json",
-]
-
 
 class SideRecord(Strict):
     """One of the judges, as its own datasheet has it."""

@@ -24,8 +24,6 @@ from umpirical.reports.comparisons.words import refuse_margin
 from umpirical.runs.run import Run, open_run
 from umpirical.store.files import write_text
 
-__all__ = ["compare_runs", "comparison_folder", "write_comparison"]
-
 
 def compare_runs(
     folders: Sequence[Path],

@@ -19,8 +19,6 @@ from umpirical.reports.record import EstimateRecord, UndefinedRecord, result_rec
 from umpirical.stats.jury_choice import Ballots
 from umpirical.store.budget import Budget
 
-__all__ = ["assemble_costs", "costs_of"]
-
 NOTHING = Ballots(*(np.zeros(shape, dtype=np.int64) for shape in ((0, 0), 0, 0)))
 
 STIMULI = (

@@ -10,8 +10,6 @@ from umpirical.reports.prices import Basis, PriceRecord, no_price
 from umpirical.reports.record import EstimateRecord, UndefinedRecord
 from umpirical.stats.precision import clusters_needed
 
-__all__ = ["BASELINE_ACCURACY", "HALF_WIDTHS", "cost_curve", "option_price", "point_price"]
-
 BASELINE_ACCURACY = 0.5
 """Of always saying that it is a tie: no way of answering without reading does better. Always naming one slot gives a
 quarter."""

@@ -15,8 +15,6 @@ from umpirical.reports.significance import LEVEL, difference_p, holm
 from umpirical.stats.differences import paired_difference
 from umpirical.stats.jury_choice import Ballots, fair_shares
 
-__all__ = ["Place", "accuracy_differences", "places"]
-
 Cheaper = Literal["yes", "perhaps", "no"]
 
 

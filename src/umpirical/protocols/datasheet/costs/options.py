@@ -26,8 +26,6 @@ from umpirical.protocols.datasheet.report import ReadRun
 from umpirical.runs.run import Run
 from umpirical.stats.juries import NO_VOTE, Votes, majority
 
-__all__ = ["MOST_FOR_TRIOS", "CallKeeper", "Option", "options_of", "why_not_heard"]
-
 MOST_FOR_TRIOS = 5
 """Up to so many judges, every jury of three is shown; of more, the jury of all."""
 

@@ -8,8 +8,6 @@ from pydantic import Field, NonNegativeInt
 from umpirical.reports.prices import PriceRecord
 from umpirical.reports.record import ResultRecord, Strict
 
-__all__ = ["AccuracyDifference", "CostRecord", "Costs", "CurveStep", "OptionKind", "PointPrice", "Standing"]
-
 OptionKind = Literal["judge", "readout", "jury"]
 
 Standing = Literal["front", "dominated", "not told apart", "apart"]

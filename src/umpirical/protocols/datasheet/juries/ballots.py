@@ -19,18 +19,6 @@ from umpirical.runs.run import Run, open_run
 from umpirical.stats.juries import NO_VOTE, TIE
 from umpirical.stats.jury_choice import Ballots
 
-__all__ = [
-    "CHOICES",
-    "Asked",
-    "Member",
-    "SharedCalls",
-    "VoteKeeper",
-    "read_members",
-    "refuse_no_jury",
-    "share_calls",
-    "vote_of",
-]
-
 CHOICES = (Choice.SLOT_1, Choice.SLOT_2, Choice.TIE)
 """The classes of a vote, by number."""
 

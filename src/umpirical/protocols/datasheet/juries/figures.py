@@ -16,8 +16,6 @@ from umpirical.stats.jackknife import jackknife
 from umpirical.stats.juries import NO_VOTE, Votes, effective_judges, error_correlations
 from umpirical.stats.jury_choice import Ballots, fair_shares
 
-__all__ = ["balanced_accuracy", "jury_record"]
-
 
 def jury_record(seated: Seated, name: str) -> Jury:
     shared, ballots = seated.shared, seated.reported()

@@ -22,8 +22,6 @@ from umpirical.protocols.protocol import Documents
 from umpirical.stats.jury_choice import RULES
 from umpirical.store.files import write_text
 
-__all__ = ["MOST_JUDGES", "SeatedJury", "seat_jury"]
-
 MOST_JUDGES = 15
 """Of which a jury is chosen: the number of juries doubles with each."""
 

@@ -7,8 +7,6 @@ from pydantic import Field
 
 from umpirical.reports.record import ResultRecord, Strict
 
-__all__ = ["JurorRecord", "Jury", "SharedErrors", "parse_jury", "render_jury_json"]
-
 RuleName = Literal["majority", "weighted", "dawid-skene"]
 
 

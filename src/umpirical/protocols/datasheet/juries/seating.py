@@ -11,8 +11,6 @@ from umpirical.reports.facts import spend_record
 from umpirical.stats.juries import JuryRule, Votes
 from umpirical.stats.jury_choice import LEARNED, RULES, Ballots, best_jury, fitted
 
-__all__ = ["Seated", "cost_of", "seat", "total"]
-
 
 @dataclass(frozen=True, slots=True)
 class Seated:

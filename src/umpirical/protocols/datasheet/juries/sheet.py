@@ -25,8 +25,6 @@ from umpirical.store.files import building
 from umpirical.store.parquet import row_writer
 from umpirical.store.schemas import judgment_schema
 
-__all__ = ["jury_datasheet"]
-
 NO_QUORUM = "no more than half of the jury gave a verdict"
 
 

@@ -7,8 +7,6 @@ from umpirical.reports import numbers
 from umpirical.reports.card import plain, quoted
 from umpirical.reports.record import EstimateRecord, UndefinedRecord
 
-__all__ = ["ASSUMPTIONS", "findings", "render_jury_markdown"]
-
 ASSUMPTIONS = [
     "The figures are about constructed answers. Judges may err together more, or less, on answers of other kinds.",
     "Every member is asked once for each verdict. Their prices are those of the calls that were measured.",

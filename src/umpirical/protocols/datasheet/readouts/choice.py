@@ -13,8 +13,6 @@ from umpirical.protocols.datasheet.readouts.record import (
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 
-__all__ = ["recommend"]
-
 MORE_OFTEN_THAN_NOT = 0.5
 
 

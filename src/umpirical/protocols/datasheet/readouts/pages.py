@@ -10,8 +10,6 @@ from umpirical.reports.card import plain, quoted
 from umpirical.reports.pages import environment
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 
-__all__ = ["render_readouts_html", "render_readouts_markdown"]
-
 
 @dataclass(frozen=True, slots=True)
 class Table:

@@ -10,7 +10,7 @@ from umpirical.domain.readouts import READOUTS, TARGET, Readout, calibration_tas
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE
 from umpirical.judges.logprobs.labels import NO_LOGPROBS
-from umpirical.measures.catalogue import MEASURES, MeasureSpec, measure_all
+from umpirical.measures.catalogue import MEASURES, MeasureSpec, Scale, measure_all
 from umpirical.measures.estimates.contrasts import contrasts_between
 from umpirical.protocols.datasheet.counting import tally_judgments
 from umpirical.protocols.datasheet.examples import example_records
@@ -32,12 +32,10 @@ from umpirical.protocols.datasheet.report import ReadRun, assemble, datasheet_of
 from umpirical.protocols.datasheet.stimuli import stimuli_record
 from umpirical.protocols.protocol import Documents
 from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
-from umpirical.reports.record import MeasureRecord, Scale, measure_record
+from umpirical.reports.record import MeasureRecord, measure_record
 from umpirical.runs.run import Run, open_run
 from umpirical.store.files import building, write_text
 from umpirical.store.snapshots import RunSnapshot, snapshot
-
-__all__ = ["MeasuredReadouts", "write_readouts"]
 
 COMPARED = (
     "target-sensitivity",

@@ -11,20 +11,6 @@ from pydantic import Field
 
 from umpirical.reports.record import JudgeRecord, MeasureRecord, RunRecord, Strict
 
-__all__ = [
-    "FALSE",
-    "HOW_TO_RECORD",
-    "NON_CLAIMS",
-    "SEEN",
-    "ReadoutRow",
-    "Readouts",
-    "Recommendation",
-    "measure_in",
-    "parse_readouts",
-    "render_readouts_json",
-    "shown_measures",
-]
-
 HOW_TO_RECORD = (
     "No log-probabilities were recorded, so no readout of them can be made. To record them, put "
     "decoding: {top_logprobs: 20} into the judge, and run it again: they come with the same calls."

@@ -20,8 +20,6 @@ from umpirical.store.parquet import row_writer
 from umpirical.store.schemas import judgment_schema
 from umpirical.store.snapshots import RunSnapshot
 
-__all__ = ["HeardRun", "band_of", "equal_pair_odds", "paired", "rewrite_judgments"]
-
 ROWS_AT_A_TIME = 2000
 
 NOT_ASKED = Undecided("it was not asked")

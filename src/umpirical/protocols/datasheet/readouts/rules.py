@@ -17,8 +17,6 @@ from umpirical.domain.trials import Order, Trial
 from umpirical.judges.answers import ABSTAIN
 from umpirical.judges.logprobs.labels import Undecided
 
-__all__ = ["Heard", "Rule", "pair_odds", "rule_of"]
-
 OTHER = "the other order has no verdict"
 ALONE = "only one order was asked"
 UNKNOWN = "a label is outside the listed log-probabilities, and what is known does not settle the verdict"

@@ -10,8 +10,6 @@ from umpirical.protocols.datasheet.report import held_to
 from umpirical.reports.numbers import ratio
 from umpirical.reports.record import JudgeRecord
 
-__all__ = ["BY_CONSTRUCTION", "as_readout", "band_words", "readout_judge"]
-
 _ORDERS = "by construction: both orders of a pair are read as one verdict, so no slot can be preferred"
 _HALVES = "its two halves of a quad would be the same verdicts, and their noise would count as appeal"
 _MODEL = "the model takes the two orders for two answers, and this readout makes one of them"

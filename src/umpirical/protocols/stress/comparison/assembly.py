@@ -30,8 +30,6 @@ from umpirical.reports.comparisons.words import letter
 from umpirical.reports.numbers import count, units
 from umpirical.reports.record import result_record
 
-__all__ = ["DECIDING", "ReadStress", "compare_under_stress"]
-
 DECIDING: Mapping[TestKind, str] = {
     "same-verdict": "change-rate",
     "flipped-verdict": "flip-detection",

@@ -8,8 +8,6 @@ from umpirical.reports import numbers
 from umpirical.reports.card import plain, quoted
 from umpirical.reports.comparisons.words import letter
 
-__all__ = ["render_stress_comparison_markdown"]
-
 MOST_JUDGES = 26
 """More are in the JSON record: a card is one screen."""
 

@@ -13,8 +13,6 @@ from umpirical.reports.comparisons.words import letter
 from umpirical.reports.pages import environment
 from umpirical.reports.record import EstimateRecord, LimitVerdict
 
-__all__ = ["Standing", "StudyView", "render_stress_comparison_html", "spread_words", "study_views"]
-
 STYLES = 12
 """Ways of drawing a judge: six colours, each with an unbroken and with a dashed line. The letter is what tells."""
 

@@ -13,17 +13,6 @@ from umpirical.protocols.stress.record import CellVerdict, DatasetRecord, Stress
 from umpirical.reports.comparisons.record import DifferenceRecord, Place
 from umpirical.reports.record import JudgeRecord, RunRecord, SpendRecord, Strict, schema_text
 
-__all__ = [
-    "ComparedJudge",
-    "ComparedStudy",
-    "StressComparison",
-    "StressSide",
-    "parse_stress_comparison",
-    "render_stress_comparison_json",
-    "stress_comparison_schema",
-    "study_titles",
-]
-
 
 class ComparedJudge(Strict):
     """A judge, by the name and the model that it has in every study."""

@@ -14,8 +14,6 @@ from umpirical.reports.comparisons.words import refuse_margin
 from umpirical.runs.run import Run, open_run
 from umpirical.store.files import write_text
 
-__all__ = ["compare_stress_runs", "write_stress_comparison"]
-
 
 def compare_stress_runs(folders: Sequence[Path], *, margin: float | None = None) -> StressComparison:
     """Rereads runs of stress tests. Judges of one study are compared, each with each; studies stand side by side."""

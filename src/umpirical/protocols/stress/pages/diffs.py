@@ -9,8 +9,6 @@ from umpirical.reports import numbers
 from umpirical.text.diffs import Change, changes
 from umpirical.text.visible import named, signed
 
-__all__ = ["Segment", "Stretch", "compare_words", "show_text"]
-
 FOLD_OVER, CONTEXT = 400, 140
 """Unchanged text longer than this many characters is folded, with this many left on either side of a change."""
 

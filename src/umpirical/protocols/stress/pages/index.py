@@ -14,8 +14,6 @@ from umpirical.protocols.stress.tables import GroupTable, SideRow, by_group, sid
 from umpirical.reports import numbers
 from umpirical.reports.record import AuditRow
 
-__all__ = ["IndexPage", "JudgePart", "Sharing", "index_page", "unaccounted"]
-
 OUTCOMES = ("graded", "abstained", "unparsed", "failed", "unasked")
 
 

@@ -8,8 +8,6 @@ from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.stress.record import StressReport
 
-__all__ = ["INDEX", "judge_keys", "page_name"]
-
 INDEX = "index.html"
 
 LONGEST = 60

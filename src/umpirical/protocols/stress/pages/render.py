@@ -14,8 +14,6 @@ from umpirical.protocols.stress.words import allowed_words, interval_words, unit
 from umpirical.reports.pages import environment
 from umpirical.reports.sections import Section, render_sections, sections_of
 
-__all__ = ["render_stress_pages"]
-
 SECTIONS = tuple(
     Section(name, ("stress",), file=f"{name}.html")
     for name in (

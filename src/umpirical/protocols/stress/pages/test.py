@@ -9,8 +9,6 @@ from umpirical.protocols.stress.policy import ANY_DIFFERENCE
 from umpirical.protocols.stress.record import CellVerdict, StressMeasure, StressReport, StressTest, TestKind, WorstItem
 from umpirical.protocols.stress.tables import GroupTable, by_group
 
-__all__ = ["EXPECTED", "Shown", "StressPage", "stress_page"]
-
 EXPECTED: dict[TestKind, str] = {
     "same-verdict": "The verdict on the changed text should be the judge's own verdict on the original.",
     "flipped-verdict": "The verdict should move from that on the original to the label that the changed text requires.",

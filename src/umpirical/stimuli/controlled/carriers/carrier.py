@@ -8,8 +8,6 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 from umpirical.domain.errors import ConfigError
 from umpirical.store.yaml_files import YamlDocument
 
-__all__ = ["PREFIX", "Carrier", "read_carriers"]
-
 PREFIX = "carrier:"
 """Stands before the id of a carrier where that is used as a task's: no task of tier 1 may begin with it."""
 

@@ -12,15 +12,6 @@ from umpirical.text.blocks import Block, TextSpan, markdown_blocks, without_bull
 from umpirical.text.passages import locate
 from umpirical.text.sentences import spans_past_abbreviations
 
-__all__ = [
-    "check_carriers",
-    "corruption_problem",
-    "crossing_problem",
-    "deletion_problem",
-    "layout_problem",
-    "lost_claims",
-]
-
 LONGER = 20
 """More characters than any word of a table has over another."""
 

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["MONTHS", "NUMBERS", "POLES", "WEEKDAYS", "Site", "corrupted", "corruptible", "figure_sites", "like"]
-
 MONTHS = ("January", "February", "April", "June", "July", "August", "September", "October", "November", "December")
 """Without March and May, which are words of other kinds too."""
 

@@ -21,8 +21,6 @@ from umpirical.text.passages import locate
 from umpirical.text.sentences import spans_past_abbreviations
 from umpirical.text.words import words
 
-__all__ = ["MAKER", "MOST_CROSSED", "VERSIONS", "Crossing", "carrier_quads", "crossings"]
-
 MAKER = "carrier-quads/1"
 
 MOST_CROSSED = 3

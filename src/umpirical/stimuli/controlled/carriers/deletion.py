@@ -6,8 +6,6 @@ from umpirical.text.blocks import Block, TextSpan, markdown_blocks
 from umpirical.text.passages import balanced, locate
 from umpirical.text.sentences import spans_past_abbreviations
 
-__all__ = ["deletable", "without"]
-
 
 def deletable(text: str, claims: Sequence[str]) -> list[tuple[int, ...]]:
     """The claims that go together, as places in `claims`: those of one sentence, or of sentences that a claim joins.

@@ -10,8 +10,6 @@ from umpirical.text.blocks import Block, markdown_blocks
 from umpirical.text.passages import balanced
 from umpirical.text.sentences import spans_past_abbreviations
 
-__all__ = ["LAYOUTS", "laid_out"]
-
 Layout = Callable[[str, np.random.Generator], str]
 
 LISTED = 3

@@ -23,8 +23,6 @@ from umpirical.stimuli.controlled.carriers.deletion import deletable, without
 from umpirical.stimuli.controlled.carriers.layouts import LAYOUTS, laid_out
 from umpirical.text.passages import locate
 
-__all__ = ["EDITS", "MAKER", "MOST_EDITED", "carrier_stimuli"]
-
 MAKER = "carriers/1"
 
 EDITS = ("deleted", "corrupted")

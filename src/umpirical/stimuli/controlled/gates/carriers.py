@@ -17,8 +17,6 @@ from umpirical.stimuli.controlled.carriers.crossing import VERSIONS
 from umpirical.stimuli.controlled.gates.contents import result
 from umpirical.stimuli.controlled.gates.crossing import quads_of
 
-__all__ = ["carriers_checked"]
-
 ALLOWED = (
     "each claim once in its answer; each edit touches its claims and nothing else; each layout keeps the words; "
     "each quad shows the same texts under two contexts, with one figure changed in both"

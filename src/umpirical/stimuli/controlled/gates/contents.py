@@ -11,8 +11,6 @@ from umpirical.stimuli.controlled.materials import Materials
 from umpirical.stimuli.controlled.task_checks import check_tasks, check_twins
 from umpirical.stimuli.controlled.tasks import Task
 
-__all__ = ["checkers_agree", "no_leak", "sound_tasks", "superset"]
-
 _OTHER_BLANK = re.compile(r"[^\S \n]")
 """A blank that no transform makes."""
 

@@ -11,8 +11,6 @@ from umpirical.stimuli.controlled.ladder.requests import MATCHERS, Matcher
 from umpirical.stimuli.controlled.tasks import Task
 from umpirical.stimuli.controlled.trivial import REPORTED, TRIVIAL
 
-__all__ = ["Quad", "crossed", "quads_of", "request_overlap"]
-
 COIN = 0.05
 """How far from one half a judge that matches words with the request may score."""
 

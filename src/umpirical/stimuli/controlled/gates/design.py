@@ -13,8 +13,6 @@ from umpirical.stats.seeds import generator
 from umpirical.stimuli.controlled.gates.contents import result
 from umpirical.text.words import Triples, shared_triples, word_triples
 
-__all__ = ["both_orders", "controls", "near_duplicates", "rebuilds"]
-
 SIMILAR = 0.8
 """Two answers that share this much of their word triples, or more, count as one answer."""
 

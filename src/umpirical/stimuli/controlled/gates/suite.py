@@ -8,8 +8,6 @@ from umpirical.domain.stimuli import Stimulus
 from umpirical.stimuli.controlled.gates import contents, crossing, design, surface
 from umpirical.stimuli.controlled.materials import Materials
 
-__all__ = ["refuse_unsound", "try_gates"]
-
 
 def try_gates(materials: Materials, stimuli: Sequence[Stimulus], again: Iterable[Stimulus]) -> Iterator[GateResult]:
     """Every gate, in the order of what they look at. `again` builds the set a second time."""

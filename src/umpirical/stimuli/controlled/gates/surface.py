@@ -13,15 +13,6 @@ from umpirical.stimuli.controlled.lengths import length_gap
 from umpirical.stimuli.controlled.tasks import Task
 from umpirical.stimuli.controlled.trivial import REPORTED, TRIVIAL, TrivialJudge, words_of
 
-__all__ = [
-    "bag_of_words",
-    "length_tells_nothing",
-    "lengths_match",
-    "reported_judges",
-    "trivial_judges",
-    "trivial_score",
-]
-
 COIN = 0.05
 """How far from one half a trivial judge may score."""
 

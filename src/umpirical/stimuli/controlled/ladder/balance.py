@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 from umpirical.stimuli.controlled.trivial import REPORTED, TRIVIAL
 
-__all__ = ["Balancer", "Draw"]
-
 Draw = tuple[str, str]
 """Two texts, the better one first, or content u if neither is better."""
 

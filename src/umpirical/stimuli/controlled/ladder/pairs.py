@@ -15,17 +15,6 @@ from umpirical.stimuli.controlled.layouts import joined
 from umpirical.stimuli.controlled.lengths import equally_long
 from umpirical.stimuli.controlled.tasks import Task
 
-__all__ = [
-    "PairMaker",
-    "Wording",
-    "bases",
-    "chain",
-    "facts_at",
-    "random_wording",
-    "reworded",
-    "slot_sentences",
-]
-
 MAKER = "ladder/3"
 
 DRAWS = 10

@@ -18,8 +18,6 @@ from umpirical.stimuli.controlled.layouts import PROSE, joined, member
 from umpirical.stimuli.controlled.lengths import equally_long, length_gaps, sentence_lengths
 from umpirical.stimuli.controlled.tasks import Kind, Task, Twin
 
-__all__ = ["MAKER", "QuadMaker", "RequestBalance"]
-
 MAKER = "quads/1"
 
 MOST_DRAWS = 800

@@ -20,8 +20,6 @@ from umpirical.stimuli.controlled.layouts import Layout, statements
 from umpirical.stimuli.controlled.tasks import Task
 from umpirical.stimuli.controlled.trivial import words_of
 
-__all__ = ["MATCHERS", "MatchTable", "Matcher"]
-
 ENDINGS = re.compile(r"(?:ings?|ed|es|ly|s)$")
 
 SHORTEST_STEM = 3

@@ -8,8 +8,6 @@ import numpy as np
 
 from umpirical.stimuli.controlled.layouts import JSON_LAYOUT, PROSE, Layout, joined
 
-__all__ = ["LIST_MARK", "PLAIN", "REWRITING", "TRANSFORMS", "canonical", "plain", "transformed"]
-
 PLAIN = "wording"
 """The stratum of pairs that differ in wording alone."""
 

@@ -8,8 +8,6 @@ from umpirical.domain.responses import Ending, Response
 from umpirical.stimuli.generation.giveaways import chat_around
 from umpirical.text.json_texts import unfenced, without_doubles
 
-__all__ = ["Unusable", "json_object", "word", "written"]
-
 LONGEST = 400_000
 """The most characters of an answer; anything longer is a model that did not stop."""
 

@@ -15,8 +15,6 @@ from umpirical.domain.policies import figures_in
 from umpirical.domain.transcripts import Message, ToolCall, Transcript
 from umpirical.stimuli.transcripts.rewriting.edits import Edit, edits_between
 
-__all__ = ["checks", "contradictions", "dependents", "values_in"]
-
 _TOKEN = re.compile(r"[\w@.:/+-]+")
 _QUOTED = re.compile(r'"([^"\n]*)"(\s*:)?|“([^”\n]*)”')
 

@@ -12,8 +12,6 @@ from umpirical.stimuli.generation.commissions import Writer
 from umpirical.stimuli.transcripts.rewriting.questions import PROMPTS
 from umpirical.stimuli.transcripts.rewriting.rubric import Rubric, RubricItem
 
-__all__ = ["LEVEL_TESTS", "ROLES", "TESTS", "Objective", "Rewriting", "RewritingRole", "RewritingTerms"]
-
 Objective = Literal["violate", "satisfy"]
 
 TESTS: Mapping[Objective, str] = {"violate": "agent-perturbation", "satisfy": "agent-positives"}

@@ -14,8 +14,6 @@ from umpirical.stimuli.transcripts.rewriting.rewriting import about_original
 from umpirical.stimuli.transcripts.rewriting.summary import Summary, summary_prompt
 from umpirical.stimuli.transcripts.rewriting.verification import verifier_prompt, vote_schema
 
-__all__ = ["Demand", "demands"]
-
 BYTES_PER_TOKEN = 6
 """Most bytes of a token in a text that a model writes."""
 

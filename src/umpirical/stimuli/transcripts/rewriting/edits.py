@@ -14,8 +14,6 @@ from umpirical.stimuli.transcripts.rewriting.plan import Step
 from umpirical.stimuli.transcripts.rewriting.questions import numbered, object_schema, question, spelled
 from umpirical.text.diffs import Piece, word_diff
 
-__all__ = ["Edit", "edit_schema", "editor_prompt", "edits_between", "read_edit", "replaced", "share_changed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Edit:

@@ -10,17 +10,6 @@ from umpirical.stimuli.transcripts.rewriting.answers import Unusable, json_objec
 from umpirical.stimuli.transcripts.rewriting.commissions import Objective, Rewriting
 from umpirical.stimuli.transcripts.rewriting.questions import numbered, object_schema, question, spelled
 
-__all__ = [
-    "EDITABLE",
-    "LONGEST_CHANGE",
-    "Step",
-    "editable",
-    "plan_schema",
-    "planner_prompt",
-    "read_plan",
-    "repair",
-]
-
 EDITABLE = ("assistant", "tool")
 """The roles whose messages may change. What the user and the system said is the task."""
 

@@ -9,8 +9,6 @@ from umpirical.domain.digests import digest
 from umpirical.domain.transcripts import Message
 from umpirical.text.templates import fill, shipped_template
 
-__all__ = ["PROMPTS", "mark_of", "numbered", "object_schema", "question", "spelled"]
-
 _PACKAGE = "umpirical.stimuli.transcripts.rewriting"
 
 _MARK = re.compile(r"^\[[a-z]+, ([0-9a-f]{8})\]$", re.MULTILINE)

@@ -40,8 +40,6 @@ from umpirical.stimuli.transcripts.rewriting.questions import mark_of
 from umpirical.stimuli.transcripts.rewriting.summary import Summary, summary_prompt, what_came_before
 from umpirical.stimuli.transcripts.rewriting.verification import Vote, agreed, verifying
 
-__all__ = ["Asking", "Dropped", "Rewritten", "Stage", "about_original", "rewrite"]
-
 Stage = Literal["original", "planner", "summariser", "editor", "coherence", "verifier"]
 
 Asking = Generator[Ask, Response, "Rewritten | Dropped"]

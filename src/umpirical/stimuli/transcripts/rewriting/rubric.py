@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from umpirical.domain.digests import Json
 from umpirical.domain.scales import GradeScale
 
-__all__ = ["KEPT_OR_NOT", "Rubric", "RubricItem"]
-
 KEPT_OR_NOT = GradeScale("binary", ("violated", "satisfied"))
 
 

@@ -13,8 +13,6 @@ from umpirical.stimuli.transcripts.rewriting.commissions import Rewriting
 from umpirical.stimuli.transcripts.rewriting.rewriting import Dropped, Rewritten, Stage, rewrite
 from umpirical.stimuli.transcripts.rewriting.verification import Vote, agreed
 
-__all__ = ["STATUS", "attempt", "drop_counts", "is_final", "settled", "stage_of"]
-
 STATUS = "level of the original"
 """The evidence of what verifiers agreed that the original deserves, for an item with more than two labels."""
 

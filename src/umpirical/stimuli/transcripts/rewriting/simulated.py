@@ -22,8 +22,6 @@ from umpirical.models.spec import ModelSpec
 from umpirical.stats.seeds import uniform
 from umpirical.stimuli.transcripts.rewriting.questions import mark_of
 
-__all__ = ["ADAPTER", "PlantedRates", "SimulatedRewriter", "planted_verdict", "sentence_for"]
-
 NONSENSE = "There is much to be said for and against."
 
 

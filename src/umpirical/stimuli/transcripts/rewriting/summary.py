@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from umpirical.domain.transcripts import Message, Transcript
 from umpirical.stimuli.transcripts.rewriting.questions import numbered, question
 
-__all__ = ["NOTHING", "Summary", "summary_prompt", "what_came_before"]
-
 NOTHING = "(Nothing came before.)"
 
 

@@ -14,8 +14,6 @@ from umpirical.stimuli.transcripts.rewriting.commissions import Rewriting
 from umpirical.stimuli.transcripts.rewriting.questions import object_schema, question, spelled
 from umpirical.stimuli.transcripts.rewriting.rubric import Rubric, RubricItem
 
-__all__ = ["Asked", "Vote", "agreed", "read_vote", "verifier_prompt", "verifying", "vote_schema"]
-
 Trouble = Literal["unread", "refused", "failed"]
 """Why there is no verdict: the answer could not be read, was refused, or the call failed."""
 
