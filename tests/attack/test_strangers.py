@@ -156,7 +156,7 @@ def outcome(capsys, words):
     return stop.value.code, captured.out, captured.err
 
 
-def everything_tried(name, folder, traps, server, capsys, monkeypatch):  # noqa: PLR0917
+def everything_tried(name, folder, traps, server, capsys, monkeypatch):
     """Runs every command on a folder, and fails if one of them did what nobody has agreed to."""
     known = set(sys.modules)
     written(name, folder, traps)
@@ -184,15 +184,13 @@ def _holds_canary(path):
 
 
 @pytest.mark.parametrize("name", FEW)
-def test_no_command_does_what_nobody_agreed_to(name, traps, server, capsys, monkeypatch, tmp_path):  # noqa: PLR0917
+def test_no_command_does_what_nobody_agreed_to(name, traps, server, capsys, monkeypatch, tmp_path):
     everything_tried(name, tmp_path / name, traps, server, capsys, monkeypatch)
 
 
 @pytest.mark.attack
 @pytest.mark.parametrize("name", sorted(HOSTILE))
-def test_no_command_does_what_nobody_agreed_to_in_any_folder(  # noqa: PLR0917
-    name, traps, server, capsys, monkeypatch, tmp_path
-):
+def test_no_command_does_what_nobody_agreed_to_in_any_folder(name, traps, server, capsys, monkeypatch, tmp_path):
     everything_tried(name, tmp_path / name, traps, server, capsys, monkeypatch)
 
 

@@ -90,7 +90,7 @@ RUNS = [pytest.param(100, id="100"), pytest.param(2000, id="2000", marks=pytest.
     ],
     ids=str,
 )
-def test_bounds_from_measured_rates_hold_the_truth(truth, right, wrong, equal, lean, runs):  # noqa: PLR0917
+def test_bounds_from_measured_rates_hold_the_truth(truth, right, wrong, equal, lean, runs):
     """Rates from 96 pairs each, verdicts on 500 rows; `lean` is which way the judge leans between equals."""
     random, alpha = np.random.default_rng(5), 0.05 / 2
     matrix = np.array(

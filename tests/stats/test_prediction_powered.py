@@ -13,7 +13,7 @@ from umpirical.stats.prediction_powered import UNSEEN, powered_mean, selection_p
 from umpirical.stats.wilson import wilson
 
 
-def judged(seed, labels, others, prevalence, sensitivity, specificity):  # noqa: PLR0917
+def judged(seed, labels, others, prevalence, sensitivity, specificity):
     """Draws labels and verdicts, in the order in which the reference values below were drawn."""
     random, size = np.random.default_rng(seed), labels + others
     truth = (random.random(size) < prevalence).astype(float)

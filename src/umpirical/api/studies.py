@@ -203,7 +203,7 @@ def _said(given: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in given.items() if value is not None}
 
 
-def _data_study(  # noqa: PLR0913, PLR0917  # each once
+def _data_study(  # each once
     keys: Mapping[str, Any], judge: object, found: object, folder: Path, agree: Agree, guide: str
 ) -> Study[Any]:
     """Returns the study of one judge on the caller's data. Raises NotTrusted unless `agree` agrees."""

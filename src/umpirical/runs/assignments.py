@@ -65,7 +65,7 @@ class Ended:
     error: BaseException | None = None
 
 
-def ask_assigned(  # noqa: PLR0913  # each by its name
+def ask_assigned(  # each by its name
     assignment: Assignment,
     store: RunStore,
     shards: Iterable[int],

@@ -161,7 +161,7 @@ def read_judgments(
         yield reading
 
 
-def judgment_row(  # noqa: PLR0913  # the trial, and what became of it
+def judgment_row(  # the trial, and what became of it
     trial: Trial,
     stimulus: Stimulus,
     outcome: Outcome | None,

@@ -87,7 +87,7 @@ def estimated(
     )
 
 
-async def rewrite_transcripts(  # noqa: PLR0913  # each by its name
+async def rewrite_transcripts(  # each by its name
     commissions: Sequence[Rewriting],
     store: GenerationStore,
     models: Mapping[str, Model],

@@ -33,7 +33,7 @@ class PoweredMean:
     """Clusters with labels."""
 
 
-def powered_mean(  # noqa: PLR0913  # two samples of scores and clusters
+def powered_mean(  # two samples of scores and clusters
     labels: ArrayLike,
     judged: ArrayLike,
     others: ArrayLike,

@@ -329,7 +329,7 @@ def _read(db: sqlite3.Connection) -> list[sqlite3.Row]:
     return rows
 
 
-def _insert(  # noqa: PLR0913  # each by its name
+def _insert(  # each by its name
     db: sqlite3.Connection, account: str, part: str, *, held: Decimal, bill: Bill, is_open: bool
 ) -> int:
     opened = datetime.now(UTC).isoformat(timespec="seconds")

@@ -213,7 +213,7 @@ async def _ask(plan: ServingPlan, meter: Meter, settled: Callable[[Outcome, Resp
     return answers
 
 
-async def _ask_all(  # noqa: PLR0913, PLR0917  # of one caller
+async def _ask_all(  # of one caller
     judge: Judge,
     questions: Sequence[_Question],
     workers: int,

@@ -25,7 +25,7 @@ WAYS = (
 )
 
 
-def judges_study(  # noqa: PLR0913  # each by its name
+def judges_study(  # each by its name
     targets: Sequence[str],
     folder: Path,
     *,

@@ -157,7 +157,7 @@ def test_no_key_press_reads_a_table_from_end_to_end(tmp_path):
     desk = reviewed(f"sqlite:///{tmp_path}/review.sqlite", 50, done=20)
     asked: dict[str, object] = {}
 
-    def note(connection, cursor, statement, parameters, context, executemany) -> None:  # noqa: ARG001, PLR0917
+    def note(connection, cursor, statement, parameters, context, executemany) -> None:  # noqa: ARG001
         if statement.lstrip().lower().startswith(("select", "update")):
             asked.setdefault(statement, parameters)
 

@@ -512,7 +512,7 @@ THREE = ["cat-note.ida", "cat-note.omar", "cat-note.june"]
     ],
     ids=["fillers with parameters", "fillers without", "crossed with parameters", "crossed without"],
 )
-def test_adding_a_task_is_one_file(tmp_path, capsys, text, tasks, calls, steps):  # noqa: PLR0917  # four of a row
+def test_adding_a_task_is_one_file(tmp_path, capsys, text, tasks, calls, steps):  # four of a row
     study = write_own_study(tmp_path, text)
     assert umpirical("check", study, "--json") == 0
     checked = json.loads(capsys.readouterr().out)

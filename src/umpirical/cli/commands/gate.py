@@ -24,7 +24,7 @@ MARGIN = 0.05
 )
 @click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), help="Write JUnit's XML to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the decision as JSON.")
-def command(  # noqa: PLR0913, PLR0917  # each an option
+def command(  # each an option
     target: str,
     policy: str,
     baseline: str | None,

@@ -18,7 +18,7 @@ from umpirical.cli.terminal import remark, say, say_json, short_path
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; default: juries, in the study.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
-def command(  # noqa: PLR0913, PLR0917  # each an option
+def command(  # each an option
     targets: tuple[str, ...],
     rule: str | None,
     choose: bool,  # noqa: FBT001

@@ -172,7 +172,7 @@ def status(study: Path, database: str | None, outside: bool, trust: bool, as_jso
 @_shared
 @click.option("--format", "form", type=click.Choice(FORMATS), default="umpirical", show_default=True)
 @click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
-def export(study: Path, database: str | None, outside: bool, trust: bool, form: str, out: Path) -> None:  # noqa: FBT001, PLR0913, PLR0917
+def export(study: Path, database: str | None, outside: bool, trust: bool, form: str, out: Path) -> None:  # noqa: FBT001
     """Write the review of STUDY to a file: all of it, or in the format of Argilla or Label Studio."""
     from umpirical.review.exchange.transfer import export_review
     from umpirical.store.files import write_text

@@ -26,7 +26,7 @@ class TranscriptFile:
     """What a person should know: what was left out, what ended with an error, which head does not tell the truth."""
 
 
-def read_transcripts(  # noqa: PLR0913  # what may be said about a file
+def read_transcripts(  # what may be said about a file
     path: Path,
     *,
     format: str | None = None,  # noqa: A002  # the word that a person uses

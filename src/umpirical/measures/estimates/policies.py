@@ -14,7 +14,7 @@ Count = Callable[[PolicyTally], float]
 _Choice = TypeVar("_Choice", PairTally, QuadTally)
 
 
-def policy_rate(  # noqa: PLR0917  # the parts of a rate, each once
+def policy_rate(  # the parts of a rate, each once
     name: str, tallies: Tallies, arm: str, hits: Count, texts: Count, missing: Count, *, empty: str, without: str
 ) -> list[Measure]:
     """A share of texts, for every edit and group that has such texts.

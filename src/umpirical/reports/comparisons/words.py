@@ -42,7 +42,7 @@ def refuse_margin(given: float | None) -> None:
         raise UsageError(f"the margin is {given:g}", fix="give a difference of two shares, such as 0.05")
 
 
-def words_on(  # noqa: PLR0911, PLR0913  # one line for each of the words
+def words_on(  # noqa: PLR0911  # one line for each of the words
     difference: EstimateRecord | UndefinedRecord,
     worse: Worse,
     standing: Standing,

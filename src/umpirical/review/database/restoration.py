@@ -53,7 +53,7 @@ def restore(database: Database, additions: Additions, *, overlap: int, at: str) 
     return len(new)
 
 
-def _restore(  # noqa: PLR0913  # a decision and all that comes with it
+def _restore(  # a decision and all that comes with it
     connection: Connection,
     said: ReviewDecision,
     texts: dict[tuple[str, int], Revision],

@@ -106,7 +106,7 @@ def from_own(bundle: Bundle, held: Bundle, *, people: FilePeople, at: str) -> Ad
     return found
 
 
-def _revisions(  # noqa: PLR0913  # a file, a review, and what the one adds to the other
+def _revisions(  # a file, a review, and what the one adds to the other
     bundle: Bundle,
     items: Mapping[str, ReviewItem],
     held: Bundle,

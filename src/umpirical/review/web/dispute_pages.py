@@ -65,7 +65,7 @@ def _choice(form: Form, shown: ItemView) -> ReviewChoice:
     )
 
 
-def _item(  # noqa: PLR0913  # each a part of the page
+def _item(  # each a part of the page
     request: ReviewRequest,
     shown: ItemView | None,
     *,

@@ -86,7 +86,7 @@ def _home(request: ReviewRequest, query: str = "") -> Response:
     return RedirectResponse(f"{request.address}/{query}", status_code=303)
 
 
-def _item(  # noqa: PLR0913  # each a part of the page
+def _item(  # each a part of the page
     request: ReviewRequest,
     shown: ItemView | None,
     *,

@@ -78,7 +78,7 @@ def _cheapest(places: Sequence[int], sheets: Sequence[Datasheet]) -> list[int]:
     return [place for place, price in zip(places, known, strict=True) if price == min(known)]
 
 
-def _sentences(  # noqa: PLR0913, PLR0917  # what the words are about
+def _sentences(  # what the words are about
     sheets: Sequence[Datasheet],
     verdicts: Sequence[Decision],
     admitted: Sequence[int],

@@ -189,7 +189,7 @@ class PairMaker:
         grain = self.task.grain
         return frozenset(range(requirement * grain, (requirement + 1) * grain))
 
-    def _stimulus(  # noqa: PLR0913  # the fields of a stimulus
+    def _stimulus(  # the fields of a stimulus
         self,
         pair: tuple[str, str],
         expectation: Expectation,
