@@ -18,7 +18,7 @@ from tests.review.web import samples
 from tests.review.web.serving import serving
 from tests.trusting import trusting
 from umpirical.domain.errors import UsageError
-from umpirical.protocols.review.opening import open_review, read_review
+from umpirical.protocols.review import open_review, read_review
 from umpirical.review.database import open_database
 from umpirical.review.keys import key_file, own_key
 from umpirical.review.people import People

@@ -124,7 +124,7 @@ def test_every_number_of_the_record_leads_to_trials_behind_it(standing):
 
 
 def test_a_measure_leads_to_its_own_family_step_and_part(measured):
-    from umpirical.protocols.records import read_record
+    from umpirical.protocols.catalogue import read_record
 
     record = read_record(measured.folder).record
     shares = shares_of_audit(record.audit)

@@ -18,7 +18,7 @@ from umpirical.measures.catalogue import measure_all
 from umpirical.models.money import Ledger, booked_line
 from umpirical.models.prices import TokenPrices
 from umpirical.progress import tell, watch_run
-from umpirical.protocols.records import read_record
+from umpirical.protocols.catalogue import read_record
 from umpirical.protocols.study import Study
 from umpirical.reports.record import Record, measure_record
 from umpirical.runs.executor import LOCAL, Unwatched

@@ -28,7 +28,7 @@ from umpirical.datasets.verdicts.scales import parse_scale
 from umpirical.datasets.verdicts.targets import ESTIMANDS, Estimand, TargetFile, TargetSpec, read_target
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Estimate, Interval, Undefined
-from umpirical.protocols.records import ReadRecord
+from umpirical.protocols.catalogue import ReadRecord
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, UndefinedRecord, result_record
 from umpirical.stats.clusters import cluster_wilson

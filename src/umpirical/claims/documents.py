@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from umpirical.claims.pages import render_claim_markdown, render_correction_markdown
 from umpirical.claims.record import Claim, Correction, render_claim_json, render_correction_json
 from umpirical.domain.errors import UsageError
-from umpirical.protocols.records import LARGEST
+from umpirical.protocols.catalogue import LARGEST
 from umpirical.reports.record import Strict, first_problem
 from umpirical.store.files import write_text
 

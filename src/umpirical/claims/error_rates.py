@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from umpirical.claims.record import ErrorRateRecord
 from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import BASELINE
-from umpirical.protocols.records import ReadRecord
+from umpirical.protocols.catalogue import ReadRecord
 from umpirical.reports.bounds import Side, design_effect, one_sided
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 from umpirical.stats.misclassification import Counted

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from umpirical.claims.documents import sha256
 from umpirical.domain.errors import StoreError
-from umpirical.protocols.records import ReadRecord, read_record
+from umpirical.protocols.catalogue import ReadRecord, read_record
 from umpirical.reports.record import EstimateRecord
 from umpirical.study.run_targets import find_run
 from umpirical.study.verification import verify_run

@@ -9,7 +9,7 @@ from umpirical.claims.record import Claim, Correction, JudgeSummary, MatchRecord
 from umpirical.claims.sentences import figure, system_sentence
 from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import BASELINE
-from umpirical.protocols.records import ReadRecord
+from umpirical.protocols.catalogue import ReadRecord
 from umpirical.reports import numbers
 from umpirical.reports.decisions import TITLES
 from umpirical.reports.record import EstimateRecord, MeasureRecord

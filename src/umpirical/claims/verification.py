@@ -12,7 +12,7 @@ from umpirical.claims.record import Claim, render_correction_json
 from umpirical.claims.statement import judge_summary, statement
 from umpirical.datasets.verdicts.targets import TargetSpec, read_target
 from umpirical.domain.errors import StoreError, UmpiricalError
-from umpirical.protocols.records import ReadRecord, read_record
+from umpirical.protocols.catalogue import ReadRecord, read_record
 from umpirical.study.verification import Check
 
 

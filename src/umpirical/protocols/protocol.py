@@ -33,8 +33,7 @@ from umpirical.store.files import write_text
 from umpirical.store.stimulus_sets import StimulusSet
 
 if TYPE_CHECKING:
-    from umpirical.protocols.review.spec import ReviewTerms
-    from umpirical.protocols.writing import Writing
+    from umpirical.protocols.writing import ReviewTerms, Writing
 
 StudyT = TypeVar("StudyT", bound=Study[Any])
 RecordT = TypeVar("RecordT", bound=Record)

@@ -1,19 +1,85 @@
-"""Stimuli that a language model writes for a study: the estimate, the writing, and what people review."""
+"""Stimuli that a language model writes for a study: the models, the estimate, the writing, and how people review it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
+from pathlib import Path
+from typing import Literal
 from typing import Protocol as Interface
 
-from umpirical.domain.digests import Json
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from umpirical.domain.digests import Json, canonical_json
 from umpirical.domain.responses import Response
-from umpirical.domain.reviews import ReviewItem
+from umpirical.domain.reviews import ReviewItem, ReviewMode
+from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.money import Ledger, Pricer
 from umpirical.models.spec import ModelSpec
-from umpirical.protocols.review.spec import ReviewTerms
 from umpirical.runs.attempts import GenerationWatcher
+from umpirical.stimuli.generation.commissions import Writer
+
+
+class WriterSpec(BaseModel):
+    """A model that writes stimuli, or that validates them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: ModelSpec
+    max_tokens: int = Field(default=2000, ge=1, description="Of one answer.")
+
+    @model_validator(mode="after")
+    def _writes(self) -> "WriterSpec":
+        if not ADAPTERS.get(self.model.adapter).writes:
+            raise ValueError("a simulated judge cannot write: name a model on a server, or adapter: simulated-writer")
+        return self
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it is a program that stands in for a model, for a rehearsal."""
+        return ADAPTERS.get(self.model.adapter).simulated
+
+    @property
+    def writer(self) -> Writer:
+        """The model as commissions name it."""
+        endpoint = self.model.model_dump(mode="json", include={"adapter", "base_url", "batch", "model_args"})
+        return Writer(self.model.name, canonical_json(endpoint), self.max_tokens, self.simulated)
+
+
+Undecided = Literal["count", "leave-out"]
+"""What happens to a generated text that people have not settled: judges are asked about it, or they are not."""
+
+
+class ReviewSpec(BaseModel):
+    """How people review what a generator wrote."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    overlap: int = Field(default=1, ge=1, le=9, description="People who decide on each text, each by themselves.")
+    mode: ReviewMode = Field(
+        default="blind",
+        description="blind: what others, validators and the generator's target say is hidden until one has decided.",
+    )
+    undecided: Undecided = Field(
+        default="count",
+        description="Whether a generated text counts that nobody has decided on, or people disagree on.",
+    )
+    guideline: str | None = Field(default=None, description="A text file: what reviewers are to go by.")
+    sensitive: tuple[str, ...] = Field(default=(), description="Tests whose texts are shown blurred until asked for.")
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewTerms:
+    """The review of one study: where it is kept, and how people review."""
+
+    folder: Path
+    """Folder of the study."""
+    spec: ReviewSpec
+    guideline: str = ""
+    """The rules that reviewers follow."""
+    ordered_labels: bool = False
+    """Whether the labels have an order, so that a near miss counts less than a far one."""
 
 
 class WatchGeneration(GenerationWatcher, AbstractContextManager["WatchGeneration"], Interface):

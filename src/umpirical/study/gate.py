@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from umpirical.domain.errors import UsageError
-from umpirical.protocols.catalogue import protocol_of_run
+from umpirical.protocols.catalogue import protocol_of_run, read_record
 from umpirical.protocols.protocol import Protocol
-from umpirical.protocols.records import read_record
 from umpirical.reports.gate import (
     BaselineRecord,
     GateDecision,

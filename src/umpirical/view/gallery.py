@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from umpirical.domain.errors import UmpiricalError, UsageError
-from umpirical.protocols.records import ReadRecord, read_record
+from umpirical.protocols.catalogue import ReadRecord, read_record
 from umpirical.reports import numbers
 from umpirical.reports.pages import environment
 from umpirical.reports.record import EstimateRecord, MeasureRecord

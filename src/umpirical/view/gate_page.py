@@ -5,7 +5,7 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from umpirical.protocols.records import read_record
+from umpirical.protocols.catalogue import read_record
 from umpirical.study.gate import gate_run
 from umpirical.view.catalogue import Catalogue, FoundRun
 from umpirical.view.index_page import RunLine, every_run

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from umpirical.domain.errors import UmpiricalError
-from umpirical.protocols.records import ReadRecord, read_record
+from umpirical.protocols.catalogue import ReadRecord, read_record
 from umpirical.reports import numbers
 from umpirical.reports.charts.dots import DotCell, dot_cell
 from umpirical.reports.charts.drawing import NotDrawn

@@ -13,8 +13,8 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.trials import BASELINE
+from umpirical.protocols.catalogue import ReadRecord, read_record
 from umpirical.protocols.protocol import Decided
-from umpirical.protocols.records import ReadRecord, read_record
 from umpirical.reports import numbers
 from umpirical.reports.gate import HeldLimit
 from umpirical.reports.record import EstimateRecord, MeasureRecord

@@ -7,7 +7,7 @@ import pytest
 
 from tests.protocols.review.written import CUE, commissions, small_study, write, writing_of
 from umpirical.domain.errors import UsageError
-from umpirical.protocols.review.items import ItemFeed, review_item
+from umpirical.protocols.review import ItemFeed, review_item
 from umpirical.review.database import open_database
 from umpirical.review.desk import Desk
 from umpirical.review.records import Settings
@@ -127,7 +127,7 @@ def test_what_did_not_reach_the_desk_is_brought_again(folder, desk, monkeypatch)
 
 
 def test_many_are_brought_in_batches(folder, desk, monkeypatch):
-    monkeypatch.setattr("umpirical.protocols.review.items.BATCH", 3)
+    monkeypatch.setattr("umpirical.protocols.review.BATCH", 3)
     write(folder)
     assert ItemFeed(writing_of(folder)).into(desk) == 8
     assert len(list(desk.items())) == 8

@@ -8,7 +8,7 @@ import pytest
 
 from tests.protocols.review.written import small_study, terms_of
 from umpirical.domain.errors import UsageError
-from umpirical.protocols.review.opening import database_url, open_review, read_review
+from umpirical.protocols.review import database_url, open_review, read_review
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_the_url_is_the_one_named_or_that_of_the_environment(terms):
 
 def test_a_review_elsewhere_leaves_a_trace_without_its_password(terms, tmp_path, monkeypatch):
     desk = SimpleNamespace(set_guideline=lambda _: 1)
-    monkeypatch.setattr("umpirical.protocols.review.opening._open", lambda *_: SimpleNamespace(desk=desk))
+    monkeypatch.setattr("umpirical.protocols.review._open", lambda *_: SimpleNamespace(desk=desk))
     url = "postgresql+psycopg://ana:s3cret@db.example.org:5433/reviews?sslmode=require"
     open_review(terms, named=url, environment={}, begin=True)
     trace = (tmp_path / "review" / "database.txt").read_text()

@@ -7,7 +7,7 @@ import pytest
 from tests.stimuli.generation.wanted import PARAPHRASE, SAME, drive, grade, original, wanted
 from umpirical.domain.reviews import ReviewOutcome
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict
-from umpirical.protocols.review.outcomes import Review, applied, checked_again
+from umpirical.protocols.review import Review, applied, checked_again
 
 FLIP = "I do not care for it much. " * 12
 NEW = "Uniforms are worn in many schools, and some like them. " * 6

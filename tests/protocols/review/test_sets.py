@@ -3,9 +3,8 @@
 import pytest
 
 from tests.protocols.review.written import small_study, write
-from umpirical.protocols.review.items import ItemFeed
-from umpirical.protocols.review.opening import open_review
-from umpirical.protocols.review.record import ReviewRecord
+from umpirical.protocols.review import ItemFeed, open_review
+from umpirical.protocols.review_record import ReviewRecord
 from umpirical.protocols.stress.stimuli import write_stress_set
 from umpirical.review.choices import ReviewChoice
 from umpirical.study.file import read_study

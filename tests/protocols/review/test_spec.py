@@ -4,7 +4,7 @@ import pytest
 
 from tests.protocols.review.written import small_study
 from umpirical.domain.errors import ConfigError, UsageError
-from umpirical.protocols.review.spec import ReviewSpec
+from umpirical.protocols.writing import ReviewSpec
 from umpirical.study.file import read_study
 
 

@@ -8,8 +8,15 @@ from tests.protocols.stress.infecting import infected
 from tests.protocols.stress.samples import JUDGES, report, small, stress_test
 from tests.reports.dissection import Page
 from tests.reports.payloads import PAYLOADS
-from umpirical.protocols.review.record import ReviewedGenerator, ReviewedTest, ReviewRecord
-from umpirical.protocols.review.words import agreement_words, coefficient_words, rate_words, review_words
+from umpirical.protocols.review_record import (
+    ReviewedGenerator,
+    ReviewedTest,
+    ReviewRecord,
+    agreement_words,
+    coefficient_words,
+    rate_words,
+    review_words,
+)
 from umpirical.protocols.stress.card import render_stress_markdown
 from umpirical.protocols.stress.pages.render import render_stress_pages
 from umpirical.protocols.stress.record import parse_stress, render_stress_json

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.protocols.review.written import terms_of
-from umpirical.protocols.review.opening import open_review
+from umpirical.protocols.review import open_review
 
 TESTS = ("authority-cue", "label-flip")
 """Each makes one item from every answer; the first has no labels, the second has."""

@@ -8,7 +8,7 @@ import pytest
 
 from tests.hostile import HIDDEN, HOSTILE, NAMES
 from tests.protocols.review.written import small_study, terms_of
-from umpirical.protocols.review.opening import open_review
+from umpirical.protocols.review import open_review
 from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import open_database
 from umpirical.review.desk import Desk

@@ -14,10 +14,9 @@ from umpirical.cli.web import leading_to, need_packages, open_browser
 
 if TYPE_CHECKING:
     from umpirical.domain.reviews import ReviewRole
-    from umpirical.protocols.review.items import ItemFeed
-    from umpirical.protocols.review.opening import OpenReview
-    from umpirical.protocols.review.spec import ReviewTerms
+    from umpirical.protocols.review import ItemFeed, OpenReview
     from umpirical.protocols.study import Study
+    from umpirical.protocols.writing import ReviewTerms
     from umpirical.review.exchange.transfer import Format
 
 PORT = 8377
@@ -83,7 +82,7 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
 ) -> None:
     """Serve the review of STUDY to browsers on this machine. Texts appear in it as they are generated."""
     need_packages("review", "starlette", "uvicorn", "sqlalchemy", "alembic")
-    from umpirical.protocols.review.opening import review_folder
+    from umpirical.protocols.review import review_folder
     from umpirical.review.web.app import create_app
     from umpirical.web.server import FORWARD, hosts_of, listen, serve, url_of
 
@@ -151,7 +150,7 @@ def revoke(name: str, study: Path, database: str | None, outside: bool, trust: b
 @click.option("--json", "as_json", is_flag=True, help="Print the status as JSON.")
 def status(study: Path, database: str | None, outside: bool, trust: bool, as_json: bool) -> None:  # noqa: FBT001
     """Show the progress of the review of STUDY, each person's decisions, how far they agree, and what was rejected."""
-    from umpirical.protocols.review.status import review_status
+    from umpirical.protocols.review_record import review_status
 
     loaded = _load(study, trust=trust, outside=outside)
     opened = _open(loaded, database, begin=False)
@@ -247,7 +246,7 @@ def _load(study: Path, *, trust: bool, outside: bool) -> "Study[Any]":
 
 
 def _feed(study: "Study[Any]") -> "ItemFeed":
-    from umpirical.protocols.review.items import ItemFeed
+    from umpirical.protocols.review import ItemFeed
 
     # Planning a large study again takes too long to leave a person waiting without a message.
     remark("reading what was generated")
@@ -255,7 +254,7 @@ def _feed(study: "Study[Any]") -> "ItemFeed":
 
 
 def _open(study: "Study[Any]", database: str | None, *, begin: bool = True) -> "OpenReview":
-    from umpirical.protocols.review.opening import open_review
+    from umpirical.protocols.review import open_review
 
     return open_review(_terms(study), named=database, begin=begin)
 

@@ -22,8 +22,8 @@ from umpirical.protocols.agent.spec import LEVELS, AgentStudy, AgentStudySpec, T
 from umpirical.protocols.agent.start import are_transcripts, start_agent_study
 from umpirical.protocols.agent.stimuli import AgentStimuli, check_crossing, write_agent_set
 from umpirical.protocols.protocol import Checked, DataSource, Decided, Protocol, Started
-from umpirical.protocols.review.spec import ReviewTerms
 from umpirical.protocols.study import Study
+from umpirical.protocols.writing import ReviewTerms
 from umpirical.reports.decisions import EXIT_CODES
 from umpirical.reports.gate import HeldLimit, own_limits
 from umpirical.runs.plan import Design

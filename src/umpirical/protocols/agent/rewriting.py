@@ -17,10 +17,8 @@ from umpirical.domain.transcripts import Transcript, transcript_from_text
 from umpirical.models.adapters.catalogue import Calling, open_model
 from umpirical.models.money import Ledger, Meter, Pricer
 from umpirical.protocols.agent.spec import AgentStudy, LevelItemSpec, RewritingSpec
-from umpirical.protocols.review.opening import read_review
-from umpirical.protocols.review.outcomes import Review
-from umpirical.protocols.review.spec import ReviewTerms
-from umpirical.protocols.writing import MadeCounts, WatchGeneration, Writing, WritingEstimate, Written
+from umpirical.protocols.review import Review, read_review
+from umpirical.protocols.writing import MadeCounts, ReviewTerms, WatchGeneration, Writing, WritingEstimate, Written
 from umpirical.runs.attempts import GenerationWatcher
 from umpirical.runs.loop import run_on_loop
 from umpirical.runs.rewriting import estimated, rewrite_transcripts, rewritings_left

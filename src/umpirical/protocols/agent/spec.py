@@ -10,9 +10,8 @@ from umpirical.datasets.transcripts.preprocessors import PREPROCESSORS
 from umpirical.domain.policies import RULES, Closing, Figures, Forbid, Require, Rule
 from umpirical.domain.scales import GradeScale
 from umpirical.judges.answers import ABSTAIN
-from umpirical.protocols.review.spec import ReviewSpec
 from umpirical.protocols.study import Study, StudySpec
-from umpirical.protocols.writers import WriterSpec
+from umpirical.protocols.writing import ReviewSpec, WriterSpec
 from umpirical.stimuli.transcripts.cases import EDITS, GivenRule
 from umpirical.stimuli.transcripts.edits import ExampleCall
 from umpirical.stimuli.transcripts.rewriting.commissions import Objective

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from umpirical.protocols.review.words import agreement_words, review_words
+from umpirical.protocols.review_record import agreement_words, review_words
 from umpirical.protocols.stress.findings import TITLES
 from umpirical.protocols.stress.heat_map import HeatCell, HeatMap, HeatRow, heat_map
 from umpirical.protocols.stress.record import StressReport, render_stress_json

@@ -10,9 +10,8 @@ from umpirical.judges.prompt import columns_of, prompt_text
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.protocols.protocol import Checked
-from umpirical.protocols.review.opening import read_review
-from umpirical.protocols.review.outcomes import Review
-from umpirical.protocols.review.words import never_opened, review_words
+from umpirical.protocols.review import Review, read_review
+from umpirical.protocols.review_record import never_opened, review_words
 from umpirical.protocols.stress.commissions import PlannedCommissions, planned_commissions
 from umpirical.protocols.stress.originals import Originals, read_originals
 from umpirical.protocols.stress.responses import responses_left
@@ -114,7 +113,7 @@ def _review_notes(study: StressStudy, attempts: Sequence[Attempt], review: Revie
     """Yields the review in one line, if there is anything to say of it."""
     written = [attempt.stimulus.id for attempt in attempts if attempt.stimulus is not None]
     if review is not None:
-        from umpirical.protocols.review.summary import review_record
+        from umpirical.protocols.review_record import review_record
 
         yield f"review: {review_words(review_record(study.review_terms, review, written))}"
     elif study.spec.review.undecided == "leave-out" and written:

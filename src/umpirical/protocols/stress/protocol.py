@@ -12,8 +12,7 @@ from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.protocol import Checked, DataSource, Documents, PlannedCounts, Protocol, Started
-from umpirical.protocols.review.spec import ReviewTerms
-from umpirical.protocols.review.words import review_line
+from umpirical.protocols.review_record import review_line
 from umpirical.protocols.stress.card import render_stress_markdown
 from umpirical.protocols.stress.check import check_stress
 from umpirical.protocols.stress.design import PlannedStress, StressDesign
@@ -29,7 +28,7 @@ from umpirical.protocols.stress.stimuli import write_stress_set
 from umpirical.protocols.stress.suites import HARNESS_NAMES
 from umpirical.protocols.stress.verdicts import tests_held
 from umpirical.protocols.stress.writing import StressWriting
-from umpirical.protocols.writing import Writing
+from umpirical.protocols.writing import ReviewTerms, Writing
 from umpirical.reports.gate import HeldLimit, own_limits
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run

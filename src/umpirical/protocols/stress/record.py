@@ -8,7 +8,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 from umpirical.domain.measures import Unit
 from umpirical.domain.scales import ScaleKind
 from umpirical.domain.stimuli import GoldSource
-from umpirical.protocols.review.record import ReviewRecord
+from umpirical.protocols.review_record import ReviewRecord
 from umpirical.reports.limits import Leaning
 from umpirical.reports.record import (
     AuditRow,

@@ -20,7 +20,7 @@ from umpirical.judges.simulated.model import profile_of
 from umpirical.judges.simulated.planted_examiner import planted_examiner
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MeasureSpec, measure_all
-from umpirical.protocols.review.record import ReviewRecord
+from umpirical.protocols.review_record import ReviewRecord
 from umpirical.protocols.stress.counting import WorstRow, Wrong, stress_counts
 from umpirical.protocols.stress.findings import find_stress
 from umpirical.protocols.stress.key import truths

@@ -22,8 +22,7 @@ from umpirical.models.prices import UNPRICED
 from umpirical.models.worst_case import WorstCase
 from umpirical.protocols.stress.spec import StressStudy
 from umpirical.protocols.stress.writing_spend import role_spend
-from umpirical.protocols.writers import WriterSpec
-from umpirical.protocols.writing import MadeCounts, WatchGeneration, Writing, WritingEstimate, Written
+from umpirical.protocols.writing import MadeCounts, WatchGeneration, WriterSpec, Writing, WritingEstimate, Written
 from umpirical.runs.attempts import GenerationWatcher, Open, settle
 from umpirical.runs.loop import run_on_loop
 from umpirical.stimuli.asks import Ask

@@ -11,16 +11,14 @@ from umpirical.domain.attempts import Attempt
 from umpirical.domain.digests import Json, canonical_json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import ORIGINAL, Stimulus
-from umpirical.protocols.review.opening import read_review
-from umpirical.protocols.review.outcomes import Review, applied
-from umpirical.protocols.review.spec import ReviewSpec
+from umpirical.protocols.review import Review, applied, read_review
 from umpirical.protocols.stress.commissions import PlannedCommissions, planned_commissions
 from umpirical.protocols.stress.originals import Originals, read_originals
 from umpirical.protocols.stress.responses import GENERATED
 from umpirical.protocols.stress.sources import note_source, set_made_from, source_of
 from umpirical.protocols.stress.spec import StressStudy
 from umpirical.protocols.stress.writing_spend import writing_spend
-from umpirical.protocols.writing import MadeCounts
+from umpirical.protocols.writing import MadeCounts, ReviewSpec
 from umpirical.runs.generation import commissions_left
 from umpirical.stimuli.generation.buckets import Bucket, bucket_report, rejection_reasons, source_report
 from umpirical.stimuli.generation.commissions import Commission
@@ -251,7 +249,7 @@ def _writing(folder: Path, planned: PlannedCommissions) -> Json:
 
 def _review_json(study: StressStudy, review: Review, items: Sequence[str]) -> Json:
     # Imported here: it needs the packages of a review, which may be missing for a study without one.
-    from umpirical.protocols.review.summary import review_record
+    from umpirical.protocols.review_record import review_record
 
     record: Json = review_record(study.review_terms, review, items).model_dump(mode="json")
     return record

@@ -12,7 +12,7 @@ from umpirical.models.money import Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.models.worst_case import WorstCase
-from umpirical.protocols.review.items import review_item
+from umpirical.protocols.review import review_item
 from umpirical.protocols.stress.commissions import planned_commissions, texts_by_label
 from umpirical.protocols.stress.originals import read_originals
 from umpirical.protocols.stress.spec import StressStudy

@@ -10,8 +10,7 @@ from tests.protocols.review.written import terms_of, writing_of
 from tests.protocols.stress.end_to_end.loopback import answer
 from tests.protocols.stress.end_to_end.studies import persuade_study
 from umpirical.domain.stimuli import GivenLabel
-from umpirical.protocols.review.items import ItemFeed
-from umpirical.protocols.review.opening import open_review
+from umpirical.protocols.review import ItemFeed, open_review
 from umpirical.protocols.stress.record import parse_stress
 from umpirical.review.choices import ReviewChoice
 from umpirical.store.stimulus_sets import StimulusSet

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from umpirical.protocols.review.record import ReviewRecord
+from umpirical.protocols.review_record import ReviewRecord
 from umpirical.protocols.stress.findings import REPEATED, TITLES
 from umpirical.protocols.stress.heat_map import HeatMap, heat_map
 from umpirical.protocols.stress.pages.names import judge_keys
