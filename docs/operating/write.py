@@ -30,7 +30,7 @@ from umpirical.protocols.datasheet.decision import decide
 from umpirical.protocols.datasheet.limits import hold_limits
 from umpirical.protocols.datasheet.policy import Policy
 from umpirical.protocols.datasheet.policy_files import PRESETS, preset
-from umpirical.protocols.datasheet.record import Decision
+from umpirical.protocols.datasheet.record import Advice
 from umpirical.protocols.datasheet.stimuli import chosen_materials
 from umpirical.reports.record import MeasureRecord, measure_record
 from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
@@ -68,7 +68,7 @@ CORRELATIONS = {0.05: tuple(RECIPES), 0.2: ("standard", "full")}
 
 FIRST, SECOND = CORRELATIONS
 
-SHORT: dict[Decision, str] = {
+SHORT: dict[Advice, str] = {
     "use": "use",
     "use-with-limits": "limits",
     "do-not-use": "do not",

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from umpirical.datasets.verdicts.targets import Estimand
-from umpirical.reports.decisions import Decision
+from umpirical.reports.decisions import Advice
 from umpirical.reports.record import EstimateRecord, MeasureRecord, ResultRecord, Strict, UndefinedRecord
 
 LabelSample = Literal["random", "by-label"]
@@ -113,7 +113,7 @@ class JudgeSummary(Strict):
     run: str
     protocol: str
     complete: bool
-    decision: Decision | None
+    decision: Advice | None
     policy: str
     measures: list[MeasureRecord]
 

@@ -2,14 +2,15 @@
 
 from typing import Literal
 
-Decision = Literal["use", "use-with-limits", "do-not-use", "not-enough-data"]
+Advice = Literal["use", "use-with-limits", "do-not-use", "not-enough-data"]
+"""What to do with a judge."""
 
-TITLES: dict[Decision, str] = {
+TITLES: dict[Advice, str] = {
     "use": "Use",
     "use-with-limits": "Use with limits",
     "do-not-use": "Do not use",
     "not-enough-data": "Not enough data",
 }
 
-EXIT_CODES: dict[Decision, int] = {"use": 0, "use-with-limits": 0, "do-not-use": 3, "not-enough-data": 4}
+EXIT_CODES: dict[Advice, int] = {"use": 0, "use-with-limits": 0, "do-not-use": 3, "not-enough-data": 4}
 """What a command that decides exits with."""

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
-from umpirical.reports.decisions import EXIT_CODES, TITLES, Decision
+from umpirical.reports.decisions import EXIT_CODES, TITLES, Advice
 from umpirical.reports.limits import settling
 from umpirical.reports.record import ConditionRecord, LimitRecord, LimitVerdict, MeasureRecord, Record, Strict
 from umpirical.reports.regressions import RegressionRow
@@ -147,7 +147,7 @@ class Ruling(NamedTuple):
 def ruling_of_limits(limits: Sequence[HeldLimit]) -> Ruling:
     """Rules by the limits alone, for a protocol that makes no decision of its own."""
     effects = {effect: [limit for limit in limits if limit.effect == effect] for effect in ("fail", "open", "noted")}
-    verdict: Decision = "use"
+    verdict: Advice = "use"
     said = f"All {len(limits)} limits pass."
     if effects["fail"]:
         verdict, said = "do-not-use", f"It fails on {_titles(effects['fail'])}."

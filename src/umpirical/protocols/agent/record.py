@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from umpirical.reports.decisions import TITLES, Decision
+from umpirical.reports.decisions import TITLES, Advice
 from umpirical.reports.record import (
     AuditRow,
     JudgeRecord,
@@ -104,7 +104,7 @@ class WrongPair(Strict):
 class AgentDecision(Strict):
     """What to do with the judge."""
 
-    verdict: Decision
+    verdict: Advice
     sentences: list[str]
     weak_at: list[str] = Field(default=[], description="Parts in which it misses what it sees elsewhere.")
 

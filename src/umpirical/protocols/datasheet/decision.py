@@ -17,11 +17,11 @@ from typing import get_args
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.policy import RULES, Policy
 from umpirical.protocols.datasheet.record import DecisionRecord
-from umpirical.reports.decisions import TITLES, Decision
+from umpirical.reports.decisions import TITLES, Advice
 from umpirical.reports.numbers import about, part, rate, units
 from umpirical.reports.record import ConditionRecord, GateRecord, LimitRecord, LimitState
 
-_ORDER: tuple[Decision, ...] = ("do-not-use", "not-enough-data", "use-with-limits", "use")
+_ORDER: tuple[Advice, ...] = ("do-not-use", "not-enough-data", "use-with-limits", "use")
 
 _STATES: tuple[LimitState, ...] = get_args(LimitState)
 
@@ -58,7 +58,7 @@ def headline(decision: DecisionRecord) -> str:
     return f"{decision.title} (policy {decision.policy_name}): {decision.sentences[0]}"
 
 
-def verdict_on(held: Sequence[LimitRecord], *, complete: bool) -> Decision:
+def verdict_on(held: Sequence[LimitRecord], *, complete: bool) -> Advice:
     """Returns the verdict of the rules above on the limits of one arm."""
     states = {limit.state for limit in held if limit.essential}
     if "broken" in states:
@@ -81,7 +81,7 @@ def _rates(policy: Policy) -> Iterator[str]:
         )
 
 
-def _what_decides(verdict: Decision, held: Sequence[LimitRecord], *, complete: bool, blocked: Sequence[str]) -> str:
+def _what_decides(verdict: Advice, held: Sequence[LimitRecord], *, complete: bool, blocked: Sequence[str]) -> str:
     score = f"{sum(limit.verdict == 'PASS' for limit in held)} of {len(held)} limits pass"
     essential = {state: [one for one in held if one.essential and one.state == state] for state in _STATES}
     match verdict:
@@ -152,7 +152,7 @@ def _ways(held: Sequence[LimitRecord]) -> list[str]:
     return [*dict.fromkeys(made_up), "With its prompt and settings as measured: another prompt is another judge."]
 
 
-def _other_arms(limits: Sequence[LimitRecord], arm: str, verdict: Decision) -> list[str]:
+def _other_arms(limits: Sequence[LimitRecord], arm: str, verdict: Advice) -> list[str]:
     """Names the arms under which the same rules lead to a better verdict."""
     said = []
     for other in dict.fromkeys(limit.arm for limit in limits if limit.arm != arm):

@@ -8,7 +8,7 @@ from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.charts.grades import LevelGrades
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.reports import numbers
-from umpirical.reports.decisions import Decision
+from umpirical.reports.decisions import Advice
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 
 WORDS: Mapping[str, str] = {
@@ -126,7 +126,7 @@ def next_steps(sheet: Datasheet) -> list[Step]:
     ]
 
 
-def _after(verdict: Decision, run: str) -> list[Step]:
+def _after(verdict: Advice, run: str) -> list[Step]:
     gate = f"umpirical gate {run}"
     if verdict == "use":
         return [Step("Hold the judge to this in CI, at every change of its prompt or model.", gate)]

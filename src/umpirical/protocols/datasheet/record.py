@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from umpirical.protocols.datasheet.policy import Policy
-from umpirical.reports.decisions import TITLES, Decision
+from umpirical.reports.decisions import TITLES, Advice
 from umpirical.reports.record import (
     AuditRow,
     GateRecord,
@@ -76,7 +76,7 @@ class GradeRow(Strict):
 class DecisionRecord(Strict):
     """What to do with the judge, in the words of the policy."""
 
-    verdict: Decision
+    verdict: Advice
     policy_name: str = Field(default="", description="The policy that led here.")
     sentences: list[str] = Field(description="Two: what decides, and how sure it is.")
     good_for: list[str] = Field(default=[])

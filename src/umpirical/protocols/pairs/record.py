@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from umpirical.protocols.pairs.policy import PairsPolicy
-from umpirical.reports.decisions import TITLES, Decision
+from umpirical.reports.decisions import TITLES, Advice
 from umpirical.reports.record import (
     AuditRow,
     JudgeRecord,
@@ -71,7 +71,7 @@ class WrongChoice(Strict):
 class PairsDecision(Strict):
     """What to do with the judge."""
 
-    verdict: Decision
+    verdict: Advice
     sentences: list[str]
     weak_at: list[str] = Field(default=[], description="Parts in which it is shown to be right less often than asked.")
 

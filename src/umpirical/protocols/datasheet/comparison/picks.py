@@ -14,10 +14,10 @@ from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import held_to
 from umpirical.reports.comparisons.record import DifferenceRecord
 from umpirical.reports.comparisons.words import letter
-from umpirical.reports.decisions import Decision
+from umpirical.reports.decisions import Advice
 from umpirical.reports.numbers import count, dollars
 
-USABLE: tuple[Decision, ...] = ("use", "use-with-limits")
+USABLE: tuple[Advice, ...] = ("use", "use-with-limits")
 
 
 def limit_keys(policy: Policy, sheets: Sequence[Datasheet]) -> set[tuple[str, str]]:
@@ -52,7 +52,7 @@ def pick(
     )
 
 
-def _verdict(sheet: Datasheet) -> Decision:
+def _verdict(sheet: Datasheet) -> Advice:
     return sheet.decision.verdict if sheet.decision else "not-enough-data"
 
 
@@ -80,7 +80,7 @@ def _cheapest(places: Sequence[int], sheets: Sequence[Datasheet]) -> list[int]:
 
 def _sentences(  # what the words are about
     sheets: Sequence[Datasheet],
-    verdicts: Sequence[Decision],
+    verdicts: Sequence[Advice],
     admitted: Sequence[int],
     not_worse: Sequence[int],
     picked: Sequence[int],

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from umpirical.protocols.datasheet.costs.record import Costs
 from umpirical.protocols.datasheet.record import DecisionRecord, ProfileRecord
 from umpirical.reports.comparisons.record import DifferenceRecord, Place
-from umpirical.reports.decisions import Decision
+from umpirical.reports.decisions import Advice
 from umpirical.reports.record import (
     JudgeRecord,
     LimitRecord,
@@ -46,7 +46,7 @@ class PickRecord(Strict):
     policy: str
     about: str
     own: bool = Field(description="Whether it is the policy that the comparison was made for.")
-    verdicts: list[Decision] = Field(description="The decision on each judge by this policy.")
+    verdicts: list[Advice] = Field(description="The decision on each judge by this policy.")
     admitted: list[Place] = Field(description="The judges that it lets through, the reference aside.")
     not_worse: list[Place] = Field(description="Of these, the ones than which none is shown better.")
     picked: list[Place] = Field(description="The cheapest of these: several if nothing tells them apart, or none.")
