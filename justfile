@@ -27,6 +27,10 @@ imports:
 test *arguments:
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 pytest -n $(($(nproc) + 1)) --durations=20 {{arguments}}
 
+# Take over what the tests took in the last run: it decides which come first, and which `just quick` leaves out
+weights:
+    python -m tests.weights
+
 # Write the bill of materials and the licences of everything locked to out/bill, and refuse what is not accepted
 bill:
     python supply/bill.py out/bill

@@ -8,30 +8,61 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.browsing import ARGUMENTS, CHROMIUM
-from tests.sharing import SHARED
+from tests.sharing import SHARED, shared_folder
 from tests.trusting import trusting
-from tests.weights import group_of, is_heavy, longest_first
+from tests.weights import (
+    COMMITTED,
+    WRITTEN,
+    Record,
+    Recorder,
+    group_of,
+    is_heavy,
+    longest_first,
+    read_record,
+    recorded,
+    write_record,
+)
 
 # Both go by wall time, which says how busy the machine is.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
+OWNER = pytest.StashKey[bool]()
+"""Whether this process started the session: it is neither a worker nor started by a test."""
+
+WEIGHTS = pytest.StashKey[Record]()
+"""What the tests are known to take."""
+
 
 def pytest_configure(config):
     """Makes the folder that all processes of this session share, unless this is one of them."""
-    if SHARED not in os.environ:
+    if owner := SHARED not in os.environ:
         shared = TemporaryDirectory(prefix="umpirical-tests-")
         os.environ[SHARED] = shared.name
         # The key of reviews and what tests agree to are kept there, and not in the home of whoever runs the tests.
         os.environ["XDG_STATE_HOME"] = str(Path(shared.name) / "state")
         config.add_cleanup(lambda: (os.environ.pop(SHARED), shared.cleanup()))
+    # What a test starts belongs to the test: only the session itself and its workers record.
+    if owner or hasattr(config, "workerinput"):
+        config.pluginmanager.register(Recorder(_weights_folder()))
+    config.stash[OWNER], config.stash[WEIGHTS] = owner, read_record()
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     for item in items:
-        if is_heavy(item):
+        if is_heavy(item, config.stash[WEIGHTS]):
             item.add_marker("heavy")
-    items[:] = longest_first(items)
+    items[:] = longest_first(items, config.stash[WEIGHTS])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    """Writes what the tests took, where whole files were run; of other files it keeps what was known."""
+    options = session.config.option
+    whole = options.markexpr in session.config.getini("addopts") and not options.keyword and not options.collectonly
+    if session.config.stash[OWNER] and whole and not any("::" in argument for argument in session.config.args):
+        known = read_record(WRITTEN if WRITTEN.exists() else COMMITTED)
+        write_record(Record({**known.files, **recorded(_weights_folder()).files}))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -41,10 +72,14 @@ def pytest_xdist_make_scheduler(config, log):
 
     class ByGroup(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            return group_of(nodeid)
+            return group_of(nodeid, config.stash[WEIGHTS])
 
     config.option.loadscopereorder = False
     return ByGroup(config, log)
+
+
+def _weights_folder():
+    return shared_folder() / "weights"
 
 
 @pytest.fixture(scope="module")

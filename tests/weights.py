@@ -1,94 +1,35 @@
-"""Which tests are heavy, so that a parallel run starts with them and a quick one leaves them out."""
+"""How much CPU each test takes: every run records it, and the record in `weights.json` decides what is heavy.
 
-from collections import Counter
-from collections.abc import Iterable
+A parallel run starts with the longest group of tests, and `just quick` leaves heavy tests out. A test takes what its
+own process and the children that it waited for used, fixtures included. A fixture that several tests share is made by
+the first of them; whether a test is heavy counts it for each, since each takes as much when it runs alone.
+
+A whole run writes `out/weights.json`; `just weights` takes it over into `tests/weights.json`.
+"""
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
 import pytest
 
-HEAVY: dict[str, int] = {
-    "tests/attack/test_review.py": 12,
-    "tests/attack/test_review_files.py": 14,
-    "tests/attack/test_review_flood.py": 12,
-    "tests/attack/test_review_imports.py": 14,
-    "tests/cli/test_commands.py::test_check_says_which_key_is_missing": 3,
-    "tests/cli/test_commands.py::test_ctrl_c_keeps_what_was_answered_and_the_same_command_goes_on": 7,
-    "tests/cli/test_commands.py::test_init_check_run_report_runs_in_that_order": 10,
-    "tests/cli/test_commands.py::test_nothing_is_sent_before_somebody_agrees": 3,
-    "tests/cli/test_datasheet.py": 20,
-    "tests/cli/test_gate.py": 60,
-    "tests/cli/test_mending.py": 60,
-    "tests/cli/test_plan.py::test_on_a_terminal_the_question_is_asked_and_no_is_the_default": 12,
-    "tests/cli/test_plan.py::test_simulated_judges_are_run_without_a_question_and_without_a_table": 8,
-    "tests/cli/test_review.py": 12,
-    "tests/datasets/transcripts/test_hostile_logs.py": 120,
-    "tests/datasets/transcripts/test_inspect_logs.py": 40,
-    "tests/docs/test_gates_guide.py": 30,
-    "tests/docs/test_reference.py": 5,
-    "tests/docs/test_site.py": 20,
-    "tests/docs/test_tutorial.py": 40,
-    "tests/docs/test_readme.py::test_one_judge_in_one_command_leads_to_a_datasheet_and_two_to_a_comparison": 6,
-    "tests/docs/test_readme.py::test_the_callable_example_is_measured_and_found_out": 3,
-    "tests/docs/test_readme.py::test_the_demo_prints_what_the_readme_shows": 16,
-    "tests/docs/test_readme.py::test_the_grade_example_is_measured": 9,
-    "tests/docs/test_readme.py::test_the_model_example_measures_a_model_on_a_server": 3,
-    "tests/docs/test_readme.py::test_the_quick_start_leads_to_a_datasheet": 23,
-    "tests/docs/test_view_guide.py": 8,
-    "tests/english/test_english.py": 60,
-    "tests/examples/test_gate.py": 60,
-    "tests/integrations/inspect/test_export.py": 25,
-    "tests/integrations/inspect/test_hosted.py": 12,
-    "tests/integrations/inspect/test_tasks.py": 150,
-    "tests/llm/test_example.py::test_the_study_is_sound_and_its_calls_are_as_many_as_the_page_says": 4,
-    "tests/llm/test_smollm2.py": 250,
-    "tests/measures/test_stress_promises.py::test_ten_thousand_items_in_eight_tests_take_time_in_proportion": 6,
-    "tests/models/test_inspect_batches.py": 18,
-    "tests/models/test_inspect_memory.py": 9,
-    "tests/mutations/test_mutations.py": 70,
-    "tests/parity/test_records.py": 40,
-    "tests/protocols/datasheet/end_to_end/test_audit_judges.py": 90,
-    "tests/protocols/datasheet/end_to_end/test_carriers.py": 14,
-    "tests/protocols/datasheet/end_to_end/test_grade_runs.py": 10,
-    "tests/protocols/datasheet/end_to_end/test_known_judges.py": 11,
-    "tests/protocols/datasheet/end_to_end/test_paper_profiles.py": 36,
-    "tests/protocols/datasheet/end_to_end/test_readouts.py": 16,
-    "tests/protocols/datasheet/end_to_end/test_trivial_judges.py": 20,
-    "tests/protocols/datasheet/test_browser.py": 20,
-    "tests/protocols/stress/end_to_end/test_generation_kill.py": 12,
-    "tests/protocols/stress/test_browser.py": 27,
-    "tests/pytest_plugin/test_asking.py": 60,
-    "tests/pytest_plugin/test_outcomes.py": 50,
-    "tests/pytest_plugin/test_page.py": 8,
-    "tests/recovery/test_examiner_recovery.py": 15,
-    "tests/recovery/test_grade_recovery.py": 19,
-    "tests/recovery/test_recovery.py": 19,
-    "tests/recovery/test_signal_recovery.py": 19,
-    "tests/review/end_to_end/test_team_at_work.py": 20,
-    "tests/review/web/test_review_pages.py": 19,
-    "tests/review/web/test_screens.py": 27,
-    "tests/review/web/test_speed.py": 10,
-    "tests/runs/test_depots.py": 20,
-    "tests/runs/test_faults.py": 15,
-    "tests/runs/test_kill.py": 17,
-    "tests/runs/test_many_faults.py": 10,
-    "tests/runs/test_memory.py": 20,
-    "tests/runs/test_ray.py": 120,
-    "tests/stimuli/controlled/test_datasheet_set.py::test_a_size_takes_as_many_calls_as_it_says": 13,
-    "tests/stimuli/controlled/test_gates.py": 30,
-    "tests/stimuli/perturbations/test_proved.py::test_a_long_text_takes_time_in_proportion": 5,
-    "tests/store/test_objects.py": 8,
-    "tests/study/test_demo.py": 9,
-    "tests/study/test_estimate.py::test_an_adapter_that_retries_by_itself_is_given_room_for_it": 4,
-    "tests/study/test_run_targets.py::test_they_read_what_is_named": 12,
-    "tests/view/test_hostile.py": 20,
-    "tests/view/test_live.py": 12,
-    "tests/view/test_screens.py": 25,
-    "tests/view/test_trials.py": 15,
-    "tests/supply/test_release.py": 15,
-}
-"""A test or a test file, and roughly how many seconds it takes."""
+ROOT = Path(__file__).parents[1]
+COMMITTED = ROOT / "tests" / "weights.json"
+WRITTEN = ROOT / "out" / "weights.json"
 
-FOLDERS = frozenset({"end_to_end", "mutations", "parity", "recovery"})
-"""Folders whose tests are heavy, all of them."""
+HEAVY = 2.0
+"""Seconds of CPU from which on a test is left out of quick runs."""
+
+LISTED = 1.0
+"""Seconds of CPU from which on the record names a test; for a file, half of it."""
+
+SPLIT = 8
+"""A file that takes more than this part of the whole suite is given to the workers test by test."""
 
 GROUPS = {
     # The server takes all processors that it can get: two of them at a time would be in each other's way.
@@ -102,33 +43,179 @@ NEEDY = frozenset({"browser", "english", "llm"})
 """Marks of tests that need more than Python."""
 
 
-def is_heavy(item: pytest.Item) -> bool:
+@dataclass(frozen=True)
+class Weight:
+    """What a file of tests takes, in seconds of CPU."""
+
+    cpu: float
+    tests: Mapping[str, float] = field(default_factory=dict)
+    """Its long tests, each with what it takes alone, by the name of its function."""
+
+
+@dataclass(eq=False)
+class Record:
+    """What the files of a test suite take."""
+
+    files: Mapping[str, Weight] = field(default_factory=dict)
+
+    @cached_property
+    def split(self) -> frozenset[str]:
+        """The files whose tests need not run on one worker."""
+        whole = sum(weight.cpu for weight in self.files.values())
+        return frozenset(path for path, weight in self.files.items() if weight.cpu > whole / SPLIT)
+
+    @cached_property
+    def groups(self) -> Mapping[str, float]:
+        """What each group takes."""
+        found: defaultdict[str, float] = defaultdict(float)
+        for path, weight in self.files.items():
+            if path in self.split:
+                found |= {f"{path}::{function}": seconds for function, seconds in weight.tests.items()}
+            found[group_of(path, self)] += weight.cpu
+        return found
+
+    def seconds(self, nodeid: str) -> float:
+        """What a test takes alone; 0 where that is not much."""
+        path, function = _parts(nodeid)
+        return self.files[path].tests.get(function, 0) if path in self.files else 0
+
+
+def is_heavy(item: pytest.Item, record: Record) -> bool:
     """Whether a test needs a browser, a database, a model server or more than a few seconds."""
     needs = any(item.get_closest_marker(name) for name in NEEDY) or "postgresql" in _parameters(item)
-    listed = any(_within(item.nodeid, name) for name in HEAVY)
-    return needs or listed or not FOLDERS.isdisjoint(item.nodeid.partition("::")[0].split("/"))
+    return needs or record.seconds(item.nodeid) >= HEAVY
 
 
-def longest_first(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+def longest_first(items: Iterable[pytest.Item], record: Record) -> list[pytest.Item]:
     """The tests by their groups, longest group first; what is not known to be long keeps its order.
 
     A long group that started last would keep one worker busy while the others have nothing left to do.
     """
-    weights: Counter[str] = Counter()
-    for name, seconds in HEAVY.items():
-        weights[group_of(name)] += seconds
-    return sorted(items, key=lambda item: -weights[group_of(item.nodeid)])
+    return sorted(items, key=lambda item: -record.groups.get(group_of(item.nodeid, record), 0))
 
 
-def group_of(nodeid: str) -> str:
+def group_of(nodeid: str, record: Record) -> str:
     """Tests of one group run on the same worker: those of a file, whose fixtures would else be made on every worker."""
-    return next((group for name, group in GROUPS.items() if _within(nodeid, name)), nodeid.partition("::")[0])
+    if shared := next((group for name, group in GROUPS.items() if _within(nodeid, name)), None):
+        return shared
+    path, function = _parts(nodeid)
+    return f"{path}::{function}" if function and path in record.split else path
+
+
+class Recorder:
+    """Writes a line for each test of a process: what it took, and what the shared fixtures take that it uses."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        self._path = folder / f"{os.getpid()}.jsonl"
+        self._fixtures: dict[tuple[str, str], float] = {}
+        self._made = 0.0
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Measures a test with its fixtures, also one that fails."""
+        before, self._made = _used(), 0.0
+        try:
+            return (yield)
+        finally:
+            took = _used() - before
+            shared = sum(
+                self._fixtures.get((name, node.nodeid), 0)
+                for name in getattr(item, "fixturenames", ())
+                for node in item.listchain()
+            )
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([item.nodeid, took, took - self._made, shared]) + "\n")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+    ) -> Iterator[None]:
+        """Measures a fixture that more than one test may use."""
+        before = _used()
+        try:
+            return (yield)
+        finally:
+            if fixturedef.scope != "function":
+                took = _used() - before
+                self._made += took
+                self._fixtures[fixturedef.argname, request.node.nodeid] = took
+
+
+def recorded(folder: Path) -> Record:
+    """What the processes of a session have recorded."""
+    files: defaultdict[str, float] = defaultdict(float)
+    alone: defaultdict[tuple[str, str], float] = defaultdict(float)
+    shared: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for path in folder.glob("*.jsonl"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            nodeid, took, own, fixtures = json.loads(line)
+            test = _parts(nodeid)
+            files[test[0]] += took
+            alone[test] += own
+            shared[test] = max(shared[test], fixtures)
+    tests: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for (file, function), own in alone.items():
+        if own + shared[file, function] >= LISTED:
+            tests[file][function] = round(own + shared[file, function], 1)
+    return Record({file: Weight(round(cpu, 1), tests[file]) for file, cpu in files.items()})
+
+
+def read_record(path: Path = COMMITTED) -> Record:
+    """A record; an empty one where there is no file."""
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return Record({name: Weight(entry["cpu"], entry.get("tests", {})) for name, entry in kept.items()})
+
+
+def write_record(record: Record, path: Path = WRITTEN) -> None:
+    """Writes a record, with a line for each file and each long test."""
+    entries = {
+        name: {"cpu": weight.cpu} | ({"tests": dict(sorted(weight.tests.items()))} if weight.tests else {})
+        for name, weight in sorted(record.files.items())
+    }
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
+
+
+def take_over(before: Record, after: Record, root: Path = ROOT) -> Record:
+    """The later of two records, of the files that there are, without what is hardly worth a line.
+
+    A figure that is not much different stays as it was: no two runs take the same.
+    """
+    record = {}
+    for path, weight in after.files.items():
+        old = before.files.get(path, Weight(0))
+        tests = {name: _settled(old.tests.get(name, 0), seconds) for name, seconds in weight.tests.items()}
+        if (root / path).exists() and (weight.cpu >= LISTED / 2 or tests):
+            record[path] = Weight(_settled(old.cpu, weight.cpu), tests)
+    return Record(record)
+
+
+def _settled(old: float, new: float) -> float:
+    if old and abs(new - old) <= max(0.5, 0.3 * old):
+        return old
+    return round(new) if new >= 10 else round(new, 1)
+
+
+def _used() -> float:
+    own, children = getrusage(RUSAGE_SELF), getrusage(RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def _parts(nodeid: str) -> tuple[str, str]:
+    """The file of a test, and its function without the parameters."""
+    path, _, test = nodeid.partition("::")
+    return path, test.partition("[")[0]
 
 
 def _within(nodeid: str, name: str) -> bool:
     return nodeid == name or nodeid.startswith((f"{name}::", f"{name}/", f"{name}["))
 
 
-def _parameters(item: pytest.Item) -> list[object]:
+def _parameters(item: pytest.Item) -> Sequence[object]:
     call = getattr(item, "callspec", None)
     return list(call.params.values()) if call else []
+
+
+if __name__ == "__main__":
+    write_record(take_over(read_record(), read_record(WRITTEN)), COMMITTED)
