@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from scaling.cpu import least, timed
-from umpirical.protocols.study import Study
+from umpirical.protocols.protocol import Study
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run

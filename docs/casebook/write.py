@@ -32,7 +32,7 @@ from umpirical.protocols.datasheet.readouts.record import (
 )
 from umpirical.protocols.datasheet.readouts.sheets import band_words
 from umpirical.protocols.datasheet.record import TITLES, Datasheet, parse_datasheet
-from umpirical.protocols.study import StudySpec
+from umpirical.protocols.protocol import StudySpec
 from umpirical.reports import numbers
 from umpirical.reports.record import AuditRow, EstimateRecord, LimitRecord, MeasureRecord
 from umpirical.study.file import read_study

@@ -14,8 +14,7 @@ from umpirical.domain.tallies import Tallies
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.measures.catalogue import MeasureSpec, measure_all
 from umpirical.measures.estimates.rates import Counted, clustered_rate
-from umpirical.protocols.protocol import Protocol
-from umpirical.protocols.study import Study, StudySpec
+from umpirical.protocols.protocol import Protocol, Study, StudySpec
 from umpirical.reports.audit import audit_rows
 from umpirical.reports.card import Card, plain, render_card
 from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records

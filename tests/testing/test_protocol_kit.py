@@ -12,7 +12,7 @@ from tests.protocols.agent.agent_studies import runs_of_an_agent
 from tests.protocols.pairs.pair_studies import labelled
 from umpirical.domain.tallies import Tallies
 from umpirical.protocols.catalogue import PROTOCOLS
-from umpirical.protocols.protocol import Checked, PlannedCounts, Started
+from umpirical.protocols.protocol import NewStudy, PlannedCounts, StudyCheck
 from umpirical.reports.record import EstimateRecord
 from umpirical.store.stimulus_sets import write_stimuli
 from umpirical.testing.protocols import Promise, check_protocol
@@ -106,12 +106,12 @@ class Lenient(Mirror):
 
 class Worried(Mirror):
     def check(self, study):
-        return Checked(problems=["I do not like it"], stimuli=list(self.stimuli(study)))
+        return StudyCheck(problems=["I do not like it"], stimuli=list(self.stimuli(study)))
 
 
 class ChecksNothing(Mirror):
     def check(self, study):  # noqa: ARG002
-        return Checked()
+        return StudyCheck()
 
 
 class MakesAnew(Mirror):
@@ -210,7 +210,7 @@ class StartsElsewhere(Mirror):
     def start(self, folder):
         file = folder / "umpirical.yaml"
         file.write_text("study: s\nmirrors: {a: b}\n")
-        return Started(file, (file,))
+        return NewStudy(file, (file,))
 
 
 def zero_for_missing(_, record):

@@ -19,7 +19,7 @@ from umpirical.models.money import Ledger, booked_line
 from umpirical.models.prices import TokenPrices
 from umpirical.progress import tell, watch_run
 from umpirical.protocols.catalogue import read_record
-from umpirical.protocols.study import Study
+from umpirical.protocols.protocol import Study
 from umpirical.reports.record import Record, measure_record
 from umpirical.runs.executor import LOCAL, Unwatched
 from umpirical.study.estimate import PlanEstimate

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import BASELINE
-from umpirical.protocols.protocol import Documents, Protocol
+from umpirical.protocols.protocol import DecidesByPolicy, Documents, Protocol
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, MeasureRecord, Record
 from umpirical.text.inert import inert
@@ -164,6 +164,8 @@ class Report(Generic[RecordT_co]):
 
         `policy` is a shipped one by its name, a .yaml file, or a mapping with the keys of such a file.
         """
+        if not isinstance(self._protocol, DecidesByPolicy):
+            raise DecidesByPolicy.missing(self._protocol)
         return Report(self._protocol, self._protocol.hold(self.record, policy), self.folder)
 
     def measure(self, name: str, *, stratum: str = "", arm: str = BASELINE, group: str = "") -> MeasureRecord:

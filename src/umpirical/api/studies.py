@@ -18,7 +18,7 @@ from umpirical.judges.adapters.catalogue import judge_adapter_of
 from umpirical.judges.adapters.promptfoo import describe_promptfoo
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
-from umpirical.protocols.study import STUDY_FILE, Study
+from umpirical.protocols.protocol import STUDY_FILE, Study
 from umpirical.reports.record import first_problem
 from umpirical.store.files import write_text
 from umpirical.store.yaml_files import load_yaml

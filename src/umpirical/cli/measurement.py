@@ -15,7 +15,7 @@ from umpirical.cli.terminal import MAKING_STIMULI, complain, remark, say, short_
 
 if TYPE_CHECKING:
     from umpirical.domain.errors import UmpiricalError
-    from umpirical.protocols.study import Study
+    from umpirical.protocols.protocol import Study
     from umpirical.runs.run import Run
     from umpirical.study.estimate import PlanEstimate
     from umpirical.study.run import FinishedRun

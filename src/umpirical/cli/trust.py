@@ -10,7 +10,7 @@ import click
 from umpirical.cli.terminal import confirm, remark
 
 if TYPE_CHECKING:
-    from umpirical.protocols.study import Study
+    from umpirical.protocols.protocol import Study
     from umpirical.study.trust import Agree, Asked
 
 SHOWN = 40

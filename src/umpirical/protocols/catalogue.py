@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from umpirical.domain.errors import UsageError
-from umpirical.protocols.protocol import Protocol, Started
+from umpirical.protocols.protocol import NewStudy, Protocol
 from umpirical.registry import Registry
 from umpirical.reports.record import Record, first_problem
 from umpirical.store.runs import RunStore
@@ -56,7 +56,7 @@ def protocol_of_run(store: RunStore) -> Protocol[Any, Any]:
     raise UsageError(f"run {store.folder.name} was made by protocol {version!r}", fix=f"known here: {known}")
 
 
-def start_study(folder: Path, *, data: Path | None = None, told: Mapping[str, str] | None = None) -> Started:
+def start_study(folder: Path, *, data: Path | None = None, told: Mapping[str, str] | None = None) -> NewStudy:
     """Writes a study file that runs as is, by the first protocol that can start one. Never overwrites a file.
 
     `told` are columns of the data that a person has named; the others are guessed.

@@ -1,15 +1,22 @@
-"""The interface of a protocol, the only one that studies, runs, the command line and the API use.
+"""A study, and the interface of its protocol, the only one that studies, runs, the command line and the API use.
 
 A protocol is an object of a class in a folder of its own. It adds keys to the study file, makes the stimuli, says how
 they are presented, and makes a record from a judge's answers, with the documents that follow from it. Everything else
 (planning, asking, spending, resuming, the command line) is the same for all protocols and knows none by name.
+
+`Protocol` joins three interfaces: what a study needs (`StudyProtocol`), what a run needs (`RunProtocol`) and what a
+record needs (`RecordProtocol`). What only some protocols can do is an optional part, a class that a protocol also
+inherits from: `isinstance(protocol, FollowsUp)` tells whether it can.
 """
 
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
@@ -22,7 +29,7 @@ from umpirical.domain.trials import Trial
 from umpirical.judges.judge import Judge
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ModelSpec
-from umpirical.protocols.study import Study, StudySpec
+from umpirical.protocols.writing import ReviewTerms, Writing
 from umpirical.reports.gate import HeldLimit
 from umpirical.reports.record import Record, schema_text
 from umpirical.runs.judgments import Facts
@@ -32,15 +39,90 @@ from umpirical.store.counting import counting
 from umpirical.store.files import write_text
 from umpirical.store.stimulus_sets import StimulusSet
 
-if TYPE_CHECKING:
-    from umpirical.protocols.writing import ReviewTerms, Writing
+STUDY_FILE = "umpirical.yaml"
+
+
+class DesignSpec(BaseModel):
+    """How often everything is asked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    repeats: int = Field(default=1, ge=1, le=10_000, description="How often each question is asked.")
+    arms: tuple[str, ...] = Field(
+        default=("baseline",),
+        min_length=1,
+        description="For judges that name no prompts: baseline, strict, forced-choice, each a built-in instruction.",
+    )
+
+
+class StudySpec(BaseModel):
+    """What the user writes, whatever the protocol: which judges are measured. A protocol adds keys of its own."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    study: str = Field(description="A name for the study.")
+    protocol: str | None = Field(
+        default=None, description="How the judges are measured. Default: by the keys that the study has."
+    )
+    seed: int = Field(default=1, description="Decides every random draw.")
+    judges: list[JudgeSpec] = Field(min_length=1)
+    design: DesignSpec = DesignSpec()
+    concurrency: int = Field(default=16, ge=1, le=4096, description="Calls in flight at a time.")
+
+    @model_validator(mode="after")
+    def _distinct(self) -> "StudySpec":
+        names = [judge.name for judge in self.judges]
+        if doubled := {name for name in names if names.count(name) > 1}:
+            raise ValueError(f"two judges are named {', '.join(sorted(doubled))}")
+        return self
+
+
+SpecT_co = TypeVar("SpecT_co", bound=StudySpec, covariant=True)
+
+
+@dataclass(frozen=True)
+class Study(Generic[SpecT_co]):
+    """A study file after reading, and its folder. Prompts are resolved, so every file that it names exists."""
+
+    folder: Path
+    spec: SpecT_co
+    protocol: "Protocol[Any, Any]"
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """Maps a judge to the command that measures it, if that is not `umpirical run`."""
+    found: Mapping[str, object] = field(default_factory=dict, repr=False)
+    """Maps a judge to the object itself, for judges that were passed in this process."""
+    policy: str = ""
+    """The policy that a person names for this run, in place of the study's: a shipped one, or a file."""
+    max_calls: int | None = None
+    """Most calls that one judge may take; None if a person has set how much is asked, and not a file."""
+
+    def command(self, judge: str) -> str:
+        policy = f" --policy {shlex.quote(self.policy)}" if self.policy else ""
+        return self.commands.get(judge, f"umpirical run --judge {judge}") + policy
+
+    def judge(self, name: str) -> JudgeSpec:
+        for judge in self.spec.judges:
+            if judge.name == name:
+                return judge
+        raise UsageError(f"no judge {name!r} in the study", fix=f"known: {', '.join(j.name for j in self.spec.judges)}")
+
 
 StudyT = TypeVar("StudyT", bound=Study[Any])
 RecordT = TypeVar("RecordT", bound=Record)
 
 
+class _Named:
+    name: str
+    """As in `protocol: NAME`, and in the names of its files: a record is NAME.json."""
+    version: str
+    """As in a run's manifest: `umpirical-datasheet/1`. A run is read by the protocol that has its version."""
+
+
+# What a study needs
+
+
 @dataclass(frozen=True, slots=True)
-class Checked:
+class StudyCheck:
     """What was found in a study, without making any calls."""
 
     problems: list[str] = field(default_factory=list)
@@ -69,16 +151,7 @@ class DataSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
-    """Where the record of a run and the documents that follow from it were written."""
-
-    json: Path
-    html: Path
-    markdown: Path
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
+class NewStudy:
     """A study file that was written as a starting point."""
 
     file: Path
@@ -90,32 +163,56 @@ class Started:
     """Options that every command on this study needs besides its folder."""
 
 
+class StudyProtocol(_Named, ABC, Generic[StudyT]):
+    """Reads a study file of its own, checks it, and makes what the judges are asked about."""
+
+    mark: str = ""
+    """The key that identifies its study files; empty for the one protocol whose files have no such key."""
+    spec: type[StudySpec]
+    """The model of its study file."""
+
+    def marks(self, data: Mapping[str, Any]) -> bool:  # noqa: ARG002  # for most, the key is enough
+        """Whether a study file with the protocol's mark is one of its own; the first that says so reads it."""
+        return True
+
+    @abstractmethod
+    def open(self, spec: Any, folder: Path, *, outside: bool) -> StudyT:  # noqa: ANN401  # of the type `spec`
+        """Returns a study from its validated spec: reads the files that it names, and resolves the judges' prompts."""
+
+    def check(self, study: StudyT) -> StudyCheck:
+        """Checks whether a study is fit to run. Only reads files."""
+        return StudyCheck(stimuli=list(self.stimuli(study)))
+
+    def models(self, study: StudyT) -> Iterable[tuple[str, ModelSpec]]:  # noqa: ARG002  # most ask only judges
+        """Returns the models that are asked besides the judges, each with its name in messages."""
+        return ()
+
+    def sources(self, study: StudyT) -> Iterable[DataSource]:  # noqa: ARG002  # most read only their own folder
+        """Returns the data that a study names and that may be outside its folder."""
+        return ()
+
+    @abstractmethod
+    def stimuli(self, study: StudyT) -> StimulusSet:
+        """Returns what the judges of a study are asked about, made and written once."""
+
+    def stimuli_line(self, stimuli: StimulusSet) -> str:  # noqa: ARG002  # most have nothing to say
+        """Returns a remark on the stimuli to print before a run is planned; empty if there is none."""
+        return ""
+
+    def start(self, folder: Path) -> NewStudy | None:  # noqa: ARG002
+        """Writes a study file that runs as is; returns None if a study needs the user's data."""
+        return None
+
+    def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> NewStudy | None:  # noqa: ARG002
+        """Writes a study of the data; returns None if this protocol cannot use such data."""
+        return None
+
+
+# What a run needs
+
+
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """What a record says to do with the judge, the same wherever it is shown."""
-
-    verdict: str
-    """For programs: `use-with-limits`."""
-    line: str
-    """In one line, for people."""
-    exit_code: int
-    """What a command that decides exits with: 0, 3 if the judge is refused, 4 if that is open."""
-
-
-@dataclass(frozen=True, slots=True)
-class Followed:
-    """What a follow-up run asks: everything that the run asked, whose answers are reused, and more."""
-
-    study: "Study[Any]"
-    stimuli: StimulusSet
-    words: tuple[str, ...]
-    """What is asked more, and what for."""
-    about: Mapping[str, Json] = field(default_factory=dict)
-    """Entries of the manifest, in place of what the study says."""
-
-
-@dataclass(frozen=True, slots=True)
-class Early:
+class EarlyMeasures:
     """What is measured of a run while it is asked."""
 
     facts: Facts
@@ -124,11 +221,6 @@ class Early:
     """Counts a file of judgments."""
     measures: tuple[str, ...]
     """The names of the measures, each cheap and of use before the end."""
-
-
-def _tally_calls(judgments: Path, kind: JudgeKind) -> Tallies:
-    with counting(judgments, kind) as found:
-        return Tallies(calls=found.calls())
 
 
 class PlannedCounts(ABC):
@@ -159,77 +251,27 @@ class _PlannedCalls(PlannedCounts):
         return Tallies(calls=tuple(replace(call, graded=call.planned) for call in calls))
 
 
-class Protocol(ABC, Generic[StudyT, RecordT]):
-    """A way to measure judges. Registered under the entry point `umpirical.protocols`, or built in."""
+def _tally_calls(judgments: Path, kind: JudgeKind) -> Tallies:
+    with counting(judgments, kind) as found:
+        return Tallies(calls=found.calls())
 
-    name: str
-    """As in `protocol: NAME`, and in the names of its files: a record is NAME.json."""
-    version: str
-    """As in a run's manifest: `umpirical-datasheet/1`. A run is read by the protocol that has its version."""
-    mark: str = ""
-    """The key that identifies its study files; empty for the one protocol whose files have no such key."""
-    spec: type[StudySpec]
-    """The model of its study file."""
-    record: type[RecordT]
-    """The model of its record."""
-    shows_side_by_side: bool = False
-    """Whether all judges of a study are also reported in one document."""
-    policies: tuple[str, ...] = ()
-    """The policies that it ships, by their names in `hold`."""
+
+CALL_MEASURES = ("unparsed-rate", "failure-rate", "abstention-rate")
+"""What became of the calls: measures that every protocol has early."""
+
+
+class RunProtocol(_Named, ABC, Generic[StudyT]):
+    """Says what a judge is asked about the stimuli, and what can be told before it has answered everything."""
+
     answer_key: str = ""
     """Path, as `module:function`, of the function that makes simulated judges' answer key from (judge, stimuli)."""
 
-    # The study
-
-    def marks(self, data: Mapping[str, Any]) -> bool:  # noqa: ARG002  # for most, the key is enough
-        """Whether a study file with the protocol's mark is one of its own; the first that says so reads it."""
-        return True
-
-    @abstractmethod
-    def open(self, spec: Any, folder: Path, *, outside: bool) -> StudyT:  # noqa: ANN401  # of the type `spec`
-        """Returns a study from its validated spec: reads the files that it names, and resolves the judges' prompts."""
-
-    def check(self, study: StudyT) -> Checked:
-        """Checks whether a study is fit to run. Only reads files."""
-        return Checked(stimuli=list(self.stimuli(study)))
-
-    def models(self, study: StudyT) -> Iterable[tuple[str, ModelSpec]]:  # noqa: ARG002  # most ask only judges
-        """Returns the models that are asked besides the judges, each with its name in messages."""
-        return ()
-
-    def sources(self, study: StudyT) -> Iterable[DataSource]:  # noqa: ARG002  # most read only their own folder
-        """Returns the data that a study names and that may be outside its folder."""
-        return ()
-
-    @abstractmethod
-    def stimuli(self, study: StudyT) -> StimulusSet:
-        """Returns what the judges of a study are asked about, made and written once."""
-
-    def stimuli_line(self, stimuli: StimulusSet) -> str:  # noqa: ARG002  # most have nothing to say
-        """Returns a remark on the stimuli to print before a run is planned; empty if there is none."""
-        return ""
-
-    def writing(self, study: StudyT) -> "Writing":  # noqa: ARG002  # most use only programs
-        """Returns what a language model is to write for a study. Raises UsageError for a study without such stimuli."""
-        raise UsageError(
-            "no stimuli of the study are written by a model", fix="umpirical init --from FILE  starts a study that can"
-        )
-
-    def review(self, study: StudyT) -> "ReviewTerms":  # noqa: ARG002  # likewise
-        """Returns how people review what a language model wrote for a study. Raises UsageError if it writes nothing."""
-        raise UsageError(
-            "no stimuli of the study are written by a model, so there is nothing to review",
-            fix="umpirical run  measures with what a program makes",
-        )
-
-    # The run
+    def admit(self, judge: JudgeSpec) -> None:
+        """Raises UsageError if this protocol cannot measure a judge."""
 
     def design(self, study: StudyT, judge: JudgeSpec) -> Design:
         """Returns what a judge of a study is asked about each stimulus."""
         return Design(repeats=study.spec.design.repeats, arms=tuple(judge.prompts) or ("baseline",))
-
-    def admit(self, judge: JudgeSpec) -> None:
-        """Raises UsageError if this protocol cannot measure a judge."""
 
     def gates(self, judge: Judge, stimuli: StimulusSet, design: Design) -> list[GateResult]:  # noqa: ARG002
         """Checks the gates on the plan. Raises GateError if a blocking gate fails."""
@@ -243,11 +285,40 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
         """Returns the counter of a plan, from which its expected precision follows."""
         return _PlannedCalls(judge.kind)
 
-    # The record
-
-    def early(self) -> Early:
+    def early(self) -> EarlyMeasures:
         """Returns what can be measured before a run is complete; by default, what became of the calls."""
-        return Early(Facts({}, lambda *_: {}), _tally_calls, ("unparsed-rate", "failure-rate", "abstention-rate"))
+        return EarlyMeasures(Facts({}, lambda *_: {}), _tally_calls, CALL_MEASURES)
+
+
+# What a record needs
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """Where the record of a run and the documents that follow from it were written."""
+
+    json: Path
+    html: Path
+    markdown: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a record says to do with the judge, the same wherever it is shown."""
+
+    verdict: str
+    """For programs: `use-with-limits`."""
+    line: str
+    """In one line, for people."""
+    exit_code: int
+    """What a command that decides exits with: 0, 3 if the judge is refused, 4 if that is open."""
+
+
+class RecordProtocol(_Named, ABC, Generic[RecordT]):
+    """Makes the record of a run, and the documents that are pure functions of it."""
+
+    record: type[RecordT]
+    """The model of its record."""
 
     @abstractmethod
     def report(self, run: Run) -> RecordT:
@@ -285,57 +356,128 @@ class Protocol(ABC, Generic[StudyT, RecordT]):
         """Returns what the record says, in a few plain sentences."""
         return []
 
-    def hold(self, record: RecordT, policy: str | Mapping[str, Any]) -> RecordT:  # noqa: ARG002  # most decide by none
-        """Returns a record with the decision by another policy: a shipped one by its name, a file, or its keys."""
-        raise UsageError(f"protocol {self.name} does not decide by a policy", fix="leave --policy out")
-
-    def policy_name(self, record: RecordT) -> str:  # noqa: ARG002  # likewise
-        """Returns the name of the policy that a record's decision is by; empty for limits of the protocol's own."""
-        return ""
-
-    def as_published(self, record: RecordT, published: RecordT) -> RecordT:  # noqa: ARG002  # likewise
-        """Returns a record with the decision by the policy of a published one, to be compared with it."""
-        return record
-
-    def decision(self, record: RecordT) -> "Decided | None":  # noqa: ARG002  # most decide nothing
+    def decision(self, record: RecordT) -> Decision | None:  # noqa: ARG002  # some decide nothing
         """Returns what a record says to do with the judge; None if the protocol makes no decision."""
         return None
-
-    def held_limits(self, record: RecordT) -> list[HeldLimit]:  # noqa: ARG002  # likewise
-        """Returns the limits that a gate holds the judge's own prompt to. Raises UsageError if there are none."""
-        raise UsageError(f"protocol {self.name} holds judges to no limits", fix="umpirical report  shows what it found")
-
-    def differences(self, before: Run, now: Run) -> Iterable[Measure]:  # noqa: ARG002  # likewise
-        """Returns rates of one run less those of an earlier one, on the tasks of both; none if they are not paired."""
-        return ()
-
-    def policy_schema(self) -> str | None:
-        """Returns the JSON Schema of a policy file; None if the protocol does not decide by a policy."""
-        return None
-
-    @property
-    def asks_more(self) -> bool:
-        """Whether it has a `more` of its own."""
-        return type(self).more is not Protocol.more
-
-    def more(self, run: Run, record: RecordT) -> "Followed":  # noqa: ARG002  # likewise
-        """Returns what to ask so that a decision left open is settled. Raises UsageError if nothing would."""
-        raise UsageError(f"protocol {self.name} does not ask more", fix="umpirical run  with a larger design")
 
     def summary(self, record: RecordT) -> Mapping[str, Any]:  # noqa: ARG002
         """Returns further entries of the summary for a program that started a run."""
         return {}
 
+
+class Protocol(StudyProtocol[StudyT], RunProtocol[StudyT], RecordProtocol[RecordT], Generic[StudyT, RecordT]):
+    """A way to measure judges. Registered under the entry point `umpirical.protocols`, or built in."""
+
+
+# What only some protocols can do
+
+
+class OptionalPart(ABC):
+    """Something that a protocol can do if its class also inherits from the part."""
+
+    lacking: ClassVar[str]
+    """What to say of a protocol, by its {name}, that cannot do it."""
+    instead: ClassVar[str]
+    """What to do then."""
+
+    @classmethod
+    def missing(cls, protocol: Protocol[Any, Any]) -> UsageError:
+        """Returns the error to raise if a protocol without this part is to do it."""
+        return UsageError(cls.lacking.format(name=protocol.name), fix=cls.instead)
+
+
+class WritesStimuli(OptionalPart, Generic[StudyT]):
+    """A language model writes some of its stimuli."""
+
+    lacking = "no stimuli of the study are written by a model"
+    instead = "umpirical init --from FILE  starts a study that can"
+
+    @abstractmethod
+    def writing(self, study: StudyT) -> Writing:
+        """Returns what a language model is to write for a study. Raises UsageError for a study without such stimuli."""
+
+
+class ReviewsStimuli(OptionalPart, Generic[StudyT]):
+    """People review what a language model wrote."""
+
+    lacking = "no stimuli of the study are written by a model, so there is nothing to review"
+    instead = "umpirical run  measures with what a program makes"
+
+    @abstractmethod
+    def review(self, study: StudyT) -> ReviewTerms:
+        """Returns how people review what a language model wrote for a study. Raises UsageError if it writes nothing."""
+
+
+class DecidesByPolicy(OptionalPart, Generic[RecordT]):
+    """Its records can be decided on again, by another policy."""
+
+    lacking = "protocol {name} does not decide by a policy"
+    instead = "leave --policy out"
+
+    policies: tuple[str, ...] = ()
+    """The policies that it ships, by their names in `hold`."""
+
+    @abstractmethod
+    def hold(self, record: RecordT, policy: str | Mapping[str, Any]) -> RecordT:
+        """Returns a record with the decision by another policy: a shipped one by its name, a file, or its keys."""
+
+    @abstractmethod
+    def policy_name(self, record: RecordT) -> str:
+        """Returns the name of the policy that a record's decision is by; empty for limits of the protocol's own."""
+
+    @abstractmethod
+    def as_published(self, record: RecordT, published: RecordT) -> RecordT:
+        """Returns a record with the decision by the policy of a published one, to be compared with it."""
+
+    def policy_schema(self) -> str | None:
+        """Returns the JSON Schema of a policy file; None if there is none."""
+        return None
+
+
+class HoldsToLimits(OptionalPart, Generic[RecordT]):
+    """A gate can hold its judges to limits."""
+
+    lacking = "protocol {name} holds judges to no limits"
+    instead = "umpirical report  shows what it found"
+
+    @abstractmethod
+    def held_limits(self, record: RecordT) -> list[HeldLimit]:
+        """Returns the limits that a gate holds the judge's own prompt to."""
+
+    def differences(self, before: Run, now: Run) -> Iterable[Measure]:  # noqa: ARG002  # most compare records only
+        """Returns rates of one run less those of an earlier one, on the tasks of both; none if they are not paired."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """What a follow-up run asks: everything that the run asked, whose answers are reused, and more."""
+
+    study: Study[Any]
+    stimuli: StimulusSet
+    words: tuple[str, ...]
+    """What is asked more, and what for."""
+    about: Mapping[str, Json] = field(default_factory=dict)
+    """Entries of the manifest, in place of what the study says."""
+
+
+class FollowsUp(OptionalPart, Generic[RecordT]):
+    """A second run can settle what a run leaves open."""
+
+    lacking = "protocol {name} does not ask more"
+    instead = "umpirical run  with a larger design"
+
+    @abstractmethod
+    def more(self, run: Run, record: RecordT) -> FollowUp:
+        """Returns what to ask so that a decision left open is settled. Raises UsageError if nothing would."""
+
+
+class ShowsSideBySide(OptionalPart, Generic[RecordT]):
+    """All judges of a study are also reported in one document."""
+
+    lacking = "protocol {name} does not show judges side by side"
+    instead = "umpirical report  shows one judge"
+
+    @abstractmethod
     def side_by_side(self, records: Sequence[RecordT], folder: Path) -> Path:
         """Writes one document on all judges of a study, and returns its path."""
-        raise NotImplementedError(f"protocol {self.name} does not show judges side by side")
-
-    # Starting a study
-
-    def start(self, folder: Path) -> Started | None:  # noqa: ARG002
-        """Writes a study file that runs as is; returns None if a study needs the user's data."""
-        return None
-
-    def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> Started | None:  # noqa: ARG002
-        """Writes a study of the data; returns None if this protocol cannot use such data."""
-        return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from umpirical.domain.errors import UsageError
-from umpirical.protocols.study import STUDY_FILE
+from umpirical.protocols.protocol import STUDY_FILE
 
 _PLAIN = re.compile(r"[A-Za-z_/][\w./-]*", re.ASCII)
 _NO_TEXT = frozenset({"true", "false", "null"})

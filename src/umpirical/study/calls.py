@@ -7,7 +7,7 @@ from typing import Any
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import Stimulus
 from umpirical.judges.spec import JudgeSpec
-from umpirical.protocols.study import Study
+from umpirical.protocols.protocol import Study
 from umpirical.runs.plan import Design
 from umpirical.store.stimulus_sets import StimulusSet
 

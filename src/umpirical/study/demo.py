@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from umpirical.judges.simulated.profiles import PROFILES
-from umpirical.protocols.protocol import Decided, Documents
-from umpirical.protocols.study import Study
+from umpirical.protocols.protocol import Decision, Documents, Study
 from umpirical.reports.record import EstimateRecord, Record
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
@@ -42,7 +41,7 @@ class DemoResult:
     about: str
     record: Record
     documents: Documents
-    decision: Decided | None
+    decision: Decision | None
     defects: tuple[Found, ...]
 
 

@@ -14,8 +14,7 @@ from umpirical.domain.errors import ConfigError
 from umpirical.domain.gates import GateResult
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_study
-from umpirical.protocols.protocol import Checked, Protocol
-from umpirical.protocols.study import STUDY_FILE, Study
+from umpirical.protocols.protocol import STUDY_FILE, Protocol, Study, StudyCheck
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 from umpirical.study.calls import MAX_CALLS, count_calls
 from umpirical.study.trust import Agree, ensure_trusted
@@ -97,7 +96,7 @@ class CheckedStudy:
 
 def check_study(study: Study[Any], environment: Mapping[str, str]) -> CheckedStudy:
     """Returns problems in words, gates, and the number of calls. A file that cannot be read raises ConfigError."""
-    checked: Checked = study.protocol.check(study)
+    checked: StudyCheck = study.protocol.check(study)
     problems = [*checked.problems, *_missing_keys(study, environment)]
     return CheckedStudy(problems, checked.gates, _calls(study, checked), checked.notes)
 
@@ -185,7 +184,7 @@ def _texts(node: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str |
             yield from _texts(value, (*path, place))
 
 
-def _calls(study: Study[Any], checked: Checked) -> dict[str, int]:
+def _calls(study: Study[Any], checked: StudyCheck) -> dict[str, int]:
     designs = ((judge, study.protocol.design(study, judge).over(checked.stimuli)) for judge in study.spec.judges)
     return {judge.name: count_calls(study, judge, checked.stimuli, design) for judge, design in designs}
 

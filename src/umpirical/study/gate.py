@@ -7,7 +7,7 @@ from typing import Any
 
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.catalogue import protocol_of_run, read_record
-from umpirical.protocols.protocol import Protocol
+from umpirical.protocols.protocol import DecidesByPolicy, HoldsToLimits, Protocol
 from umpirical.reports.gate import (
     BaselineRecord,
     GateDecision,
@@ -54,8 +54,13 @@ def gate_run(
     if not 0 <= margin < 1:
         raise UsageError(f"the margin is {margin}", fix="give a share from 0 to 1, such as 0.05")
     subject = _subject(target)
-    protocol = subject.protocol
-    record = protocol.hold(subject.record, policy) if policy else protocol.as_published(subject.record, subject.record)
+    protocol, record = subject.protocol, subject.record
+    if isinstance(protocol, DecidesByPolicy):
+        record = protocol.hold(record, policy) if policy else protocol.as_published(record, record)
+    elif policy:
+        raise DecidesByPolicy.missing(protocol)
+    if not isinstance(protocol, HoldsToLimits):
+        raise HoldsToLimits.missing(protocol)
     limits = protocol.held_limits(record)
     decided = protocol.decision(record)
     earlier = None if baseline is None else _against(subject, _subject(baseline), limits, margin)
@@ -68,7 +73,7 @@ def gate_run(
         judge=record.judge.name,
         run=subject.name,
         protocol=protocol.name,
-        policy=protocol.policy_name(record),
+        policy=protocol.policy_name(record) if isinstance(protocol, DecidesByPolicy) else "",
         limits=limits,
         baseline=earlier,
         **ruled._asdict(),
@@ -112,7 +117,7 @@ def _refuse_other(now: _Subject, before: _Subject) -> None:
 
 def _paired(now: _Subject, before: _Subject) -> dict[tuple[str, str], ResultRecord]:
     """Returns differences on the tasks of both, which need the responses of both."""
-    if now.run is None or before.run is None:
+    if now.run is None or before.run is None or not isinstance(now.protocol, HoldsToLimits):
         return {}
     arms = {measure.arm for measure in own_measures(now.record)}
     return {

@@ -23,8 +23,7 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import code_files
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.spec import ModelSpec
-from umpirical.protocols.protocol import DataSource
-from umpirical.protocols.study import Study
+from umpirical.protocols.protocol import DataSource, Study
 from umpirical.store.manifests import file_sha256
 from umpirical.store.runs import run_folders
 

@@ -13,7 +13,7 @@ from umpirical.domain.digests import Json, canonical_json, digest
 from umpirical.domain.errors import StoreError
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import ADAPTERS
-from umpirical.protocols.study import Study
+from umpirical.protocols.protocol import Study
 from umpirical.runs.call import CallSpec
 from umpirical.runs.plan import SHARD_SIZE, write_plan
 from umpirical.runs.run import Run

@@ -16,8 +16,15 @@ from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, CapReached, Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED, TokenPrices
 from umpirical.protocols.catalogue import protocol_of_run
-from umpirical.protocols.protocol import Decided, Documents, Protocol
-from umpirical.protocols.study import Study
+from umpirical.protocols.protocol import (
+    DecidesByPolicy,
+    Decision,
+    Documents,
+    FollowsUp,
+    Protocol,
+    ShowsSideBySide,
+    Study,
+)
 from umpirical.reports.record import Record
 from umpirical.runs.executor import LOCAL, RAY, ExecutorFactory, Watcher, check_judge, factory_of, price_asked
 from umpirical.runs.processes import helpful_processes
@@ -56,14 +63,14 @@ class FinishedRun:
         return has_enough(self.record)
 
     @property
-    def decision(self) -> Decided | None:
+    def decision(self) -> Decision | None:
         return self.protocol.decision(self.record)
 
     @property
     def open_to_more(self) -> bool:
         """Whether the decision is open, and `umpirical more` may settle it."""
         open_still = self.enough and self.decision is not None and self.decision.verdict == "not-enough-data"
-        return open_still and self.protocol.asks_more
+        return open_still and isinstance(self.protocol, FollowsUp)
 
     @property
     def exit_code(self) -> int:
@@ -190,6 +197,8 @@ def finished_run(folder: Path, *, out: Path | None = None, policy: str = "") -> 
     protocol = protocol_of_run(run.store)
     record = protocol.report(run)
     if policy:
+        if not isinstance(protocol, DecidesByPolicy):
+            raise DecidesByPolicy.missing(protocol)
         record = protocol.hold(record, policy)
     return FinishedRun(folder, protocol, record, protocol.write(record, out or folder))
 
@@ -255,6 +264,8 @@ def follow_run(folder: Path, agree: Agree) -> tuple[Run, tuple[str, ...]]:
     run = open_run(folder)
     ensure_judge_trusted(run.judge, run.call.folder, agree)
     protocol = protocol_of_run(run.store)
+    if not isinstance(protocol, FollowsUp):
+        raise FollowsUp.missing(protocol)
     followed = protocol.more(run, protocol.report(run))
     ensure_trusted(followed.study, agree)
     with one_at_a_time(followed.study.folder):
@@ -419,7 +430,7 @@ def write_side_by_side(
     if not ready:
         raise UsageError(f"{folder}: no run has been measured yet", fix=f"umpirical run {folder}")
     last, protocol = ready[-1]
-    if not protocol.shows_side_by_side:
+    if not isinstance(protocol, ShowsSideBySide):
         return None
     alike = [s for s, p in ready if p is protocol and s.manifest["stimuli"] == last.manifest["stimuli"]]
     texts = [(s.folder / f"{protocol.name}.json").read_text(encoding="utf-8") for s in alike]

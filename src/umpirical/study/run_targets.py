@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from umpirical.domain.errors import StoreError, UsageError
-from umpirical.protocols.study import STUDY_FILE
+from umpirical.protocols.protocol import STUDY_FILE
 from umpirical.store.runs import RunStore, run_folders
 
 STUDY_ENDINGS = (".yaml", ".yml")

@@ -12,7 +12,7 @@ from umpirical.domain.trials import BASELINE
 from umpirical.judges.simulated.profiles import GRADER_PROFILES
 from umpirical.models.adapters.catalogue import adapter_for
 from umpirical.protocols.catalogue import PROTOCOLS
-from umpirical.protocols.study import STUDY_FILE, Study
+from umpirical.protocols.protocol import STUDY_FILE, Study
 from umpirical.store.yaml_files import load_yaml
 from umpirical.study.file import parse_study_data, read_judge, read_study
 

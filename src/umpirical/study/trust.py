@@ -16,7 +16,7 @@ from typing import Any
 
 from umpirical.domain.errors import NotTrusted
 from umpirical.judges.spec import JudgeSpec
-from umpirical.protocols.study import Study
+from umpirical.protocols.protocol import Study
 from umpirical.store.files import state_folder
 from umpirical.store.runs import run_folders
 from umpirical.study.powers import Power, powers_of, powers_of_judges

@@ -9,6 +9,7 @@ from typing import Any
 from umpirical.domain.errors import StoreError, UmpiricalError
 from umpirical.judges.judge import prompt_id, trial_id
 from umpirical.protocols.catalogue import protocol_of_run
+from umpirical.protocols.protocol import DecidesByPolicy
 from umpirical.reports.record import Record
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run, open_run
@@ -170,7 +171,9 @@ def _reused(run: Run) -> tuple[str, None]:
 def _record(run: Run, path: Path) -> tuple[str, None]:
     protocol = protocol_of_run(run.store)
     published = protocol.parse(path.read_text(encoding="utf-8"))
-    measured = protocol.as_published(protocol.report(run), published)
+    measured = protocol.report(run)
+    if isinstance(protocol, DecidesByPolicy):
+        measured = protocol.as_published(measured, published)
     one, other = _content(published), _content(measured)
     if differ := [name for name in one if one[name] != other.get(name)]:
         names = ", ".join(differ)

@@ -24,8 +24,7 @@ from typing import Any, Literal, NoReturn
 from pydantic import ValidationError
 
 from umpirical.models.adapters.catalogue import Calling
-from umpirical.protocols.protocol import Protocol
-from umpirical.protocols.study import Study
+from umpirical.protocols.protocol import Protocol, Study
 from umpirical.registry import KEBAB_CASE
 from umpirical.reports.audit import OUTCOMES, unbalanced
 from umpirical.reports.card import MOST_LINES

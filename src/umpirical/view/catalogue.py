@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from umpirical.domain.errors import StoreError, UsageError
-from umpirical.protocols.study import STUDY_FILE
+from umpirical.protocols.protocol import STUDY_FILE
 from umpirical.runs.run import Run, open_run
 from umpirical.store.runs import RunStore
 from umpirical.study.listing import RunState, run_state

@@ -6,6 +6,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from umpirical.protocols.catalogue import read_record
+from umpirical.protocols.protocol import DecidesByPolicy
 from umpirical.study.gate import gate_run
 from umpirical.view.catalogue import Catalogue, FoundRun
 from umpirical.view.index_page import RunLine, every_run
@@ -20,7 +21,8 @@ def gate_page(request: ViewRequest) -> Response:
     if file is None:
         raise HTTPException(409, "This run is not measured yet, so there is nothing to hold to a policy.")
     found = read_record(file)
-    policies, policy = found.protocol.policies, asked.get("policy", "")
+    deciding = found.protocol if isinstance(found.protocol, DecidesByPolicy) else None
+    policies, policy = deciding.policies if deciding else (), asked.get("policy", "")
     # By name among those that are shipped, and never as a file: an address is no way to have one read.
     if policy and policy not in policies:
         raise HTTPException(404, "There is no such policy.")
@@ -37,7 +39,7 @@ def gate_page(request: ViewRequest) -> Response:
         gate=gate_run(file, policy=policy, baseline=baseline),
         policies=policies,
         policy=policy,
-        own_policy=found.protocol.policy_name(found.record),
+        own_policy=deciding.policy_name(found.record) if deciding else "",
         others=others,
         before=before,
         run_path=run.folder.relative_to(catalogue.root),

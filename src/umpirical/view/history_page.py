@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from umpirical.domain.errors import UmpiricalError
 from umpirical.protocols.catalogue import ReadRecord, read_record
+from umpirical.protocols.protocol import HoldsToLimits
 from umpirical.reports import numbers
 from umpirical.reports.charts.dots import DotCell, dot_cell
 from umpirical.reports.charts.drawing import NotDrawn
@@ -140,11 +141,9 @@ def _trends(runs: Sequence[Measured]) -> Iterator[Trend]:
 
 
 def _held(measured: Measured) -> dict[tuple[str, str], HeldLimit]:
-    try:
-        return {_place(limit): limit for limit in measured.found.protocol.held_limits(measured.found.record)}
-    except UmpiricalError:
-        # A protocol that holds judges to no limits.
-        return {}
+    protocol, record = measured.found.protocol, measured.found.record
+    held = protocol.held_limits(record) if isinstance(protocol, HoldsToLimits) else []
+    return {_place(limit): limit for limit in held}
 
 
 def _place(limit: HeldLimit) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from umpirical.domain.measures import Estimate, Measure, Undefined
 from umpirical.domain.trials import BASELINE
 from umpirical.measures.catalogue import MeasureSpec, measure_all
 from umpirical.protocols.catalogue import protocol_of_run
-from umpirical.protocols.protocol import Early
+from umpirical.protocols.protocol import EarlyMeasures
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, measure_record
 from umpirical.runs.run import Run
@@ -128,7 +128,7 @@ def _budget(agreed: AgreedBudget | None) -> str:
 
 def _measured(run: Run, open_table: OpenTable) -> list[FirstEstimate]:
     protocol = protocol_of_run(run.store)
-    early: Early = protocol.early()
+    early: EarlyMeasures = protocol.early()
     if open_table.shares.total() > MOST_TRIALS:
         return []
     with TemporaryDirectory(prefix="umpirical") as folder:

@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.catalogue import ReadRecord, read_record
-from umpirical.protocols.protocol import Decided
+from umpirical.protocols.protocol import Decision, HoldsToLimits
 from umpirical.reports import numbers
 from umpirical.reports.gate import HeldLimit
 from umpirical.reports.record import EstimateRecord, MeasureRecord
@@ -139,18 +139,14 @@ def _record(run: FoundRun, document: str) -> ReadRecord | None:
     return read_record(run.folder / document) if document else None
 
 
-def _decided(found: ReadRecord | None) -> Decided | None:
+def _decided(found: ReadRecord | None) -> Decision | None:
     return None if found is None else found.protocol.decision(found.record)
 
 
 def _limits(found: ReadRecord | None) -> list[HeldLimit]:
-    if found is None:
+    if found is None or not isinstance(found.protocol, HoldsToLimits):
         return []
-    try:
-        return found.protocol.held_limits(found.record)
-    except UmpiricalError:
-        # A protocol that holds judges to no limits.
-        return []
+    return found.protocol.held_limits(found.record)
 
 
 def _lines(found: ReadRecord | None, shares: Shares) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def command(study: Path, as_json: bool) -> None:  # noqa: FBT001
 
 
 def _keys(study: Path) -> dict[str, str]:
-    from umpirical.protocols.study import STUDY_FILE
+    from umpirical.protocols.protocol import STUDY_FILE
     from umpirical.study.file import read_study
 
     file = study / STUDY_FILE if study.is_dir() else study

@@ -46,11 +46,14 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     from umpirical.models.money import CapReached
     from umpirical.models.prices import pricer_of
     from umpirical.progress import watch_generation
+    from umpirical.protocols.protocol import WritesStimuli
     from umpirical.study.spending import WRITERS, Spending, response_bill
 
     terms = Terms(yes, max_cost, prices, allow_unpriced)
     loaded = trusted_study(study, trust=trust, outside=outside)
     remark("reading the dataset and planning what to write")
+    if not isinstance(loaded.protocol, WritesStimuli):
+        raise WritesStimuli.missing(loaded.protocol)
     writing, overrides = loaded.protocol.writing(loaded), terms.price_overrides()
     _refuse_stray_prices(writing, overrides)
     pricers = {

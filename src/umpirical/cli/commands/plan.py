@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from umpirical.protocols.study import Study
+    from umpirical.protocols.protocol import Study
     from umpirical.runs.run import Run
     from umpirical.study.estimate import PlanEstimate, RunEstimate, Tokens
     from umpirical.study.precision import Precision

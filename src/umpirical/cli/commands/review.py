@@ -14,8 +14,8 @@ from umpirical.cli.web import leading_to, need_packages, open_browser
 
 if TYPE_CHECKING:
     from umpirical.domain.reviews import ReviewRole
+    from umpirical.protocols.protocol import Study
     from umpirical.protocols.review import ItemFeed, OpenReview
-    from umpirical.protocols.study import Study
     from umpirical.protocols.writing import ReviewTerms
     from umpirical.review.exchange.transfer import Format
 
@@ -246,10 +246,13 @@ def _load(study: Path, *, trust: bool, outside: bool) -> "Study[Any]":
 
 
 def _feed(study: "Study[Any]") -> "ItemFeed":
+    from umpirical.protocols.protocol import WritesStimuli
     from umpirical.protocols.review import ItemFeed
 
     # Planning a large study again takes too long to leave a person waiting without a message.
     remark("reading what was generated")
+    if not isinstance(study.protocol, WritesStimuli):
+        raise WritesStimuli.missing(study.protocol)
     return ItemFeed(study.protocol.writing(study))
 
 
@@ -260,8 +263,11 @@ def _open(study: "Study[Any]", database: str | None, *, begin: bool = True) -> "
 
 
 def _terms(study: "Study[Any]") -> "ReviewTerms":
-    terms: ReviewTerms = study.protocol.review(study)
-    return terms
+    from umpirical.protocols.protocol import ReviewsStimuli
+
+    if not isinstance(study.protocol, ReviewsStimuli):
+        raise ReviewsStimuli.missing(study.protocol)
+    return study.protocol.review(study)
 
 
 def _open_door(link: str, owner: str, *, page: Path | None) -> None:

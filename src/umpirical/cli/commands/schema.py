@@ -18,14 +18,16 @@ def command(what: str) -> None:
     from umpirical.api.schemas import OTHERS, schema_of
     from umpirical.domain.errors import UsageError
     from umpirical.protocols.catalogue import PROTOCOLS
+    from umpirical.protocols.protocol import DecidesByPolicy
     from umpirical.study.file import study_schema
 
     if (found := schema_of(what)) is not None:
         say_json(found.rstrip("\n"))
         return
     if what == "policy":
-        for schema in filter(None, (protocol.policy_schema() for protocol in PROTOCOLS)):
-            say(schema.rstrip("\n"))
+        for protocol in PROTOCOLS:
+            if isinstance(protocol, DecidesByPolicy) and (schema := protocol.policy_schema()):
+                say(schema.rstrip("\n"))
         return
     if what == "config":
         say_json(json.dumps(study_schema(), indent=1))

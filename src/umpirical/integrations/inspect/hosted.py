@@ -32,7 +32,7 @@ from umpirical.models.caller import CallFailed
 from umpirical.models.recording import Recording
 from umpirical.models.redaction import environment_secrets
 from umpirical.models.requests import ChatRequest
-from umpirical.protocols.study import Study
+from umpirical.protocols.protocol import Study
 from umpirical.runs.judgments import Reader, reader_of
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run, open_run

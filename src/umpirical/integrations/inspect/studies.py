@@ -13,7 +13,7 @@ from umpirical.api.studies import datasheet_study, stress_study
 from umpirical.domain.errors import UsageError
 from umpirical.models.adapters.inspect.adapter import OWN_ARGUMENTS
 from umpirical.models.spec import ModelSpec
-from umpirical.protocols.study import Study
+from umpirical.protocols.protocol import Study
 from umpirical.store.yaml_files import load_yaml
 from umpirical.study.file import read_judge, read_study
 from umpirical.study.targets import judge_name

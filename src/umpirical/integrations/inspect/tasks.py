@@ -12,7 +12,7 @@ from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value,
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 if TYPE_CHECKING:
-    from umpirical.protocols.study import Study
+    from umpirical.protocols.protocol import Study
 
 RESPONSE = "umpirical:response"
 """Where a sample keeps the judge's response until it is scored."""

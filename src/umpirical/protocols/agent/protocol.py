@@ -21,8 +21,17 @@ from umpirical.protocols.agent.rewriting import AgentWriting, commissions_of, re
 from umpirical.protocols.agent.spec import LEVELS, AgentStudy, AgentStudySpec, TranscriptLimitsSpec
 from umpirical.protocols.agent.start import are_transcripts, start_agent_study
 from umpirical.protocols.agent.stimuli import AgentStimuli, check_crossing, write_agent_set
-from umpirical.protocols.protocol import Checked, DataSource, Decided, Protocol, Started
-from umpirical.protocols.study import Study
+from umpirical.protocols.protocol import (
+    DataSource,
+    Decision,
+    HoldsToLimits,
+    NewStudy,
+    Protocol,
+    ReviewsStimuli,
+    Study,
+    StudyCheck,
+    WritesStimuli,
+)
 from umpirical.protocols.writing import ReviewTerms
 from umpirical.reports.decisions import EXIT_CODES
 from umpirical.reports.gate import HeldLimit, own_limits
@@ -42,7 +51,9 @@ LEVEL_PROMPTS = {LEVELS: "builtin:transcript-levels"}
 """The same for what is graded in levels."""
 
 
-class AgentProtocol(Protocol[AgentStudy, AgentReport]):
+class AgentProtocol(
+    Protocol[AgentStudy, AgentReport], WritesStimuli[AgentStudy], ReviewsStimuli[AgentStudy], HoldsToLimits[AgentReport]
+):
     """Judges of agents, on the user's own transcripts under policies that they keep or break by construction."""
 
     name = "agent"
@@ -63,7 +74,7 @@ class AgentProtocol(Protocol[AgentStudy, AgentReport]):
         commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
         return Study(folder, spec.model_copy(update={"judges": judges}), self, commands)
 
-    def check(self, study: AgentStudy) -> Checked:
+    def check(self, study: AgentStudy) -> StudyCheck:
         stimuli = AgentStimuli(study)
         made = stimuli.counted()
         gate = made.gate
@@ -80,7 +91,7 @@ class AgentProtocol(Protocol[AgentStudy, AgentReport]):
         if left:
             notes.append(f"umpirical generate  has {left:,} to settle before  umpirical run  can be used")
         more = [] if left else rewritten_stimuli(study, commissions)[0]
-        return Checked(problems=problems, notes=notes, gates=[gate], stimuli=[*stimuli, *more] if more else stimuli)
+        return StudyCheck(problems=problems, notes=notes, gates=[gate], stimuli=[*stimuli, *more] if more else stimuli)
 
     def sources(self, study: AgentStudy) -> Iterable[DataSource]:
         spec, usual = study.spec.transcripts, TranscriptLimitsSpec()
@@ -142,9 +153,9 @@ class AgentProtocol(Protocol[AgentStudy, AgentReport]):
     def findings(self, record: AgentReport) -> list[str]:
         return record.findings
 
-    def decision(self, record: AgentReport) -> Decided:
+    def decision(self, record: AgentReport) -> Decision:
         found = record.decision
-        return Decided(found.verdict, f"{found.title}. {' '.join(found.sentences)}", EXIT_CODES[found.verdict])
+        return Decision(found.verdict, f"{found.title}. {' '.join(found.sentences)}", EXIT_CODES[found.verdict])
 
     def held_limits(self, record: AgentReport) -> list[HeldLimit]:
         return own_limits(record.limits)
@@ -152,7 +163,7 @@ class AgentProtocol(Protocol[AgentStudy, AgentReport]):
     def summary(self, record: AgentReport) -> Mapping[str, Any]:
         return {"limits": {limit.measure: limit.verdict for limit in record.limits}}
 
-    def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> Started | None:
+    def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> NewStudy | None:
         return start_agent_study(folder, data) if not told and are_transcripts(data) else None
 
 

@@ -10,7 +10,7 @@ from umpirical.datasets.transcripts.preprocessors import PREPROCESSORS
 from umpirical.domain.policies import RULES, Closing, Figures, Forbid, Require, Rule
 from umpirical.domain.scales import GradeScale
 from umpirical.judges.answers import ABSTAIN
-from umpirical.protocols.study import Study, StudySpec
+from umpirical.protocols.protocol import Study, StudySpec
 from umpirical.protocols.writing import ReviewSpec, WriterSpec
 from umpirical.stimuli.transcripts.cases import EDITS, GivenRule
 from umpirical.stimuli.transcripts.edits import ExampleCall

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from umpirical.datasets.transcripts.files import read_transcripts
-from umpirical.protocols.protocol import Started
+from umpirical.protocols.protocol import NewStudy
 from umpirical.protocols.start import new_study_file, path_from, scalar, study_name
 from umpirical.store.files import write_text
 
@@ -65,7 +65,7 @@ def are_transcripts(data: Path) -> bool:
         return _is_transcript(file.readline(LOOKED_AT))
 
 
-def start_agent_study(folder: Path, data: Path) -> Started:
+def start_agent_study(folder: Path, data: Path) -> NewStudy:
     """Writes a study of the transcripts in `data` that runs as is. No existing file is overwritten."""
     file = new_study_file(folder)
     read = read_transcripts(data)
@@ -81,7 +81,7 @@ def start_agent_study(folder: Path, data: Path) -> Started:
     folder.mkdir(parents=True, exist_ok=True)
     write_text(file, text)
     notes = (*read.notes, f"{len(read.transcripts):,} transcripts, {len(tools):,} tools")
-    return Started(file, (file,), notes, "--outside" if outside else "")
+    return NewStudy(file, (file,), notes, "--outside" if outside else "")
 
 
 def _is_transcript(line: bytes) -> bool:

@@ -17,7 +17,7 @@ from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import held_to
 from umpirical.protocols.datasheet.spec import DatasheetStudy
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_materials
-from umpirical.protocols.protocol import Followed
+from umpirical.protocols.protocol import FollowUp
 from umpirical.reports.limits import settling
 from umpirical.reports.numbers import about, part, units
 from umpirical.reports.record import ConditionRecord
@@ -98,7 +98,7 @@ def chosen_stimuli(wants: Sequence[Want], candidates: Sequence[Stimulus], known:
         yield from whole
 
 
-def follow_up(run: Run, sheet: Datasheet, study: DatasheetStudy) -> Followed:
+def follow_up(run: Run, sheet: Datasheet, study: DatasheetStudy) -> FollowUp:
     """Returns the stimuli of a run and those that would settle what it leaves open; `study` is of the largest size."""
     if not sheet.complete:
         raise UsageError("the run is not complete", fix="run it again: it is resumed")
@@ -122,7 +122,7 @@ def follow_up(run: Run, sheet: Datasheet, study: DatasheetStudy) -> Followed:
     stimuli = write_stimuli(
         study.folder / "stimuli" / name, [*first, *extra], about={**kept, "follows": run.stimuli.folder.name}
     )
-    return Followed(study, stimuli, words, {"policy": policy.model_dump(mode="json"), "follows": run.name})
+    return FollowUp(study, stimuli, words, {"policy": policy.model_dump(mode="json"), "follows": run.name})
 
 
 def _extra(wants: Sequence[Want], study: DatasheetStudy, known: set[str]) -> Iterator[Stimulus]:

@@ -26,8 +26,20 @@ from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, rea
 from umpirical.protocols.datasheet.spec import DatasheetDesignSpec, DatasheetSpec, DatasheetStudy
 from umpirical.protocols.datasheet.start import start_study
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_carriers, chosen_materials, write_stimulus_set
-from umpirical.protocols.protocol import Checked, Decided, Early, Followed, PlannedCounts, Protocol, Started
-from umpirical.protocols.study import Study
+from umpirical.protocols.protocol import (
+    CALL_MEASURES,
+    DecidesByPolicy,
+    Decision,
+    EarlyMeasures,
+    FollowsUp,
+    FollowUp,
+    HoldsToLimits,
+    NewStudy,
+    PlannedCounts,
+    Protocol,
+    Study,
+    StudyCheck,
+)
 from umpirical.reports.decisions import EXIT_CODES
 from umpirical.reports.gate import HeldLimit, own_limits
 from umpirical.runs.plan import Design
@@ -38,7 +50,9 @@ from umpirical.stimuli.controlled.recipes import recipe
 from umpirical.store.stimulus_sets import StimulusSet
 
 
-class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
+class DatasheetProtocol(
+    Protocol[DatasheetStudy, Datasheet], DecidesByPolicy[Datasheet], HoldsToLimits[Datasheet], FollowsUp[Datasheet]
+):
     """Judges on controlled stimuli: dark current, the quality ladder, both orders, the criterion."""
 
     name = "datasheet"
@@ -55,7 +69,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
         commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
         return Study(folder, spec.model_copy(update={"judges": judges}), self, commands)
 
-    def check(self, study: DatasheetStudy) -> Checked:
+    def check(self, study: DatasheetStudy) -> StudyCheck:
         stimuli, gates = build_stimuli(
             chosen_materials(study),
             recipe(study.spec.design.size),
@@ -64,7 +78,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
         )
         blocked = [gate for gate in gates if gate.blocks and not gate.passed]
         problems = [f"gate {gate.name}: {gate.found}; allowed: {gate.allowed}" for gate in blocked]
-        return Checked(problems=problems, gates=gates, stimuli=stimuli)
+        return StudyCheck(problems=problems, gates=gates, stimuli=stimuli)
 
     def stimuli(self, study: DatasheetStudy) -> StimulusSet:
         return write_stimulus_set(study)
@@ -107,7 +121,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
         steps = design.steps if isinstance(design, DatasheetDesign) else {}
         return about | ({"steps": {arm: list(each) for arm, each in steps.items()}} if steps else {})
 
-    def more(self, run: Run, record: Datasheet) -> Followed:
+    def more(self, run: Run, record: Datasheet) -> FollowUp:
         manifest = run.manifest
         spec = DatasheetSpec(
             study=manifest["study"],
@@ -123,10 +137,9 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
     def planned(self, judge: JudgeSpec) -> PlannedCounts:
         return PlannedTallies(judge.kind)
 
-    def early(self) -> Early:
-        calls = super().early().measures
-        return Early(
-            FACTS, tally_judgments, ("dark-current", "slot-1-rate", "slot-2-rate", "target-sensitivity", *calls)
+    def early(self) -> EarlyMeasures:
+        return EarlyMeasures(
+            FACTS, tally_judgments, ("dark-current", "slot-1-rate", "slot-2-rate", "target-sensitivity", *CALL_MEASURES)
         )
 
     def report(self, run: Run) -> Datasheet:
@@ -155,9 +168,9 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
     def as_published(self, record: Datasheet, published: Datasheet) -> Datasheet:
         return record if published.policy is None else held_to(record, published.policy)
 
-    def decision(self, record: Datasheet) -> Decided | None:
+    def decision(self, record: Datasheet) -> Decision | None:
         found = record.decision
-        return Decided(found.verdict, headline(found), EXIT_CODES[found.verdict]) if found else None
+        return Decision(found.verdict, headline(found), EXIT_CODES[found.verdict]) if found else None
 
     def held_limits(self, record: Datasheet) -> list[HeldLimit]:
         return own_limits(record.limits)
@@ -173,7 +186,7 @@ class DatasheetProtocol(Protocol[DatasheetStudy, Datasheet]):
     def findings(self, record: Datasheet) -> list[str]:
         return record.findings
 
-    def start(self, folder: Path) -> Started:
+    def start(self, folder: Path) -> NewStudy:
         return start_study(folder)
 
 

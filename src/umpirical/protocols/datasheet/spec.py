@@ -7,7 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.policy_files import DEFAULT, PRESETS
-from umpirical.protocols.study import DesignSpec, Study, StudySpec
+from umpirical.protocols.protocol import DesignSpec, Study, StudySpec
 from umpirical.stimuli.controlled.materials import Ladder
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from umpirical.protocols.protocol import Started
+from umpirical.protocols.protocol import NewStudy
 from umpirical.protocols.start import new_study_file, scalar, study_name
 from umpirical.store.files import write_text
 
@@ -43,9 +43,9 @@ concurrency: 16
 """
 
 
-def start_study(folder: Path) -> Started:
+def start_study(folder: Path) -> NewStudy:
     """Writes a study file that runs as is. Never overwrites a file."""
     file = new_study_file(folder)
     folder.mkdir(parents=True, exist_ok=True)
     write_text(file, STUDY.format(name=scalar(study_name(folder))))
-    return Started(file, (file,))
+    return NewStudy(file, (file,))

@@ -20,8 +20,16 @@ from umpirical.protocols.pairs.report import held_to, pairs_report_of
 from umpirical.protocols.pairs.spec import PairsStudy, PairsStudySpec, of_pairs
 from umpirical.protocols.pairs.start import SOUND_WORDS, are_pairs, pairs_needed, start_pairs_study
 from umpirical.protocols.pairs.stimuli import MadePairs, make_pairs, write_pairs_set
-from umpirical.protocols.protocol import Checked, DataSource, Decided, Protocol, Started
-from umpirical.protocols.study import Study
+from umpirical.protocols.protocol import (
+    DataSource,
+    DecidesByPolicy,
+    Decision,
+    HoldsToLimits,
+    NewStudy,
+    Protocol,
+    Study,
+    StudyCheck,
+)
 from umpirical.reports.decisions import EXIT_CODES
 from umpirical.reports.gate import HeldLimit, own_limits
 from umpirical.runs.plan import Design
@@ -31,7 +39,7 @@ from umpirical.store.files import inside
 from umpirical.store.stimulus_sets import StimulusSet
 
 
-class PairsProtocol(Protocol[PairsStudy, PairsReport]):
+class PairsProtocol(Protocol[PairsStudy, PairsReport], DecidesByPolicy[PairsReport], HoldsToLimits[PairsReport]):
     """Judges that compare, on pairs of answers of which one was chosen."""
 
     name = "pairs"
@@ -58,9 +66,9 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport]):
         commands = {judge.name: f"umpirical run --outside --judge {judge.name}" for judge in judges} if outside else {}
         return Study(folder, spec.model_copy(update={"judges": judges}), self, commands)
 
-    def check(self, study: PairsStudy) -> Checked:
+    def check(self, study: PairsStudy) -> StudyCheck:
         made = make_pairs(study)
-        return Checked(notes=list(_notes(study, made)), stimuli=made.stimuli)
+        return StudyCheck(notes=list(_notes(study, made)), stimuli=made.stimuli)
 
     def sources(self, study: PairsStudy) -> Iterable[DataSource]:
         spec, usual = study.spec.dataset, LimitsSpec()
@@ -117,9 +125,9 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport]):
     def as_published(self, record: PairsReport, published: PairsReport) -> PairsReport:
         return held_to(record, published.policy)
 
-    def decision(self, record: PairsReport) -> Decided:
+    def decision(self, record: PairsReport) -> Decision:
         found = record.decision
-        return Decided(found.verdict, f"{found.title}. {' '.join(found.sentences)}", EXIT_CODES[found.verdict])
+        return Decision(found.verdict, f"{found.title}. {' '.join(found.sentences)}", EXIT_CODES[found.verdict])
 
     def held_limits(self, record: PairsReport) -> list[HeldLimit]:
         return own_limits(record.limits)
@@ -127,7 +135,7 @@ class PairsProtocol(Protocol[PairsStudy, PairsReport]):
     def summary(self, record: PairsReport) -> Mapping[str, Any]:
         return {"limits": {limit.measure: limit.verdict for limit in record.limits}}
 
-    def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> Started | None:
+    def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> NewStudy | None:
         return start_pairs_study(folder, data) if not told and are_pairs(data) else None
 
 

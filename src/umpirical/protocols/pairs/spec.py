@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from umpirical.datasets.pairs import PairDatasetSpec, Side
 from umpirical.protocols.pairs.policy import PairsPolicy
-from umpirical.protocols.study import Study, StudySpec
+from umpirical.protocols.protocol import Study, StudySpec
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, ProvedPerturbation
 
 EDITS = ("inline-spacing", "markdown-or-plain")

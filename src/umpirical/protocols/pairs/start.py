@@ -6,7 +6,7 @@ from pathlib import Path
 from umpirical.datasets.pairs import PairDatasetSpec, ReadPairs, read_pairs
 from umpirical.datasets.profile import profile_columns
 from umpirical.protocols.pairs.policy import PairsPolicy
-from umpirical.protocols.protocol import Started
+from umpirical.protocols.protocol import NewStudy
 from umpirical.protocols.start import new_study_file, path_from, scalar, study_name
 from umpirical.stats.wilson import wilson
 from umpirical.store.files import write_text
@@ -72,7 +72,7 @@ def are_pairs(data: Path) -> bool:
     return {"chosen", "rejected"} <= {profile.name.casefold() for profile in profile_columns(data)}
 
 
-def start_pairs_study(folder: Path, data: Path) -> Started:
+def start_pairs_study(folder: Path, data: Path) -> NewStudy:
     """Writes a study of the pairs in `data` that runs as is. No existing file is overwritten."""
     file = new_study_file(folder)
     read = read_pairs(PairDatasetSpec(path=str(data.resolve())), folder)
@@ -89,7 +89,7 @@ def start_pairs_study(folder: Path, data: Path) -> Started:
     )
     folder.mkdir(parents=True, exist_ok=True)
     write_text(file, text)
-    return Started(file, (file,), tuple(_notes(read)), "--outside" if outside else "")
+    return NewStudy(file, (file,), tuple(_notes(read)), "--outside" if outside else "")
 
 
 def pairs_needed(policy: PairsPolicy) -> int | None:

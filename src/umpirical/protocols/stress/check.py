@@ -9,7 +9,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.judges.prompt import columns_of, prompt_text
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.models.adapters.catalogue import ADAPTERS
-from umpirical.protocols.protocol import Checked
+from umpirical.protocols.protocol import StudyCheck
 from umpirical.protocols.review import Review, read_review
 from umpirical.protocols.review_record import never_opened, review_words
 from umpirical.protocols.stress.commissions import PlannedCommissions, planned_commissions
@@ -21,10 +21,10 @@ from umpirical.protocols.stress.stimuli import existing_generation, expected_sti
 from umpirical.stimuli.perturbations.proof import proved_stimuli
 
 
-def check_stress(study: StressStudy) -> Checked:
+def check_stress(study: StressStudy) -> StudyCheck:
     """Reads the dataset, makes the stimuli that a program can make, and counts what a generator has written."""
     if unwritten := list(_unwritten(study)):
-        return Checked(problems=list(_simulated_problems(study)), notes=unwritten)
+        return StudyCheck(problems=list(_simulated_problems(study)), notes=unwritten)
     originals = read_originals(study)
     notes = list(_dataset_notes(originals))
     notes += _label_notes(study, sum(bool(stimulus.gold) for stimulus in originals.stimuli))
@@ -47,7 +47,7 @@ def check_stress(study: StressStudy) -> Checked:
     except UsageError as error:
         problems.append(f"{error}; {error.fix}")
     stimuli += expected_stimuli(study, planned, attempts, review)
-    return Checked(problems=problems, notes=notes, stimuli=stimuli)
+    return StudyCheck(problems=problems, notes=notes, stimuli=stimuli)
 
 
 def _unwritten(study: StressStudy) -> Iterator[str]:

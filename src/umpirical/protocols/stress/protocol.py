@@ -11,7 +11,18 @@ from umpirical.domain.errors import UsageError
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ModelSpec
-from umpirical.protocols.protocol import Checked, DataSource, Documents, PlannedCounts, Protocol, Started
+from umpirical.protocols.protocol import (
+    DataSource,
+    Documents,
+    HoldsToLimits,
+    NewStudy,
+    PlannedCounts,
+    Protocol,
+    ReviewsStimuli,
+    ShowsSideBySide,
+    StudyCheck,
+    WritesStimuli,
+)
 from umpirical.protocols.review_record import review_line
 from umpirical.protocols.stress.card import render_stress_markdown
 from umpirical.protocols.stress.check import check_stress
@@ -51,13 +62,18 @@ LONGEST_TEXT = 200_000
 """Most bytes of an instruction or a rubric."""
 
 
-class StressProtocol(Protocol[StressStudy, StressReport]):
+class StressProtocol(
+    Protocol[StressStudy, StressReport],
+    WritesStimuli[StressStudy],
+    ReviewsStimuli[StressStudy],
+    HoldsToLimits[StressReport],
+    ShowsSideBySide[StressReport],
+):
     """Judges on changed versions of the user's own data, compared with their own verdict on the original."""
 
     name = "stress"
     version = "umpirical-stress/1"
     mark = "dataset"
-    shows_side_by_side = True
     spec = StressStudySpec
     record = StressReport
     answer_key = "umpirical.protocols.stress.key:answer_key"
@@ -96,7 +112,7 @@ class StressProtocol(Protocol[StressStudy, StressReport]):
             response_prompt=_response_prompt(spec, folder),
         )
 
-    def check(self, study: StressStudy) -> Checked:
+    def check(self, study: StressStudy) -> StudyCheck:
         return check_stress(study)
 
     def models(self, study: StressStudy) -> Iterable[tuple[str, ModelSpec]]:
@@ -206,7 +222,7 @@ class StressProtocol(Protocol[StressStudy, StressReport]):
     def side_by_side(self, records: Sequence[StressReport], folder: Path) -> Path:
         return write_stress_pages(records, folder)
 
-    def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> Started:
+    def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> NewStudy:
         return start_stress_study(folder, data, told=told)
 
 

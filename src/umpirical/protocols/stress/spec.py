@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from umpirical.datasets.spec import DatasetSpec
 from umpirical.judges.prompt import columns_of
+from umpirical.protocols.protocol import Study, StudySpec
 from umpirical.protocols.stress.suites import HARNESS_NAMES, HARNESS_SUITE, WITHOUT_GENERATOR, own_names
-from umpirical.protocols.study import Study, StudySpec
 from umpirical.protocols.writing import ReviewSpec, ReviewTerms, WriterSpec
 from umpirical.runs.generation import Scope
 from umpirical.stimuli.generation.buckets import EXAMPLES

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import cast
 
 from umpirical.datasets.guess import ColumnRole, Guess, guess_dataset
-from umpirical.protocols.protocol import Started
+from umpirical.protocols.protocol import NewStudy
 from umpirical.protocols.start import new_study_file, path_from, quoted, quoted_list, scalar, study_name
 from umpirical.store.files import write_text
 
@@ -65,7 +65,7 @@ SAMPLE = 120
 """Number of items: enough for a judge to pass that changes one verdict, and few enough to be cheap."""
 
 
-def start_stress_study(folder: Path, data: Path, *, told: Mapping[str, str]) -> Started:
+def start_stress_study(folder: Path, data: Path, *, told: Mapping[str, str]) -> NewStudy:
     """Writes a study of the responses in `data` that runs as is, with an instruction and a placeholder for the rubric.
 
     `told` are the columns that a person has named; the others are guessed, and the file says on what basis. No existing
@@ -89,7 +89,7 @@ def start_stress_study(folder: Path, data: Path, *, told: Mapping[str, str]) -> 
     texts = {folder / name: text for name, text in TEXTS.items() if name not in unused and not (folder / name).exists()}
     for path, content in {**texts, file: text}.items():
         write_text(path, content)
-    return Started(file, (*texts, file), tuple(_notes(guess)), "--outside" if outside else "")
+    return NewStudy(file, (*texts, file), tuple(_notes(guess)), "--outside" if outside else "")
 
 
 def _columns(guess: Guess) -> Iterable[str]:
