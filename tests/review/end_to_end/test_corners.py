@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile import HIDDEN
+from tests.reports.payloads import HIDDEN
 from tests.review.web import samples
 from tests.review.web.browsing import intercept, press, signed_in
 from tests.review.web.serving import serving

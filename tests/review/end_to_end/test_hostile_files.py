@@ -6,8 +6,9 @@ from dataclasses import asdict
 
 import pytest
 
-from tests.hostile import HIDDEN, HOSTILE, NAMES
+from tests.hostile import HOSTILE, NAMES
 from tests.protocols.review.written import small_study, terms_of
+from tests.reports.payloads import HIDDEN
 from umpirical.protocols.review import open_review
 from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import open_database

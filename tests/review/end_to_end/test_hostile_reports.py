@@ -9,11 +9,11 @@ from hashlib import sha256
 import pytest
 
 from tests.browsing import visit
-from tests.hostile import HIDDEN, HOSTILE
+from tests.hostile import HOSTILE
 from tests.protocols.datasheet.samples import paper
 from tests.protocols.stress.infecting import infected as infected_report
 from tests.protocols.stress.samples import small
-from tests.reports.payloads import PAYLOADS
+from tests.reports.payloads import HIDDEN, PAYLOADS
 from tests.reports.payloads import infected as infected_datasheet
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.stress.pages.render import render_stress_pages
