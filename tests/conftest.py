@@ -1,15 +1,15 @@
 import os
+import sys
+import time
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from tests.browsing import ARGUMENTS, CHROMIUM
 from tests.sharing import SHARED, shared_folder
-from tests.trusting import trusting
 from tests.weights import (
     COMMITTED,
     WRITTEN,
@@ -23,9 +23,8 @@ from tests.weights import (
     write_record,
 )
 
-# Both go by wall time, which says how busy the machine is.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")
+BYTECODE = pytest.StashKey[bool]()
+"""Whether Python was told to write no bytecode."""
 
 OWNER = pytest.StashKey[bool]()
 """Whether this process started the session: it is neither a worker nor started by a test."""
@@ -36,6 +35,13 @@ WEIGHTS = pytest.StashKey[Record]()
 
 def pytest_configure(config):
     """Makes the folder that all processes of this session share, unless this is one of them."""
+    config.stash[BYTECODE], sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    from hypothesis import HealthCheck, settings
+
+    # Both go by wall time, which says how busy the machine is.
+    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("any machine")
+
     if owner := SHARED not in os.environ:
         shared = TemporaryDirectory(prefix="umpirical-tests-")
         os.environ[SHARED] = shared.name
@@ -46,6 +52,26 @@ def pytest_configure(config):
     if owner or hasattr(config, "workerinput"):
         config.pluginmanager.register(Recorder(_weights_folder()))
     config.stash[OWNER], config.stash[WEIGHTS] = owner, read_record()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """Lets one worker collect before the others, which read the bytecode that it writes.
+
+    pytest compiles tests and this package in a way of its own, which takes half the time of collecting them. Where
+    Python is told to write no bytecode, every process that runs pytest would do that again, also what tests start.
+    """
+    worker = getattr(session.config, "workerinput", {}).get("workerid")
+    collected = shared_folder() / "collected"
+    end = time.monotonic() + 600
+    while worker not in (None, "gw0") and not collected.exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    try:
+        return (yield)
+    finally:
+        sys.dont_write_bytecode = session.config.stash[BYTECODE]
+        if worker:
+            collected.touch()
 
 
 def pytest_collection_modifyitems(config, items):
@@ -112,6 +138,7 @@ def run_demo(tmp_path_factory):
 @pytest.fixture
 def umpirical(capsys):
     """Runs a command in this process, with --trust; returns exit code, standard output, standard error."""
+    from tests.trusting import trusting
     from umpirical.cli import main
 
     def run(*arguments: object) -> tuple[int, str, str]:
