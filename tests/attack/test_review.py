@@ -11,8 +11,8 @@ import pytest
 from tests.review.web import samples
 from tests.review.web.browsing import home_of, signed_in
 from tests.review.web.serving import serving
-from umpirical.review.choices import ReviewChoice
-from umpirical.web.limits import LONGEST_HEAD
+from umpirical.review.records import ReviewChoice
+from umpirical.web.guard import LONGEST_HEAD
 
 from .review_parts import Client, tables
 

@@ -20,8 +20,7 @@ from tests.trusting import trusting
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.review import open_review, read_review
 from umpirical.review.database import open_database
-from umpirical.review.keys import key_file, own_key
-from umpirical.review.people import People
+from umpirical.review.people import People, key_file, own_key
 
 from .review_parts import Client
 
@@ -222,7 +221,7 @@ def _all_arguments():
 
 @pytest.mark.browser
 def test_a_real_browser_is_led_to_the_link(browser, tmp_path):
-    from umpirical.web.redirect_file import redirect_file
+    from umpirical.web.server import redirect_file
 
     with serving(tmp_path, [samples.paraphrase()]) as review:
         link = f"{review.url}/join/{review.people.invite('ana', 'reviewer')}"

@@ -11,12 +11,11 @@ import pytest
 from tests.review.conftest import Clock, fresh_postgres, postgres_url, url  # noqa: F401
 from tests.review.exchange.reviews import everything_happened
 from umpirical.domain.errors import UsageError
-from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import open_database
 from umpirical.review.desk import Desk
 from umpirical.review.exchange.transfer import export_review, import_review
 from umpirical.review.people import People
-from umpirical.review.records import Settings
+from umpirical.review.records import ReviewChoice, Settings
 
 from .review_parts import tables
 

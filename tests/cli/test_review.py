@@ -19,7 +19,7 @@ import pytest
 from tests.docs.reading import ROOT, blocks
 from tests.protocols.review.written import small_study, terms_of, write, writing_of
 from umpirical.protocols.review import ItemFeed, open_review
-from umpirical.review.choices import ReviewChoice
+from umpirical.review.records import ReviewChoice
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.store.yaml_files import parse_yaml
 from umpirical.study.file import read_study

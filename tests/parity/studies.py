@@ -276,7 +276,7 @@ def _reviewed(folder: Path) -> None:
 def _decide(folder: Path) -> None:
     """Two people go through everything, and an adjudicator settles what they disagree on."""
     from umpirical.protocols.review import ItemFeed, open_review
-    from umpirical.review.choices import ReviewChoice
+    from umpirical.review.records import ReviewChoice
     from umpirical.study.file import read_study
 
     study = read_study(folder)

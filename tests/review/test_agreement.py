@@ -10,7 +10,7 @@ from tests.review.items import an_item, some_items
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.reviews import ReviewDecision
 from umpirical.review.agreement import agreement
-from umpirical.review.choices import ReviewChoice
+from umpirical.review.records import ReviewChoice
 
 KINDS = {"k": "accept", "r": "reject", "s": "skip", "e": "edit"}
 

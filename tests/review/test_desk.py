@@ -7,10 +7,9 @@ import pytest
 from tests.review.items import an_item, some_items
 from umpirical.domain.errors import UsageError
 from umpirical.domain.reviews import REASONS
-from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import open_database
 from umpirical.review.desk import Desk
-from umpirical.review.records import NotAssigned, Refused, ReviewProgress, Settings
+from umpirical.review.records import NotAssigned, Refused, ReviewChoice, ReviewProgress, Settings
 
 ACCEPT = ReviewChoice("accept")
 REJECT = ReviewChoice("reject", reason="meaning")

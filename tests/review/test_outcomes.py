@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from tests.review.items import an_item
 from umpirical.domain.reviews import ReviewDecision
-from umpirical.review.outcomes import current, outcome_of, outcomes_of, state_of
-from umpirical.review.records import Revision
+from umpirical.review.records import Revision, current, outcome_of, outcomes_of, state_of
 
 ITEM = an_item()
 REVISIONS = [Revision(number, ITEM.id, 0, "ana", f"Text {number}.", "") for number in (1, 2)]

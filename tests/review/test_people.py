@@ -7,9 +7,9 @@ from sqlalchemy import select
 
 from tests.review.items import some_items
 from umpirical.domain.errors import UsageError
-from umpirical.review.choices import ReviewChoice
 from umpirical.review.database.tables import metadata
 from umpirical.review.people import LINK_LASTS, SESSION_LASTS, People, Person
+from umpirical.review.records import ReviewChoice
 
 
 @pytest.fixture

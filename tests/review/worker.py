@@ -2,10 +2,9 @@
 
 import sys
 
-from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import open_database
 from umpirical.review.desk import Desk
-from umpirical.review.records import Settings
+from umpirical.review.records import ReviewChoice, Settings
 
 
 def work(url: str, name: str, overlap: int) -> None:

@@ -1,7 +1,7 @@
 """Which studies are found in a folder, and what is listed of each."""
 
 from umpirical.view.catalogue import Catalogue
-from umpirical.view.documents import study_documents
+from umpirical.view.index_page import study_documents
 
 from . import studies
 

@@ -10,7 +10,7 @@ from tests.hostile import HOSTILE
 from umpirical.store.manifests import read_manifest, write_manifest
 from umpirical.text.inert import inert
 from umpirical.view.catalogue import Catalogue, opened
-from umpirical.view.documents import SANDBOX
+from umpirical.view.index_page import SANDBOX
 
 from . import studies
 from .serving import viewing

@@ -8,8 +8,8 @@ from urllib.parse import quote
 import pytest
 
 from umpirical.store.parquet import read_rows
-from umpirical.view.behind import behind, shares_of_audit
-from umpirical.view.filters import COLUMNS, Filters
+from umpirical.view.run_page import behind, shares_of_audit
+from umpirical.view.table import COLUMNS, Filters
 
 from . import studies
 from .serving import viewing

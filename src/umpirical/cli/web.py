@@ -21,7 +21,7 @@ def need_packages(what: str, *names: str) -> None:
 def leading_to(link: str, folder: Path) -> Iterator[Path | None]:
     """A file that leads a browser to the link; None, said aloud, where no file can be kept from others."""
     from umpirical.domain.errors import UsageError
-    from umpirical.web.redirect_file import redirect_file
+    from umpirical.web.server import redirect_file
 
     with ExitStack() as stack:
         try:

@@ -14,7 +14,7 @@ from umpirical.protocols.writing import ReviewTerms
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, Strict, UndefinedRecord, result_record
 from umpirical.review.agreement import LabelMetric, agreement
-from umpirical.review.outcomes import adjudication, current
+from umpirical.review.records import adjudication, current
 from umpirical.store.stimulus_sets import StimulusSet
 
 Found = Annotated[EstimateRecord | UndefinedRecord, Field(discriminator="kind")]

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from umpirical.domain.measures import Estimate, Interval, Result, Undefined, Unit
 from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewMode
-from umpirical.review.outcomes import adjudication, current, state_of
+from umpirical.review.records import adjudication, current, state_of
 
 LabelMetric = Literal["nominal", "ordinal"]
 """How two labels are compared: as same or different, or by the labels between them."""

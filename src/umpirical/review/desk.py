@@ -1,27 +1,104 @@
-"""The desk: gives items to people, and records their decisions.
+"""The desk: gives items to people, records their decisions, and settles disputes.
 
 A decision is durable when the method returns. Any number of programs may have a desk on the same database.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewMode, ReviewOutcome
-from umpirical.review.choices import ReviewChoice, checked, new_text, repeats
-from umpirical.review.database import Database, assignments, guidelines
-from umpirical.review.database.counters import bump, value_of
-from umpirical.review.database.decisions import all_decisions, append_decision, append_undo, decided_items, newest_item
-from umpirical.review.database.items import StoredItem, add_items, all_items, batches, serial_of, stored_item
+from umpirical.review.database import Database, assignments, events
+from umpirical.review.database.assignments import (
+    all_decisions,
+    append_decision,
+    append_undo,
+    decided_items,
+    newest_item,
+)
+from umpirical.review.database.events import bump, value_of
+from umpirical.review.database.items import (
+    StoredItem,
+    add_items,
+    all_items,
+    all_revisions,
+    batches,
+    revision_with,
+    serial_of,
+    stored_item,
+)
 from umpirical.review.database.restoration import restore
-from umpirical.review.database.revisions import all_revisions, revision_with
-from umpirical.review.outcomes import adjudication, outcomes_of, state_of
-from umpirical.review.records import Additions, NotAssigned, Refused, ReviewProgress, Revision, Settings, utc_now
-from umpirical.review.views import ItemView, full_view, view_for
+from umpirical.review.records import (
+    Additions,
+    NotAssigned,
+    Refused,
+    ReviewChoice,
+    ReviewProgress,
+    Revision,
+    Settings,
+    adjudication,
+    checked,
+    new_text,
+    outcomes_of,
+    repeats,
+    state_of,
+    utc_now,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class ItemView:
+    """What one person may see of an item now. What is hidden from them is not in it."""
+
+    item: ReviewItem
+    """Without target and opinions for a blind reviewer who has not decided."""
+    revisions: tuple[Revision, ...]
+    """In order. A blind reviewer who has not decided sees only the generator's text and their own."""
+    own: ReviewDecision | None
+    """Their newest decision on it that is not undone."""
+    others: tuple[ReviewDecision, ...]
+    """What each of the others says now; empty for a blind reviewer who has not decided."""
+
+
+def view_for(person: str, found: StoredItem, *, mode: ReviewMode) -> ItemView:
+    """The item as a reviewer may see it now."""
+    if not _hides(person, found, mode=mode):
+        return full_view(person, found)
+    own = found.own(person)
+    # A text that somebody else wrote reveals what they decided; one that this person wrote too is their own.
+    made = {said.revision for said in found.decisions if said.reviewer == person}
+    return ItemView(
+        item=replace(found.item, target="", opinions=()),
+        revisions=tuple(revision for revision in found.revisions if revision.number in made | {0}),
+        own=own[-1] if own else None,
+        others=(),
+    )
+
+
+def full_view(person: str, found: StoredItem) -> ItemView:
+    """The item as an adjudicator sees it, or a reviewer who has decided."""
+    standing = [said for said in found.decisions if not said.undone]
+    own = [said for said in standing if said.reviewer == person]
+    # Only the newest decision of each person counts, so only that one is shown.
+    newest = {(said.reviewer, said.adjudicates): said.number for said in standing}
+    others = tuple(
+        said for said in standing if said.reviewer != person and newest[said.reviewer, said.adjudicates] == said.number
+    )
+    return ItemView(found.item, found.revisions, own[-1] if own else None, others)
+
+
+def _hides(person: str, found: StoredItem, *, mode: ReviewMode) -> bool:
+    """Whether a blind reviewer has yet to commit; a skip does not commit them."""
+    own = found.own(person)
+    return mode == "blind" and not (own and own[-1].kind != "skip")
+
+
+# The desk: gives items to people, and records their decisions.
+
 
 MOST_DECISIONS = 200
 """How often one person can decide on one item, each time with another text: whoever opens it loads them all."""
@@ -217,17 +294,17 @@ class Desk:
     def guidelines(self) -> list[tuple[int, str]]:
         """Version and text of every guideline that was ever in force, in order."""
         with self.database.read() as connection:
-            return guidelines.all_guidelines(connection)
+            return events.all_guidelines(connection)
 
     def guideline(self) -> tuple[int, str]:
         """Version and text of the guidelines in force; 0 and an empty text if there are none."""
         with self.database.read() as connection:
-            return guidelines.in_force(connection)
+            return events.in_force(connection)
 
     def set_guideline(self, text: str) -> int:
         """Puts guidelines in force, and returns their version. A text that was in force before keeps its version."""
         with self.database.write() as connection:
-            return guidelines.put_in_force(connection, text, at=self._at())
+            return events.put_in_force(connection, text, at=self._at())
 
     def _at(self) -> str:
         return self._clock().astimezone(UTC).isoformat()

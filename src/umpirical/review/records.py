@@ -1,10 +1,21 @@
-"""What the desk is set to, and what it hands out besides items: texts, progress, and refusals."""
+"""The values of a review: items, decisions, what they come to, and the choices a reviewer has."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import get_args
 
 from umpirical.domain.errors import UsageError
-from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewMode
+from umpirical.domain.reviews import (
+    REASONS,
+    DecisionKind,
+    OutcomeState,
+    Reason,
+    ReviewDecision,
+    ReviewItem,
+    ReviewMode,
+    ReviewOutcome,
+)
 
 LONGEST_TEXT = 200_000
 """Characters that a person's text may have; the limit for generators is the same."""
@@ -87,3 +98,152 @@ class ReviewProgress:
 def utc_now() -> datetime:
     """The clock of a review that is given no other."""
     return datetime.now(UTC)
+
+
+# The outcome of an item: a pure function of the decisions on it, which alone are the record.
+
+
+def outcome_of(
+    item: ReviewItem, revisions: Iterable[Revision], decisions: Iterable[ReviewDecision], *, overlap: int
+) -> ReviewOutcome:
+    """The outcome of an item from all decisions on it.
+
+    The newest adjudication that is not undone settles it. Without one, each reviewer's newest decision that is not
+    undone counts, unless it is a skip: with fewer than `overlap` of them the item is undecided; if they all say the
+    same it is accepted or rejected; otherwise it is disputed.
+    """
+    said = sorted(decisions, key=lambda decision: decision.number)
+    standing, settled = current(said), adjudication(said)
+    state = state_of(said, overlap=overlap)
+    reviewers = tuple(decision.reviewer for decision in standing)
+    adjudicator = settled.reviewer if settled else ""
+    if state != "accepted":
+        return ReviewOutcome(item.id, state, reviewers=reviewers, adjudicator=adjudicator)
+    by = settled or standing[0]
+    texts = {revision.number: revision.text for revision in revisions} | {0: item.after}
+    return ReviewOutcome(
+        item.id,
+        state,
+        text=texts[by.revision],
+        edited=by.revision != 0,
+        label=by.label,
+        reviewers=reviewers,
+        adjudicator=adjudicator,
+    )
+
+
+def outcomes_of(
+    items: Iterable[ReviewItem], revisions: Iterable[Revision], decisions: Iterable[ReviewDecision], *, overlap: int
+) -> Iterator[ReviewOutcome]:
+    """The outcome of every item, in the order of the items."""
+    texts: dict[str, list[Revision]] = {}
+    for revision in revisions:
+        texts.setdefault(revision.item, []).append(revision)
+    said: dict[str, list[ReviewDecision]] = {}
+    for decision in decisions:
+        said.setdefault(decision.item, []).append(decision)
+    for item in items:
+        yield outcome_of(item, texts.get(item.id, ()), said.get(item.id, ()), overlap=overlap)
+
+
+def state_of(decisions: Iterable[ReviewDecision], *, overlap: int) -> OutcomeState:
+    said = sorted(decisions, key=lambda decision: decision.number)
+    settled = adjudication(said)
+    deciding = [settled] if settled else current(said)
+    if not settled and len(deciding) < overlap:
+        return "undecided"
+    if len({decision.says for decision in deciding}) > 1:
+        return "disputed"
+    return "rejected" if deciding[0].kind == "reject" else "accepted"
+
+
+def current(decisions: Sequence[ReviewDecision]) -> list[ReviewDecision]:
+    """Each reviewer's newest decision on one item that is not undone, unless it is a skip; in the order of making."""
+    newest: dict[str, ReviewDecision] = {}
+    for decision in decisions:
+        if not decision.undone and not decision.adjudicates:
+            newest.pop(decision.reviewer, None)
+            newest[decision.reviewer] = decision
+    return [decision for decision in newest.values() if decision.kind != "skip"]
+
+
+def adjudication(decisions: Sequence[ReviewDecision]) -> ReviewDecision | None:
+    """The decision that settles an item, if there is one."""
+    settling = [decision for decision in decisions if decision.adjudicates and not decision.undone]
+    return settling[-1] if settling else None
+
+
+# What a person chose to do with an item, checked before it becomes a decision.
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewChoice:
+    """What a person chose to do with an item they are shown."""
+
+    kind: DecisionKind
+    label: str = ""
+    reason: Reason | None = None
+    """Why they reject it; required for a rejection."""
+    comment: str = ""
+    text: str | None = None
+    """The whole text as an edit leaves it."""
+    milliseconds: int | None = None
+    """From when it was shown until they chose; None if nobody measured it."""
+    revision: int = 0
+    """The text they were looking at, which an edit changes."""
+
+
+def checked(choice: ReviewChoice, item: ReviewItem, texts: Mapping[int, str]) -> ReviewChoice:
+    """The choice without fields that do not belong to its kind. Raises Refused if it cannot be recorded.
+
+    `texts` are the ones the person is shown, by revision number.
+    """
+    if choice.kind not in get_args(DecisionKind):
+        raise Refused(f"{choice.kind!r} is not a decision", fix="accept, edit, reject or skip")
+    if choice.revision not in texts:
+        raise Refused(f"you were not shown revision {choice.revision} of this item", fix="load the item again")
+    _check_label(choice, item)
+    rejects = choice.kind == "reject"
+    if rejects and choice.reason not in REASONS:
+        raise Refused("a rejection needs a reason", fix=f"choose one of: {', '.join(REASONS)}")
+    return replace(
+        choice,
+        reason=choice.reason if rejects else None,
+        label="" if choice.kind == "skip" else choice.label,
+        text=choice.text if choice.kind == "edit" else None,
+        milliseconds=_measured(choice.milliseconds),
+    )
+
+
+def new_text(choice: ReviewChoice, texts: Mapping[int, str]) -> str:
+    """The new text of an edit. Raises Refused if there is none."""
+    if choice.text is None or not choice.text.strip():
+        raise Refused("an edit needs a text", fix="write the text as it should be, or reject the item")
+    if len(choice.text) > LONGEST_TEXT:
+        found = f"a text of {len(choice.text):,} characters, allowed: {LONGEST_TEXT:,}"
+        raise Refused(found, fix="shorten it, or reject the item")
+    if choice.text in (texts[choice.revision], texts[0]):
+        raise Refused("the text is unchanged", fix="accept it, or change it")
+    return choice.text
+
+
+def repeats(choice: ReviewChoice, decision: ReviewDecision, texts: Mapping[int, str]) -> bool:
+    """Whether the choice is the same as the decision, as when a key is pressed twice."""
+    same = (choice.kind, choice.label, choice.reason, choice.comment)
+    if same != (decision.kind, decision.label, decision.reason, decision.comment):
+        return False
+    if choice.kind == "edit":
+        return choice.text == texts.get(decision.revision)
+    return choice.kind in ("reject", "skip") or choice.revision == decision.revision
+
+
+def _measured(milliseconds: int | None) -> int | None:
+    return milliseconds if milliseconds is not None and 0 <= milliseconds <= LONGEST_MILLISECONDS else None
+
+
+def _check_label(choice: ReviewChoice, item: ReviewItem) -> None:
+    if choice.label and choice.label not in item.labels:
+        fix = f"choose one of: {', '.join(item.labels)}" if item.labels else "leave it out: this item has no labels"
+        raise Refused(f"{choice.label!r} is not a label of this item", fix=fix)
+    if item.labels and not choice.label and choice.kind in ("accept", "edit"):
+        raise Refused("the label is missing", fix=f"choose one of: {', '.join(item.labels)}")

@@ -14,20 +14,24 @@ from starlette.routing import Mount, Route
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.view.catalogue import Catalogue
-from umpirical.view.documents import serve_document
-from umpirical.view.gate_page import gate_page
-from umpirical.view.history_page import history_page
-from umpirical.view.index_page import index
-from umpirical.view.pages import crash_page, environment, error_page, page
-from umpirical.view.requests import COOKIE, NOT_SIGNED_IN, ServedView, ViewRequest, endpoint, view_of
+from umpirical.view.history_page import gate_page, history_page
+from umpirical.view.index_page import index, serve_document
+from umpirical.view.requests import (
+    COOKIE,
+    NOT_SIGNED_IN,
+    ServedView,
+    ViewRequest,
+    crash_page,
+    endpoint,
+    environment,
+    error_page,
+    page,
+    view_of,
+)
 from umpirical.view.run_page import events, run_page
 from umpirical.view.tables import MOST_OPEN
 from umpirical.view.trial_pages import trial_page, trials_page
-from umpirical.web.assets import PAGE_STYLES, static_files
-from umpirical.web.forms import read_form
-from umpirical.web.guard import Guard
-from umpirical.web.limits import LONGEST_SHORT_FORM
-from umpirical.web.sessions import sign_in
+from umpirical.web.guard import LONGEST_SHORT_FORM, PAGE_STYLES, Guard, read_form, sign_in, static_files
 
 asset = static_files(
     {

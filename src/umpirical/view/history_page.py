@@ -1,29 +1,73 @@
-"""The history of one judge: its runs, and every limited measure from run to run.
-
-A judge is known by its name here, so runs of several studies, models and prompts may stand in one history: each says
-its own.
-"""
+"""A run against a policy and a baseline, and a judge over time."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from umpirical.domain.errors import UmpiricalError
 from umpirical.protocols.catalogue import ReadRecord, read_record
-from umpirical.protocols.protocol import HoldsToLimits
+from umpirical.protocols.protocol import DecidesByPolicy, HoldsToLimits
 from umpirical.reports import numbers
 from umpirical.reports.charts.dots import DotCell, dot_cell
 from umpirical.reports.charts.drawing import NotDrawn
 from umpirical.reports.gate import BaselineRecord, HeldLimit, own_measures
 from umpirical.reports.record import EstimateRecord
 from umpirical.study.gate import gate_run
-from umpirical.view.catalogue import Catalogue
-from umpirical.view.gate_page import record_file
+from umpirical.view.catalogue import Catalogue, FoundRun
 from umpirical.view.index_page import RunLine, every_run
-from umpirical.view.pages import page
-from umpirical.view.requests import ViewRequest
+from umpirical.view.requests import ViewRequest, page
+
+
+def gate_page(request: ViewRequest) -> Response:
+    """Shows what `umpirical gate` decides from the record of a run."""
+    run, catalogue, asked = request.run(), request.view.catalogue, dict(request.query)
+    file = record_file(catalogue, run)
+    if file is None:
+        raise HTTPException(409, "This run is not measured yet, so there is nothing to hold to a policy.")
+    found = read_record(file)
+    deciding = found.protocol if isinstance(found.protocol, DecidesByPolicy) else None
+    policies, policy = deciding.policies if deciding else (), asked.get("policy", "")
+    # By name among those that are shipped, and never as a file: an address is no way to have one read.
+    if policy and policy not in policies:
+        raise HTTPException(404, "There is no such policy.")
+    others, key = _comparable_runs(catalogue, run), asked.get("baseline", "")
+    before = next((line for line in others if line.run.key == key), None)
+    if key and before is None:
+        raise HTTPException(404, "There is no such run to compare with.")
+    baseline = None if before is None else record_file(catalogue, before.run)
+    return page(
+        request,
+        "gate.html",
+        run=run,
+        line=RunLine(run, catalogue.state(run)),
+        gate=gate_run(file, policy=policy, baseline=baseline),
+        policies=policies,
+        policy=policy,
+        own_policy=deciding.policy_name(found.record) if deciding else "",
+        others=others,
+        before=before,
+        run_path=run.folder.relative_to(catalogue.root),
+        before_path=None if before is None else before.run.folder.relative_to(catalogue.root),
+    )
+
+
+def record_file(catalogue: Catalogue, run: FoundRun) -> Path | None:
+    """Returns the file with the record of a run; None while it is not measured, or if it cannot be read."""
+    state = catalogue.state(run)
+    return run.folder / state.document if state.document and not state.damage else None
+
+
+def _comparable_runs(catalogue: Catalogue, run: FoundRun) -> list[RunLine]:
+    """Returns the other measured runs of the same protocol on the same stimuli, the latest first."""
+    wanted = RunLine(run, catalogue.state(run)).basis
+    return [line for line in every_run(catalogue) if line.run != run and line.state.document and line.basis == wanted]
+
+
+# The history of one judge: its runs, and every limited measure from run to run.
+
 
 MOST_RUNS = 24
 """Measured runs of a judge whose figures are shown, the latest ones: each record takes some time to read."""

@@ -1,24 +1,167 @@
-"""The trials of a run as a table that DuckDB reads, within a limit on memory: counted by value, and paged.
-
-A measured run has its judgments in one Parquet file, in the order of the plan. What is read of a run in progress is
-kept in a database of this process's own.
-"""
+"""The trials of a run as a table: filters, columns and the reading of parts."""
 
 import threading
-from collections.abc import Iterator
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from umpirical.domain.errors import StoreError
+from umpirical.domain.trials import Trial
+from umpirical.runs.judgments import Facts, judgment_row, reader_of
+from umpirical.runs.run import Run
 from umpirical.store.manifests import Damaged
+from umpirical.store.schemas import judgment_schema
+from umpirical.store.snapshots import RunSnapshot, snapshot
 from umpirical.store.sql import open_duckdb, quoted_glob
-from umpirical.view.filters import COLUMNS, Filters, Shares
 
 if TYPE_CHECKING:
     import duckdb
+
+
+COLUMNS: dict[str, str] = {
+    "family": "family",
+    "part": "coalesce(stratum, '')",
+    "step": "delta",
+    "arm": "arm",
+    "order": '"order"',
+    "outcome": "outcome",
+    "slot": "coalesce(choice, label, value::varchar)",
+}
+"""The filters, and the SQL of the column of each. Values never become part of a query: they are bound to it."""
+
+_PLACES = {name: place for place, name in enumerate(COLUMNS)}
+
+TITLES = {
+    "family": "Family",
+    "part": "Part",
+    "step": "Step",
+    "arm": "Prompt",
+    "order": "Order",
+    "outcome": "Outcome",
+    "slot": "Answer",
+}
+
+LONGEST = 500
+"""Characters of a value in an address."""
+
+Value = str | float | None
+
+
+class UnknownValue(ValueError):
+    """A filter by a value that no trial of the run has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a person chose: a value for some of the columns."""
+
+    chosen: tuple[tuple[str, Value], ...] = ()
+
+    @property
+    def where(self) -> str:
+        """The condition in SQL, with a place for each value."""
+        return " and ".join(["true", *(f"{COLUMNS[name]} = ?" for name, _ in self.chosen)])
+
+    @property
+    def values(self) -> list[Value]:
+        return [value for _, value in self.chosen]
+
+    def value(self, name: str) -> Value:
+        return dict(self.chosen).get(name)
+
+    def places(self) -> list[tuple[int, Value]]:
+        """The values, each with the place of its column."""
+        return [(_PLACES[name], value) for name, value in self.chosen]
+
+    def without(self, name: str) -> "Filters":
+        return Filters(tuple((each, value) for each, value in self.chosen if each != name))
+
+    def with_value(self, name: str, value: Value) -> "Filters":
+        return Filters((*self.without(name).chosen, (name, value)))
+
+    def query(self, **more: int) -> str:
+        """The part of an address that says them."""
+        return urlencode([(name, _written(value)) for name, value in self.chosen] + list(more.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One value of a filter, and how many trials there would be with it."""
+
+    value: Value
+    text: str
+    count: int
+    is_chosen: bool
+
+
+class Shares:
+    """How many trials a run has of every combination of values."""
+
+    def __init__(self, counts: Mapping[tuple[Value, ...], int]) -> None:
+        self._counts = counts
+        self._known = {
+            name: {_written(key[place]): key[place] for key in counts if key[place] is not None}
+            for name, place in _PLACES.items()
+        }
+        self._totals: dict[Filters, int] = {}
+
+    def total(self, filters: Filters = Filters()) -> int:  # noqa: B008  # it cannot be changed
+        """Returns how many trials there are by these filters."""
+        if filters not in self._totals:
+            self._totals[filters] = sum(count for _, count in self._chosen(filters))
+        return self._totals[filters]
+
+    def read(self, query: Iterable[tuple[str, str]]) -> Filters:
+        """Reads filters from an address. Raises UnknownValue for a value that no trial has."""
+        found = Filters()
+        for name, text in query:
+            if name in COLUMNS and text:
+                if text not in self._known[name]:
+                    raise UnknownValue(f"No trial of this run has {TITLES[name].lower()} “{text[:LONGEST]}”.")
+                found = found.with_value(name, self._known[name][text])
+        return found
+
+    def options(self, name: str, filters: Filters) -> list[Option]:
+        """Returns the values of one filter, each with its count under all the others."""
+        place, counts = _PLACES[name], Counter[Value]()
+        for key, count in self._chosen(filters.without(name)):
+            if key[place] is not None:
+                counts[key[place]] += count
+        chosen = filters.value(name)
+        if chosen is not None:
+            counts.setdefault(chosen, 0)
+        return [
+            Option(value, _written(value), counts[value], is_chosen=value == chosen)
+            for value in sorted(counts, key=_order)
+        ]
+
+    def _chosen(self, filters: Filters) -> Iterator[tuple[tuple[Value, ...], int]]:
+        wanted = filters.places()
+        for key, count in self._counts.items():
+            if all(key[place] == value for place, value in wanted):
+                yield key, count
+
+
+def _order(value: Value) -> tuple[float, str]:
+    """Numbers by size, then texts by name."""
+    return (inf, value) if isinstance(value, str) else (value or 0.0, "")
+
+
+def _written(value: Value) -> str:
+    if isinstance(value, float):
+        return f"{value:g}" if isfinite(value) else "not finite"
+    return value or ""
+
+
+# The trials of a run as a table that DuckDB reads, within a limit on memory: counted by value, and paged.
+
 
 PAGE_SIZE = 50
 
@@ -159,3 +302,100 @@ def _naming_damage(what: str) -> Iterator[None]:
     except duckdb.Error as error:
         said = str(error).partition("\n")[0]
         raise Damaged(f"{what} cannot be read: {said}", fix="umpirical report  reads the run again") from None
+
+
+# What a run in progress has answered so far, read shard by shard into a table of this process's own.
+
+
+def shard_size(run: Run) -> int:
+    """Returns how many trials every shard but the last has. A trial's place in the plan follows from it."""
+    return run.store.planned(0) if run.shards else 1
+
+
+class RunReading:
+    """The answers of one run as far as they have been read."""
+
+    def __init__(self, run: Run, folder: Path, facts: Facts) -> None:
+        self.run = run
+        self.facts = facts
+        self.version = 0
+        """Changes with every shard that is read."""
+        self.read = self.answered = 0
+        """Responses that are in the table, and that there were at the last look."""
+        self._size = shard_size(run)
+        self._seen: dict[int, tuple[object, ...]] = {}
+        self._rows: dict[int, int] = {}
+        self._reader = reader_of(run.judge)
+        self._lock = threading.Lock()
+        folder.mkdir(parents=True)
+        self.table = TrialTable(folder / "spill")
+        self._make(folder / "read.duckdb")
+
+    @property
+    def is_current(self) -> bool:
+        """Whether everything was read that there was at the last look."""
+        return self.read >= self.answered
+
+    def refresh(self, seconds: float) -> None:
+        """Reads what is new, for about so long."""
+        until = time.monotonic() + seconds
+        with self._lock, snapshot(self.run.store) as now:
+            self.answered = sum(now.counts())
+            for shard, progress in now.progress().items():
+                if self._seen.get(shard) == progress:
+                    continue
+                self._replace(shard, self._read(shard, now))
+                self._seen[shard] = progress
+                if time.monotonic() > until:
+                    break
+            else:
+                # Questions that several shards share are counted once, and are in the table with each of them.
+                self.answered = self.read
+
+    def close(self) -> None:
+        self.table.close()
+
+    def _read(self, shard: int, now: RunSnapshot) -> list[dict[str, Any]]:
+        responses, rows = now.responses(shard), []
+        for place, (trial, part) in enumerate(self.run.store.plan_shard(shard)):
+            if place >= self._size:
+                raise Damaged(f"shard {shard} of the plan has more trials than the first")
+            if (response := responses.get(trial.id)) is not None:
+                outcome = self._reader(response, trial.presentation)
+                stimulus = self.run.stimuli.part(part)[trial.stimulus_id]
+                row = judgment_row(trial, stimulus, outcome, self._scale(trial), self.facts)
+                rows.append(row | {"position": shard * self._size + place})
+        return rows
+
+    def _scale(self, trial: Trial) -> Any:  # noqa: ANN401  # a scale, or none
+        return trial.presentation.scale(self.run.judge.scale)
+
+    def _replace(self, shard: int, rows: list[dict[str, Any]]) -> None:
+        import pyarrow as pa
+
+        first = shard * self._size
+        with self.table.cursor() as db:
+            db.begin()
+            db.execute("delete from own.trial where position between ? and ?", [first, first + self._size - 1])
+            if rows:
+                db.register("more", pa.Table.from_pylist(rows, schema=self._schema()))
+                db.execute("insert into own.trial select * from more")
+                db.unregister("more")
+            db.commit()
+        self._rows[shard] = len(rows)
+        self.read = sum(self._rows.values())
+        self.version += 1
+
+    def _make(self, file: Path) -> None:
+        with self.table.cursor() as db:
+            # On disk: what was read of a large run does not fit into the memory that it may take.
+            db.execute(f"attach '{str(file).replace(chr(39), chr(39) * 2)}' as own")
+            db.register("none", self._schema().empty_table())
+            db.execute("create table own.trial as select * from none")
+            db.unregister("none")
+            db.execute("create view trial as select * from own.trial")
+
+    def _schema(self) -> Any:  # noqa: ANN401  # pyarrow has no types
+        import pyarrow as pa
+
+        return judgment_schema(self.facts.columns).append(pa.field("position", pa.int64()))

@@ -1,20 +1,30 @@
-"""Which table a run is looked at in: the judgments that its report has left, or what this process reads itself."""
+"""The tables that the view keeps open, also of runs in progress."""
 
 import threading
+import time
 from collections import OrderedDict
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from umpirical.domain.errors import UmpiricalError
+from umpirical.domain.measures import Estimate, Measure, Undefined
+from umpirical.domain.trials import BASELINE
+from umpirical.measures.catalogue import MeasureSpec, measure_all
 from umpirical.protocols.catalogue import protocol_of_run
+from umpirical.protocols.protocol import EarlyMeasures
+from umpirical.reports import numbers
+from umpirical.reports.record import EstimateRecord, measure_record
+from umpirical.runs.run import Run
+from umpirical.study.listing import RunState
+from umpirical.study.spending import AgreedBudget, agreed_budget
 from umpirical.view.catalogue import FoundRun, opened
-from umpirical.view.filters import Shares
-from umpirical.view.reading import RunReading
-from umpirical.view.table import TrialTable
+from umpirical.view.table import Filters, RunReading, Shares, TrialTable
 
 MOST_OPEN = 4
 """Tables that are kept open."""
@@ -149,3 +159,145 @@ def _is_current(run: FoundRun, judgments: Path) -> bool:
 def _reading_of(run: FoundRun, folder: Path) -> RunReading:
     found = opened(run)
     return RunReading(found, folder, protocol_of_run(found.store).early().facts)
+
+
+# A run in progress: how much is answered, what it has cost, what went wrong, and first estimates.
+
+
+FEWEST_UNITS, FEWEST_TASKS, WIDEST = 30, 5, 0.4
+"""What a first estimate needs: as many units, as many tasks, and an interval of a share that is no wider."""
+
+MOST_TRIALS = 200_000
+"""Answers from which a run in progress is measured; counting more would take the server from the people who look."""
+
+MEASURED_AT_ONCE = 2_000
+"""Answers that are measured while somebody waits for the page."""
+
+REST = 10
+"""How many times as long as it takes to measure is waited before measuring again."""
+
+
+_ALL = Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class FirstEstimate:
+    """One measure of a run in progress, in words."""
+
+    title: str
+    part: str
+    value: str
+    """`not yet`, if it says too little."""
+    limits: str
+    """The interval, or why there is no value."""
+    counts: str
+    key: str
+    """Identifies it on the page."""
+
+
+class FirstEstimates:
+    """The first estimates of runs, each measured again as answers arrive, and never all the time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: dict[Path, tuple[object, float, list[FirstEstimate]]] = {}
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="measuring")
+
+    def of(self, run: Run, open_table: OpenTable) -> list[FirstEstimate]:
+        """Returns what is known. Of few answers, that is what they say now; many are measured in the background."""
+        with self._lock:
+            version, again_at, found = self._known.get(run.folder, (None, 0.0, []))
+            if version == open_table.version or time.monotonic() < again_at:
+                return found
+            if open_table.shares.total() <= MEASURED_AT_ONCE:
+                return self._measure(run, open_table)
+            # Nobody else begins meanwhile.
+            self._known[run.folder] = (version, inf, found)
+        with suppress(RuntimeError):  # closed meanwhile
+            self._thread.submit(self._measure, run, open_table)
+        return found
+
+    def close(self) -> None:
+        self._thread.shutdown(cancel_futures=True)
+
+    def _measure(self, run: Run, open_table: OpenTable) -> list[FirstEstimate]:
+        start, found = time.monotonic(), list[FirstEstimate]()
+        try:
+            found = _measured(run, open_table)
+        finally:
+            now = time.monotonic()
+            self._known[run.folder] = (open_table.version, now + REST * (now - start), found)
+        return found
+
+
+def numbers_of(
+    run: FoundRun, state: RunState, open_table: OpenTable | None, estimates: Iterable[FirstEstimate]
+) -> dict[str, str]:
+    """Returns what changes on the page of a run, by the place where it stands."""
+    done = (state.answered or 0) + (state.failed or 0)
+    planned = state.trials or 0
+    found = {
+        "answered": f"{state.answered or 0:,}",
+        "failed": f"{state.failed or 0:,}",
+        "planned": f"{planned:,}",
+        "share": f"{done / planned:.0%}" if planned else "not planned yet",
+        "done": str(done),
+        "spend": numbers.dollars(state.booked) if state.booked is not None else "$0",
+        "cap": _budget(agreed_budget(run.folder)),
+    }
+    if open_table is not None and open_table.reading is not None:
+        shares = open_table.shares
+        for name in ("unparsed", "abstained"):
+            found[name] = f"{sum(o.count for o in shares.options('outcome', _ALL) if o.value == name):,}"
+        found["read"] = f"{open_table.reading.read:,}"
+    for each in estimates:
+        found |= {f"{each.key}-value": each.value, f"{each.key}-limits": each.limits, f"{each.key}-counts": each.counts}
+    return found
+
+
+def _budget(agreed: AgreedBudget | None) -> str:
+    if agreed is None:
+        return "no budget noted"
+    shared = f", shared by {len(agreed.accounts)} judges" if len(agreed.accounts) > 1 else ""
+    return f"of {numbers.dollars(agreed.cap)} agreed{shared}"
+
+
+def _measured(run: Run, open_table: OpenTable) -> list[FirstEstimate]:
+    protocol = protocol_of_run(run.store)
+    early: EarlyMeasures = protocol.early()
+    if open_table.shares.total() > MOST_TRIALS:
+        return []
+    with TemporaryDirectory(prefix="umpirical") as folder:
+        file = Path(folder, "judgments.parquet")
+        open_table.table.copy_to(file)
+        tallies = early.tally(file, run.judge.kind)
+    measured = measure_all(tallies, kind=run.judge.kind, protocol=protocol.name, only=early.measures)
+    return [_shown(spec, measure, place) for place, (spec, measure) in enumerate(measured)]
+
+
+def _shown(spec: MeasureSpec, measure: Measure, place: int) -> FirstEstimate:
+    record, result = measure_record(spec, measure), measure.result
+    arm = "" if measure.arm == BASELINE else f", prompt {measure.arm}"
+    words = (spec.title, f"{numbers.part(measure.stratum)}{arm}")
+    if isinstance(result, Undefined):
+        return FirstEstimate(*words, "not yet", result.reason, "", f"estimate-{place}")
+    assert isinstance(record.result, EstimateRecord)  # noqa: S101  # as the result is
+    counts = numbers.measured_counts(record, record.result)
+    if why := _too_early(spec, result):
+        return FirstEstimate(*words, "not yet", why, counts, f"estimate-{place}")
+    value = numbers.measured_value(record, record.result)
+    limits = numbers.measured_interval(record, record.result.interval)
+    return FirstEstimate(*words, value, limits, counts, f"estimate-{place}")
+
+
+def _too_early(spec: MeasureSpec, result: Estimate) -> str:
+    if result.denominator < FEWEST_UNITS:
+        return f"{result.denominator:,} of {FEWEST_UNITS} {numbers.units(result.unit, FEWEST_UNITS)}"
+    if result.clusters < FEWEST_TASKS:
+        return f"{result.clusters:,} of {FEWEST_TASKS} tasks"
+    limits = result.interval
+    if limits is None or limits.low is None or limits.high is None:
+        return "its interval is open"
+    if spec.scale == "rate" and limits.high - limits.low > WIDEST:
+        return f"its interval is wider than {numbers.rate(WIDEST)}"
+    return ""

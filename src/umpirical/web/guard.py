@@ -1,10 +1,162 @@
-"""What is checked in every request before anything else, and the headers of every answer."""
+"""What stands between a browser and the pages: limits, sessions, checks on every request, and forms."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from hmac import compare_digest
+from importlib.resources import files
+from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from umpirical.web.limits import LONGEST_FORM
+LONGEST_FORM = 4_000_000
+"""Bytes of a request's body: ample for the longest transcript that anyone edits by hand."""
+
+LONGEST_SHORT_FORM = 4_000
+"""Bytes of a body from someone who is not signed in, who has nothing to send but a click."""
+
+LONGEST_HEAD = 32_000
+"""Bytes of a request's address and headers."""
+
+HEAD_SECONDS = 20.0
+"""Until the head of a request has to be complete."""
+
+BODY_SECONDS = 120.0
+"""Until the whole of a request has to be there."""
+
+MOST_CONNECTIONS = 2_000
+"""Open connections. One more takes the place of the one that has waited longest for its client to go on."""
+
+MOST_ACCEPTED = 64
+"""Connections that are accepted in one go, so that a request which came with one is seen before many more are."""
+
+MOST_KNOCKING = 1024
+"""Connections that the system keeps for us until we accept them."""
+
+MOST_STREAMS = 12
+"""Event streams of one session. A browser opens one for each tab, and no more than six."""
+
+MOST_AT_ONCE = 8
+"""Requests of one session that are being answered. A page sends one at a time."""
+
+
+class AtOnce:
+    """Counts what each session has under way, so that nobody takes it all."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._under_way: Counter[str] = Counter()
+
+    def is_full(self, session: str) -> bool:
+        """Whether the session has as many as it may."""
+        return bool(session) and self._under_way[session] >= self.most
+
+    @contextmanager
+    def one_more(self, session: str) -> Iterator[bool]:
+        """Whether the session may have one more; if so, it is counted until this is left. Nobody's are not counted."""
+        if self.is_full(session):
+            yield False
+            return
+        self._under_way[session] += 1
+        try:
+            yield True
+        finally:
+            self._under_way[session] -= 1
+            if not self._under_way[session]:
+                del self._under_way[session]
+
+
+# The style sheets and scripts of an application: those that it names, read from its packages, and no others.
+
+
+PAGE_STYLES = ("umpirical.reports", "templates/page.css", "text/css")
+"""The style sheet of the reports, so that all pages look alike."""
+
+
+def static_files(known: Mapping[str, tuple[str, str, str]]) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint for files by name, each with its package, its path there and its media type."""
+
+    async def asset(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in known:
+            raise HTTPException(404)
+        package, path, kind = known[name]
+        return Response(_read(package, path), media_type=kind)
+
+    return asset
+
+
+@cache
+def _read(package: str, path: str) -> bytes:
+    """A file, read from disk once."""
+    return files(package).joinpath(path).read_bytes()
+
+
+# Sessions as a browser keeps them: a cookie that goes to one address alone.
+
+
+SESSION_SECONDS = 30 * 24 * 3600
+"""How long a browser keeps a session."""
+
+OVER_TLS = "tls-"
+"""How a session begins that was opened over TLS."""
+
+
+def address_of(place: str) -> str:
+    """Where the pages of a session are."""
+    return f"/s/{place}"
+
+
+def session_of(http: Request, cookie: str) -> str:
+    """The session whose cookie came, if the request is to its own address; empty if there is none."""
+    place = http.path_params.get("place", "")
+    cookies: dict[str, list[str]] = {}
+    for header in http.headers.getlist("cookie"):
+        for part in header.split(";"):
+            name, _, value = part.strip().partition("=")
+            cookies.setdefault(name, []).append(value)
+    for session in cookies.get(cookie, ()):
+        if compare_digest(_place_of(session).encode(), place.encode("utf-8", "surrogatepass")):
+            anchor, value = _anchor_of(session)
+            # Only this very host, over TLS, can have set it: a session from a neighbouring host is not taken.
+            return session if not session.startswith(OVER_TLS) or value in cookies.get(anchor, ()) else ""
+    return ""
+
+
+def sign_in(response: Response, session: str, cookie: str) -> str:
+    """Gives the browser its session, and returns the address of its pages."""
+    address = address_of(_place_of(session))
+    secure = session.startswith(OVER_TLS)
+    response.set_cookie(
+        cookie, session, max_age=SESSION_SECONDS, path=f"{address}/", httponly=True, samesite="strict", secure=secure
+    )
+    if secure:
+        name, value = _anchor_of(session)
+        response.set_cookie(
+            name, value, max_age=SESSION_SECONDS, path="/", httponly=True, samesite="strict", secure=True
+        )
+    return address
+
+
+def _place_of(session: str) -> str:
+    return sha256(f"umpirical place {session}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _anchor_of(session: str) -> tuple[str, str]:
+    """A second cookie of a session over TLS, by name and value. To whoever else it is sent, it says nothing."""
+    found = sha256(f"umpirical anchor {session}".encode("utf-8", "surrogatepass")).hexdigest()
+    return f"__Host-umpirical-{found[:8]}", found[8:]
+
+
+# What is checked in every request before anything else, and the headers of every answer.
+
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -97,3 +249,49 @@ def _with_headers(send: Send) -> Send:
         await send(message)
 
     return sending
+
+
+# Forms as a browser sends them, read within limits.
+
+
+MOST_FIELDS = 5_000
+"""How many fields a form may have: two for each message of a long transcript."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Fields and their values. Lines end with a line feed, whatever the browser sends."""
+
+    fields: dict[str, str]
+    is_of_our_origin: bool
+    """The browser says that one of our pages sent it."""
+
+    def get(self, name: str, otherwise: str = "") -> str:
+        return self.fields.get(name, otherwise)
+
+
+EMPTY = Form({}, is_of_our_origin=False)
+
+
+async def read_form(request: Request, *, most: int) -> Form:
+    """The form of a POST, of so many bytes at most. Raises HTTPException if it is not a form, or too large."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise HTTPException(415, "A form was expected.")
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > most:
+                raise HTTPException(413, "The form is too large.")
+    except ClientDisconnect:
+        raise HTTPException(400, "The form did not arrive.") from None
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"), keep_blank_values=True, max_num_fields=MOST_FIELDS, encoding="utf-8", errors="strict"
+        )
+    except ValueError:
+        raise HTTPException(400, "The form could not be read.") from None
+    fields = {name: value.replace("\r\n", "\n") for name, value in pairs}
+    origins = request.scope["umpirical.origins"]
+    return Form(fields, is_of_our_origin=is_of_our_origin(request.headers, origins=origins))

@@ -6,7 +6,7 @@ from tests.protocols.review.written import small_study, write
 from umpirical.protocols.review import ItemFeed, open_review
 from umpirical.protocols.review_record import ReviewRecord
 from umpirical.protocols.stress.stimuli import write_stress_set
-from umpirical.review.choices import ReviewChoice
+from umpirical.review.records import ReviewChoice
 from umpirical.study.file import read_study
 
 

@@ -12,11 +12,10 @@ from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from tests.review.items import some_items
-from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import Database, assignments, open_database
 from umpirical.review.database.connection import _begin_sqlite
 from umpirical.review.desk import Desk
-from umpirical.review.records import Settings
+from umpirical.review.records import ReviewChoice, Settings
 
 REVIEWERS = [f"reviewer-{number}" for number in range(8)]
 

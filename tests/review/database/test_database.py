@@ -12,12 +12,11 @@ from tests.review.hostile import HOSTILE
 from tests.review.items import an_item
 from umpirical.domain.attempts import CheckResult
 from umpirical.domain.errors import UsageError
-from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import open_database
 from umpirical.review.database.connection import HEAD, MIGRATIONS
 from umpirical.review.database.tables import metadata
 from umpirical.review.desk import Desk
-from umpirical.review.records import Settings
+from umpirical.review.records import ReviewChoice, Settings
 
 
 def value(database, statement: str) -> object:

@@ -6,11 +6,10 @@ import pytest
 
 from tests.review.items import some_items
 from umpirical.domain.errors import UsageError
-from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import open_database
 from umpirical.review.desk import Desk
 from umpirical.review.people import People
-from umpirical.review.records import Additions, Settings
+from umpirical.review.records import Additions, ReviewChoice, Settings
 
 
 @pytest.fixture

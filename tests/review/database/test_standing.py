@@ -9,12 +9,10 @@ from sqlalchemy import event, select
 from tests.review.items import some_items
 from tests.timing import growth
 from umpirical.domain.errors import UsageError
-from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import open_database
 from umpirical.review.database.tables import assignment, standing
 from umpirical.review.desk import Desk
-from umpirical.review.outcomes import outcome_of
-from umpirical.review.records import Settings
+from umpirical.review.records import ReviewChoice, Settings, outcome_of
 
 PEOPLE = ["ana", "bob", "cem", "dia"]
 

@@ -7,7 +7,7 @@ from tests.hostile import HOSTILE, NAMES
 from tests.review.web.browsing import sign_in
 from umpirical.domain.attempts import CheckResult
 from umpirical.domain.reviews import ReviewItem
-from umpirical.review.choices import ReviewChoice
+from umpirical.review.records import ReviewChoice
 
 SIZE = 32
 """Payloads in each item."""

@@ -10,7 +10,7 @@ from tests.reports.payloads import HIDDEN
 from tests.review.web import samples
 from tests.review.web.browsing import intercept, press, signed_in
 from tests.review.web.serving import serving
-from umpirical.review.choices import ReviewChoice
+from umpirical.review.records import ReviewChoice
 
 LOGGING = """
 import sys, threading

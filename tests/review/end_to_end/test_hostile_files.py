@@ -10,13 +10,12 @@ from tests.hostile import HOSTILE, NAMES
 from tests.protocols.review.written import small_study, terms_of
 from tests.reports.payloads import HIDDEN
 from umpirical.protocols.review import open_review
-from umpirical.review.choices import ReviewChoice
 from umpirical.review.database import open_database
 from umpirical.review.desk import Desk
-from umpirical.review.exchange.label_studio import LABELLING_CONFIG
+from umpirical.review.exchange.foreign import LABELLING_CONFIG
 from umpirical.review.exchange.transfer import export_review, import_review
 from umpirical.review.people import People
-from umpirical.review.records import Settings
+from umpirical.review.records import ReviewChoice, Settings
 from umpirical.text.inert import inert
 
 from .hostile_review import ADJUDICATOR, EDITOR, REVIEWER, hostile_items, hostile_transcript

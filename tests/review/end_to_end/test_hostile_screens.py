@@ -6,8 +6,8 @@ import pytest
 
 from tests.hostile import HOSTILE, NAMES
 from tests.review.web.serving import serving
-from umpirical.review.choices import ReviewChoice
-from umpirical.review.web import pages
+from umpirical.review.records import ReviewChoice
+from umpirical.review.web import requests as pages
 from umpirical.text.inert import inert
 
 from .hostile_review import (

@@ -7,7 +7,7 @@ from tests.review.web import samples
 from tests.review.web.browsing import home_of, sign_in, signed_in
 from tests.review.web.serving import serving
 from tests.review.web.test_other_sites import elsewhere
-from umpirical.review.choices import ReviewChoice
+from umpirical.review.records import ReviewChoice
 
 pytestmark = pytest.mark.browser
 

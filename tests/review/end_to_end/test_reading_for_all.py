@@ -5,7 +5,7 @@ import pytest
 from tests.review.web import samples
 from tests.review.web.browsing import home_of, intercept, item_shown, press, signed_in, unblurred
 from tests.review.web.serving import serving
-from umpirical.review.choices import ReviewChoice
+from umpirical.review.records import ReviewChoice
 
 pytestmark = pytest.mark.browser
 

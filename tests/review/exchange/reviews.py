@@ -1,8 +1,8 @@
 """A review in which everything that can happen has happened."""
 
 from tests.review.items import an_item
-from umpirical.review.choices import ReviewChoice
 from umpirical.review.desk import Desk
+from umpirical.review.records import ReviewChoice
 
 LABELS = ("1", "2", "3")
 

@@ -7,8 +7,8 @@ import pytest
 from tests.review.exchange.reviews import LABELS
 from tests.review.items import an_item
 from umpirical.domain.errors import UsageError
-from umpirical.review.choices import ReviewChoice
 from umpirical.review.exchange.transfer import export_review, import_review
+from umpirical.review.records import ReviewChoice
 
 FORMS = ("argilla", "label-studio")
 
@@ -136,7 +136,7 @@ def test_label_studio_tasks_are_one_list_with_results(full):
 
 
 def exported_empty():
-    from umpirical.review.exchange.label_studio import label_studio_tasks
+    from umpirical.review.exchange.foreign import label_studio_tasks
 
     return "\n".join(label_studio_tasks([], {}, [], mode="blind"))
 
@@ -290,7 +290,7 @@ def test_what_is_no_record_is_refused(line, another, tmp_path):
 
 
 def test_a_file_that_is_too_large_is_not_read(another, tmp_path, monkeypatch):
-    monkeypatch.setattr("umpirical.review.exchange.json_files.LONGEST_LIST", 10)
+    monkeypatch.setattr("umpirical.review.exchange.files.LONGEST_LIST", 10)
     with pytest.raises(UsageError, match="longer than 10 bytes"):
         taken(another(), "[" + " " * 20 + "]", tmp_path / "file", "label-studio")
 
@@ -300,7 +300,7 @@ def test_the_labelling_interface_names_what_is_read():
     from xml.etree import ElementTree as ET
 
     from umpirical.domain.reviews import REASONS
-    from umpirical.review.exchange.label_studio import LABELLING_CONFIG
+    from umpirical.review.exchange.foreign import LABELLING_CONFIG
 
     view = ET.fromstring(LABELLING_CONFIG)  # noqa: S314  # our own
     controls = {one.get("name"): one for one in view if one.get("toName") == "after"}

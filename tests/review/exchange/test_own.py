@@ -5,9 +5,9 @@ import json
 import pytest
 
 from umpirical.domain.errors import UsageError
-from umpirical.review.choices import ReviewChoice
 from umpirical.review.exchange.transfer import export_review, import_review
 from umpirical.review.people import People
+from umpirical.review.records import ReviewChoice
 
 
 def exported(desk, form="umpirical"):
@@ -184,7 +184,7 @@ def test_an_item_that_is_another_one_here_is_refused(full, another, tmp_path):
 
 
 def test_a_line_without_end_is_not_read_to_its_end(another, tmp_path, monkeypatch):
-    monkeypatch.setattr("umpirical.review.exchange.json_files.LONGEST_LINE", 1000)
+    monkeypatch.setattr("umpirical.review.exchange.files.LONGEST_LINE", 1000)
     with pytest.raises(UsageError, match=r"review\.jsonl:1: the line is longer than 1,000 bytes"):
         taken(another(), "x" * 5000, tmp_path / "review.jsonl")
 

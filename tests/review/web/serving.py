@@ -10,8 +10,8 @@ from umpirical.review.database import open_database
 from umpirical.review.desk import Desk
 from umpirical.review.people import People
 from umpirical.review.records import Settings
-from umpirical.review.web.access import COOKIE, sign_in
 from umpirical.review.web.app import create_app
+from umpirical.review.web.requests import COOKIE, sign_in
 from umpirical.web.server import WebServer, hosts_of, listen, url_of
 
 

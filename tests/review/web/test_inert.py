@@ -5,8 +5,8 @@ from html.parser import HTMLParser
 import pytest
 
 from umpirical.domain.attempts import CheckResult
-from umpirical.review.choices import ReviewChoice
-from umpirical.review.web.pages import environment
+from umpirical.review.records import ReviewChoice
+from umpirical.review.web.requests import environment
 
 from . import samples
 from .asking import ask

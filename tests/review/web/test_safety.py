@@ -8,8 +8,7 @@ import aiohttp
 import pytest
 
 from umpirical.domain.errors import UsageError
-from umpirical.web.guard import POLICY
-from umpirical.web.limits import LONGEST_FORM
+from umpirical.web.guard import LONGEST_FORM, POLICY
 from umpirical.web.server import hosts_of, listen, url_of
 
 from . import samples
@@ -219,7 +218,7 @@ async def test_an_owner_does_not_lock_themself_out(review):
 async def test_a_blind_reviewer_reads_nothing_of_others_before_deciding(served):
     item = samples.labelled(target="TARGET", opinions=("OPINION",))
     review = served(item, overlap=2)
-    from umpirical.review.choices import ReviewChoice
+    from umpirical.review.records import ReviewChoice
 
     review.desk.next("ben")
     review.desk.decide("ben", item.id, ReviewChoice("reject", reason="harmful", comment="REMARK"))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from umpirical.review.choices import ReviewChoice
+from umpirical.review.records import ReviewChoice
 
 from . import samples
 from .browsing import home_of, item_shown, press, sign_in, signed_in

@@ -8,7 +8,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from umpirical.review.web.access import COOKIE
+from umpirical.review.web.requests import COOKIE
 
 from .serving import address
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from umpirical.domain.transcripts import Message, ToolCall, Transcript
-from umpirical.review.views import ItemView
-from umpirical.review.web.editor_text import from_editor, to_editor
+from umpirical.review.desk import ItemView
 from umpirical.review.web.item_screen import item_screen
+from umpirical.review.web.requests import from_editor, to_editor
 from umpirical.review.web.transcripts import InvalidEdit, edited, pair_messages, parts_of, read_transcript
 
 from . import samples

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from umpirical.review.web.watcher import DeskWatcher
+from umpirical.review.web.requests import DeskWatcher
 
 from . import samples
 from .asking import ask

@@ -1,24 +1,114 @@
-"""Who has which item, and what is left to assign.
+"""Decisions, and which item is assigned to whom."""
 
-Each item has as many places as the overlap asks for. Items are queued by position, and a person is given the first item
-with a free place behind the last one they were given. An item moves to the end of the queue when a place becomes free
-again, so nobody has to look back, and finding the next item does not slow down as the review goes on.
-
-Whatever assigns or counts places needs a write transaction: only there do the counts still hold when they are used.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, exists, func, insert, select, update
 
 from umpirical.domain.reviews import OutcomeState, ReviewDecision
-from umpirical.review.database.counters import following, newest, set_counter, value_of
-from umpirical.review.database.decisions import decisions_by_serial, decisions_of
-from umpirical.review.database.events import record_event
-from umpirical.review.database.tables import assignment, is_disputed, is_free, is_free_again, item, standing
-from umpirical.review.outcomes import adjudication, state_of
-from umpirical.review.records import ReviewProgress
+from umpirical.review.database.events import following, newest, record_event, set_counter, value_of
+from umpirical.review.database.tables import (
+    assignment,
+    decision,
+    event,
+    is_disputed,
+    is_free,
+    is_free_again,
+    is_undoing,
+    item,
+    standing,
+)
+from umpirical.review.records import ReviewProgress, adjudication, state_of
+
+
+def _query() -> Select[Any]:
+    """Every decision with its item's id and whether it is undone, in the order they were made."""
+    undone = and_(event.c.decision == decision.c.number, is_undoing)
+    joined = decision.join(item, item.c.serial == decision.c.item).outerjoin(event, undone)
+    return (
+        select(decision, item.c.id.label("item_id"), event.c.number.label("undoing"))
+        .select_from(joined)
+        .order_by(decision.c.number)
+    )
+
+
+_OF_ITEM = _query().where(decision.c.item == bindparam("serial"))
+
+
+def decisions_of(connection: Connection, serial: int) -> list[ReviewDecision]:
+    """All decisions on an item, in the order they were made."""
+    return [_read(row) for row in connection.execute(_OF_ITEM, {"serial": serial}).mappings()]
+
+
+def all_decisions(connection: Connection) -> list[ReviewDecision]:
+    return [_read(row) for row in connection.execute(_query()).mappings()]
+
+
+def decisions_by_serial(connection: Connection) -> dict[int, list[ReviewDecision]]:
+    """All decisions, by the serial number of their item."""
+    found: dict[int, list[ReviewDecision]] = {}
+    for row in connection.execute(_query()).mappings():
+        found.setdefault(row["item"], []).append(_read(row))
+    return found
+
+
+def decided_items(connection: Connection, person: str, *, limit: int) -> list[str]:
+    """Ids of the items on which a person's decision stands, the newest first; read in parts, as there may be many."""
+    query = _query().order_by(None).where(decision.c.reviewer == person).order_by(decision.c.number.desc())
+    found: dict[str, None] = {}
+    rows = connection.execute(query.limit(limit)).all()
+    while rows and len(found) < limit:
+        found |= dict.fromkeys(row.item_id for row in rows if row.undoing is None)
+        rows = connection.execute(query.where(decision.c.number < rows[-1].number).limit(limit)).all()
+    return list(found)[:limit]
+
+
+def newest_item(connection: Connection, person: str) -> int | None:
+    """The item of a person's newest decision that is not undone."""
+    undone = exists().where(event.c.decision == decision.c.number, is_undoing)
+    query = (
+        select(decision.c.item)
+        .where(decision.c.reviewer == person, ~undone)
+        .order_by(decision.c.number.desc())
+        .limit(1)
+    )
+    return connection.execute(query).scalar_one_or_none()
+
+
+def append_decision(connection: Connection, serial: int, made: ReviewDecision) -> ReviewDecision:
+    """The decision with the number it was given."""
+    number = following(connection, decision.c.number)
+    row: dict[str, Any] = {column.name: getattr(made, column.name) for column in decision.c}
+    connection.execute(insert(decision), row | {"number": number, "item": serial})
+    return replace(made, number=number)
+
+
+def append_undo(connection: Connection, number: int, *, person: str, at: str) -> None:
+    record_event(connection, "undone", at=at, person=person, decision=number)
+
+
+def _read(row: Mapping[Any, Any]) -> ReviewDecision:
+    return ReviewDecision(
+        number=row["number"],
+        item=row["item_id"],
+        reviewer=row["reviewer"],
+        kind=row["kind"],
+        revision=row["revision"],
+        at=row["at"],
+        milliseconds=row["milliseconds"],
+        mode=row["mode"],
+        guideline=row["guideline"],
+        label=row["label"],
+        reason=row["reason"],
+        comment=row["comment"],
+        adjudicates=row["adjudicates"],
+        undone=row["undoing"] is not None,
+    )
+
+
+# Who has which item, and what is left to assign.
+
 
 AssignmentState = Literal["open", "decided", "skipped", "released"]
 """`open` and `decided` hold a place; `skipped` and `released` gave it back. A skipped item is not given again."""

@@ -1,7 +1,7 @@
-"""Items: adding them, finding them, and one item with all that was said about it."""
+"""Items under review, with the revisions of their texts."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any
@@ -10,13 +10,48 @@ from sqlalchemy import Connection, bindparam, insert, select
 
 from umpirical.domain.attempts import CheckResult
 from umpirical.domain.reviews import ReviewDecision, ReviewItem
-from umpirical.review.database.assignments import set_overlap
+from umpirical.review.database.assignments import decisions_of, set_overlap
 from umpirical.review.database.connection import Database
-from umpirical.review.database.counters import bump, newest
-from umpirical.review.database.decisions import decisions_of
-from umpirical.review.database.revisions import revisions_of
-from umpirical.review.database.tables import item, standing
+from umpirical.review.database.events import bump, newest
+from umpirical.review.database.tables import item, revision, standing
 from umpirical.review.records import Revision
+
+_ALL = select(revision, item.c.id.label("item_id")).join(item, item.c.serial == revision.c.item)
+_OF_ITEM = _ALL.where(revision.c.item == bindparam("serial")).order_by(revision.c.number)
+
+
+def revisions_of(connection: Connection, serial: int, generated: ReviewItem, *, at: str) -> list[Revision]:
+    """The generated text, which is part of the item itself, and every text that people made of it."""
+    made = connection.execute(_OF_ITEM, {"serial": serial}).mappings()
+    return [Revision(0, generated.id, 0, generated.generator, generated.after, at), *_read(made)]
+
+
+def all_revisions(connection: Connection) -> list[Revision]:
+    """Every text that a person made, in the order of the items."""
+    return _read(connection.execute(_ALL.order_by(revision.c.item, revision.c.number)).mappings())
+
+
+def revision_with(connection: Connection, serial: int, made: Revision) -> int:
+    """The number of the revision that has this text, which is added if there is none.
+
+    Two people who make the same text of an item have made the same revision, and so they agree.
+    """
+    known = {row.text: int(row.number) for row in connection.execute(select(revision).where(revision.c.item == serial))}
+    if made.text in known:
+        return known[made.text]
+    number = len(known) + 1
+    row = {"parent": made.parent, "author": made.author, "text": made.text, "at": made.at}
+    connection.execute(insert(revision), row | {"item": serial, "number": number})
+    return number
+
+
+def _read(rows: Iterable[Mapping[Any, Any]]) -> list[Revision]:
+    names = ("number", "item_id", "parent", "author", "text", "at")
+    return [Revision(*(row[name] for name in names)) for row in rows]
+
+
+# Items: adding them, finding them, and one item with all that was said about it.
+
 
 BATCH = 200
 """Items that are added or read in one transaction: a reviewer waits for no more than that."""

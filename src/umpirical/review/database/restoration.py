@@ -7,24 +7,22 @@ from sqlalchemy import Connection, select
 from umpirical.domain.errors import UsageError
 from umpirical.domain.reviews import ReviewDecision
 from umpirical.review.database.assignments import (
+    append_decision,
+    append_undo,
     assign,
     assignment_of,
+    decisions_of,
     refresh,
     set_assignment,
     set_overlap,
     take_place,
 )
 from umpirical.review.database.connection import Database
-from umpirical.review.database.counters import bump
-from umpirical.review.database.decisions import append_decision, append_undo, decisions_of
-from umpirical.review.database.events import record_event
-from umpirical.review.database.guidelines import add_guidelines
-from umpirical.review.database.items import batches, insert_items, serial_of
+from umpirical.review.database.events import add_guidelines, bump, record_event
+from umpirical.review.database.items import batches, insert_items, revision_with, serial_of
 from umpirical.review.database.people import role_of
-from umpirical.review.database.revisions import revision_with
 from umpirical.review.database.tables import revision
-from umpirical.review.outcomes import current
-from umpirical.review.records import Additions, Revision
+from umpirical.review.records import Additions, Revision, current
 
 SETTLING = ("adjudicator", "owner")
 

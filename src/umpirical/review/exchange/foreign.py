@@ -1,13 +1,16 @@
-"""Decisions as other tools keep them: one per person and item, without revisions and without undone decisions."""
+"""Reviews in the formats of Argilla and Label Studio."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import get_args
+from pathlib import Path
+from typing import Any, cast, get_args
+from uuid import NAMESPACE_URL, uuid5
 
-from umpirical.domain.reviews import DecisionKind, Reason, ReviewDecision, ReviewItem
-from umpirical.review.exchange.json_files import BadLine
+from umpirical.domain.digests import Json
+from umpirical.domain.reviews import DecisionKind, Reason, ReviewDecision, ReviewItem, ReviewMode
+from umpirical.review.exchange.files import BadLine, json_line, json_lines, json_list, text_of
 from umpirical.review.people import LONGEST_NAME, is_name
-from umpirical.review.records import Revision
+from umpirical.review.records import LONGEST_TEXT, Revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +79,261 @@ def current_decisions(decisions: Iterable[ReviewDecision]) -> dict[str, list[Rev
 def edited_text(decision: ReviewDecision, revisions: Mapping[tuple[str, int], Revision]) -> str:
     """The text that a decision is about if a person wrote it; empty for the generator's."""
     return revisions[decision.item, decision.revision].text if decision.revision else ""
+
+
+# Argilla's records: fields to read, questions to answer, one response per person.
+
+
+QUESTIONS = ("decision", "label", "text", "reason", "comment")
+
+
+def argilla_records(
+    items: Iterable[ReviewItem],
+    revisions: Mapping[tuple[str, int], Revision],
+    decisions: Iterable[ReviewDecision],
+    *,
+    mode: ReviewMode,
+) -> Iterator[str]:
+    """The lines of a file. A blind review suggests nothing: that would reveal what it hides."""
+    said = current_decisions(decisions)
+    for item in items:
+        fields = {"question": item.question, "task": item.task, "before": item.before, "after": item.after}
+        fields["rubric"] = item.rubric
+        suggested = mode == "assisted" and item.target
+        suggestions = [{"question_name": "label", "value": item.target, "agent": item.generator}] if suggested else []
+        yield json_line(
+            {
+                "external_id": item.id,
+                # Argilla refuses empty fields.
+                "fields": {name: text for name, text in fields.items() if text},
+                "metadata": {"test": item.test, "generator": item.generator, "labels": list(item.labels)},
+                "suggestions": suggestions,
+                "responses": [_response(one, edited_text(one, revisions)) for one in said.get(item.id, ())],
+            }
+        )
+
+
+def _response(decision: ReviewDecision, text: str) -> dict[str, Any]:
+    given = {
+        "decision": decision.kind,
+        "label": decision.label,
+        "text": text,
+        "reason": decision.reason or "",
+        "comment": decision.comment,
+    }
+    skipped = decision.kind == "skip"
+    if skipped:
+        del given["decision"]
+    return {
+        # Users have UUIDs in Argilla; one derived from the name is the same in every export.
+        "user_id": str(uuid5(NAMESPACE_URL, f"umpirical:reviewer:{decision.reviewer}")),
+        "user": decision.reviewer,
+        "status": "discarded" if skipped else "submitted",
+        "values": {name: {"value": value} for name, value in given.items() if value},
+        "inserted_at": decision.at,
+    }
+
+
+def read_argilla(file: Path) -> Iterator[ForeignDecision]:
+    """The decisions in a file of records. Drafts, which were never submitted, are skipped."""
+    for place, record in json_lines(file):
+        item = text_of(record, "external_id", place) or text_of(record, "id", place)
+        for response in _responses(record.get("responses"), place):
+            status = text_of(response, "status", place) or "submitted"
+            if status not in ("submitted", "discarded"):
+                continue
+            yield _argilla_decision(item, response, place, skipped=status == "discarded")
+
+
+def _argilla_decision(item: str, response: Mapping[str, Any], place: str, *, skipped: bool) -> ForeignDecision:
+    given = {name: _value(response, name, place) for name in QUESTIONS}
+    kind = "skip" if skipped else given["decision"]
+    if not kind:
+        raise BadLine(place, f"no decision is given; expected one of {', '.join(get_args(DecisionKind))}")
+    reason = given["reason"] or ("other" if kind == "reject" else "")
+    return ForeignDecision(
+        place=place,
+        item=item,
+        person=text_of(response, "user", place) or text_of(response, "user_id", place),
+        kind=cast("DecisionKind", one_of(kind, DecisionKind, "decision", place)),
+        label=given["label"],
+        reason=cast("Reason", one_of(reason, Reason, "reason", place)) if reason else None,
+        comment=given["comment"],
+        text=given["text"],
+        at=text_of(response, "inserted_at", place),
+    )
+
+
+def _value(response: Mapping[str, Any], name: str, place: str) -> str:
+    values = response.get("values") or {}
+    entry = values.get(name) if isinstance(values, dict) else None
+    return text_of(entry, "value", f"{place}, {name}", most=LONGEST_TEXT) if isinstance(entry, dict) else ""
+
+
+def _responses(found: object, place: str) -> list[Mapping[str, Any]]:
+    """One response per person, whichever way they are written."""
+    if found is None:
+        return []
+    if isinstance(found, list) and all(isinstance(response, dict) for response in found):
+        return found
+    if not isinstance(found, dict):
+        raise BadLine(place, "responses: expected a list, or an object by question")
+    people: dict[str, dict[str, Any]] = {}
+    for question, answers in found.items():
+        for answer in answers if isinstance(answers, list) else ():
+            if not isinstance(answer, dict):
+                raise BadLine(place, f"responses to {question!r}: expected objects")
+            user = text_of(answer, "user_id", place)
+            own = people.setdefault(user, {"user_id": user, "status": answer.get("status"), "values": {}})
+            own["values"][question] = {"value": answer.get("value")}
+    return list(people.values())
+
+
+# Label Studio's tasks: data to show, and annotations with results, one per person.
+
+
+LABELLED_FIELD = "after"
+"""The field that every result is about: the generated text."""
+
+CHOICES = ("decision", "label", "reason")
+
+LABELLING_CONFIG = """\
+<View>
+  <Header value="$question"/>
+  <Text name="task" value="$task"/>
+  <Text name="before" value="$before"/>
+  <Text name="after" value="$after"/>
+  <Choices name="decision" toName="after" choice="single" required="true">
+    <Choice value="accept"/><Choice value="edit"/><Choice value="reject"/>
+  </Choices>
+  <Choices name="label" toName="after" choice="single" value="$choices"/>
+  <Choices name="reason" toName="after" choice="single">
+    <Choice value="meaning"/><Choice value="label"/><Choice value="unnatural"/>
+    <Choice value="artefact"/><Choice value="harmful"/><Choice value="other"/>
+  </Choices>
+  <TextArea name="text" toName="after" value="$after" maxSubmissions="1"/>
+  <TextArea name="comment" toName="after" maxSubmissions="1"/>
+</View>
+"""
+"""A labelling interface whose results can be imported."""
+
+
+def label_studio_tasks(
+    items: Iterable[ReviewItem],
+    revisions: Mapping[tuple[str, int], Revision],
+    decisions: Iterable[ReviewDecision],
+    *,
+    mode: ReviewMode,
+) -> Iterator[str]:
+    """The lines of a file that is one JSON list, one task per line. A blind review has no predictions."""
+    said = current_decisions(decisions)
+    before = "["
+    for number, item in enumerate(items, 1):
+        data: dict[str, Json] = {
+            "item": item.id,
+            "test": item.test,
+            "question": item.question,
+            "task": item.task,
+            "before": item.before,
+            "after": item.after,
+            "rubric": item.rubric,
+            "generator": item.generator,
+            "choices": [{"value": label} for label in item.labels],
+        }
+        predicted = [_result("label", item.target)] if mode == "assisted" and item.target else []
+        task: dict[str, Json] = {
+            "id": number,
+            "data": data,
+            "predictions": [{"model_version": item.generator, "result": predicted}] if predicted else [],
+            "annotations": [_annotation(one, edited_text(one, revisions)) for one in said.get(item.id, ())],
+        }
+        yield before + json_line(task)
+        before = ","
+    yield "]" if before == "," else "[]"
+
+
+def _annotation(decision: ReviewDecision, text: str) -> dict[str, Any]:
+    given = {
+        "decision": "" if decision.kind == "skip" else decision.kind,
+        "label": decision.label,
+        "text": text,
+        "reason": decision.reason or "",
+        "comment": decision.comment,
+    }
+    name = decision.reviewer
+    return {
+        "completed_by": {"username": name, **({"email": name} if "@" in name else {})},
+        "was_cancelled": decision.kind == "skip",
+        "created_at": decision.at,
+        "lead_time": None if decision.milliseconds is None else decision.milliseconds / 1000,
+        "result": [_result(kind, value) for kind, value in given.items() if value],
+    }
+
+
+def _result(name: str, value: str) -> dict[str, Any]:
+    kind = "choices" if name in CHOICES else "textarea"
+    held = {"choices": [value]} if kind == "choices" else {"text": [value]}
+    return {"from_name": name, "to_name": LABELLED_FIELD, "type": kind, "value": held}
+
+
+def read_label_studio(file: Path) -> Iterator[ForeignDecision]:
+    """The decisions in a list of tasks."""
+    for place, task in json_list(file):
+        data, annotations = task.get("data"), task.get("annotations") or []
+        if not isinstance(data, dict) or not isinstance(annotations, list):
+            raise BadLine(place, "expected an object `data` and a list `annotations`")
+        for annotation in annotations:
+            if not isinstance(annotation, dict):
+                raise BadLine(place, "annotations: expected objects")
+            yield _label_studio_decision(text_of(data, "item", place), annotation, place)
+
+
+def _label_studio_decision(item: str, annotation: Mapping[str, Any], place: str) -> ForeignDecision:
+    given = _given(annotation.get("result"), place)
+    kind = "skip" if annotation.get("was_cancelled") is True else given.get("decision", "")
+    if not kind:
+        raise BadLine(place, f"no decision is given; expected one of {', '.join(get_args(DecisionKind))}")
+    reason = given.get("reason", "") or ("other" if kind == "reject" else "")
+    return ForeignDecision(
+        place=place,
+        item=item,
+        person=_person(annotation.get("completed_by"), place),
+        kind=cast("DecisionKind", one_of(kind, DecisionKind, "decision", place)),
+        label=given.get("label", ""),
+        reason=cast("Reason", one_of(reason, Reason, "reason", place)) if reason else None,
+        comment=given.get("comment", ""),
+        text=given.get("text", ""),
+        at=text_of(annotation, "created_at", place),
+        milliseconds=_milliseconds(annotation.get("lead_time")),
+    )
+
+
+def _milliseconds(seconds: object) -> int | None:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < 1e6:
+        return None
+    return round(1000 * seconds)
+
+
+def _given(results: object, place: str) -> dict[str, str]:
+    """What was chosen or written in each control, by its name; the last one if there are several."""
+    found: dict[str, str] = {}
+    for result in results if isinstance(results, list) else ():
+        if not isinstance(result, dict) or not isinstance(result.get("value"), dict):
+            raise BadLine(place, "result: expected objects with a value")
+        held = result["value"].get("choices" if result.get("type") == "choices" else "text")
+        texts = held if isinstance(held, list) else [held]
+        if texts and isinstance(texts[-1], str):
+            if len(texts[-1]) > LONGEST_TEXT:
+                raise BadLine(place, f"a text of {len(texts[-1]):,} characters, allowed: {LONGEST_TEXT:,}")
+            found[str(result.get("from_name"))] = texts[-1]
+    return found
+
+
+def _person(completed_by: object, place: str) -> str:
+    """The person's name, whether given as an id, an e-mail address, or an object with either."""
+    if isinstance(completed_by, dict):
+        names = (completed_by.get(key) for key in ("username", "email", "id"))
+        completed_by = next((name for name in names if name), None)
+    if isinstance(completed_by, str | int) and not isinstance(completed_by, bool):
+        return str(completed_by)
+    raise BadLine(place, "completed_by: expected a name, an e-mail address or an id")

@@ -15,14 +15,17 @@ from starlette.routing import Mount, Route
 from umpirical.review.desk import Desk
 from umpirical.review.people import People
 from umpirical.review.records import ReviewProgress
-from umpirical.review.web import dispute_pages, people_pages, review_pages
-from umpirical.review.web.access import endpoint, session_of
-from umpirical.review.web.pages import crash_page, error_page
-from umpirical.review.web.requests import ServedReview, review_of
-from umpirical.review.web.watcher import DeskWatcher
-from umpirical.web.assets import PAGE_STYLES, static_files
-from umpirical.web.guard import Guard
-from umpirical.web.limits import MOST_AT_ONCE, MOST_STREAMS, AtOnce
+from umpirical.review.web import work_pages as pages
+from umpirical.review.web.requests import (
+    DeskWatcher,
+    ServedReview,
+    crash_page,
+    endpoint,
+    error_page,
+    review_of,
+    session_of,
+)
+from umpirical.web.guard import MOST_AT_ONCE, MOST_STREAMS, PAGE_STYLES, AtOnce, Guard, static_files
 
 ANYONE, SETTLING, OWNING = (
     frozenset({"reviewer", "adjudicator", "owner"}),
@@ -74,8 +77,8 @@ def create_app(
         routes=[
             Mount("/s/{place}", routes=_pages_of_a_session()),
             Route("/", nobody, methods=["GET"]),
-            Route("/join/{token}", endpoint(people_pages.invitation), methods=["GET"]),
-            Route("/join/{token}", endpoint(people_pages.join), methods=["POST"]),
+            Route("/join/{token}", endpoint(pages.invitation), methods=["GET"]),
+            Route("/join/{token}", endpoint(pages.join), methods=["POST"]),
             Route("/static/{name}", asset, methods=["GET"]),
         ],
         lifespan=lifespan,
@@ -89,15 +92,15 @@ def create_app(
 
 def _pages_of_a_session() -> list[Route]:
     return [
-        Route("/", endpoint(review_pages.open_item, roles=ANYONE), methods=["GET"]),
-        Route("/item/{item:path}", endpoint(review_pages.earlier_item, roles=ANYONE), methods=["GET"]),
-        Route("/next", endpoint(review_pages.take_item, roles=ANYONE), methods=["POST"]),
-        Route("/decide", endpoint(review_pages.decide, roles=ANYONE), methods=["POST"]),
-        Route("/undo", endpoint(review_pages.undo, roles=ANYONE), methods=["POST"]),
-        Route("/adjudicate", endpoint(dispute_pages.next_dispute, roles=SETTLING), methods=["GET"]),
-        Route("/settle", endpoint(dispute_pages.settle, roles=SETTLING), methods=["POST"]),
-        Route("/people", endpoint(people_pages.people, roles=OWNING), methods=["GET"]),
-        Route("/revoke", endpoint(people_pages.revoke, roles=OWNING), methods=["POST"]),
+        Route("/", endpoint(pages.open_item, roles=ANYONE), methods=["GET"]),
+        Route("/item/{item:path}", endpoint(pages.earlier_item, roles=ANYONE), methods=["GET"]),
+        Route("/next", endpoint(pages.take_item, roles=ANYONE), methods=["POST"]),
+        Route("/decide", endpoint(pages.decide, roles=ANYONE), methods=["POST"]),
+        Route("/undo", endpoint(pages.undo, roles=ANYONE), methods=["POST"]),
+        Route("/adjudicate", endpoint(pages.next_dispute, roles=SETTLING), methods=["GET"]),
+        Route("/settle", endpoint(pages.settle, roles=SETTLING), methods=["POST"]),
+        Route("/people", endpoint(pages.people, roles=OWNING), methods=["GET"]),
+        Route("/revoke", endpoint(pages.revoke, roles=OWNING), methods=["POST"]),
         Route("/events", events, methods=["GET"]),
     ]
 

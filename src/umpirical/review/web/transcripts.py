@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Literal
 
-from umpirical.review.web.editor_text import from_editor
+from umpirical.review.web.requests import from_editor
 
 STYLES: tuple[dict[str, Any], ...] = tuple(
     {"ensure_ascii": ascii_only, "indent": indent, "separators": separators}

@@ -12,7 +12,7 @@ from tests.protocols.stress.end_to_end.studies import persuade_study
 from umpirical.domain.stimuli import GivenLabel
 from umpirical.protocols.review import ItemFeed, open_review
 from umpirical.protocols.stress.record import parse_stress
-from umpirical.review.choices import ReviewChoice
+from umpirical.review.records import ReviewChoice
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.testing import ChatServer
 

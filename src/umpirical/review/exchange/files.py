@@ -1,18 +1,147 @@
 """Our own format, `umpirical-review/1`: JSONL that holds a whole review and loses nothing.
 
-The first line names the format. Items, guidelines, revisions and decisions follow, each on its own line.
+The first line names the format. People, items, guidelines, revisions and decisions follow, each on its own line.
 """
 
+import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from umpirical.domain.digests import Json
+from umpirical.domain.errors import UsageError
 from umpirical.domain.reviews import ReviewDecision, ReviewItem
-from umpirical.review.exchange.json_files import BadLine, json_line, json_lines
+from umpirical.review.people import name_key
 from umpirical.review.records import LONGEST_TEXT, Revision
+
+LONGEST_LINE = 8_000_000
+"""Bytes; several times as long as the longest texts that an item can hold."""
+
+LONGEST_FILE = 512_000_000
+"""Bytes of a file of many lines."""
+
+LONGEST_LIST = 128_000_000
+"""Bytes of a file that is a single JSON value: what is read from it takes many times as much memory."""
+
+
+class BadLine(UsageError):
+    """A line that cannot be imported."""
+
+    def __init__(self, place: str, message: str, *, fix: str = "nothing was imported; correct the file") -> None:
+        super().__init__(f"{place}: {message}", fix=fix)
+
+
+def json_line(payload: Json) -> str:
+    """One line of ASCII: whatever the texts hold, they can neither control a terminal nor end the line."""
+    return json.dumps(payload, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def json_lines(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The objects of a JSONL file, each with its place, such as `review.jsonl:3`. Blank lines are skipped."""
+    with file.open("rb") as lines:
+        number = size = 0
+        while line := lines.readline(LONGEST_LINE + 1):
+            number += 1
+            size += len(line)
+            place = f"{file.name}:{number}"
+            if size > LONGEST_FILE:
+                raise BadLine(place, f"the file is longer than {LONGEST_FILE:,} bytes")
+            if len(line) > LONGEST_LINE:
+                raise BadLine(place, f"the line is longer than {LONGEST_LINE:,} bytes")
+            if line.strip():
+                yield place, _object(_parsed(line, place), place)
+
+
+def json_list(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The objects of a JSON list, each with its place, such as `tasks.json: task 3`."""
+    with file.open("rb") as whole:
+        text = whole.read(LONGEST_LIST + 1)
+    if len(text) > LONGEST_LIST:
+        raise BadLine(file.name, f"the file is longer than {LONGEST_LIST:,} bytes", fix="split it")
+    found = _parsed(text, file.name)
+    if not isinstance(found, list):
+        raise BadLine(file.name, f"expected a list of tasks, got {_kind(found)}")
+    for number, entry in enumerate(found, 1):
+        place = f"{file.name}: task {number}"
+        yield place, _object(entry, place)
+
+
+def _parsed(text: bytes, place: str) -> Any:  # noqa: ANN401  # whatever the JSON holds
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise BadLine(place, "the JSON is nested too deeply") from None
+    except ValueError as error:
+        raise BadLine(place, f"this is not valid JSON: {error}") from None
+
+
+def text_of(record: Mapping[str, Any], name: str, place: str, *, most: int = LONGEST_LINE) -> str:
+    """A text field of a record; empty if there is none."""
+    value = record.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise BadLine(place, f"{name}: expected a text, got {_kind(value)}")
+    if len(value) > most:
+        raise BadLine(place, f"{name}: {len(value):,} characters, allowed: {most:,}")
+    return value
+
+
+def _object(value: object, place: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise BadLine(place, f"expected a JSON object, got {_kind(value)}")
+    return value
+
+
+def _kind(value: object) -> str:
+    kinds = {
+        dict: "an object",
+        list: "a list",
+        str: "a text",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+    }
+    return kinds.get(type(value), "null")
+
+
+# The people of a file, and who they are here.
+
+
+class FilePeople:
+    """Names in a file to names in this review. Names that differ only in case are one person.
+
+    A file can be written by anyone, in anyone's name. So it speaks for a person who takes part here only if whoever
+    imports it says so, by naming them.
+    """
+
+    def __init__(self, names: Mapping[str, str], *, members: Iterable[str], decided: Iterable[str]) -> None:
+        here = {name_key(name): name for name in members}
+        self._named = dict(names)
+        self._members = frozenset(here)
+        self._known = {name_key(name): name for name in decided} | here
+
+    def name_of(self, theirs: str) -> str:
+        """The name here of a person in the file."""
+        name = self._named.get(theirs, theirs)
+        return self._known.setdefault(name_key(name), name)
+
+    def check_may_speak(self, theirs: str, place: str) -> None:
+        """Raises BadLine for a new decision of someone who takes part here, unless they were named."""
+        name = self.name_of(theirs)
+        if theirs not in self._named and name_key(name) in self._members:
+            raise BadLine(
+                place,
+                f"a decision of {name}, who takes part in this review and would have made it here",
+                fix=f"nothing was imported; if it is theirs, import with: --as {theirs}={name}",
+            )
+
+
+# Our own format, `umpirical-review/1`: JSONL that holds a whole review and loses nothing.
+
 
 FORMAT = "umpirical-review/1"
 
