@@ -514,8 +514,8 @@ def test_a_study_cannot_ask_for_any_number_of_calls(capsys, tmp_path):
 
 
 def test_what_a_person_sets_has_no_such_limit(tmp_path):
-    from umpirical.study.calls import count_calls
     from umpirical.study.file import load_study, parse_study
+    from umpirical.study.prepare import count_calls
     from umpirical.study.trust import agree_to_none
 
     text = "study: s\njudges: [{name: a, model: {adapter: simulated, name: careful}}]\ndesign: {size: screen}\n"

@@ -10,7 +10,7 @@ from tests.claims.tables import planted_rows, write_table
 from tests.stimuli.built import lend_stimuli
 from umpirical.claims.documents import claim_text, read_claim, sha256, write_claim
 from umpirical.claims.record import BoundsRecord, render_claim_json
-from umpirical.claims.verification import verify_claim
+from umpirical.claims.statement import verify_claim
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.reports.record import UndefinedRecord
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from umpirical.claims.error_rates import pair_limits, recorded_rates
+from umpirical.claims.methods import pair_limits, recorded_rates
 from umpirical.domain.errors import UsageError
 from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord, UndefinedRecord
 from umpirical.stats.exact import exact_high, exact_low

@@ -17,7 +17,7 @@ from umpirical.judges.promptfoo.assertion import read_assertion
 from umpirical.judges.promptfoo.spec import PromptfooSpec
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import Calling
-from umpirical.study.powers import powers_of_judges
+from umpirical.study.trust import powers_of_judges
 
 RECORDED = json.loads((Path(__file__).parent / "promptfoo" / "results.json").read_text(encoding="utf-8"))["results"]
 """What promptfoo 0.121.20 wrote about answers of every sort, by type of assertion and by what its model said."""

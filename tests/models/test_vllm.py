@@ -26,8 +26,7 @@ from umpirical.runs.call import CallSpec
 from umpirical.runs.executor import EXECUTORS
 from umpirical.runs.processes import helpful_processes
 from umpirical.study.file import load_study
-from umpirical.study.powers import powers_of_judges
-from umpirical.study.trust import agree_to_none
+from umpirical.study.trust import agree_to_none, powers_of_judges
 
 NAME = "/models/judge-7b"
 

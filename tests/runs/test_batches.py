@@ -25,7 +25,8 @@ from umpirical.store.budget import Budget
 from umpirical.study.estimate import estimate_run
 from umpirical.study.file import parse_study_data
 from umpirical.study.preflight import plan_preflight
-from umpirical.study.run import Asking, finished_run, measure_judges
+from umpirical.study.results import finished_run
+from umpirical.study.run import Asking, measure_judges
 from umpirical.testing import ChatServer
 from umpirical.testing.batch_server import BatchServer
 

@@ -11,9 +11,7 @@ from umpirical.measures.catalogue import MEASURES
 from umpirical.measures.estimates.rates import PLANNING_CORRELATION, Counted, clustered_rate
 from umpirical.reports.bounds import one_sided
 from umpirical.reports.record import measure_record
-from umpirical.study.estimate import RunEstimate
-from umpirical.study.precision import Precision
-from umpirical.study.questions import Question, parse_question, plan_question
+from umpirical.study.estimate import Precision, Question, RunEstimate, parse_question, plan_question
 
 
 def planned(*rows: Precision, calls=336, answered=0, expected="3.36", pricing="priced") -> RunEstimate:

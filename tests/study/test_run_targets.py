@@ -11,7 +11,7 @@ from tests.stimuli.built import lend_stimuli
 from umpirical.cli import cli
 from umpirical.domain.errors import UsageError
 from umpirical.store.runs import RunStore
-from umpirical.study.run_targets import find_run, find_runs, shared_study
+from umpirical.study.results import find_run, find_runs, shared_study
 
 RUNS = {"house-1": "house", "house-1.2": "house", "other-2": "other"}
 

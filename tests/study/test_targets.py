@@ -4,7 +4,7 @@ import pytest
 
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.protocols.datasheet.spec import DatasheetDesignSpec
-from umpirical.study.targets import judges_study
+from umpirical.study.file import judges_study
 
 STUDY = """\
 study: mine

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from umpirical.store.manifests import read_manifest, write_manifest
-from umpirical.study.gate import gate_run
+from umpirical.study.results import gate_run
 
 from . import studies
 from .serving import viewing

@@ -18,8 +18,7 @@ from umpirical.protocols.stress.comparison.record import StressComparison, rende
 from umpirical.protocols.stress.comparison.runs import compare_stress_runs, write_stress_comparison
 from umpirical.protocols.stress.protocol import STRESS
 from umpirical.runs.run import open_run
-from umpirical.study.run import measured_runs
-from umpirical.study.run_targets import find_runs
+from umpirical.study.results import find_runs, measured_runs
 from umpirical.study.verification import verify_files
 
 RecordT = TypeVar("RecordT", Comparison, StressComparison)

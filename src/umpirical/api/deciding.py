@@ -11,7 +11,7 @@ from umpirical.api.results import JuryReport, Report
 from umpirical.api.twins import twin_of
 from umpirical.reports.gate import GateDecision
 from umpirical.reports.regressions import MARGIN
-from umpirical.study.gate import gate_run
+from umpirical.study.results import gate_run
 
 if TYPE_CHECKING:
     from umpirical.claims.record import Claim, Correction, LabelSample
@@ -74,7 +74,7 @@ def jury(
     """
     from umpirical.protocols.datasheet.juries.jury import seat_jury
     from umpirical.protocols.datasheet.protocol import DATASHEET
-    from umpirical.study.run_targets import find_runs, shared_study
+    from umpirical.study.results import find_runs, shared_study
 
     found = [run for target in runs for run in find_runs(target).runs]
     place = shared_study(found) / "juries" if folder is None else Path(folder)
@@ -118,9 +118,8 @@ def claim(result: "Correction | str | Path", *, datasheet: str | Path) -> "Claim
     whose responses the record is held, or the JSON of the record alone. The claim has sentences, assumptions, digests.
     """
     from umpirical.claims.documents import read_correction
-    from umpirical.claims.judge_records import read_judge
     from umpirical.claims.record import Correction
-    from umpirical.claims.statement import make_claim
+    from umpirical.claims.statement import make_claim, read_judge
 
     correction = result if isinstance(result, Correction) else read_correction(Path(result))
     return make_claim(correction, read_judge(datasheet))

@@ -22,8 +22,7 @@ from umpirical.protocols.protocol import STUDY_FILE, Study
 from umpirical.reports.record import first_problem
 from umpirical.store.files import write_text
 from umpirical.store.yaml_files import load_yaml
-from umpirical.study.file import parse_study_data
-from umpirical.study.targets import WAYS, judge_entry, judge_name, judges_study
+from umpirical.study.file import WAYS, judge_entry, judge_name, judges_study, parse_study_data
 from umpirical.study.trust import Agree, ensure_trusted
 
 Scale = GradeScale | Sequence[str] | tuple[float, float]

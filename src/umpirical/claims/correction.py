@@ -8,11 +8,23 @@ from pathlib import Path
 import numpy as np
 from scipy.special import chdtrc
 
-from umpirical.claims import assumptions
-from umpirical.claims.documents import sha256
-from umpirical.claims.error_rates import KnownRates, PairLimits, counted_rates, pair_limits, recorded_rates
-from umpirical.claims.judge_records import find_record
-from umpirical.claims.methods import ALPHA, LINEAR, Found, by_bounds, by_error_rates, by_label, by_random_labels
+from umpirical.claims.documents import correction_assumptions, sha256
+from umpirical.claims.methods import (
+    ALPHA,
+    LARGEST_MISSING,
+    LINEAR,
+    Found,
+    KnownRates,
+    PairLimits,
+    Sample,
+    by_bounds,
+    by_error_rates,
+    by_label,
+    by_random_labels,
+    counted_rates,
+    pair_limits,
+    recorded_rates,
+)
 from umpirical.claims.record import (
     BoundsRecord,
     Correction,
@@ -23,16 +35,16 @@ from umpirical.claims.record import (
     SourceRecord,
     SystemRecord,
 )
-from umpirical.claims.samples import LARGEST_MISSING, Sample
 from umpirical.datasets.verdicts.scales import parse_scale
 from umpirical.datasets.verdicts.targets import ESTIMANDS, Estimand, TargetFile, TargetSpec, read_target
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Estimate, Interval, Undefined
-from umpirical.protocols.catalogue import ReadRecord
+from umpirical.protocols.catalogue import ReadRecord, read_record
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, UndefinedRecord, result_record
 from umpirical.stats.clusters import cluster_wilson
 from umpirical.stats.wilson import Bounds
+from umpirical.study.results import find_run
 
 NOTHING_LEARNED = 0.95
 """Share of the scale that bounds leave open, from which on nothing is learned."""
@@ -53,6 +65,12 @@ class Asked:
     sensitivity: str = ""
     specificity: str = ""
     step: float = 1.0
+
+
+def find_record(target: str | Path) -> ReadRecord:
+    """Reads the record that a person means: a JSON file, the folder of a run, or the name of a run or a judge."""
+    path = Path(target)
+    return read_record(path if path.is_file() else find_run(target))
 
 
 def correct_file(file: Path, asked: Asked) -> Correction:
@@ -87,7 +105,7 @@ def correct_target(target: TargetFile, settings: SettingsRecord, record: ReadRec
         settings=settings,
         systems=systems,
         systems_differ=_systems_differ(list(samples.values())) if method == "labels" else None,
-        assumptions=assumptions.of_correction(method, settings, target.columns, systems=len(systems)),
+        assumptions=correction_assumptions(method, settings, target.columns, systems=len(systems)),
     )
 
 

@@ -1,19 +1,218 @@
-"""The four ways to correct an estimate, each with what it refuses, and why."""
+"""How an estimate is corrected: the rows of one system as arrays, how often the judge errs, and the methods."""
 
+import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from umpirical.claims.error_rates import KnownRates, PairLimits
 from umpirical.claims.record import ErrorRateRecord, Method
-from umpirical.claims.samples import Sample, Scores
+from umpirical.datasets.verdicts.targets import JudgedRow
+from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Estimate, Interval, Undefined
+from umpirical.domain.trials import BASELINE
+from umpirical.protocols.catalogue import ReadRecord
 from umpirical.reports import numbers
+from umpirical.reports.bounds import Side, design_effect, one_sided
+from umpirical.reports.record import EstimateRecord, MeasureRecord
+from umpirical.stats.clusters import cluster_wilson
 from umpirical.stats.exact import exact_high, exact_low, few_clusters
 from umpirical.stats.misclassification import Corrected, Counted, confusion_inverse, rogan_gladen, separation
-from umpirical.stats.partial_bounds import score_bounds
+from umpirical.stats.partial_bounds import Limits, score_bounds
 from umpirical.stats.prediction_powered import powered_mean, selection_p
 from umpirical.stats.wilson import Bounds
+
+Floats = NDArray[np.float64]
+
+LARGEST_MISSING = 0.10
+"""Share of rows without a verdict above which nothing is corrected: too much depends on what they would have said."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Some rows with a verdict."""
+
+    judged: Floats
+    labels: Floats
+    """As many, or none."""
+    clusters: NDArray[np.str_] | None
+    """None if each row stands for itself."""
+
+    def __len__(self) -> int:
+        return len(self.judged)
+
+    def share(self, hits: NDArray[np.bool_]) -> Counted:
+        """Returns a share of these rows on its effective number of units, which is never more than there are."""
+        units = float(len(hits))
+        if self.clusters is None or not 0 < hits.sum() < len(hits):
+            return Counted(float(hits.sum()), units)
+        numbers = np.unique(self.clusters, return_inverse=True)[1]
+        if numbers.max() == 0:
+            return Counted(float(hits.mean()), 1.0)
+        rate = cluster_wilson(np.bincount(numbers, hits), np.bincount(numbers))
+        effective = units / max(1.0, rate.design_effect or 1.0)
+        return Counted(float(hits.mean()) * effective, effective)
+
+    def among(self, mask: NDArray[np.bool_]) -> "Scores":
+        labels = self.labels[mask] if len(self.labels) else self.labels
+        return Scores(self.judged[mask], labels, None if self.clusters is None else self.clusters[mask])
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Everything there is about one system."""
+
+    rows: Sequence[JudgedRow]
+    clustered: bool
+
+    @cached_property
+    def labelled(self) -> Scores:
+        return self._scores([row for row in self.rows if row.score is not None and row.label is not None])
+
+    @cached_property
+    def others(self) -> Scores:
+        return self._scores([row for row in self.rows if row.score is not None and row.label is None])
+
+    @cached_property
+    def answered(self) -> Scores:
+        return self._scores([row for row in self.rows if row.score is not None])
+
+    @property
+    def without(self) -> dict[str, int]:
+        """Rows without a verdict, by reason."""
+        return dict(sorted(Counter(row.why_not for row in self.rows if row.score is None).items()))
+
+    @property
+    def missing(self) -> float:
+        """Share of rows without a verdict."""
+        return sum(self.without.values()) / len(self.rows)
+
+    def _scores(self, rows: Sequence[JudgedRow]) -> Scores:
+        labels = [row.label for row in rows if row.label is not None]
+        return Scores(
+            np.array([row.score for row in rows], dtype=float),
+            np.array(labels if len(labels) == len(rows) else [], dtype=float),
+            np.array([row.cluster for row in rows], dtype=str) if self.clustered else None,
+        )
+
+
+# How often a judge errs, from counts that a person gives, from a record of the judge, or for bounds as limits.
+
+
+_COUNTS = re.compile(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", re.ASCII)
+
+RIGHT, WRONG, EQUAL = "target-sensitivity", "wrong-choice-rate", "raw-false-preference"
+"""The measures of a datasheet that bounds rest on: the better is named, the worse is, and one of two equals is."""
+
+LABELS_NEEDED = "label a random sample of the rows: no record is needed then"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRates:
+    """Sensitivity and specificity that were measured elsewhere."""
+
+    sensitivity: Counted
+    specificity: Counted
+    shown: tuple[ErrorRateRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairLimits:
+    """How often, at most, a judge that compares errs: for truths win, tie, loss and verdicts win, tie, loss."""
+
+    limits: Limits
+    shown: tuple[ErrorRateRecord, ...]
+
+
+def counted_rates(sensitivity: str, specificity: str) -> KnownRates:
+    """Reads counts such as 45/50: true positives among positives, true negatives among negatives."""
+    given = {"sensitivity": sensitivity, "specificity": specificity}
+    rates = {name: _counts(text, name) for name, text in given.items()}
+    shown = [_shown(name, rate, rate.units, "given") for name, rate in rates.items()]
+    return KnownRates(rates["sensitivity"], rates["specificity"], tuple(shown))
+
+
+def recorded_rates(found: ReadRecord) -> KnownRates:
+    """Takes both rates from a stress report on originals with gold labels. A datasheet has neither."""
+    rates, shown = [], []
+    for name, wrong in (("sensitivity", "false-negative-rate"), ("specificity", "false-positive-rate")):
+        measure = _measure(found, wrong, "original") or _measure(found, wrong, "")
+        estimate = measure.result if measure else None
+        if not isinstance(estimate, EstimateRecord):
+            why = f": {estimate.reason}" if estimate else ""
+            message = f"{found.file.name} does not say how often the judge is wrong on each side ({wrong}{why})"
+            raise UsageError(message, fix=f"name a stress report whose data has gold labels; or {LABELS_NEEDED}")
+        hits, units = estimate.denominator - estimate.numerator, float(estimate.denominator)
+        effective = units / design_effect(estimate)
+        rates.append(Counted(hits / units * effective, effective))
+        shown.append(_shown(name, Counted(hits, units), effective, f"{found.file.name}, 1 - {wrong}"))
+    return KnownRates(rates[0], rates[1], tuple(shown))
+
+
+def pair_limits(found: ReadRecord, *, step: float, alpha: float) -> PairLimits:
+    """Takes three rates from a datasheet, each by a one-sided limit: all hold with an error of at most `alpha`.
+
+    They are how often the better of two answers is named, how often the worse, and how often one of two equals. Calls
+    without an answer count against the judge.
+    """
+    limits: dict[str, float] = {}
+    shown = []
+    wanted: tuple[tuple[str, str, Side], ...]
+    wanted = ((RIGHT, f"{step:g}", "low"), (WRONG, f"{step:g}", "high"), (EQUAL, "", "high"))
+    for name, stratum, side in wanted:
+        measure = _measure(found, name, stratum)
+        estimate = measure.result if measure else None
+        if measure is None or not isinstance(estimate, EstimateRecord):
+            raise _no_rate(found, name, stratum)
+        limits[name] = one_sided(measure, estimate, side, alpha=alpha / 3, count_missing=True)
+        rate = Counted(estimate.numerator, estimate.denominator)
+        title = f"{name} at {stratum}" if stratum else name
+        shown.append(_shown(title, rate, rate.units / design_effect(estimate), found.file.name, limits[name]))
+    better, worse, free = (limits[RIGHT], 1.0), (0.0, limits[WRONG]), (0.0, 1.0)
+    rows = ((better, free, worse), (free, (1 - limits[EQUAL], 1.0), free), (worse, free, better))
+    return PairLimits(rows, tuple(shown))
+
+
+def _no_rate(found: ReadRecord, name: str, stratum: str) -> UsageError:
+    steps = ", ".join(m.stratum for m in found.record.measures if m.name == name and m.arm == BASELINE)
+    known = f"; it has it at {steps}" if steps and stratum else ""
+    message = f"{found.file.name} has no {name}{f' at {stratum}' if stratum else ''}{known}"
+    return UsageError(message, fix=f"name the datasheet of a judge that compares; or {LABELS_NEEDED}")
+
+
+def _counts(text: str, name: str) -> Counted:
+    found = _COUNTS.fullmatch(text)
+    if not found or int(found[1]) > int(found[2]) or int(found[2]) == 0:
+        fix = f"how many of how many, such as --{name} 45/50: a share alone does not say how sure it is"
+        raise UsageError(f"{text!r:.60} is no {name}", fix=fix)
+    return Counted(float(found[1]), float(found[2]))
+
+
+def _shown(name: str, rate: Counted, units: float, origin: str, limit: float | None = None) -> ErrorRateRecord:
+    return ErrorRateRecord(
+        name=name,
+        value=rate.rate,
+        numerator=rate.hits,
+        denominator=rate.units,
+        units=units,
+        limit=limit,
+        origin=origin,
+    )
+
+
+def _measure(found: ReadRecord, name: str, stratum: str) -> MeasureRecord | None:
+    """Returns a measure of the baseline, over all groups of the data."""
+    for measure in found.record.measures:
+        if (measure.name, measure.arm, measure.stratum, getattr(measure, "group", "")) == (name, BASELINE, stratum, ""):
+            return measure if isinstance(measure, MeasureRecord) else None
+    return None
+
+
+# The four ways to correct an estimate, each with what it refuses, and why.
+
 
 FEWEST_LABELS, ENOUGH_LABELS = 20, 200
 FEWEST_CLUSTERS = 10

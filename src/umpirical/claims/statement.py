@@ -1,18 +1,77 @@
-"""Joins a corrected estimate and the datasheet of its judge into one statement, with the digests to check it by."""
+"""Claims: join a corrected estimate and the datasheet of its judge into one statement, and verify a published one."""
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib.metadata import version
+from math import isclose
+from pathlib import Path
 
-from umpirical.claims import assumptions
-from umpirical.claims.documents import sha256
-from umpirical.claims.judge_records import JudgeRecordFile
+from umpirical.claims.correction import correct_target, find_record
+from umpirical.claims.documents import claim_assumptions, claim_text, figure, read_claim, sha256, system_sentence
 from umpirical.claims.record import Claim, Correction, JudgeSummary, MatchRecord, render_correction_json
-from umpirical.claims.sentences import figure, system_sentence
-from umpirical.domain.errors import UsageError
+from umpirical.datasets.verdicts.targets import TargetSpec, read_target
+from umpirical.domain.errors import StoreError, UmpiricalError, UsageError
 from umpirical.domain.trials import BASELINE
-from umpirical.protocols.catalogue import ReadRecord
+from umpirical.protocols.catalogue import ReadRecord, read_record
 from umpirical.reports import numbers
 from umpirical.reports.decisions import TITLES
 from umpirical.reports.record import EstimateRecord, MeasureRecord
+from umpirical.study.verification import Check, verify_run
+
+EDITED = "was it edited? `umpirical report RUN` writes it again from the responses"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRecordFile:
+    """A judge's record, and whether its run was there to hold it to."""
+
+    found: ReadRecord
+    held: bool
+
+
+def read_judge(target: str | Path) -> JudgeRecordFile:
+    """Reads a datasheet or stress report: from a run, whose responses it is held to, or from a file by itself.
+
+    Raises StoreError if the record does not follow from its responses, if it contradicts itself, or if it is not the
+    one whose digest is on the card beside it.
+    """
+    found = find_record(target)
+    _check_rates(found)
+    _check_card(found)
+    if found.run is None:
+        return JudgeRecordFile(found, held=False)
+    for check in verify_run(found.run, record=found.file):
+        if not check.holds:
+            raise StoreError(f"{check.part}: {check.found}", fix=EDITED)
+    return JudgeRecordFile(found, held=True)
+
+
+def _check_rates(found: ReadRecord) -> None:
+    """Raises if a rate is not its numerator over its denominator, or lies outside its own interval."""
+    for measure in found.record.measures:
+        estimate = measure.result
+        if measure.scale != "rate" or not isinstance(estimate, EstimateRecord) or estimate.censoring != "none":
+            continue
+        limits = estimate.interval
+        low, high = (limits.low, limits.high) if limits else (None, None)
+        whole = isclose(estimate.value * estimate.denominator, estimate.numerator, abs_tol=1e-6)
+        inside = (low is None or low <= estimate.value + 1e-9) and (high is None or estimate.value <= high + 1e-9)
+        if not whole or not inside:
+            raise StoreError(f"{found.file.name} contradicts itself on {measure.name} {measure.stratum}", fix=EDITED)
+
+
+def _check_card(found: ReadRecord) -> None:
+    """Raises if the card beside a record has another digest than the record."""
+    card = found.file.with_suffix(".md")
+    if not card.is_file():
+        return
+    marked = [line for line in card.read_text(encoding="utf-8", errors="replace").splitlines() if "SHA-256" in line]
+    if marked and "`" in marked[-1] and f"`{sha256(found.text)}`" not in marked[-1]:
+        raise StoreError(f"{found.file.name} is not the record that {card.name} was made from", fix=EDITED)
+
+
+# The statement, with the digests to check it by.
+
 
 SHOWN = (
     ("dark-current", ""),
@@ -43,7 +102,7 @@ def make_claim(correction: Correction, judge: JudgeRecordFile) -> Claim:
         held_to_responses=judge.held,
         judge=summary,
         sentences=statement(correction, summary),
-        assumptions=assumptions.of_claim(held=judge.held),
+        assumptions=claim_assumptions(held=judge.held),
     )
 
 
@@ -93,3 +152,108 @@ def _measured(measure: MeasureRecord) -> str:
     result = measure.result
     said = figure(result) if isinstance(result, EstimateRecord) else f"undefined ({result.reason})"
     return f"{measure.title[:1].lower()}{measure.title[1:]}{part} {said}"
+
+
+# Holds a published claim to the files that it rests on, as far as they lie beside it.
+
+
+def is_claim(path: Path) -> bool:
+    """Whether a file looks like a claim: nothing else that Umpirical writes says so in its first lines."""
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as handle:
+        return b'"judge-claim/' in handle.read(200)
+
+
+def absent_files(path: Path) -> list[str]:
+    """Returns the files of a claim that do not lie beside it, and are not checked."""
+    claim = read_claim(path)
+    return [file.name for file in (_source(path, claim), _datasheet(path, claim)) if not file.is_file()]
+
+
+def verify_claim(path: Path) -> Iterator[Check]:
+    """Yields one check after another: the claim itself, its card, the data and the judge's record beside it."""
+    try:
+        claim = read_claim(path)
+    except UmpiricalError as error:
+        yield Check(path.name, holds=False, found=str(error).partition("\n")[0])
+        return
+    yield _check(path.name, lambda: _consistent(claim))
+    if (card := path.with_suffix(".md")).is_file():
+        yield _check(card.name, lambda: _card(card, claim))
+    if (source := _source(path, claim)).is_file():
+        yield _check(source.name, lambda: _recomputed(source, path, claim))
+    if (datasheet := _datasheet(path, claim)).is_file():
+        yield _check(datasheet.name, lambda: _judged(datasheet, claim))
+
+
+def _check(part: str, work: Callable[[], str]) -> Check:
+    try:
+        return Check(part, holds=True, found=work())
+    except (UmpiricalError, OSError, ValueError, LookupError) as error:
+        return Check(part, holds=False, found=str(error).partition("\n")[0])
+
+
+def _source(path: Path, claim: Claim) -> Path:
+    # Only its last part: a claim from elsewhere does not say which of our files are read.
+    return path.parent / Path(claim.correction.source.name).name
+
+
+def _datasheet(path: Path, claim: Claim) -> Path:
+    return path.parent / Path(claim.datasheet.name).name
+
+
+def _consistent(claim: Claim) -> str:
+    """Raises unless the statement follows from the parts of the claim."""
+    if sha256(render_correction_json(claim.correction)) != claim.correction_sha256:
+        raise StoreError("its corrected estimate has another digest")
+    if statement(claim.correction, claim.judge) != claim.sentences:
+        raise StoreError("its sentences do not follow from its figures")
+    if claim.assumptions != claim_assumptions(held=claim.held_to_responses):
+        raise StoreError("it does not say all that it assumes")
+    return f"judge {claim.judge.name}, {len(claim.correction.systems)} corrected, its sentences follow from its figures"
+
+
+def _card(card: Path, claim: Claim) -> str:
+    if card.read_text(encoding="utf-8") != claim_text(claim):
+        raise StoreError("it does not say what the claim says")
+    return "follows from the claim"
+
+
+def _recomputed(source: Path, path: Path, claim: Claim) -> str:
+    """Computes the correction again from the data."""
+    published, settings = claim.correction, claim.correction.settings
+    spec = TargetSpec(settings.estimate, published.source.columns, settings.low, settings.high)
+    target = read_target(source, spec)
+    if target.sha256 != published.source.sha256:
+        raise StoreError("it is not the file that was corrected: another digest")
+    again = correct_target(target, settings, _record(path, claim))
+    if not _alike(*(each.model_dump(exclude={"umpirical_version"}) for each in (again, published))):
+        raise StoreError("the corrected estimate does not follow from it")
+    return f"{target.rows:,} rows, the corrected estimate follows from them"
+
+
+def _alike(one: object, other: object) -> bool:
+    """Whether two records are the same, but for the last digits of a figure: another machine may round otherwise."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+    return one == other
+
+
+def _record(path: Path, claim: Claim) -> ReadRecord | None:
+    """Returns the record that the correction used, which has to lie beside the claim."""
+    return None if claim.correction.settings.record is None else read_record(_datasheet(path, claim))
+
+
+def _judged(datasheet: Path, claim: Claim) -> str:
+    judge = read_judge(datasheet)
+    if sha256(judge.found.text) != claim.datasheet.sha256:
+        raise StoreError("it is not the record that was published with the claim: another digest")
+    if judge_summary(judge.found) != claim.judge:
+        raise StoreError("the claim says something else about the judge")
+    held = "follows from its responses" if judge.held else "its responses are not here"
+    return f"digest {claim.datasheet.sha256[:16]}, {held}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from umpirical.protocols.protocol import Study
     from umpirical.runs.run import Run
     from umpirical.study.estimate import PlanEstimate
-    from umpirical.study.run import FinishedRun
+    from umpirical.study.results import FinishedRun
 
 policy_option = click.option(
     "--policy",

@@ -22,7 +22,8 @@ from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, LimitRecord
 from umpirical.store.lock import one_at_a_time
 from umpirical.store.snapshots import started
-from umpirical.study.run import finished_run, plan_runs
+from umpirical.study.results import finished_run
+from umpirical.study.run import plan_runs
 from umpirical.study.trust import agree_if
 from umpirical.text.inert import inert
 

@@ -1,24 +1,34 @@
 """Estimates what a run will take, before anything is sent: calls, tokens, money, time and precision.
 
 `at most` is a bound: the worst case of one attempt at every call. A retry may be billed too; it counts towards the
-same budget as everything else.
+same budget as everything else. The precision follows from the whole plan, so it is kept beside the plan, and worked out
+again by another version, with other measures, or for a judge that has changed.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from decimal import ROUND_CEILING, Decimal
+from importlib.metadata import version
 from itertools import islice
 from math import ceil
+from pathlib import Path
 from statistics import fmean
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from umpirical.domain.digests import digest
 from umpirical.domain.errors import StoreError, UsageError
+from umpirical.domain.measures import Estimate
 from umpirical.domain.responses import Response, Usage
+from umpirical.domain.scales import JudgeKind
 from umpirical.domain.stimuli import Stimulus
-from umpirical.domain.trials import Presentation, Trial
+from umpirical.domain.tallies import Tallies
+from umpirical.domain.trials import BASELINE, Presentation, Trial
 from umpirical.judges.spec import JudgeSpec
+from umpirical.measures.catalogue import MEASURES, measure_all
+from umpirical.measures.estimates.rates import PLANNING_CORRELATION
 from umpirical.models.money import FREE, Pricer
 from umpirical.models.prices import (
     UNPRICED,
@@ -33,14 +43,101 @@ from umpirical.models.tokens import most_input_tokens
 from umpirical.models.worst_case import WorstCase
 from umpirical.protocols.catalogue import protocol_of_run
 from umpirical.protocols.protocol import PlannedCounts
+from umpirical.reports.forecast import settling_units
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run
+from umpirical.stats.precision import half_width
 from umpirical.store.batches import trials_in_flight
 from umpirical.store.budget import Booked
+from umpirical.store.manifests import Damaged, read_manifest, write_manifest
 from umpirical.store.reuse import answered_trials
 from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import snapshot
-from umpirical.study.precision import Precision, expected_precision, keep_precision, kept_precision
+
+PRECISION = "precision.json"
+"""Where it is kept, in the folder of the plan."""
+
+RATES = (0.1, 0.5)
+"""The rate of a judge that is rarely wrong, and the rate at which an interval is widest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How precise a measure will be if everything is answered."""
+
+    measure: str
+    title: str
+    arm: str
+    stratum: str
+    unit: str
+    units: int
+    tasks: int
+    half_widths: tuple[float, ...]
+    """Half-widths of the 95 % interval, one for each of `RATES`."""
+
+
+def expected_precision(tallies: Tallies, *, kind: JudgeKind, protocol: str) -> Iterator[Precision]:
+    """Yields the precision of every rate; the denominators are those that the measures themselves count."""
+    for spec, measure in measure_all(tallies, kind=kind, protocol=protocol):
+        result = measure.result
+        if spec.scale != "rate" or not isinstance(result, Estimate) or result.censoring != "none":
+            continue
+        tasks, each = result.clusters, result.denominator / result.clusters
+        yield Precision(
+            measure.name,
+            spec.title,
+            measure.arm,
+            measure.stratum,
+            result.unit,
+            result.denominator,
+            tasks,
+            tuple(half_width(p, clusters=tasks, per_cluster=each, correlation=PLANNING_CORRELATION) for p in RATES),
+        )
+
+
+def kept_precision(run: Run) -> tuple[Precision, ...] | None:
+    """Returns what was worked out for this plan before; None if nothing was, or for another plan, judge or version."""
+    path = _path(run)
+    if not path.exists():
+        return None
+    kept = read_manifest(path)
+    if kept.get("follows_from") != _basis(run):
+        return None
+    try:
+        return tuple(_precision(row) for row in kept["measures"])
+    except (KeyError, TypeError) as error:
+        raise Damaged(f"{path} cannot be read: {error}", fix="delete it: it is worked out again") from None
+
+
+def keep_precision(run: Run, measures: Sequence[Precision]) -> None:
+    # Who may only read does without it.
+    with suppress(OSError):
+        write_manifest(_path(run), {"follows_from": _basis(run), "measures": [asdict(each) for each in measures]})
+
+
+def _precision(row: Mapping[str, Any]) -> Precision:
+    return Precision(**{**row, "half_widths": tuple(row["half_widths"])})
+
+
+def _path(run: Run) -> Path:
+    return run.folder / "plan" / PRECISION
+
+
+def _basis(run: Run) -> str:
+    """Returns the digest of everything that the precision follows from."""
+    return digest(
+        "precision",
+        {
+            "plan": run.store.plan_digest,
+            "judge": str(run.manifest.get("fingerprint", "")),
+            "measures": list(MEASURES.names()),
+            "umpirical": version("umpirical"),
+        },
+    )
+
+
+# Calls, tokens, money and time.
+
 
 BYTES_PER_TOKEN = 4
 """Roughly true of English prose with any common tokenizer."""
@@ -364,3 +461,121 @@ def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
             return None
         total += amount
     return total
+
+
+# Plans to a question: how much would have to be asked for a limit to be settled, whatever a named size has.
+
+
+SHARES = (0.0, 0.25, 0.5, 0.75)
+"""How near the limit the judge may truly be, as a share of the way from the best there is to the limit."""
+
+_QUESTION = re.compile(r"\s*([a-z0-9-]{1,64})(?:@([^\s<>=]{1,64}))?\s*(<=|>=)\s*(\d{0,9}\.?\d{0,9})\s*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Whether a rate is within a limit."""
+
+    measure: str
+    stratum: str
+    kind: Literal["at_most", "at_least"]
+    limit: float
+
+    def true_values(self) -> list[float]:
+        """Returns rates on the right side of the limit, from the best to one that is near it."""
+        best = 0.0 if self.kind == "at_most" else 1.0
+        return [round(best + share * (self.limit - best), 9) for share in SHARES]
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What settles a question if the judge's true rate is this one."""
+
+    true: float
+    units: int | None
+    """None if no number is enough."""
+    tasks: int | None
+    """With as many units in each as the plan has."""
+    in_each: int | None
+    """Units in each of the planned tasks that would do instead; None if no number is enough."""
+    calls: int | None
+    """Of a design like the planned one, with so many tasks."""
+    dollars: Decimal | None
+    """Expected, for all of them; None if no price is known, or nothing is left to ask that would show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionPlan:
+    """A question to one judge, beside what its plan has."""
+
+    judge: str
+    question: Question
+    power: float
+    unit: str
+    units: int
+    """Of the plan."""
+    tasks: int
+    each: float
+    """Units of a task."""
+    needed: tuple[Needed, ...]
+
+
+def parse_question(text: str) -> Question:
+    """Reads `dark-current<=0.05`, or `target-sensitivity@5>=0.9` for a part of the design."""
+    found = _QUESTION.fullmatch(text)
+    try:
+        limit = float(found[4]) if found else -1.0
+    except ValueError:
+        limit = -1.0
+    if found is None or not 0 < limit < 1:
+        raise UsageError(
+            f"{text[:80]!r} is no question", fix='ask like "dark-current<=0.05" or "target-sensitivity@5>=0.9"'
+        )
+    return Question(found[1], found[2] or "", "at_most" if found[3] == "<=" else "at_least", limit)
+
+
+def plan_question(run: RunEstimate, question: Question, *, power: float) -> QuestionPlan:
+    """Returns what would settle a question, in designs of more or fewer tasks like those of the planned run.
+
+    Units of a task are assumed to correlate as in every plan. That the design keeps its proportions is assumed too:
+    twice the pairs of one kind are twice the calls.
+    """
+    row = _question_row(run.precision, question)
+    each = row.units / row.tasks
+    effect = max(1.0, 1 + (each - 1) * PLANNING_CORRELATION)
+    planned = run.calls + run.answered
+    price = Decimal(0) if run.pricing == "free" else None
+    if run.expected is not None and run.calls:
+        price = run.expected / run.calls
+    needed = []
+    for true in question.true_values():
+        units = settling_units(true, question.limit, effect=effect, units=0, power=power)
+        tasks = None if units is None else max(2, ceil(units / each))
+        calls = None if tasks is None else ceil(planned * tasks / row.tasks)
+        dollars = None if calls is None or price is None else price * calls
+        independent = settling_units(true, question.limit, effect=1.0, units=0, power=power)
+        needed.append(Needed(true, units, tasks, _in_each(independent, row.tasks), calls, dollars))
+    return QuestionPlan(run.judge, question, power, row.unit, row.units, row.tasks, each, tuple(needed))
+
+
+def _in_each(independent: int | None, tasks: int) -> int | None:
+    """Returns the units in each of so many tasks that are worth so many independent units; None if none are.
+
+    With n units in each of G tasks, the design effect is 1 + (n - 1) r, so that G n / (1 + (n - 1) r) of them are
+    independent: never more than G / r.
+    """
+    if independent is None or independent * PLANNING_CORRELATION >= tasks:
+        return None
+    return ceil(independent * (1 - PLANNING_CORRELATION) / (tasks - independent * PLANNING_CORRELATION))
+
+
+def _question_row(measures: Sequence[Precision], question: Question) -> Precision:
+    named = [row for row in measures if row.measure == question.measure and row.arm == BASELINE]
+    for row in named:
+        if row.stratum == question.stratum:
+            return row
+    if named:
+        parts = ", ".join(row.stratum or "the whole" for row in named)
+        raise UsageError(f"{question.measure} has no part {question.stratum!r}", fix=f"it has: {parts}")
+    known = ", ".join(dict.fromkeys(row.measure for row in measures))
+    raise UsageError(f"no rate of this plan is called {question.measure!r}", fix=f"name one of {known}")

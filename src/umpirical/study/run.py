@@ -10,117 +10,29 @@ from typing import Any
 from typing import Protocol as Interface
 
 from umpirical.domain.bills import Bill
-from umpirical.domain.errors import SpendRefused, StoreError, UmpiricalError, UsageError
+from umpirical.domain.errors import SpendRefused, UmpiricalError
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, CapReached, Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED, TokenPrices
 from umpirical.protocols.catalogue import protocol_of_run
-from umpirical.protocols.protocol import (
-    DecidesByPolicy,
-    Decision,
-    Documents,
-    FollowsUp,
-    Protocol,
-    ShowsSideBySide,
-    Study,
-)
-from umpirical.reports.record import Record
+from umpirical.protocols.protocol import FollowsUp, Study
 from umpirical.runs.executor import LOCAL, RAY, ExecutorFactory, Watcher, check_judge, factory_of, price_asked
 from umpirical.runs.processes import helpful_processes
 from umpirical.runs.run import Run, open_run
 from umpirical.runs.together import why_alone
 from umpirical.store.depots import Depot
 from umpirical.store.lock import one_at_a_time
-from umpirical.store.runs import RunStore, run_folders
-from umpirical.store.snapshots import started
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.preflight import Preflighting, ask_preflight, plan_preflight
 from umpirical.study.prepare import prepare_run
+from umpirical.study.results import FinishedRun, finished_run
 from umpirical.study.spending import Spending, judge_account, recorded_bill
 from umpirical.study.trust import Agree, ensure_judge_trusted, ensure_trusted
-
-FAILED_SHARE = 0.10
-"""A run with more failures than this is not done: it exits as incomplete and can be resumed."""
 
 
 class Watch(Watcher, AbstractContextManager["Watch"], Interface):
     """A watcher that is shown while a run is in progress."""
-
-
-@dataclass(frozen=True, slots=True)
-class FinishedRun:
-    """A run that its protocol has measured."""
-
-    folder: Path
-    protocol: Protocol[Any, Any]
-    record: Record
-    documents: Documents
-
-    @property
-    def enough(self) -> bool:
-        """Whether everything was asked and not too many calls failed."""
-        return has_enough(self.record)
-
-    @property
-    def decision(self) -> Decision | None:
-        return self.protocol.decision(self.record)
-
-    @property
-    def open_to_more(self) -> bool:
-        """Whether the decision is open, and `umpirical more` may settle it."""
-        open_still = self.enough and self.decision is not None and self.decision.verdict == "not-enough-data"
-        return open_still and isinstance(self.protocol, FollowsUp)
-
-    @property
-    def exit_code(self) -> int:
-        """5 if the run can be resumed, else what the decision says."""
-        if not self.enough:
-            return 5
-        return self.decision.exit_code if self.decision else 0
-
-    @property
-    def findings(self) -> list[str]:
-        return self.protocol.findings(self.record)
-
-    def text(self) -> str:
-        """Returns the record as in its JSON file."""
-        return self.protocol.render(self.record)
-
-    def summary(self) -> dict[str, Any]:
-        """Returns a summary for the program that started the run."""
-        return {
-            "run": self.folder.name,
-            "judge": self.record.judge.name,
-            "complete": self.record.complete,
-            "trials": self.record.run.trials,
-            "failed": self._failed,
-            "unparsed": sum(row.unparsed for row in self.record.audit),
-            "decision": self.decision.verdict if self.decision else None,
-            "findings": self.findings,
-            "budget": self._budget,
-            self.protocol.name: str(self.documents.json),
-            "html": str(self.documents.html),
-            **self.protocol.summary(self.record),
-        }
-
-    @property
-    def _budget(self) -> dict[str, Any] | None:
-        spend = self.record.spend
-        return spend.budget.model_dump(mode="json") if spend and spend.budget else None
-
-    @property
-    def _failed(self) -> int:
-        return failed_calls(self.record)
-
-
-def has_enough(record: Record) -> bool:
-    """Whether everything was asked and not too many calls failed."""
-    return record.complete and failed_calls(record) <= FAILED_SHARE * record.run.trials
-
-
-def failed_calls(record: Record) -> int:
-    return sum(row.failed for row in record.audit)
 
 
 def plan_runs(study: Study[Any], judges: Sequence[str], *, fresh: bool = False) -> list[Run]:
@@ -186,21 +98,6 @@ def complete_run(
     finally:
         meter.ledger.close()
     return finished_run(run.folder)
-
-
-def finished_run(folder: Path, *, out: Path | None = None, policy: str = "") -> FinishedRun:
-    """Rereads a run, measures it, and writes its protocol's documents to the run's folder or to `out`.
-
-    `policy` names what to hold it to in place of what the study says.
-    """
-    run = open_run(folder)
-    protocol = protocol_of_run(run.store)
-    record = protocol.report(run)
-    if policy:
-        if not isinstance(protocol, DecidesByPolicy):
-            raise DecidesByPolicy.missing(protocol)
-        record = protocol.hold(record, policy)
-    return FinishedRun(folder, protocol, record, protocol.write(record, out or folder))
 
 
 Lose = Callable[[Run, UmpiricalError], None]
@@ -386,54 +283,3 @@ def _fly(
             preflight.show(found)
             found.check()
     return True
-
-
-def measured_runs(folder: Path, *, among: Sequence[Path] | None = None) -> list[Path]:
-    """Returns the folders of a study's runs, or of those `among` it, in which at least one question has been asked."""
-    planned = run_folders(folder) if among is None else among
-    found = [run for run in planned if _started_or_damaged(run)]
-    if not found:
-        raise UsageError(f"{folder}: no run has been measured yet", fix=f"umpirical run {folder}")
-    return found
-
-
-def _started_or_damaged(run: Path) -> bool:
-    """Whether there is anything to report: answers, or damage, which whoever reads the run names."""
-    try:
-        return started(RunStore(run))
-    except StoreError:
-        return True
-
-
-def _is_readable(run: Path) -> bool:
-    try:
-        return bool(RunStore(run).manifest)
-    except StoreError:
-        return False
-
-
-def write_side_by_side(
-    folder: Path, *, runs: Sequence[Path] = (), out: Path | None = None
-) -> tuple[list[Record], Path] | None:
-    """Writes one document on all judges of a study; returns their records and the page, or None if there is no page.
-
-    `runs` must be in it, such as the ones just made. Other judges' newest runs by the same protocol on the same stimuli
-    are put beside them: judges that saw different stimuli cannot be compared.
-    """
-    measured = [RunStore(run) for run in measured_runs(folder) if _is_readable(run)]
-    # The manifest is rewritten each time a run is resumed.
-    measured.sort(key=lambda store: (store.folder / "run.json").stat().st_mtime_ns)
-    chosen = {run.resolve() for run in runs}
-    measured.sort(key=lambda store: store.folder.resolve() in chosen)
-    known = [(store, protocol_of_run(store)) for store in measured]
-    ready = [(s, p) for s, p in known if (s.folder / f"{p.name}.json").is_file()]
-    if not ready:
-        raise UsageError(f"{folder}: no run has been measured yet", fix=f"umpirical run {folder}")
-    last, protocol = ready[-1]
-    if not isinstance(protocol, ShowsSideBySide):
-        return None
-    alike = [s for s, p in ready if p is protocol and s.manifest["stimuli"] == last.manifest["stimuli"]]
-    texts = [(s.folder / f"{protocol.name}.json").read_text(encoding="utf-8") for s in alike]
-    newest = {record.judge.name: record for record in map(protocol.parse, texts)}
-    records = [newest[name] for name in sorted(newest)]
-    return records, protocol.side_by_side(records, out or folder / "report")

@@ -7,20 +7,230 @@ the folder as it is: a destination, a variable or a file of code that is new, or
 import hashlib
 import json
 import os
-from collections.abc import Callable, Collection, Sequence
+import re
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
-from umpirical.domain.errors import NotTrusted
+from umpirical.datasets.readers import READERS
+from umpirical.domain.errors import NotTrusted, UsageError
+from umpirical.judges.adapters.program import program_files
+from umpirical.judges.adapters.promptfoo import promptfoo_files
+from umpirical.judges.endpoint_spec import HttpSpec
+from umpirical.judges.promptfoo.spec import PromptfooSpec
 from umpirical.judges.spec import JudgeSpec
-from umpirical.protocols.protocol import Study
+from umpirical.judges.user_code import code_files
+from umpirical.models.adapters.catalogue import ADAPTERS
+from umpirical.models.spec import ModelSpec
+from umpirical.protocols.protocol import DataSource, Study
 from umpirical.store.files import state_folder
+from umpirical.store.manifests import file_sha256
 from umpirical.store.runs import run_folders
-from umpirical.study.powers import Power, powers_of, powers_of_judges
 from umpirical.text.inert import inert
+
+PowerKind = Literal["send", "secret", "argument", "code", "data", "limit", "answers"]
+
+GENERIC = frozenset({"ACCESS", "API", "AUTH", "JUDGE", "KEY", "LLM", "LOCAL", "MODEL", "MY", "SECRET", "TOKEN"})
+"""Words in the name of a variable that do not say whose secret it holds."""
+
+_PLAIN_URL = re.compile(r"https?://[^\s\\@#?\x00-\x20\x7f]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """One thing that a study would do."""
+
+    kind: PowerKind
+    words: str
+    """What it does, as a verb phrase: `sends prompts to evil.example, port 80, unencrypted`."""
+    content: str = ""
+    """Digest of what it depends on, such as a file of code; another content is another power."""
+    doubt: str = ""
+    """Why a person should look twice; empty if nothing is odd."""
+
+    @property
+    def key(self) -> str:
+        """Identifies what is agreed to."""
+        return f"{self.kind}: {self.words} {self.content}".rstrip()
+
+
+def powers_of(
+    study: Study[Any], *, named: Collection[str] = (), data: bool = True, made_here: Collection[str] = ()
+) -> list[Power]:
+    """Returns what a study would do. A study of simulated judges on data in its folder does nothing of the kind.
+
+    `named` are judges that the person has named in the command itself, and not by way of a file; without `data`, so
+    were the data. `made_here` are runs that were made on this machine.
+    """
+    judges = [judge for judge in study.spec.judges if judge.name not in {*named, *study.found}]
+    found = powers_of_judges(judges, study.folder)
+    found += [power for _, model in study.protocol.models(study) for power in _of_model(model)]
+    if data:
+        found += [power for source in study.protocol.sources(study) for power in _of_source(source, study.folder)]
+    found += _of_runs(study.folder, made_here)
+    return list({power.key: power for power in found}.values())
+
+
+def powers_of_judges(judges: Iterable[JudgeSpec], folder: Path) -> list[Power]:
+    """Returns what asking judges would do; `folder` is where their code is looked up."""
+    known = list(judges)
+    found = [power for judge in known if judge.model for power in _of_model(judge.model)]
+    found += [power for judge in known if judge.http for power in _of_endpoint(judge.http)]
+    found += [power for judge in known if judge.exec for power in _of_program(folder, judge.exec)]
+    found += [power for judge in known if judge.promptfoo for power in _of_promptfoo(folder, judge.promptfoo)]
+    return [*found, *_of_code(folder, [judge.callable for judge in known if judge.callable])]
+
+
+def _of_model(model: ModelSpec) -> Iterator[Power]:
+    adapter = ADAPTERS.get(model.adapter)
+    if adapter.simulated:
+        return
+    yield from _of_loaded(model) if adapter.loads else _of_served(model)
+    for name, value in model.model_args.items():
+        yield Power("argument", f"opens {model.name} with {name} = {value!r}")
+
+
+def _of_served(model: ModelSpec) -> Iterator[Power]:
+    provider = model.name.partition("/")[0] if ADAPTERS.get(model.adapter).names_provider else ""
+    if model.base_url is not None:
+        words, where = _destination(model.base_url)
+    else:
+        where = provider or f"wherever the adapter {model.adapter} sends them"
+        words = f"{where}, through {model.adapter}" if provider else where
+    yield Power("send", f"sends prompts to {words}")
+    if model.api_key_env is not None:
+        yield _of_secret(model.api_key_env, where, provider)
+    elif provider:
+        doubt = f"the key is meant for {provider}" if model.base_url else ""
+        yield Power("secret", f"sends your key for {provider} to {where}", doubt=doubt)
+
+
+def _of_loaded(model: ModelSpec) -> Iterator[Power]:
+    words = f"loads the model {model.name} with {model.adapter} on this machine"
+    if ADAPTERS.get(model.adapter).is_downloaded(model):
+        words += ", from the Hugging Face hub, with your token if you have one there"
+    yield Power("code", words)
+
+
+def _of_endpoint(http: HttpSpec) -> Iterator[Power]:
+    address, _, query = http.url.partition("?")
+    words, where = _destination(address)
+    yield Power("send", f"sends prompts to {words}")
+    if query:
+        yield Power("argument", f"asks {where} with {query}")
+    if http.api_key_env is not None:
+        yield _of_secret(http.api_key_env, where)
+
+
+def _of_secret(variable: str, where: str, provider: str = "") -> Power:
+    doubt = "" if _belongs(variable, f"{where} {provider}") else "the name is of another secret"
+    return Power("secret", f"sends the value of {variable} to {where}", doubt=doubt)
+
+
+def _destination(url: str) -> tuple[str, str]:
+    """Returns where a URL leads, in words, and the host alone. Refuses what two programs may read differently."""
+    if not _PLAIN_URL.fullmatch(url):
+        raise UsageError(
+            # What stands before an @ or behind a question mark may be a secret.
+            f"the base_url {_plain_part(url)!r} has a user, a query or odd characters",
+            fix="write scheme, host, port and path only: https://host:8000/v1",
+        )
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+        # A letter that looks like another one is written in the letters that are really sent.
+        host = host if host.isascii() else host.encode("idna").decode("ascii")
+    except ValueError:
+        raise UsageError(f"the base_url {url!r} is no URL", fix="such as https://host:8000/v1") from None
+    secure = parts.scheme == "https"
+    number = port or (443 if secure else 80)
+    notes = [f"port {number}", *(() if secure else ("unencrypted",)), *(("on this machine",) if _is_here(host) else ())]
+    return f"{host}, {', '.join(notes)}", f"{host}:{number}"
+
+
+def _plain_part(url: str) -> str:
+    """Returns a URL without a name, a password and a query."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{re.split('[?#]', rest, maxsplit=1)[0].rpartition('@')[2]}"
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _belongs(variable: str, owner: str) -> bool:
+    """Whether the name of a variable goes with who gets it, or says nothing about whose it is."""
+    words = [word for word in re.split(r"[^A-Za-z]+", variable.upper()) if word and word not in GENERIC]
+    known = re.split(r"[^A-Z]+", owner.upper())
+    return not words or any(word in part for word in words for part in known if part)
+
+
+def _of_code(folder: Path, functions: list[str]) -> Iterator[Power]:
+    for function in dict.fromkeys(functions):
+        yield Power("code", f"runs the Python function {function}")
+    if functions:
+        for file in code_files(folder):
+            yield Power("code", f"may import {file.relative_to(folder)}", _file_digest(file))
+
+
+def _of_program(folder: Path, command: tuple[str, ...]) -> Iterator[Power]:
+    doubt = "its code is in the command itself" if {"-c", "-e", "--eval", "-p", "--print"} & set(command) else ""
+    yield Power("code", f"runs the program {shlex.join(command)}, with your environment", doubt=doubt)
+    for file in program_files(command, folder):
+        yield Power("code", f"may load {file.relative_to(folder)}", _file_digest(file))
+
+
+def _of_promptfoo(folder: Path, judge: PromptfooSpec) -> Iterator[Power]:
+    words = f"{shlex.join(judge.command)} eval with assertion {judge.assertion} of {judge.config}"
+    yield Power("code", f"runs the program {words}, with your environment")
+    yield Power("send", f"sends prompts wherever {judge.config} says, by whatever code it names")
+    for file in promptfoo_files(judge, folder):
+        yield Power("code", f"may load {file.relative_to(folder)}", _file_digest(file))
+
+
+def _file_digest(file: Path) -> str:
+    return file_sha256(file) if file.is_file() else "no file"
+
+
+def _of_source(source: DataSource, folder: Path) -> Iterator[Power]:
+    path = (folder / source.name).resolve()
+    own = source.format is not None and not READERS.is_built_in(source.format)
+    if own:
+        settings = ", ".join(f"{name} = {value!r}" for name, value in source.options.items())
+        yield Power("data", f"reads {source.name} with the installed plugin for {source.format} ({settings})")
+    elif source.format == "huggingface" and not path.exists():
+        yield Power("data", f"downloads {source.name} from the Hugging Face hub, with your token if you have one there")
+    if not path.is_relative_to(folder.resolve()):
+        yield Power("data", f"reads {path}, the {source.what}, outside its folder")
+    for name, (most, usual) in source.raised.items():
+        yield Power("limit", f"raises dataset.limits.{name} to {most:,}, from {usual:,}")
+
+
+def _of_runs(folder: Path, made_here: Collection[str]) -> Iterator[Power]:
+    for run in run_folders(folder):
+        if run.name not in made_here:
+            yield Power("answers", f"counts the answers in runs/{run.name}", _created(run / "run.json"))
+
+
+def _created(manifest: Path) -> str:
+    """Returns when a run says it was begun, which resuming it does not change."""
+    try:
+        found = json.loads(manifest.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return "unreadable"
+    return str(found.get("created")) if isinstance(found, dict) else "unreadable"
+
+
+# What is agreed to, and where agreements are kept.
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +320,15 @@ def note_run(folder: Path, run: str) -> None:
     with suppress(OSError):
         runs = _place(folder) / "runs"
         runs.mkdir(parents=True, exist_ok=True, mode=0o700)
-        (runs / _digest(run)).touch(mode=0o600)
+        (runs / _name_digest(run)).touch(mode=0o600)
 
 
 def _place(folder: Path) -> Path:
     """Returns where the agreements on a folder are kept: by its real path, so that a copy elsewhere is another one."""
-    return state_folder() / "studies" / _digest(str(folder.resolve()))
+    return state_folder() / "studies" / _name_digest(str(folder.resolve()))
 
 
-def _digest(text: str) -> str:
+def _name_digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
@@ -150,4 +360,4 @@ def _write(place: Path, folder: Path, agreed: dict[str, str], new: Sequence[Powe
 
 
 def _made_here(place: Path, folder: Path) -> set[str]:
-    return {run.name for run in run_folders(folder) if (place / "runs" / _digest(run.name)).is_file()}
+    return {run.name for run in run_folders(folder) if (place / "runs" / _name_digest(run.name)).is_file()}

@@ -15,7 +15,7 @@ from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run, open_run
 from umpirical.store.reuse import reused_answers, reused_counts
 from umpirical.store.snapshots import RunSnapshot, snapshot
-from umpirical.study.precision import PRECISION, expected_precision, kept_precision
+from umpirical.study.estimate import PRECISION, expected_precision, kept_precision
 
 READ_WITH = ("umpirical_version", "python", "packages", "revisions")
 """Parts of a record's run that say when and with what it was written, and not what was found."""

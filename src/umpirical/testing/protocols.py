@@ -32,7 +32,7 @@ from umpirical.reports.record import EstimateRecord, Record, TroubleRecord
 from umpirical.runs.executor import EXECUTORS, LOCAL, Unwatched
 from umpirical.runs.run import Run
 from umpirical.store.yaml_files import load_yaml
-from umpirical.study.precision import expected_precision
+from umpirical.study.estimate import expected_precision
 from umpirical.study.prepare import prepare_run
 from umpirical.testing.markup import HARMLESS, HIDDEN, PAYLOADS, Tag, active, shape
 

@@ -17,7 +17,7 @@ from umpirical.domain.errors import StoreError, UsageError
 from umpirical.protocols.protocol import STUDY_FILE
 from umpirical.runs.run import Run, open_run
 from umpirical.store.runs import RunStore
-from umpirical.study.listing import RunState, run_state
+from umpirical.study.results import RunState, run_state
 
 DEEPEST = 4
 """How far below the folder a study is looked for."""

@@ -15,7 +15,7 @@ from umpirical.reports.charts.dots import DotCell, dot_cell
 from umpirical.reports.charts.drawing import NotDrawn
 from umpirical.reports.gate import BaselineRecord, HeldLimit, own_measures
 from umpirical.reports.record import EstimateRecord
-from umpirical.study.gate import gate_run
+from umpirical.study.results import gate_run
 from umpirical.view.catalogue import Catalogue, FoundRun
 from umpirical.view.index_page import RunLine, every_run
 from umpirical.view.requests import ViewRequest, page

@@ -13,7 +13,7 @@ from umpirical.protocols.catalogue import PROTOCOLS
 from umpirical.reports import numbers
 from umpirical.store.manifests import Damaged
 from umpirical.store.runs import RunStore
-from umpirical.study.listing import RunState
+from umpirical.study.results import RunState
 from umpirical.view.catalogue import Catalogue, FoundRun, FoundStudy
 from umpirical.view.requests import ViewRequest, page
 

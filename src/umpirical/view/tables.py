@@ -21,7 +21,7 @@ from umpirical.protocols.protocol import EarlyMeasures
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, measure_record
 from umpirical.runs.run import Run
-from umpirical.study.listing import RunState
+from umpirical.study.results import RunState
 from umpirical.study.spending import AgreedBudget, agreed_budget
 from umpirical.view.catalogue import FoundRun, opened
 from umpirical.view.table import Filters, RunReading, Shares, TrialTable

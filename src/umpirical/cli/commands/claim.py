@@ -24,9 +24,8 @@ def command(result: Path, datasheet: str, out: Path | None, as_json: bool) -> in
     by itself is taken as published, and the claim says so. `umpirical verify CLAIM.json` checks the claim later on.
     """
     from umpirical.claims.documents import read_correction, write_claim
-    from umpirical.claims.judge_records import read_judge
     from umpirical.claims.record import render_claim_json
-    from umpirical.claims.statement import make_claim
+    from umpirical.claims.statement import make_claim, read_judge
 
     claim = make_claim(read_correction(result), read_judge(datasheet))
     stem = result.name.removesuffix(".json").removesuffix(".corrected")

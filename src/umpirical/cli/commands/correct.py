@@ -64,9 +64,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     datasheet alone, there are bounds and no estimate. Exits with 4 if a system has no corrected estimate.
     """
     from umpirical.claims.correction import Asked, correct_file
-    from umpirical.claims.documents import write_correction
+    from umpirical.claims.documents import correction_lines, write_correction
     from umpirical.claims.record import render_correction_json
-    from umpirical.claims.sentences import correction_lines
     from umpirical.reports.record import UndefinedRecord
 
     columns = {role: column for role in COLUMNS if (column := said[f"{role}_column"]) is not None}

@@ -28,7 +28,7 @@ def command(target: str, form: str, out: Path | None) -> int:
     """
     from umpirical.integrations.inspect.export import export_run
     from umpirical.integrations.inspect.transcripts import export_transcripts
-    from umpirical.study.run_targets import find_run
+    from umpirical.study.results import find_run
 
     run = find_run(target)
     write, ending = (export_run, "") if form == "inspect" else (export_transcripts, "-transcripts")

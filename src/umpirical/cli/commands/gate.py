@@ -40,7 +40,7 @@ def command(  # each an option
     Exits with 0 if the judge may be used, 3 if it is refused, 4 if there is not enough data, 5 if the run can be
     resumed, and 7 if it is worse than the baseline. On GitHub, it also adds to the job's summary, and annotates.
     """
-    from umpirical.study.gate import gate_run
+    from umpirical.study.results import gate_run
 
     gate = gate_run(target, policy=policy, baseline=baseline, margin=margin)
     if as_json:

@@ -35,7 +35,7 @@ def command(  # each an option
     """
     from umpirical.api.extras import render_jury_json, seat_jury
     from umpirical.reports.decisions import EXIT_CODES
-    from umpirical.study.run_targets import find_runs, shared_study
+    from umpirical.study.results import find_runs, shared_study
 
     runs = [run for target in targets for run in find_runs(target).runs]
     remark("reading the runs")

@@ -33,8 +33,8 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     The possible cost is shown first. Answers of the run are reused, and each follow-up may err half as often as the
     look before it, since a second look gives chance a second try.
     """
+    from umpirical.study.results import find_run
     from umpirical.study.run import follow_run
-    from umpirical.study.run_targets import find_run
 
     remark(MAKING_STIMULI)
     planned, words = follow_run(find_run(target), terminal_trust(given=trust))

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
     from umpirical.protocols.protocol import Study
     from umpirical.runs.run import Run
-    from umpirical.study.estimate import PlanEstimate, RunEstimate, Tokens
-    from umpirical.study.precision import Precision
-    from umpirical.study.questions import QuestionPlan
+    from umpirical.study.estimate import PlanEstimate, Precision, QuestionPlan, RunEstimate, Tokens
 
 POWER = 0.9
 """How likely a question is settled, unless a person says otherwise."""
@@ -70,8 +68,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     limit. Makes no calls. Questions that already have an answer are not counted again.
     """
     from umpirical.models.prices import parse_price
-    from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
-    from umpirical.study.questions import parse_question, plan_question
+    from umpirical.study.estimate import PlanEstimate, estimate_run, parse_question, plan_question, pricers_of
     from umpirical.study.run import plan_runs
 
     if power is not None and not asked:
@@ -195,7 +192,7 @@ def _notes_on(run: "RunEstimate") -> list[str]:
 
 def _show_precision(estimate: "PlanEstimate", file: IO[str]) -> None:
     """Prints the half-widths to expect, once for all judges that are measured alike."""
-    from umpirical.study.precision import RATES
+    from umpirical.study.estimate import RATES
 
     alike: dict[tuple[Precision, ...], list[str]] = {}
     for run in estimate.runs:

@@ -25,7 +25,7 @@ def command(target: str, rate: float, out: Path | None, as_json: bool) -> None: 
     tasks and reported on the other.
     """
     from umpirical.api.extras import render_readouts_json, write_readouts
-    from umpirical.study.run_targets import find_run
+    from umpirical.study.results import find_run
 
     measured = write_readouts(find_run(target), out=out, target=rate)
     if as_json:

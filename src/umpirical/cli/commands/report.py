@@ -10,7 +10,7 @@ from umpirical.cli.measurement import exit_code, policy_option
 from umpirical.cli.terminal import remark, say, say_json, short_path
 
 if TYPE_CHECKING:
-    from umpirical.study.run import FinishedRun
+    from umpirical.study.results import FinishedRun
 
 
 @click.command("report")
@@ -24,14 +24,14 @@ def command(target: str, out: Path | None, policy: str, as_json: bool) -> int:  
     TARGET is the folder of a run, the name of a run or a judge, or a study's folder or file: then all of its runs are
     reread. Judges of stress tests are reported side by side.
     """
-    from umpirical.study.run_targets import find_runs
+    from umpirical.study.results import find_runs
 
     found = find_runs(target)
     if found.whole:
         return _report_study(found.study, out, policy, as_json=as_json)
     if len(found.runs) == 1:
         return _report_run(found.runs[0], out, policy, as_json=as_json)
-    from umpirical.study.run import measured_runs
+    from umpirical.study.results import measured_runs
 
     results = _report_each(measured_runs(found.study, among=found.runs), out, policy, as_json=as_json)
     if as_json:
@@ -40,7 +40,7 @@ def command(target: str, out: Path | None, policy: str, as_json: bool) -> int:  
 
 
 def _report_run(run: Path, out: Path | None, policy: str, *, as_json: bool) -> int:
-    from umpirical.study.run import finished_run
+    from umpirical.study.results import finished_run
 
     finished = finished_run(run, out=out, policy=policy)
     if as_json:
@@ -58,7 +58,7 @@ def _report_run(run: Path, out: Path | None, policy: str, *, as_json: bool) -> i
 
 def _report_study(study: Path, out: Path | None, policy: str, *, as_json: bool) -> int:
     from umpirical.domain.errors import UsageError
-    from umpirical.study.run import measured_runs, write_side_by_side
+    from umpirical.study.results import measured_runs, write_side_by_side
 
     results = _report_each(measured_runs(study), None, policy, as_json=as_json)
     together = write_side_by_side(study, out=out)
@@ -79,7 +79,7 @@ def _report_study(study: Path, out: Path | None, policy: str, *, as_json: bool) 
 def _report_each(runs: Sequence[Path], out: Path | None, policy: str, *, as_json: bool) -> "list[FinishedRun]":
     """Rereads several runs, and shows each; `out` has a folder for each of them."""
     from umpirical.domain.errors import StoreError
-    from umpirical.study.run import finished_run
+    from umpirical.study.results import finished_run
 
     results = []
     for run in runs:

@@ -81,7 +81,7 @@ def command(  # noqa: PLR0913, PLR0917  # each an option
     Stress tests have no policy: `umpirical gate` says by its exit code what came of them.
     """
     from umpirical.domain.errors import UmpiricalError
-    from umpirical.study.run import write_side_by_side
+    from umpirical.study.results import write_side_by_side
 
     loaded = replace(trusted_study(study, trust=trust, outside=outside, max_calls=max_calls), policy=policy)
     terms, lost = Terms(yes, max_cost, prices, allow_unpriced), dict[str, UmpiricalError]()

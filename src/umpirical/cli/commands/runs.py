@@ -15,8 +15,7 @@ def command(target: str, as_json: bool) -> None:  # noqa: FBT001
 
     TARGET is a study's folder or file, the folder of a run, or the name of a run or a judge.
     """
-    from umpirical.study.listing import list_runs
-    from umpirical.study.run_targets import find_runs
+    from umpirical.study.results import find_runs, list_runs
 
     found = find_runs(target)
     names = {run.name for run in found.runs}

@@ -27,11 +27,11 @@ def command(target: str, record: Path | None, as_json: bool) -> int:  # noqa: FB
     verified. It may also be the JSON of a claim, which is held to the files beside it. Makes no calls, and changes
     nothing. Exits with 1 if anything is not what was written.
     """
-    from umpirical.claims.verification import is_claim
+    from umpirical.claims.statement import is_claim
 
     if is_claim(Path(target)):
         return _verify_claim(Path(target), as_json=as_json)
-    from umpirical.study.run_targets import find_runs
+    from umpirical.study.results import find_runs
     from umpirical.study.verification import verify_run
 
     folders = find_runs(target).runs
@@ -56,7 +56,7 @@ def command(target: str, record: Path | None, as_json: bool) -> int:  # noqa: FB
 
 
 def _verify_claim(path: Path, *, as_json: bool) -> int:
-    from umpirical.claims.verification import absent_files, verify_claim
+    from umpirical.claims.statement import absent_files, verify_claim
 
     checks = list(verify_claim(path))
     absent = absent_files(path) if checks[0].holds else []

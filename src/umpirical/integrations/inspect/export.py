@@ -16,7 +16,7 @@ from umpirical.runs.judgments import reader_of
 from umpirical.runs.plan import request_for, shown
 from umpirical.runs.run import Run, open_run
 from umpirical.store.snapshots import snapshot
-from umpirical.study.run import FinishedRun, finished_run
+from umpirical.study.results import FinishedRun, finished_run
 from umpirical.text.addresses import plain_address
 
 if TYPE_CHECKING:

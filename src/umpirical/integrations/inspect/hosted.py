@@ -40,7 +40,7 @@ from umpirical.store.lock import one_at_a_time
 from umpirical.store.schemas import response_from_row, response_row
 from umpirical.store.snapshots import snapshot
 from umpirical.study.prepare import prepare_run
-from umpirical.study.run import finished_run
+from umpirical.study.results import finished_run
 from umpirical.study.trust import note_run
 
 NOT_ASKED = frozenset(

@@ -5,7 +5,7 @@ from typing import Any
 from umpirical.domain.trials import BASELINE
 from umpirical.reports.numbers import measured_value
 from umpirical.reports.record import EstimateRecord, MeasureRecord
-from umpirical.study.run import FinishedRun
+from umpirical.study.results import FinishedRun
 
 
 def metrics(finished: FinishedRun) -> dict[str, float]:

@@ -15,8 +15,7 @@ from umpirical.models.adapters.inspect.adapter import OWN_ARGUMENTS
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.protocol import Study
 from umpirical.store.yaml_files import load_yaml
-from umpirical.study.file import read_judge, read_study
-from umpirical.study.targets import judge_name
+from umpirical.study.file import judge_name, read_judge, read_study
 from umpirical.study.trust import agree_if, ensure_trusted
 
 Design = Mapping[str, Any]

@@ -1,0 +1,451 @@
+"""Measured runs: found by what a person types, listed, read again, and held to a policy. Makes no calls."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from umpirical.domain.errors import StoreError, UmpiricalError, UsageError
+from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_run, read_record
+from umpirical.protocols.protocol import (
+    STUDY_FILE,
+    DecidesByPolicy,
+    Decision,
+    Documents,
+    FollowsUp,
+    HoldsToLimits,
+    Protocol,
+    ShowsSideBySide,
+)
+from umpirical.reports.gate import (
+    BaselineRecord,
+    GateDecision,
+    HeldLimit,
+    Ruling,
+    own_measures,
+    ruling,
+    ruling_of_limits,
+)
+from umpirical.reports.record import Record, ResultRecord, result_record
+from umpirical.reports.regressions import MARGIN, regressions
+from umpirical.reports.significance import LEVEL
+from umpirical.runs.run import Run, open_run
+from umpirical.store.budget import Budget
+from umpirical.store.runs import RunStore, run_folders
+from umpirical.store.snapshots import snapshot, started
+
+STUDY_ENDINGS = (".yaml", ".yml")
+
+RUN_WAYS = "a study's folder or file, the folder of a run, or the name of a run or a judge"
+
+FAILED_SHARE = 0.10
+"""A run with more failures than this is not done: it exits as incomplete and can be resumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTarget:
+    """Runs that a person has named."""
+
+    study: Path
+    """The study's folder."""
+    runs: tuple[Path, ...]
+    """Their folders, by name; those of a study may be none."""
+    whole: bool
+    """Whether they are all runs of the study."""
+
+
+def find_runs(target: str | Path) -> RunTarget:
+    """Finds the runs that a person means. A name is looked up in the folder before it, or in the working directory.
+
+    Raises UsageError, with what there is, if there is nothing of that name.
+    """
+    path = Path(target)
+    if (path / "run.json").is_file():
+        return RunTarget(study_of_run(path), (path,), whole=False)
+    if path.is_dir() and ((path / "runs").is_dir() or (path / STUDY_FILE).is_file()):
+        return RunTarget(path, tuple(run_folders(path)), whole=True)
+    if path.is_file():
+        _refuse_other_files(path)
+        return RunTarget(path.parent, tuple(run_folders(path.parent)), whole=True)
+    study, known = path.parent, run_folders(path.parent)
+    named = [run for run in known if run.name == path.name] or [run for run in known if _judge_of(run) == path.name]
+    if named:
+        return RunTarget(study, tuple(named), whole=False)
+    if path.is_dir():
+        return RunTarget(path, (), whole=True)
+    raise UsageError(f"no run or judge {str(target)!r}", fix=_what_there_is(path.name, study, known))
+
+
+def find_run(target: str | Path) -> Path:
+    """Finds the one run that a person means. Raises UsageError, with their names, if there are several or none."""
+    found = find_runs(target)
+    if not found.runs:
+        raise UsageError(f"{target}: no run has been made yet", fix=f"umpirical run {found.study}")
+    if len(found.runs) > 1:
+        names = ", ".join(str(run) for run in found.runs)
+        raise UsageError(f"{target} has {len(found.runs)} runs, and one is needed", fix=f"name one of {names}")
+    return found.runs[0]
+
+
+def shared_study(runs: Sequence[Path]) -> Path:
+    """Returns the folder of the study that all of these runs are of; the working directory if they are of several."""
+    studies = {study_of_run(run).resolve() for run in runs}
+    return studies.pop() if len(studies) == 1 else Path()
+
+
+def _refuse_other_files(path: Path) -> None:
+    """Refuses a file that is no study's: it would pass for all runs that happen to lie beside it."""
+    if path.suffix in STUDY_ENDINGS:
+        return
+    run = path.parent if (path.parent / "run.json").is_file() else None
+    fix = f"name its folder, {run}" if run else f"name {RUN_WAYS}"
+    raise UsageError(f"{path} is a file, but no study file ({' or '.join(STUDY_ENDINGS)})", fix=fix)
+
+
+def _judge_of(run: Path) -> str | None:
+    """Returns the name of a run's judge; None if its manifest is damaged."""
+    try:
+        judge = RunStore(run).manifest.get("judge")
+    except StoreError:
+        return None
+    return str(judge.get("name")) if isinstance(judge, dict) else None
+
+
+def study_of_run(run: Path) -> Path:
+    """Returns the folder of a run's study: `STUDY/runs/RUN`, or the run's own if it lies elsewhere."""
+    parent = run.resolve().parent
+    return parent.parent if parent.name == "runs" else run
+
+
+def _what_there_is(name: str, study: Path, known: Sequence[Path]) -> str:
+    names = [*(run.name for run in known), *filter(None, map(_judge_of, known))]
+    near = get_close_matches(name, names, n=1)
+    if near:
+        return f"did you mean {near[0]}?"
+    judges = ", ".join(dict.fromkeys(filter(None, map(_judge_of, known))))
+    where = f"judges with runs in {study}: {judges}" if judges else f"there are no runs in {study}"
+    return f"name {RUN_WAYS}; {where}"
+
+
+# The runs of a study at a glance.
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """A run at a glance. What a damaged run does not tell is None."""
+
+    name: str
+    judge: str | None = None
+    created: str | None = None
+    trials: int | None = None
+    answered: int | None = None
+    failed: int | None = None
+    document: str = ""
+    """File name of the record; empty while there is none."""
+    decision: str = ""
+    """What the record says to do with the judge; empty while there is none."""
+    damage: str = ""
+    """What is wrong with the files of the run; empty if it can be read."""
+    booked: Decimal | None = None
+    """US dollars; None if no call of it had a price."""
+    billed: Decimal | None = None
+    uncertain: Decimal | None = None
+    """What is booked and perhaps was not billed."""
+
+
+def list_runs(folder: Path) -> list[RunState]:
+    """Returns the runs in a study folder, oldest first."""
+    found = [run_state(RunStore(run)) for run in run_folders(folder)]
+    return sorted(found, key=lambda state: (state.created or "", state.name))
+
+
+def run_state(store: RunStore) -> RunState:
+    """Returns a run at a glance; of one that cannot be read, the damage."""
+    try:
+        return _state(store)
+    # Whatever a stranger has written into the files: one damaged run is no reason to list none.
+    except (UmpiricalError, ValueError, LookupError, TypeError, AttributeError) as error:
+        said = str(error) if isinstance(error, UmpiricalError) else f"{type(error).__name__}: {error}"
+        return RunState(store.folder.name, damage=said.partition("\n")[0])
+
+
+def _state(store: RunStore) -> RunState:
+    manifest, size = store.manifest, store.plan_size()
+    with snapshot(store) as now:
+        answered, failed = now.counts()
+    bill = Budget(store.folder.parent.parent).bill_of(store.folder.name)
+    documents = (f"{name}.json" for name in PROTOCOLS.names())
+    document = next((name for name in documents if (store.folder / name).exists()), "")
+    return RunState(
+        name=store.folder.name,
+        judge=str(manifest["judge"]["name"]),
+        created=str(manifest["created"]),
+        trials=size[0] if size else 0,
+        answered=answered,
+        failed=failed,
+        document=document,
+        decision=_decision(store, document),
+        booked=bill.total if bill else None,
+        billed=bill.billed if bill else None,
+        uncertain=bill.uncertain if bill else None,
+    )
+
+
+def _decision(store: RunStore, document: str) -> str:
+    if not document:
+        return ""
+    protocol = protocol_of_run(store)
+    decided = protocol.decision(protocol.parse((store.folder / document).read_text(encoding="utf-8")))
+    return decided.verdict if decided else ""
+
+
+# Reads runs again, and writes their documents.
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """A run that its protocol has measured."""
+
+    folder: Path
+    protocol: Protocol[Any, Any]
+    record: Record
+    documents: Documents
+
+    @property
+    def enough(self) -> bool:
+        """Whether everything was asked and not too many calls failed."""
+        return has_enough(self.record)
+
+    @property
+    def decision(self) -> Decision | None:
+        return self.protocol.decision(self.record)
+
+    @property
+    def open_to_more(self) -> bool:
+        """Whether the decision is open, and `umpirical more` may settle it."""
+        open_still = self.enough and self.decision is not None and self.decision.verdict == "not-enough-data"
+        return open_still and isinstance(self.protocol, FollowsUp)
+
+    @property
+    def exit_code(self) -> int:
+        """5 if the run can be resumed, else what the decision says."""
+        if not self.enough:
+            return 5
+        return self.decision.exit_code if self.decision else 0
+
+    @property
+    def findings(self) -> list[str]:
+        return self.protocol.findings(self.record)
+
+    def text(self) -> str:
+        """Returns the record as in its JSON file."""
+        return self.protocol.render(self.record)
+
+    def summary(self) -> dict[str, Any]:
+        """Returns a summary for the program that started the run."""
+        return {
+            "run": self.folder.name,
+            "judge": self.record.judge.name,
+            "complete": self.record.complete,
+            "trials": self.record.run.trials,
+            "failed": self._failed,
+            "unparsed": sum(row.unparsed for row in self.record.audit),
+            "decision": self.decision.verdict if self.decision else None,
+            "findings": self.findings,
+            "budget": self._budget,
+            self.protocol.name: str(self.documents.json),
+            "html": str(self.documents.html),
+            **self.protocol.summary(self.record),
+        }
+
+    @property
+    def _budget(self) -> dict[str, Any] | None:
+        spend = self.record.spend
+        return spend.budget.model_dump(mode="json") if spend and spend.budget else None
+
+    @property
+    def _failed(self) -> int:
+        return failed_calls(self.record)
+
+
+def has_enough(record: Record) -> bool:
+    """Whether everything was asked and not too many calls failed."""
+    return record.complete and failed_calls(record) <= FAILED_SHARE * record.run.trials
+
+
+def failed_calls(record: Record) -> int:
+    return sum(row.failed for row in record.audit)
+
+
+def finished_run(folder: Path, *, out: Path | None = None, policy: str = "") -> FinishedRun:
+    """Rereads a run, measures it, and writes its protocol's documents to the run's folder or to `out`.
+
+    `policy` names what to hold it to in place of what the study says.
+    """
+    run = open_run(folder)
+    protocol = protocol_of_run(run.store)
+    record = protocol.report(run)
+    if policy:
+        if not isinstance(protocol, DecidesByPolicy):
+            raise DecidesByPolicy.missing(protocol)
+        record = protocol.hold(record, policy)
+    return FinishedRun(folder, protocol, record, protocol.write(record, out or folder))
+
+
+def measured_runs(folder: Path, *, among: Sequence[Path] | None = None) -> list[Path]:
+    """Returns the folders of a study's runs, or of those `among` it, in which at least one question has been asked."""
+    planned = run_folders(folder) if among is None else among
+    found = [run for run in planned if _started_or_damaged(run)]
+    if not found:
+        raise UsageError(f"{folder}: no run has been measured yet", fix=f"umpirical run {folder}")
+    return found
+
+
+def _started_or_damaged(run: Path) -> bool:
+    """Whether there is anything to report: answers, or damage, which whoever reads the run names."""
+    try:
+        return started(RunStore(run))
+    except StoreError:
+        return True
+
+
+def _is_readable(run: Path) -> bool:
+    try:
+        return bool(RunStore(run).manifest)
+    except StoreError:
+        return False
+
+
+def write_side_by_side(
+    folder: Path, *, runs: Sequence[Path] = (), out: Path | None = None
+) -> tuple[list[Record], Path] | None:
+    """Writes one document on all judges of a study; returns their records and the page, or None if there is no page.
+
+    `runs` must be in it, such as the ones just made. Other judges' newest runs by the same protocol on the same stimuli
+    are put beside them: judges that saw different stimuli cannot be compared.
+    """
+    measured = [RunStore(run) for run in measured_runs(folder) if _is_readable(run)]
+    # The manifest is rewritten each time a run is resumed.
+    measured.sort(key=lambda store: (store.folder / "run.json").stat().st_mtime_ns)
+    chosen = {run.resolve() for run in runs}
+    measured.sort(key=lambda store: store.folder.resolve() in chosen)
+    known = [(store, protocol_of_run(store)) for store in measured]
+    ready = [(s, p) for s, p in known if (s.folder / f"{p.name}.json").is_file()]
+    if not ready:
+        raise UsageError(f"{folder}: no run has been measured yet", fix=f"umpirical run {folder}")
+    last, protocol = ready[-1]
+    if not isinstance(protocol, ShowsSideBySide):
+        return None
+    alike = [s for s, p in ready if p is protocol and s.manifest["stimuli"] == last.manifest["stimuli"]]
+    texts = [(s.folder / f"{protocol.name}.json").read_text(encoding="utf-8") for s in alike]
+    newest = {record.judge.name: record for record in map(protocol.parse, texts)}
+    records = [newest[name] for name in sorted(newest)]
+    return records, protocol.side_by_side(records, out or folder / "report")
+
+
+# Holds a run, or what was published about it, to a policy and to an earlier run. Makes no calls.
+
+
+RECORDS = ".json"
+"""How the file of a record ends; anything else names a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A judge as it was measured: a run, or a record without the run that it was made from."""
+
+    name: str
+    protocol: Protocol[Any, Any]
+    record: Record
+    run: Run | None
+
+
+def gate_run(
+    target: str | Path,
+    *,
+    policy: str | Mapping[str, Any] = "",
+    baseline: str | Path | None = None,
+    margin: float = MARGIN,
+) -> GateDecision:
+    """Holds the run or the record that a person names to a policy, or to the one that it was made for.
+
+    The responses of a run are read again. A record is taken at its word, and decided on again: its measures count, and
+    not the decision in it. With `baseline`, an earlier run or record on the same stimuli, a measure that the policy
+    limits and that is shown to be worse by more than `margin` is a regression.
+    """
+    if not 0 <= margin < 1:
+        raise UsageError(f"the margin is {margin}", fix="give a share from 0 to 1, such as 0.05")
+    subject = _subject(target)
+    protocol, record = subject.protocol, subject.record
+    if isinstance(protocol, DecidesByPolicy):
+        record = protocol.hold(record, policy) if policy else protocol.as_published(record, record)
+    elif policy:
+        raise DecidesByPolicy.missing(protocol)
+    if not isinstance(protocol, HoldsToLimits):
+        raise HoldsToLimits.missing(protocol)
+    limits = protocol.held_limits(record)
+    decided = protocol.decision(record)
+    earlier = None if baseline is None else _against(subject, _subject(baseline), limits, margin)
+    ruled = ruling(
+        Ruling(decided.verdict, decided.line, decided.exit_code) if decided else ruling_of_limits(limits),
+        enough=has_enough(record),
+        baseline=earlier,
+    )
+    return GateDecision(
+        judge=record.judge.name,
+        run=subject.name,
+        protocol=protocol.name,
+        policy=protocol.policy_name(record) if isinstance(protocol, DecidesByPolicy) else "",
+        limits=limits,
+        baseline=earlier,
+        **ruled._asdict(),
+    )
+
+
+def _subject(target: str | Path) -> _Subject:
+    path = Path(target)
+    if path.suffix == RECORDS and path.is_file():
+        stored = read_record(path)
+        return _Subject(stored.record.run.id, stored.protocol, stored.record, None)
+    run = open_run(find_run(target))
+    protocol = protocol_of_run(run.store)
+    return _Subject(run.name, protocol, protocol.report(run), run)
+
+
+def _against(now: _Subject, before: _Subject, limits: list[HeldLimit], margin: float) -> BaselineRecord:
+    _refuse_other(now, before)
+    return BaselineRecord(
+        judge=before.record.judge.name,
+        run=before.name,
+        margin=margin,
+        level=LEVEL,
+        rows=regressions(
+            limits, own_measures(before.record), own_measures(now.record), paired=_paired(now, before), margin=margin
+        ),
+    )
+
+
+def _refuse_other(now: _Subject, before: _Subject) -> None:
+    """Refuses a baseline that says nothing about a change: other stimuli, another kind of judge, or half a run."""
+    if before.protocol is not now.protocol or before.record.judge.kind != now.record.judge.kind:
+        raise UsageError(
+            "the baseline is of another protocol or of another kind of judge", fix="name a run of the same study"
+        )
+    if before.record.run.stimuli != now.record.run.stimuli:
+        raise UsageError("the baseline has other stimuli", fix="measure both with the same size, seed and tasks")
+    if not has_enough(before.record):
+        raise UsageError("the baseline is incomplete", fix="complete it with  umpirical run, or name another one")
+
+
+def _paired(now: _Subject, before: _Subject) -> dict[tuple[str, str], ResultRecord]:
+    """Returns differences on the tasks of both, which need the responses of both."""
+    if now.run is None or before.run is None or not isinstance(now.protocol, HoldsToLimits):
+        return {}
+    arms = {measure.arm for measure in own_measures(now.record)}
+    return {
+        (one.name, one.stratum): result_record(one.result)
+        for one in now.protocol.differences(before.run, now.run)
+        if one.arm in arms
+    }
