@@ -29,6 +29,9 @@ BYTECODE = pytest.StashKey[bool]()
 OWNER = pytest.StashKey[bool]()
 """Whether this process started the session: it is neither a worker nor started by a test."""
 
+REMEMBERS = pytest.StashKey[bool]()
+"""Whether stimuli are built once."""
+
 WEIGHTS = pytest.StashKey[Record]()
 """What the tests are known to take."""
 
@@ -48,10 +51,9 @@ def pytest_configure(config):
         # The key of reviews and what tests agree to are kept there, and not in the home of whoever runs the tests.
         os.environ["XDG_STATE_HOME"] = str(Path(shared.name) / "state")
         config.add_cleanup(lambda: (os.environ.pop(SHARED), shared.cleanup()))
-    # What a test starts belongs to the test: only the session itself and its workers record.
-    if owner or hasattr(config, "workerinput"):
-        config.pluginmanager.register(Recorder(_weights_folder()))
     config.stash[OWNER], config.stash[WEIGHTS] = owner, read_record()
+    if _is_of_the_session(config):
+        config.pluginmanager.register(Recorder(_weights_folder()))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -81,6 +83,16 @@ def pytest_collection_modifyitems(config, items):
     items[:] = longest_first(items, config.stash[WEIGHTS])
 
 
+def pytest_runtest_setup(item):
+    """Once something measures judges, lets it take stimuli that were built before."""
+    module = sys.modules.get("umpirical.protocols.datasheet.stimuli")
+    if module and not item.config.stash.get(REMEMBERS, not _is_of_the_session(item.config)):
+        from tests.stimuli.built import remember_stimuli
+
+        remember_stimuli(module)
+        item.config.stash[REMEMBERS] = True
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session):
     """Writes what the tests took, where whole files were run; of other files it keeps what was known."""
@@ -102,6 +114,11 @@ def pytest_xdist_make_scheduler(config, log):
 
     config.option.loadscopereorder = False
     return ByGroup(config, log)
+
+
+def _is_of_the_session(config):
+    """Whether this process is the session or one of its workers. What a test starts belongs to the test."""
+    return config.stash[OWNER] or hasattr(config, "workerinput")
 
 
 def _weights_folder():

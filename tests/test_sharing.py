@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.sharing import locked, shared_folder
+from tests.stimuli.built import remembered
 
 ROOT = Path(__file__).parents[1]
 
@@ -30,3 +31,15 @@ def test_one_at_a_time(tmp_path):
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     with (tmp_path / "lock").open("w") as other:
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_what_one_process_has_built_no_other_builds_again(monkeypatch, tmp_path):
+    monkeypatch.setenv("UMPIRICAL_TESTS_SHARED", str(tmp_path))
+    made = []
+
+    def build(*arguments):
+        made.append(arguments)
+        return (len(made), *arguments)
+
+    assert [remembered(build)(*arguments) for arguments in (("a",), ("b",), ("a",))] == [(1, "a"), (2, "b"), (1, "a")]
+    assert made == [("a",), ("b",)]

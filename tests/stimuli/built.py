@@ -1,8 +1,12 @@
 """Stimulus sets that many tests look at: each is made once in a session, since making one takes seconds."""
 
+import hashlib
+import pickle
 import shutil
-from functools import cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from pathlib import Path
+from types import ModuleType
 
 from tests.sharing import locked, shared_folder
 from umpirical.domain.stimuli import Stimulus
@@ -42,3 +46,25 @@ def _written(size: str, seed: int) -> Path:
     study = parse_study(f"study: s\nseed: {seed}\ndesign: {{size: {size}}}\njudges: [{judge}]\n", folder)
     with locked(folder.with_suffix(".lock")):
         return write_stimulus_set(study).folder.parent
+
+
+def remember_stimuli(module: ModuleType) -> None:
+    """Lets whatever this process measures take stimuli that some process of the session has built before.
+
+    A study of its own folder would else build them again, which takes longer than measuring a simulated judge.
+    """
+    if build := getattr(module, "_from_tasks", None):
+        module._from_tasks = lru_cache(maxsize=8)(remembered(build.__wrapped__))
+
+
+def remembered(build: Callable[..., object]) -> Callable[..., object]:
+    """The same function, which looks first for what it returned elsewhere in the session."""
+
+    def look_first(*arguments: object) -> object:
+        file = shared_folder() / f"built-{hashlib.sha256(repr(arguments).encode()).hexdigest()[:24]}"
+        with locked(file.with_suffix(".lock")):
+            if not file.exists():
+                file.write_bytes(pickle.dumps(build(*arguments)))
+            return pickle.loads(file.read_bytes())  # noqa: S301  # written by this session
+
+    return look_first
