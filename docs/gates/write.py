@@ -26,7 +26,7 @@ from planted import JUDGES, Planted, draw
 from write import measured, planned
 
 from umpirical.domain.tallies import Tallies
-from umpirical.measures.estimates.contrasts import contrasts_between
+from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.decision import decide
 from umpirical.protocols.datasheet.limits import hold_limits
 from umpirical.protocols.datasheet.policy_files import ALIASES, preset

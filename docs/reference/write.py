@@ -206,21 +206,27 @@ A level is what is counted, and a cluster is a task family or an item. [How to r
 interval](../concepts/intervals.md) is a page of its own.
 """
 
-FAMILIES = {
-    "pairs": "Pairs",
+TITLES = {
+    "preferences": "Preferences where there is nothing to prefer",
     "layout": "Slot, label and list",
+    "chance": "Preferences beyond chance",
+    "sensitivity": "Planted differences",
     "quads": "Crossed tasks",
     "signal": "The signal model",
+    "shifts": "Shifts between instructions",
+    "length": "Length",
+    "requirements": "Weights of requirements",
+    "carriers": "Carriers",
+    "retest": "The same prompt again",
     "grades": "Grades",
     "changes": "Changed texts",
     "policies": "Policies for agents",
+    "natural": "Natural and labelled pairs",
     "repeats": "Repeats",
     "gold": "Labels",
-    "natural": "Pairs with and without a known answer",
-    "labelled": "Labelled pairs",
     "calls": "Calls",
 }
-"""The folders of measures, in the order of the page."""
+"""What the page calls the families of measures."""
 
 _LABEL = re.compile(r"\b(Formula|Level|Bounds|Interval|Reference):")
 
@@ -228,8 +234,8 @@ _LABEL = re.compile(r"\b(Formula|Level|Bounds|Interval|Reference):")
 def formulas_page() -> str:
     """Every measure with its formula, its unit, when it is undefined, and how its interval is made."""
     lines = [FORMULAS_HEAD]
-    for family, specs in groupby(sorted(_built_in(), key=_place), key=_family):
-        lines += [f"## {FAMILIES[family]}", ""]
+    for family, specs in groupby(filter(_is_built_in, MEASURES), key=_family):
+        lines += [f"## {TITLES[family]}", ""]
         for spec in specs:
             symbol = f" ({spec.symbol})" if spec.symbol else ""
             lines += [f"### `{spec.name}`", "", f"**{spec.title}**{symbol}. {spec.about}", ""]
@@ -237,16 +243,12 @@ def formulas_page() -> str:
     return "\n".join(lines)
 
 
-def _built_in() -> list[MeasureSpec]:
-    return [spec for spec in MEASURES if spec.compute.__module__.startswith("umpirical.")]
+def _is_built_in(spec: MeasureSpec) -> bool:
+    return MEASURES.is_built_in(spec.name)
 
 
 def _family(spec: MeasureSpec) -> str:
     return spec.compute.__module__.split(".")[2]
-
-
-def _place(spec: MeasureSpec) -> int:
-    return list(FAMILIES).index(_family(spec))
 
 
 def _paragraphs(function: Callable[..., object]) -> Iterator[str]:

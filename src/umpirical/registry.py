@@ -2,9 +2,9 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoints, entry_points
 from typing import Any, Generic, TypeVar
@@ -21,14 +21,19 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Named objects of one kind, imported only when asked for."""
 
-    def __init__(self, group: str, builtins: Mapping[str, str], *, noun: str) -> None:
+    def __init__(self, group: str, builtins: Mapping[str, str] | Callable[[], Mapping[str, str]], *, noun: str) -> None:
         """`group` is the entry point group without `umpirical.`; `builtins` maps a name to `module:object`.
 
-        `noun` is what a message calls one of them.
+        Or it is a function that looks for them, which is called when the first is asked for. `noun` is what a message
+        calls one of them.
         """
         self._group = f"umpirical.{group}"
-        self._builtins = dict(builtins)
+        self._given = builtins
         self._noun = noun
+
+    @cached_property
+    def _builtins(self) -> dict[str, str]:
+        return dict(self._given() if callable(self._given) else self._given)
 
     def names(self) -> list[str]:
         """Every name: built-ins in the order they were registered, then plugins."""

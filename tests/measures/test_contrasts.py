@@ -5,7 +5,7 @@ import pytest
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import CallTally, QuadTally, Tallies
-from umpirical.measures.estimates.contrasts import contrasts_between
+from umpirical.measures.contrasts import contrasts_between
 from umpirical.stats.differences import paired_difference
 
 ARM = "baseline"

@@ -8,8 +8,7 @@ from umpirical.domain.measures import Estimate
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import ChangeTally, GoldTally, RepeatTally, Tallies
 from umpirical.measures.catalogue import measure_all
-from umpirical.measures.estimates.comparable import item_rates
-from umpirical.measures.estimates.contrasts import contrasts_between
+from umpirical.measures.contrasts import contrasts_between, item_rates
 from umpirical.reports.record import result_record
 from umpirical.reports.significance import difference_p
 

@@ -5,7 +5,7 @@ import pytest
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import CallTally, Tallies
-from umpirical.measures.calls.reasoning_contradiction import reasoning_contradiction
+from umpirical.measures.calls import reasoning_contradiction
 
 
 def calls(*counts, family=Family.LADDER):
@@ -19,7 +19,7 @@ def calls(*counts, family=Family.LADDER):
 
 
 def test_it_is_the_share_of_contradictions_among_reasonings_that_state_a_verdict():
-    [measure] = reasoning_contradiction(Tallies(calls=calls((10, 8, 4, 1), (10, 9, 6, 1))), "baseline")
+    [measure] = reasoning_contradiction.compute(Tallies(calls=calls((10, 8, 4, 1), (10, 9, 6, 1))), "baseline")
     assert isinstance(measure.result, Estimate)
     assert (measure.result.numerator, measure.result.denominator) == (2, 10)
     assert measure.result.value == pytest.approx(0.2)
@@ -36,14 +36,14 @@ def test_it_is_the_share_of_contradictions_among_reasonings_that_state_a_verdict
     ],
 )
 def test_it_is_undefined_with_the_reason_where_nothing_is_stated(counts, reason):
-    [measure] = reasoning_contradiction(Tallies(calls=calls(*counts)), "baseline")
+    [measure] = reasoning_contradiction.compute(Tallies(calls=calls(*counts)), "baseline")
     assert isinstance(measure.result, Undefined)
     assert measure.result.reason == reason
 
 
 def test_another_arm_and_the_user_s_own_answers_are_left_aside():
     tallies = Tallies(calls=calls((10, 8, 4, 1), (10, 9, 6, 1)) + calls((9, 9, 9, 9), family=Family.CARRIER_LADDER))
-    [measure] = reasoning_contradiction(tallies, "baseline")
+    [measure] = reasoning_contradiction.compute(tallies, "baseline")
     assert measure.result.denominator == 10
-    [other] = reasoning_contradiction(tallies, "strict")
+    [other] = reasoning_contradiction.compute(tallies, "strict")
     assert isinstance(other.result, Undefined)

@@ -7,8 +7,8 @@ from tests.recovery.outcome_sampling import DESIGN, sample_run
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
+from umpirical.measures import signal
 from umpirical.measures.catalogue import MEASURES
-from umpirical.measures.estimates import signal
 from umpirical.stats.signal_check import goodness_of_fit
 from umpirical.stats.signal_compare import parameter_difference
 from umpirical.stats.signal_estimates import ParameterEstimate, estimate_signal
@@ -154,7 +154,7 @@ def test_a_resolution_without_a_limit_is_right_censored_at_what_is_known():
 
 def test_a_value_that_hangs_on_one_task_is_no_estimate():
     nothing = ParameterEstimate(1.0, None, None, None, None, "undefined")
-    assert isinstance(signal._result(nothing, None, "", {}, signal.bounded), Undefined)
+    assert isinstance(signal._result(signal.Parameter(nothing), None, {}), Undefined)
 
 
 def test_the_kernels_words_for_its_methods_are_all_known():
@@ -191,9 +191,7 @@ def test_a_judge_that_never_lapses_has_an_upper_limit():
 
 
 def test_a_mean_over_many_repeats_that_came_out_below_zero_is_zero():
-    from umpirical.measures.signal.d_prime import _limit
-
     sums = np.array([[5.0, 8.0, -1.1e-16, 8.0], [6.0, 8.0, 2.0, 8.0]])
-    found = _limit(sums, "right", {})
-    assert found == _limit(sums.clip(0), "right", {})
+    found = signal._limit(sums, "right", {})
+    assert found == signal._limit(sums.clip(0), "right", {})
     assert found.censoring == "right"

@@ -86,7 +86,7 @@ def test_parts_come_test_by_test_with_all_items_first():
         ("case", ""),
     ]
     tallies = [ChangeTally("c", "baseline", test, group, "same-verdict", 1) for test, group in rows]
-    found = by_part("any", tallies, "baseline", lambda chosen: Undefined(f"{len(chosen)} here"))
+    found = by_part(tallies, lambda chosen: Undefined(f"{len(chosen)} here"))
     assert [(m.stratum, m.group) for m in found] == [
         (Family.ORIGINAL, ""),
         (Family.ORIGINAL, "b"),

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 
 from tests.recovery.outcome_sampling import DESIGN, sample_run
 from umpirical.domain.stimuli import Family
-from umpirical.measures.estimates.contrasts import contrasts_between
+from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.reports.comparisons.families import standings
 from umpirical.reports.comparisons.words import words_on

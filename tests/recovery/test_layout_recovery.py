@@ -11,7 +11,7 @@ from umpirical.domain.measures import Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import LayoutTally, Tallies
 from umpirical.measures.catalogue import MEASURES
-from umpirical.measures.estimates.layouts import NO_TIES
+from umpirical.measures.layout import NO_TIES
 from umpirical.protocols.datasheet.cells import layouts_of
 
 NAMES = ("slot-effect", "label-effect", "list-effect", "tie-place-effect")

@@ -11,7 +11,7 @@ from tests.recovery.sampling import pair_tally, sample_choices
 from tests.recovery.test_signal_recovery import judge_with
 from umpirical.domain.measures import Estimate
 from umpirical.domain.tallies import Tallies
-from umpirical.measures.pairs.detection_threshold import detection_threshold
+from umpirical.measures.sensitivity import detection_threshold
 from umpirical.stats.isotonic import threshold
 from umpirical.stats.simulation.judge import correct_rate
 from umpirical.stimuli.controlled.recipes import RECIPES
@@ -46,7 +46,9 @@ def test_a_planted_threshold_is_recovered(planted, spread, runs):
     judge = judge_with(planted)
     true = threshold(STEPS, [float(rate) for rate in correct_rate(judge, STEPS)], target=0.75).value
     rng = np.random.default_rng(round(100 * planted))
-    found = [detection_threshold(sample_run(judge, rng, spread=spread), "baseline")[0].result for _ in range(runs)]
+    found = [
+        detection_threshold.compute(sample_run(judge, rng, spread=spread), "baseline")[0].result for _ in range(runs)
+    ]
     coverage = np.mean([covers(result, true) for result in found])
     # Below .93 by no more than chance makes of so many runs.
     assert coverage >= 0.93 - 3 * np.sqrt(0.95 * 0.05 / runs)

@@ -19,8 +19,7 @@ from umpirical.domain.stimuli import ORIGINAL, GivenLabel, NoPreference, Stimulu
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE, Order, Presentation, Trial
 from umpirical.measures.catalogue import MEASURES, MeasureSpec
-from umpirical.measures.estimates.natural import NATURAL
-from umpirical.measures.natural.choices import SPECS
+from umpirical.measures.natural import NATURAL, SWAPPED
 from umpirical.protocols.datasheet.counting import tally_judgments
 from umpirical.protocols.datasheet.facts import FACTS as PAIR_FACTS
 from umpirical.protocols.stress.counting import stress_counts
@@ -167,7 +166,7 @@ def _pair_measures(asked: Sequence[Asked], place: Path) -> list[tuple[MeasureSpe
     write_rows(place, named, judgment_schema(ITEM_FACTS.columns))
     with stress_counts(place) as counts:
         labels = counts.tallies(CONTENTS)
-    choices = [(spec, measure) for spec in SPECS for measure in spec.compute(pairs, BASELINE)]
+    choices = [(spec, measure) for spec in SWAPPED for measure in spec.compute(pairs, BASELINE)]
     return [*choices, *_by_name(NOMINAL, labels), *_by_name(CALLS, pairs)]
 
 

@@ -30,7 +30,7 @@ from umpirical.domain.tallies import (
     Tallies,
     VacuumTally,
 )
-from umpirical.measures.estimates.natural import NATURAL
+from umpirical.measures.natural import NATURAL
 from umpirical.stats.simulation.judge import LatentJudge
 
 Ints = NDArray[np.int64]

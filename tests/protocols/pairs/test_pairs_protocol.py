@@ -10,7 +10,7 @@ from tests.protocols.pairs.pair_studies import labelled, measure, value, write_r
 from umpirical import run
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.stimuli import GivenWinner
-from umpirical.measures.estimates.natural import NATURAL
+from umpirical.measures.natural import NATURAL
 from umpirical.protocols.pairs.key import qualities
 from umpirical.protocols.pairs.page import STACK
 from umpirical.protocols.pairs.policy import PairsPolicy

@@ -10,9 +10,10 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined
+from umpirical.domain.measures import Estimate, Interval, Result, Undefined
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL
+from umpirical.measures.catalogue import Part
 from umpirical.measures.estimates.rates import PLANNING_CORRELATION, by_task
 from umpirical.stats.clusters import cluster_wilson, planning_wilson
 
@@ -80,7 +81,7 @@ def _clear(share: float) -> float:
 # Tests and groups.
 
 
-class _Part(Protocol):
+class _Tested(Protocol):
     @property
     def test(self) -> str: ...
 
@@ -88,20 +89,15 @@ class _Part(Protocol):
     def group(self) -> str: ...
 
 
-_Tally = TypeVar("_Tally", bound=_Part)
+_Tally = TypeVar("_Tally", bound=_Tested)
 
 
-def by_part(
-    name: str, tallies: Iterable[_Tally], arm: str, result: Callable[[Sequence[_Tally]], Result]
-) -> list[Measure]:
-    """One measure for every test and group there is; within a test all items first, then the user's groups."""
+def by_part(tallies: Iterable[_Tally], result: Callable[[Sequence[_Tally]], Result]) -> list[Part]:
+    """`result` for every test and group there is; within a test all items first, then the user's groups."""
     parts: dict[tuple[str, str], list[_Tally]] = {}
     for tally in tallies:
         parts.setdefault((tally.test, tally.group), []).append(tally)
-    return [
-        Measure(name, result(parts[test, group]), arm, test, group)
-        for test, group in sorted(parts, key=lambda part: part_order(*part))
-    ]
+    return [Part(result(parts[part]), *part) for part in sorted(parts, key=lambda part: part_order(*part))]
 
 
 def part_order(test: str, group: str) -> tuple[bool, str, str]:

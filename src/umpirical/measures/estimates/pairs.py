@@ -8,9 +8,10 @@ from dataclasses import replace
 from math import isclose
 from typing import NamedTuple
 
-from umpirical.domain.measures import Measure, Result, Undefined
+from umpirical.domain.measures import Result, Undefined
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GradePairTally, OutcomeTally, PairTally, Tallies
+from umpirical.measures.catalogue import Part
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
 UNANSWERED = "without an answer in both orders"
@@ -37,20 +38,16 @@ UNKNOWN_SLOTS = "which slot was named is not known for all calls"
 
 def equal_pairs(tallies: Tallies, arm: str) -> list[PairTally]:
     """Pairs of equal quality."""
-    return _of_family(tallies, arm, Family.DELTA0)
+    return of_family(tallies, arm, Family.DELTA0)
 
 
 def ladder_pairs(tallies: Tallies, arm: str) -> list[PairTally]:
     """Pairs with a planted quality difference."""
-    return _of_family(tallies, arm, Family.LADDER)
+    return of_family(tallies, arm, Family.LADDER)
 
 
-def conflict_pairs(tallies: Tallies, arm: str) -> list[PairTally]:
-    """Pairs whose better content is the shorter one."""
-    return _of_family(tallies, arm, Family.CONFLICT)
-
-
-def _of_family(tallies: Tallies, arm: str, family: str) -> list[PairTally]:
+def of_family(tallies: Tallies, arm: str, family: str) -> list[PairTally]:
+    """Pairs of one family."""
     return [tally for tally in tallies.pairs if tally.arm == arm and tally.family == family]
 
 
@@ -59,15 +56,6 @@ def incomplete_pairs(tallies: Tallies, arm: str, families: Collection[str] = ())
     chosen = [t for t in tallies.pairs if t.arm == arm and (not families or t.family in families)]
     counts = {UNANSWERED: sum(t.incomplete for t in chosen), ABSTAINED: sum(t.abstained_pairs for t in chosen)}
     return {reason: count for reason, count in counts.items() if count}
-
-
-# Carriers are real answers of the user's: tier 2, never pooled with pairs made from templates.
-
-
-def carrier_strata(tallies: Tallies, arm: str, family: str) -> list[str]:
-    """The strata of a family of carrier pairs, whichever kind of judge was asked."""
-    asked: list[PairTally | GradePairTally] = [*tallies.pairs, *tallies.grade_pairs]
-    return sorted({tally.stratum for tally in asked if tally.arm == arm and tally.family == family})
 
 
 def only_stratum(tallies: Tallies, stratum: str) -> Tallies:
@@ -197,13 +185,13 @@ def slot_share(tallies: Iterable[PairTally], score: Callable[[PairTally], float]
     """A share of the calls, two per pair."""
     chosen = list(tallies)
     if not slots_known(chosen):
-        return Undefined(UNKNOWN_SLOTS, left_out=_incomplete(chosen))
+        return Undefined(UNKNOWN_SLOTS, left_out=incomplete(chosen))
     return clustered_rate(
         [Counted(tally.cluster, score(tally), 2 * tally.pairs) for tally in chosen],
         unit="call",
         empty=NO_PAIR,
-        left_out={reason: 2 * count for reason, count in _incomplete(chosen).items()},
-        lost=2 * _lost(chosen),
+        left_out={reason: 2 * count for reason, count in incomplete(chosen).items()},
+        lost=2 * lost(chosen),
     )
 
 
@@ -219,65 +207,27 @@ def slots_known(chosen: Iterable[PairTally]) -> bool:
     )
 
 
-def share_by_step(name: str, counts: Sequence[PairCount], arm: str) -> list[Measure]:
+def share_by_step(counts: Sequence[PairCount]) -> list[Part]:
     """One share for each size of the quality difference."""
     return [
-        Measure(name, counted_share(count for count in counts if count.delta == delta), arm, f"{delta:g}")
+        Part(counted_share(count for count in counts if count.delta == delta), f"{delta:g}")
         for delta in sorted({count.delta for count in counts})
     ]
 
 
-def by_step(
-    name: str, chosen: Sequence[PairTally], arm: str, result: Callable[[Sequence[PairTally]], Result]
-) -> list[Measure]:
+def by_step(chosen: Sequence[PairTally], result: Callable[[Sequence[PairTally]], Result]) -> list[Part]:
     """`result` for the pairs of each step, whatever their transforms."""
     return [
-        Measure(name, result([tally for tally in chosen if tally.delta == delta]), arm, f"{delta:g}")
+        Part(result([tally for tally in chosen if tally.delta == delta]), f"{delta:g}")
         for delta in sorted({tally.delta for tally in chosen})
     ]
 
 
-def share_by_transform(name: str, tallies: Tallies, arm: str, score: Callable[[PairTally], float]) -> list[Measure]:
-    """A share of the pairs of equal quality, then the same of each control; `score` is its numerator in one tally."""
-    return [
-        *_by_transform(name, equal_pairs(tallies, arm), arm, lambda chosen: pair_share(chosen, score)),
-        *(
-            Measure(name, pair_share(chosen, score), arm, part)
-            for family, part in CONTROLS.items()
-            if (chosen := _of_family(tallies, arm, family))
-        ),
-    ]
-
-
-def one_sided_share(name: str, tallies: Tallies, arm: str, score: Callable[[PairTally], float]) -> list[Measure]:
-    """A share of the one-sided commits at equal quality."""
-
-    def share(chosen: Sequence[PairTally]) -> Result:
-        return clustered_rate(
-            [Counted(tally.cluster, score(tally), tally.one_sided) for tally in chosen],
-            unit="pair",
-            empty="no pair had a winner in exactly one order",
-            left_out=_incomplete(chosen),
-            lost=_lost(chosen),
-        )
-
-    return _by_transform(name, equal_pairs(tallies, arm), arm, share)
-
-
-def _by_transform(
-    name: str, chosen: Sequence[PairTally], arm: str, result: Callable[[Sequence[PairTally]], Result]
-) -> list[Measure]:
-    """All pairs first, then those of each transform that makes the two answers differ."""
-    transforms = sorted({tally.stratum for tally in chosen if tally.stratum})
-    return [
-        Measure(name, result(chosen), arm),
-        *(Measure(name, result([t for t in chosen if t.stratum == part]), arm, part) for part in transforms),
-    ]
-
-
-def _incomplete(chosen: Iterable[PairTally]) -> dict[str, int]:
+def incomplete(chosen: Iterable[PairTally]) -> dict[str, int]:
+    """Pairs that were not answered in both orders, by reason."""
     return {UNANSWERED: sum(tally.incomplete for tally in chosen)}
 
 
-def _lost(chosen: Iterable[PairTally]) -> float:
+def lost(chosen: Iterable[PairTally]) -> float:
+    """What is missing of the counted pairs, in repeats that were not answered."""
     return sum(tally.lost for tally in chosen)

@@ -1,13 +1,15 @@
-"""Rates over tasks: value, interval and what was left out, all from one grouping by task."""
+"""Rates over tasks, and their differences: value, interval and what was left out, all from one grouping by task."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import ceil
 from typing import NamedTuple, TypeVar
 
-from umpirical.domain.measures import Estimate, Interval, Measure, Result, Undefined, Unit
-from umpirical.domain.stimuli import TIER_2
-from umpirical.domain.tallies import CallTally, Tallies
+import numpy as np
+
+from umpirical.domain.measures import Estimate, Interval, Result, Undefined, Unit
 from umpirical.stats.clusters import cluster_wilson, kish_effect, planning_wilson
+from umpirical.stats.differences import paired_difference, sign_flip_p
 
 ONE_TASK = "only one task was measured: an interval needs at least two"
 
@@ -73,21 +75,6 @@ def clustered_rate(
     )
 
 
-def call_share(name: str, tallies: Tallies, arm: str, count: Callable[[CallTally], int]) -> list[Measure]:
-    """A share of the calls made in tier 1, over the whole arm; planned calls not made yet are left out.
-
-    Tier 2 has its own rows in the audit table.
-    """
-    chosen = [tally for tally in tallies.calls if tally.arm == arm and tally.family not in TIER_2]
-    result = clustered_rate(
-        [Counted(tally.cluster, count(tally), tally.planned - tally.unasked) for tally in chosen],
-        unit="call",
-        empty="no call was made",
-        left_out={"not asked yet": sum(tally.unasked for tally in chosen)},
-    )
-    return [Measure(name, result, arm)]
-
-
 def by_task(counts: Iterable[tuple[str, float, float]]) -> tuple[list[float], list[float]]:
     """Numerators and denominators of the tasks whose denominator is not 0, in order of task."""
     used = [(y, n) for _, (y, n) in sorted(task_sums(counts).items()) if n > 0]
@@ -101,3 +88,53 @@ def task_sums(counts: Iterable[tuple[str, float, Number]]) -> dict[str, tuple[fl
         y, n = sums.get(cluster, (0.0, 0))
         sums[cluster] = (y + numerator, n + denominator)
     return sums
+
+
+# Differences of two rates over the same tasks.
+
+
+METHOD = "cluster-Wilson limits of both rates, joined over tasks"
+
+
+class Paired(NamedTuple):
+    """Two rates per task."""
+
+    numerators: list[float]
+    denominators: list[float]
+    other_numerators: list[float]
+    other_denominators: list[float]
+
+
+def paired_by_task(counts: Iterable[Counted], others: Iterable[Counted], *, shared: bool = True) -> Paired:
+    """Sums per task: for the tasks that have both rates, or, if not `shared`, for those that have either."""
+    one, other = ({task: sums for task, sums in task_sums(side).items() if sums[1]} for side in (counts, others))
+    tasks = sorted(one.keys() & other.keys() if shared else one.keys() | other.keys())
+    none = (0.0, 0.0)
+    ours, theirs = [one.get(task, none) for task in tasks], [other.get(task, none) for task in tasks]
+    return Paired(
+        [round(y, DIGITS) for y, _ in ours],
+        [n for _, n in ours],
+        [round(y, DIGITS) for y, _ in theirs],
+        [n for _, n in theirs],
+    )
+
+
+def difference_result(paired: Paired, *, unit: Unit, empty: str, left_out: Mapping[str, int]) -> Result:
+    """One rate minus the other, in units of the first rate's denominator."""
+    missing = {reason: count for reason, count in left_out.items() if count}
+    least = min(np.count_nonzero(paired.denominators), np.count_nonzero(paired.other_denominators))
+    if least < 2:
+        return Undefined(ONE_TASK if least else empty, left_out=missing)
+    found, count = paired_difference(*paired), round(sum(paired.denominators))
+    limits = Interval(found.low, found.high, METHOD)
+    return Estimate(found.value, found.value * count, count, unit, limits, found.clusters, left_out=missing)
+
+
+def sign_flip_result(
+    paired: Paired, *, unit: Unit, empty: str, left_out: Mapping[str, int], rng: np.random.Generator
+) -> Result:
+    """P-value of the difference if the two sides could be exchanged within each task; counts are the difference's."""
+    plain = difference_result(paired, unit=unit, empty=empty, left_out=left_out)
+    if isinstance(plain, Undefined):
+        return plain
+    return replace(plain, value=sign_flip_p(*paired, rng=rng), interval=None)

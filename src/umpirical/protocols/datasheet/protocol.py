@@ -12,7 +12,7 @@ from umpirical.judges.judge import Judge
 from umpirical.judges.layout import crossed_arms
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
-from umpirical.measures.estimates.contrasts import contrasts_between
+from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.card import render_markdown
 from umpirical.protocols.datasheet.counting import tally_judgments
 from umpirical.protocols.datasheet.decision import headline

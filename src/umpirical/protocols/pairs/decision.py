@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from umpirical.domain.trials import BASELINE
-from umpirical.measures.labelled.length_gap import LONGER_CHOSEN, LONGER_REJECTED
+from umpirical.measures.natural import LONGER_CHOSEN, LONGER_REJECTED
 from umpirical.protocols.pairs.policy import PairsPolicy
 from umpirical.protocols.pairs.record import PairsData, PairsDecision, PairsMeasure
 from umpirical.reports import numbers

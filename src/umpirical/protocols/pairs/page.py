@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from umpirical.datasets.pairs import LONGER
 from umpirical.domain.trials import BASELINE
-from umpirical.measures.estimates.edits import CHOSEN_SIDE, REJECTED_SIDE
-from umpirical.measures.labelled.length_gap import LONGER_CHOSEN, LONGER_REJECTED
+from umpirical.measures.natural import CHOSEN_SIDE, LONGER_CHOSEN, LONGER_REJECTED, REJECTED_SIDE
 from umpirical.protocols.pairs.record import PairsMeasure, PairsReport
 from umpirical.reports.pages import environment
 from umpirical.reports.record import UndefinedRecord

@@ -9,8 +9,8 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import GivenWinner, Stimulus
 from umpirical.domain.trials import Trial
 from umpirical.measures.catalogue import measure_all
-from umpirical.measures.estimates.natural import NATURAL
 from umpirical.measures.estimates.rates import Counted, clustered_rate
+from umpirical.measures.natural import NATURAL
 from umpirical.protocols.pairs.counting import WorstChoice, pairs_counts
 from umpirical.protocols.pairs.decision import decide, findings, limits_of
 from umpirical.protocols.pairs.policy import PairsPolicy

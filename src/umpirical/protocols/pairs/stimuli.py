@@ -12,7 +12,7 @@ from umpirical.datasets.pairs import LONGER, LabelledPair, ReadPairs, Side, read
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import GivenWinner, Stimulus
-from umpirical.measures.estimates.natural import NATURAL
+from umpirical.measures.natural import NATURAL
 from umpirical.protocols.pairs.spec import PairsStudy, PairsStudySpec
 from umpirical.stats.seeds import generator, uniform
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation

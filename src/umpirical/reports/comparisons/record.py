@@ -12,7 +12,7 @@ from pydantic import Field, NonNegativeInt
 
 from umpirical.domain.measures import Interval, Result
 from umpirical.measures.catalogue import Scale
-from umpirical.measures.estimates.contrasts import Contrast
+from umpirical.measures.contrasts import Contrast
 from umpirical.reports.comparisons.families import Family, Standing
 from umpirical.reports.comparisons.words import Words, Worse, margin_of, words_on
 from umpirical.reports.record import (

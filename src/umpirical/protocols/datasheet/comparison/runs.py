@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from umpirical.domain.errors import UsageError
-from umpirical.measures.estimates.contrasts import contrasts_between
+from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.comparison.assembly import compare, needed_measures
 from umpirical.protocols.datasheet.comparison.card import render_comparison_markdown
 from umpirical.protocols.datasheet.comparison.pages import render_comparison_html

@@ -11,7 +11,7 @@ from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE
 from umpirical.judges.logprobs.labels import NO_LOGPROBS
 from umpirical.measures.catalogue import MEASURES, MeasureSpec, Scale, measure_all
-from umpirical.measures.estimates.contrasts import contrasts_between
+from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.counting import tally_judgments
 from umpirical.protocols.datasheet.examples import example_records
 from umpirical.protocols.datasheet.protocol import DATASHEET

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE
-from umpirical.measures.estimates.contrasts import contrasts_between
+from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.stress.comparison.record import (
     ComparedJudge,
     ComparedStudy,

@@ -1,0 +1,139 @@
+"""What calls came to, whatever they were about. For every protocol and both kinds of judges."""
+
+from collections.abc import Callable
+
+from umpirical.domain.measures import Result
+from umpirical.domain.stimuli import TIER_2, Family
+from umpirical.domain.tallies import CallTally, Tallies
+from umpirical.measures.catalogue import BY_PART, EVERY_PROTOCOL, WHOLE_ARM, MeasureFamily, Part
+from umpirical.measures.estimates.items import part_order
+from umpirical.measures.estimates.rates import Counted, clustered_rate
+
+
+def call_shares(tallies: Tallies, arm: str, count: Callable[[CallTally], int]) -> list[Part]:
+    """A share of the calls made in tier 1, over the whole arm; planned calls not made yet are left out.
+
+    Tier 2 has its own rows in the audit table.
+    """
+    chosen = [tally for tally in tallies.calls if tally.arm == arm and tally.family not in TIER_2]
+    result = clustered_rate(
+        [Counted(tally.cluster, count(tally), tally.planned - tally.unasked) for tally in chosen],
+        unit="call",
+        empty="no call was made",
+        left_out={"not asked yet": sum(tally.unasked for tally in chosen)},
+    )
+    return [Part(result)]
+
+
+CALLS = MeasureFamily(
+    call_shares,
+    kinds=("compare", "grade"),
+    protocols=(EVERY_PROTOCOL,),
+    contract=(
+        "Level: call, of those asked. Bounds: 0 to 1, {worse}. Undefined if nothing was asked. Interval: "
+        "cluster-Wilson over tasks."
+    ),
+)
+
+ASIDE = TIER_2 | {Family.VACUUM}
+
+
+CONTROLLED = frozenset(Family) - ASIDE - {Family.ORIGINAL}
+
+
+@BY_PART.measure(
+    "abstention-rate",
+    "Abstentions",
+    "How often it answers that it gives no verdict. An abstention is never counted as a verdict.",
+    worse="depends",
+    kinds=("compare", "grade"),
+    protocols=(EVERY_PROTOCOL,),
+)
+def abstention_rate(tallies: Tallies, arm: str) -> list[Part]:
+    """P(the judge abstains | it answers): over all controlled pairs together, and by test on the user's own texts.
+
+    Formula: abstained / (verdicts + abstained), over calls, repeats and seeds together. Vacuum is left aside: to
+    abstain there is right. A judge that abstains on a changed text has no verdict that could have changed: read it
+    beside every measure of change. Level: call with an answer that could be read. Bounds: 0 to 1, higher is worse. Not
+    given if nothing was planned. Undefined if no call has such an answer, and without two clusters of items. Interval:
+    cluster-Wilson over clusters of items; the bounds count calls without an answer as verdicts, and as abstentions.
+    """
+    parts: dict[str, list[CallTally]] = {}
+    for tally in tallies.calls:
+        if tally.arm == arm and tally.family not in ASIDE:
+            parts.setdefault("" if tally.family in CONTROLLED else tally.family, []).append(tally)
+    return [Part(_rate(parts[test]), test) for test in sorted(parts, key=lambda test: part_order(test, ""))]
+
+
+def _rate(chosen: list[CallTally]) -> Result:
+    return clustered_rate(
+        [Counted(tally.cluster, tally.abstained, _verdicts(tally) + tally.abstained) for tally in chosen],
+        unit="call",
+        empty="no call has an answer that could be read",
+        left_out={
+            "unparsed": sum(tally.unparsed for tally in chosen),
+            "failed": sum(tally.failed for tally in chosen),
+            "not asked yet": sum(tally.unasked for tally in chosen),
+        },
+    )
+
+
+def _verdicts(tally: CallTally) -> int:
+    return tally.slot_1 + tally.slot_2 + tally.tie + tally.graded
+
+
+@CALLS.measure(
+    "unparsed-rate",
+    "Unparsed answers",
+    "How often its answer is not on its scale. Such an answer is never counted as a verdict.",
+    worse="higher",
+)
+def unparsed_rate(tally: CallTally) -> int:
+    """Share of calls whose answer the judge's parser could not read.
+
+    Formula: unparsed / asked.
+    """
+    return tally.unparsed
+
+
+@CALLS.measure(
+    "failure-rate",
+    "Failed calls",
+    "How often there was no answer at all. A failure is never counted as a verdict.",
+    worse="higher",
+)
+def failure_rate(tally: CallTally) -> int:
+    """Share of calls that ended in an error or a refusal, after retries.
+
+    Formula: failed / asked.
+    """
+    return tally.failed
+
+
+@WHOLE_ARM.measure(
+    "reasoning-contradiction",
+    "Contradicted reasoning",
+    "How often its verdict differs from the one that its own reasoning states.",
+    worse="higher",
+    kinds=("compare", "grade"),
+    protocols=(EVERY_PROTOCOL,),
+)
+def reasoning_contradiction(tallies: Tallies, arm: str) -> Result:
+    """Share of verdicts that differ from the last one stated in the reasoning that came with them.
+
+    Formula: contradicted / stated, where stated counts the verdicts whose reasoning says outright which candidate is
+    better, that neither is, or which grade is due; one that is hedged, negated or about one aspect states nothing.
+    Level: call, of those whose reasoning states a verdict. Bounds: 0 to 1, higher is worse. Undefined if no reasoning
+    states one, as for a judge that gives none. Interval: cluster-Wilson over tasks.
+    """
+    chosen = [tally for tally in tallies.calls if tally.arm == arm and tally.family not in TIER_2]
+    reasoned = any(tally.reasoned for tally in chosen)
+    return clustered_rate(
+        [Counted(tally.cluster, tally.contradicted, tally.stated) for tally in chosen],
+        unit="call",
+        empty="no reasoning states a verdict" if reasoned else "no verdict comes with a reasoning",
+        left_out={
+            "its reasoning states no verdict": sum(tally.reasoned - tally.stated for tally in chosen),
+            "not asked yet": sum(tally.unasked for tally in chosen),
+        },
+    )

@@ -1,1 +1,0 @@
-"""Measures of what calls came to, whatever they were about."""

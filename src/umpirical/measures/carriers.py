@@ -1,0 +1,121 @@
+"""Carriers: real answers of the user's, edited or laid out anew. Tier 2, never pooled with pairs from templates."""
+
+from collections.abc import Iterator
+
+from umpirical.domain.stimuli import Family
+from umpirical.domain.tallies import GradePairTally, PairTally, QuadTally, Tallies
+from umpirical.measures.catalogue import MeasureFamily, Part, by_itself
+from umpirical.measures.estimates.pairs import (
+    correct_pairs,
+    count_pairs,
+    counted_share,
+    different_grades,
+    false_preference,
+    only_stratum,
+    share_by_step,
+)
+from umpirical.measures.quads import quad_shares
+
+PAIRS = MeasureFamily(by_itself, kinds=("compare", "grade"))
+
+QUADS = MeasureFamily(
+    quad_shares(Family.CARRIER_FIGURES),
+    contract=(
+        "Tier 2, never pooled with tier 1. Level: quad, asked in both orders of both versions; repeats are "
+        "averaged. Bounds: 0 to 1, {worse}. Not given if the design has no crossed carriers. Undefined without a "
+        "quad answered in both orders of both versions. Interval: cluster-Wilson over tasks."
+    ),
+)
+
+
+def carrier_strata(tallies: Tallies, arm: str, family: str) -> list[str]:
+    """The strata of a family of carrier pairs, whichever kind of judge was asked."""
+    asked: list[PairTally | GradePairTally] = [*tallies.pairs, *tallies.grade_pairs]
+    return sorted({tally.stratum for tally in asked if tally.arm == arm and tally.family == family})
+
+
+@PAIRS.measure(
+    "carrier-sensitivity",
+    "Carrier sensitivity",
+    "How often it prefers a real answer to itself with verified claims deleted, which also shortens it, or "
+    "corrupted, which does not; by the number of claims.",
+    worse="lower",
+)
+def carrier_sensitivity(tallies: Tallies, arm: str) -> list[Part]:
+    """P(a real answer is preferred to itself with claims edited), by edit, and by edit and number of claims.
+
+    Formula: as target sensitivity: correct calls / (2 · pairs), or for a `grade` judge the share of pairs whose
+    unedited answer has the higher grade; a tie is not correct. `deleted` takes out the sentences that make the claims,
+    which also shortens the answer: a judge that prefers long answers does better there. `corrupted` changes one figure,
+    date word or negation in each claim and keeps the length to within a word. The direction is known, the size is only
+    ordinal: a claim is not a requirement, and the two edits are not pooled. Level: canonical pair, scoring 0, one half
+    or 1; for a `grade` judge 0 or 1. Bounds: 0 to 1, lower is worse. Not given if the study has no carriers. Undefined
+    without a pair answered in both orders, or graded on both sides, or with one carrier only. Interval: cluster-Wilson
+    over carriers, each of which is a task of its own. Tier 2, never pooled with tier 1.
+    """
+    edits = carrier_strata(tallies, arm, Family.CARRIER_LADDER)
+    return [part for edit in edits for part in _edited(tallies, arm, edit)]
+
+
+def _edited(tallies: Tallies, arm: str, edit: str) -> Iterator[Part]:
+    counts = correct_pairs(only_stratum(tallies, edit), arm, Family.CARRIER_LADDER)
+    yield Part(counted_share(counts), edit)
+    for part in share_by_step(counts):
+        yield Part(part.result, f"{edit} {part.stratum}")
+
+
+@PAIRS.measure(
+    "carrier-false-preference",
+    "Carrier false preference",
+    "How often it prefers one of two layouts of the same real answer, or grades them differently.",
+    worse="higher",
+)
+def carrier_false_preference(tallies: Tallies, arm: str) -> list[Part]:
+    """How often one of two layouts of the same real answer is preferred.
+
+    Formula: as raw false preference: (stable + positional + one-sided / 2) / pairs, or for a `grade` judge the share of
+    pairs with different grades. All words are the same; blank lines, list marks or paragraphs differ. Pooled, and by
+    layout. Level: canonical pair, scoring 0, one half or 1; for a `grade` judge 0 or 1. Bounds: 0 to 1, higher is worse
+    where the task does not ask for a layout. Not given if the study has no carriers. Undefined without a pair answered
+    in both orders, or graded on both sides, or with one carrier only. Interval: cluster-Wilson over carriers, each of
+    which is a task of its own. Tier 2, never pooled with tier 1.
+    """
+    layouts = carrier_strata(tallies, arm, Family.CARRIER_DELTA0)
+    if not layouts:
+        return []
+    return [_layout(tallies, arm, ""), *(_layout(only_stratum(tallies, name), arm, name) for name in layouts)]
+
+
+def _layout(tallies: Tallies, arm: str, stratum: str) -> Part:
+    counts = count_pairs(tallies, arm, (Family.CARRIER_DELTA0,), compared=false_preference, graded=different_grades)
+    return Part(counted_share(counts), stratum)
+
+
+@QUADS.measure(
+    "carrier-following",
+    "Carrier following",
+    "How often it prefers the form of a real answer that agrees with the context, under both of two contexts.",
+    worse="lower",
+)
+def carrier_following(tally: QuadTally) -> float:
+    """Share of quads of the user's own answers in which the right text won under both contexts, pooled and by step.
+
+    Formula: following / quads. A figure is changed in the context and in the answer; a version, here a context, has a
+    winner if the same text won in both orders.
+    """
+    return tally.following
+
+
+@QUADS.measure(
+    "carrier-blind-preference",
+    "Carrier-blind preference",
+    "How often it prefers the same form of a real answer under two contexts, each of which agrees with another.",
+    worse="higher",
+)
+def carrier_blind_preference(tally: QuadTally) -> float:
+    """Share of quads of the user's own answers in which the same text won under both contexts, pooled and by step.
+
+    Formula: blind / quads. A figure is changed in the context and in the answer; a version, here a context, has a
+    winner if the same text won in both orders.
+    """
+    return tally.blind

@@ -1,0 +1,168 @@
+"""The shares of stable and positional pairs beyond those that chance alone would produce at equal quality.
+
+There are two baselines. Against the slot rates, calls are independent and name slot 1 with rate p1 and slot 2 with rate
+p2, whatever the pair. Against repeats, swapping the order does no more than asking the same prompt again, so two
+answers to one prompt stand for the two orders of the pair.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umpirical.domain.measures import Estimate, Interval, Result, Undefined
+from umpirical.domain.stimuli import Family
+from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
+from umpirical.measures.catalogue import MeasureFamily, Part, by_itself
+from umpirical.measures.estimates.pairs import NO_PAIR, UNANSWERED, UNKNOWN_SLOTS, equal_pairs, slots_known
+from umpirical.stats.differences import Difference, excess_rate, paired_difference
+
+Floats = NDArray[np.float64]
+
+
+Kept = NDArray[np.bool_]
+
+
+class Excess(NamedTuple):
+    """One class of pairs: how to count it, and its share by chance."""
+
+    counted: Callable[[PairTally], float]
+    crossed: Callable[[int, int, int, int], int]
+    """Pairs of calls of this class, given slot 1 and slot 2 answers in one order and in the other."""
+    repeated: Callable[[int, int], int]
+    """Ordered pairs of two repeats of one prompt that look like this class, given its slot 1 and slot 2 answers."""
+    expected: Callable[[Floats, Floats, Floats], float]
+    """The share by chance, given slot 1 calls, slot 2 calls and calls per task."""
+
+
+def two_tasks(first: Floats, second: Floats, calls: Floats) -> float:
+    """Product of two rates, over pairs of calls from different tasks, so that no call is multiplied by itself."""
+    products = first.sum() * second.sum() - (first * second).sum()
+    return float(products / (calls.sum() ** 2 - (calls**2).sum()))
+
+
+def excess_over_chance(tallies: Tallies, arm: str, excess: Excess) -> list[Part]:
+    """The excess over the slot rates and, where prompts were repeated, the excess over repeats."""
+    equal = equal_pairs(tallies, arm)
+    outcomes = [t for t in tallies.outcomes if t.arm == arm and t.family == Family.DELTA0 and sum(t.counts[:3]) > 1]
+    parts = [Part(_against_slot_rates(equal, excess))]
+    if outcomes:
+        parts.append(Part(_against_repeats(outcomes, excess), "against repeats"))
+    return parts
+
+
+def _against_slot_rates(equal: Sequence[PairTally], excess: Excess) -> Result:
+    sums = _by_task((t.cluster, [t.pairs, excess.counted(t), t.slot_1_calls, t.slot_2_calls]) for t in equal if t.pairs)
+    incomplete = sum(tally.incomplete for tally in equal)
+    missing = {UNANSWERED: incomplete} if incomplete else {}
+    if not slots_known(equal):
+        return Undefined(UNKNOWN_SLOTS, left_out=missing)
+    if len(sums) < 3:
+        return _too_few(len(sums), missing)
+    pairs, counted, first, second = sums.T
+
+    def baseline(kept: Kept) -> float:
+        return excess.expected(first[kept], second[kept], 2 * pairs[kept])
+
+    found = excess_rate(counted, pairs, baseline)
+    method = "cluster-Wilson limits, joined with a task jackknife of the chance level"
+    return _estimate(found, int(pairs.sum()), method, missing)
+
+
+def _against_repeats(outcomes: Sequence[OutcomeTally], excess: Excess) -> Result:
+    sums = _by_task((tally.cluster, _repeat_sums(tally, excess)) for tally in outcomes)
+    if len(sums) < 3:
+        return _too_few(len(sums), {})
+    pairs, counted, chance = sums.T
+    found = paired_difference(counted, pairs, chance, pairs)
+    return _estimate(found, int(pairs.sum()), "cluster-Wilson limits of both rates, joined over tasks", {})
+
+
+def _repeat_sums(tally: OutcomeTally, excess: Excess) -> list[float]:
+    uv_1, uv_2, uv_tie, vu_1, vu_2, vu_tie = tally.counts
+    uv, vu = uv_1 + uv_2 + uv_tie, vu_1 + vu_2 + vu_tie
+    across = excess.crossed(uv_1, uv_2, vu_1, vu_2) / (uv * vu)
+    within = excess.repeated(uv_1, uv_2) / (uv * (uv - 1)) + excess.repeated(vu_1, vu_2) / (vu * (vu - 1))
+    return [tally.pairs, tally.pairs * across, tally.pairs * within / 2]
+
+
+def _by_task(rows: Iterable[tuple[str, Sequence[float]]]) -> Floats:
+    sums: dict[str, Floats] = {}
+    for cluster, values in rows:
+        sums[cluster] = sums.get(cluster, np.zeros(len(values))) + np.asarray(values, dtype=float)
+    return np.array([sums[cluster] for cluster in sorted(sums)])
+
+
+def _estimate(found: Difference, pairs: int, method: str, missing: dict[str, int]) -> Estimate:
+    limits = Interval(found.low, found.high, method)
+    return Estimate(found.value, found.value * pairs, pairs, "pair", limits, found.clusters, left_out=missing)
+
+
+def _too_few(tasks: int, missing: dict[str, int]) -> Undefined:
+    reasons = {
+        0: NO_PAIR,
+        1: "only one task was measured: a chance level needs at least three",
+    }
+    return Undefined(reasons.get(tasks, "only two tasks were measured: a chance level needs at least three"), missing)
+
+
+EXCESS = MeasureFamily(
+    by_itself,
+    scale="difference",
+    contract=(
+        "Undefined with fewer than three tasks, or where slots were not counted, as in published counts. Interval:"
+        " cluster-Wilson limits of the share, joined with a task jackknife of the product of slot rates or with "
+        "the limits of the repeats' rate."
+    ),
+)
+
+
+@EXCESS.measure(
+    "excess-stable",
+    "Excess stability",
+    "How much more often than by chance it prefers the same wording in both orders.",
+    worse="depends",
+)
+def excess_stable(tallies: Tallies, arm: str) -> list[Part]:
+    """Stable cross-sensitivity minus its chance level: preference for a wording, as distinct from noise.
+
+    Formula: stable / pairs - 2 p1 p2, with p1 and p2 the rates of slot 1 and slot 2 over calls; the product is taken
+    over calls of different tasks. A judge that answers at random with these rates scores 0. Where prompts were
+    repeated, also `against repeats`: stable pairs over all crossings of a pair's repeats, minus the rate at which two
+    answers to one prompt name different slots; 0 if swapping does no more than asking again. Level: canonical pair of
+    equal quality. Bounds: -.5 to 1; 0 is chance, above it is worse.
+    """
+    # The same content sits in slot 1 in one order and in slot 2 in the other.
+    stable = Excess(
+        counted=lambda tally: tally.stable,
+        crossed=lambda uv_1, uv_2, vu_1, vu_2: uv_1 * vu_2 + uv_2 * vu_1,
+        repeated=lambda first, second: 2 * first * second,
+        expected=lambda first, second, calls: 2 * two_tasks(first, second, calls),
+    )
+    return excess_over_chance(tallies, arm, stable)
+
+
+@EXCESS.measure(
+    "excess-positional",
+    "Excess positionality",
+    "How much more often than its slot rates explain it names the same slot in both orders.",
+    worse="depends",
+)
+def excess_positional(tallies: Tallies, arm: str) -> list[Part]:
+    """Positional false preference minus its chance level.
+
+    Formula: positional / pairs - (p1² + p2²), with p1 and p2 the rates of slot 1 and slot 2 over calls; the products
+    are taken over calls of different tasks. A lean to one slot is already in p1 and p2: a value above 0 means that the
+    favoured slot changes with the pair, one below 0 that the preference for a wording overrules the slot. Where prompts
+    were repeated, also `against repeats`: positional pairs over all crossings of a pair's repeats, minus the rate at
+    which two answers to one prompt name the same slot; the more the content matters, the further below 0. Level:
+    canonical pair of equal quality. Bounds: -1 to .5; 0 is chance.
+    """
+    positional = Excess(
+        counted=lambda tally: tally.positional,
+        crossed=lambda uv_1, uv_2, vu_1, vu_2: uv_1 * vu_1 + uv_2 * vu_2,
+        repeated=lambda first, second: first * (first - 1) + second * (second - 1),
+        expected=lambda first, second, calls: two_tasks(first, first, calls) + two_tasks(second, second, calls),
+    )
+    return excess_over_chance(tallies, arm, positional)

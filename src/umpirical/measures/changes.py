@@ -1,0 +1,252 @@
+"""How verdicts change when a stress test changed the text."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from umpirical.domain.measures import Estimate, Interval, Result, Undefined
+from umpirical.domain.scales import GradeScale
+from umpirical.domain.tallies import ChangeTally, Tallies
+from umpirical.measures.catalogue import MeasureFamily, Part
+from umpirical.measures.estimates.items import NO_ORDER, ONE_CLUSTER, by_part, item_rate, kept_in, shares_by_task, span
+from umpirical.measures.estimates.rates import by_task
+from umpirical.stats.shifts import signed_mean
+
+UNPAIRED = "without a verdict on both texts"
+
+NO_CHANGED = "without a verdict on the changed text"
+
+NO_ORIGINAL = "without a verdict on the original"
+
+NO_VERDICTS = "no item has a verdict on both texts"
+
+
+def change_tallies(
+    tallies: Tallies, arm: str, expectation: Literal["same-verdict", "flipped-verdict"]
+) -> list[ChangeTally]:
+    """The tests that should leave a verdict as it is, or those that should change it."""
+    return [tally for tally in tallies.changes if tally.arm == arm and tally.expectation == expectation]
+
+
+def unpaired(chosen: Sequence[ChangeTally]) -> dict[str, int]:
+    """Items left out, by reason."""
+    changed = sum(tally.changed_missing for tally in chosen)
+    original = sum(tally.original_missing for tally in chosen)
+    either = sum(tally.incomplete for tally in chosen) - changed - original
+    counts = {NO_CHANGED: changed, NO_ORIGINAL: original, UNPAIRED: either}
+    return {reason: count for reason, count in counts.items() if count}
+
+
+def shift_result(chosen: Sequence[ChangeTally], scale: GradeScale | None, *, level: float, method: str) -> Result:
+    """Mean signed shift, changed less original, in steps.
+
+    The bounds put the items left out at one end of the scale, and at the other.
+    """
+    missing = unpaired(chosen)
+    if scale is None or scale.kind == "nominal":
+        return Undefined(NO_ORDER, left_out=missing)
+    ups, pairs = by_task((tally.cluster, (tally.distance + tally.shift) / 2, tally.pairs) for tally in chosen)
+    downs, _ = by_task((tally.cluster, (tally.distance - tally.shift) / 2, tally.pairs) for tally in chosen)
+    if len(pairs) < 2:
+        return Undefined(ONE_CLUSTER if pairs else NO_VERDICTS, left_out=missing)
+    # Shares of repeats may leave a rounding error where nothing moved one way.
+    mean = signed_mean([max(up, 0.0) for up in ups], [max(down, 0.0) for down in downs], pairs, level=level)
+    low, high = kept_in(mean.low, mean.high, least=-span(scale), most=span(scale))
+    absent, net, count = sum(missing.values()), sum(ups) - sum(downs), sum(pairs) + sum(missing.values())
+    farthest = absent * span(scale)
+    return Estimate(
+        value=mean.value,
+        numerator=net,
+        denominator=int(sum(pairs)),
+        unit="item",
+        interval=Interval(low, high, method, level),
+        clusters=mean.clusters,
+        left_out=missing,
+        bounds=((net - farthest) / count, (net + farthest) / count) if missing else None,
+    )
+
+
+def same_verdicts(tallies: Tallies, arm: str, result: Callable[[Sequence[ChangeTally]], Result]) -> list[Part]:
+    """`result` for the items of each test that should leave the verdict as it is, and of each group."""
+    return by_part(change_tallies(tallies, arm, "same-verdict"), result)
+
+
+def grade_shifts(
+    tallies: Tallies, arm: str, result: Callable[[Sequence[ChangeTally], GradeScale | None], Result]
+) -> list[Part]:
+    """The same for a `result` that depends on the scale."""
+    return same_verdicts(tallies, arm, lambda chosen: result(chosen, tallies.scale))
+
+
+def flipped_shares(tallies: Tallies, arm: str, count: Callable[[ChangeTally], float]) -> list[Part]:
+    """A share of the items of each test that should change the verdict, among those with both gold labels.
+
+    `count` gives the numerator.
+    """
+
+    def result(chosen: Sequence[ChangeTally]) -> Result:
+        missing = unpaired(chosen)
+        if unlabelled := sum(tally.pairs - tally.golden for tally in chosen):
+            missing["without a gold label for both texts"] = unlabelled
+        hits, misses = shares_by_task((tally.cluster, count(tally), tally.golden) for tally in chosen)
+        empty = "no item has a verdict and a gold label on both texts"
+        return item_rate(hits, misses, empty=empty, left_out=missing)
+
+    return by_part(change_tallies(tallies, arm, "flipped-verdict"), result)
+
+
+SAME = MeasureFamily(same_verdicts, kinds=("compare", "grade"), protocols=("stress", "pairs"))
+
+SHIFT = MeasureFamily(grade_shifts, kinds=("grade",), protocols=("stress",), scale="steps")
+
+FLIPPED = MeasureFamily(
+    flipped_shares,
+    kinds=("grade",),
+    protocols=("stress",),
+    contract=(
+        "Level: item with a verdict and a gold label on both texts. Bounds: 0 to 1, {worse}. Not given if the "
+        "study has no such test. Undefined where no item has all four. Interval: cluster-Wilson over clusters of "
+        "items."
+    ),
+)
+
+
+@SAME.measure(
+    "change-rate",
+    "Change rate",
+    "How often its verdict changes with a change of the text that should not matter.",
+    worse="higher",
+)
+def change_rate(chosen: Sequence[ChangeTally]) -> Result:
+    """P(the verdict on the changed text differs from the judge's own verdict on the original), by test.
+
+    Formula: changed / pairs; where either text was asked several times, the share of all combinations of answers that
+    differ. No gold label enters. A judge that answers one text differently from one call to the next changes its
+    verdict without any change of the text: read the excess change beside it. Only for tests that should leave the
+    verdict as it is. Level: item with a verdict on both texts. Bounds: 0 to 1, higher is worse. Not given if the study
+    has no such test. Undefined where no item has both verdicts. Interval: cluster-Wilson over clusters of items.
+    """
+    hits, misses = shares_by_task((tally.cluster, tally.changed, tally.pairs) for tally in chosen)
+    return item_rate(hits, misses, empty=NO_VERDICTS, left_out=unpaired(chosen))
+
+
+LEAST = 0.5
+"""An item takes off at most this much: where both texts are answered in two ways, half of the combinations differ."""
+
+
+@SAME.measure(
+    "excess-change",
+    "Excess change",
+    "How much more often its verdict changes with the text than when the same text is asked again.",
+    worse="higher",
+    scale="difference",
+)
+def excess_change(chosen: Sequence[ChangeTally]) -> Result:
+    """Change rate less what the judge's own noise on the two texts would give, on the same items, by test.
+
+    Formula: mean over items of P(o != c) - P(o != o') / 2 - P(c != c') / 2, where o and o' are two answers to the
+    original and c and c' two answers to the changed text. With p and q the chances of each verdict on the two texts,
+    that is sum (p - q)² / 2: 0 if the change does nothing that asking again would not do, and positive whether it makes
+    verdicts less steady or steadier. Each of the three chances is estimated without bias from the repeats, so an
+    estimate may be below 0. Only for tests that should leave the verdict as it is. Level: item with two verdicts on
+    both texts. Bounds: -1 to 1, higher is worse. Not given if the study has no such test. Undefined if no item was
+    answered twice on both texts. Interval: score limits of what is above 0 and of what is below, joined over clusters
+    of items; Student's t on the clusters' means would cover .44 to .92 where few verdicts change. The bounds count an
+    item without a verdict on one text as 0 and as 1, and an item that was answered once on one text as 0 and as its
+    change.
+    """
+    missing = unpaired(chosen)
+    if single := sum(tally.pairs - tally.retested for tally in chosen):
+        missing["answered once on one of the texts"] = single
+    excess, items = by_task((t.cluster, t.changed_retested - t.retest_changed, t.retested) for t in chosen)
+    if len(items) < 2:
+        none = "no item was answered twice on both texts: repeats tell a change from the judge's own noise"
+        return Undefined(ONE_CLUSTER if items else none, left_out=missing)
+    found = signed_mean([max(e, 0.0) for e in excess], [max(-e, 0.0) for e in excess], items)
+    low, high = kept_in(found.low, found.high, least=-1.0, most=1.0)
+    outside = single + sum(tally.incomplete for tally in chosen)
+    count = sum(items) + outside
+    return Estimate(
+        value=found.value,
+        numerator=sum(excess),
+        denominator=int(sum(items)),
+        unit="item",
+        interval=Interval(low, high, "score limits of rises and falls, joined over clusters"),
+        clusters=found.clusters,
+        left_out=missing,
+        bounds=((sum(excess) - LEAST * outside) / count, (sum(excess) + outside) / count) if missing else None,
+    )
+
+
+@SHIFT.measure(
+    "grade-shift",
+    "Grade shift",
+    "How many steps a change of the text that should not matter moves its grade, up or down, on average.",
+    worse="depends",
+)
+def grade_shift(chosen: Sequence[ChangeTally], scale: GradeScale | None) -> Result:
+    """Mean of grade on the changed text less grade on the original, by test, in steps of the scale.
+
+    Formula: sum of differences / pairs; on a binary scale 0 is the first label and 1 the second, and the shift is a
+    difference of shares. Verdicts that change as often up as down come to 0: the change rate sees those. Only for tests
+    that should leave the verdict as it is. Level: item with a verdict on both texts. Bounds: plus and minus the number
+    of steps of the scale; 0 is best. Not given if the study has no such test. Undefined on a scale without order, or
+    where no item has both verdicts. Interval: score limits of what rose and of what fell, joined over clusters of
+    items; where nothing moved it is as wide as 0 moves in that many items allow.
+    """
+    method = "score limits of rises and falls, joined over clusters"
+    return shift_result(chosen, scale, level=0.95, method=method)
+
+
+LEVEL = 0.90
+"""Two one-sided tests at 5 % reject together if and only if this interval lies inside the margin."""
+
+
+@SHIFT.measure(
+    "shift-equivalence",
+    "Shift equivalence",
+    "The grade shift with the interval that has to lie inside a margin before it may be called invariant.",
+    worse="depends",
+)
+def shift_equivalence(chosen: Sequence[ChangeTally], scale: GradeScale | None) -> Result:
+    """The grade shift with its 90 % interval: two one-sided tests (TOST) at 5 %, by test, in steps of the scale.
+
+    Formula: as the grade shift. The judge is shown to be invariant to a change, within a margin, if the whole interval
+    lies inside plus and minus the margin; finding no shift shows nothing. It is about the net shift: invariance also
+    requires a small excess change. Level: item with a verdict on both texts. Bounds: plus and minus the number of steps
+    of the scale; 0 is best. Not given if the study has no such test. Undefined on a scale without order, or where no
+    item has both verdicts. Interval: as for the grade shift, at 90 %. Reference: D. J. Schuirmann, Journal of
+    Pharmacokinetics and Biopharmaceutics 15 (1987).
+    """
+    method = "TOST at 5 %: score limits of rises and falls, joined over clusters"
+    return shift_result(chosen, scale, level=LEVEL, method=method)
+
+
+@FLIPPED.measure(
+    "flip-detection",
+    "Flip detection",
+    "How often its verdict moves the right way when the text is changed so that it should.",
+    worse="lower",
+)
+def flip_detection(tally: ChangeTally) -> float:
+    """P(the verdict moves as the gold label does), on texts that were changed so that it should.
+
+    Formula: moved / golden. On a scale with order the grade on the changed text has to lie on the side of the original
+    grade on which the gold label of the changed text lies; without order, the verdict has to change to that label. A
+    judge that is wrong on both texts may still move: read right on both beside it.
+    """
+    return tally.moved
+
+
+@FLIPPED.measure(
+    "right-on-both",
+    "Right on both",
+    "How often it is right both on a text and on its version changed to deserve another verdict.",
+    worse="lower",
+)
+def right_on_both(tally: ChangeTally) -> float:
+    """P(the verdict is the gold label on the original and on the text that was changed to deserve another).
+
+    Formula: right on both / golden. A judge that gives every text one label is right on at most one of the two, where
+    its accuracy on either alone may be high.
+    """
+    return tally.right_on_both

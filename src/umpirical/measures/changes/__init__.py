@@ -1,1 +1,0 @@
-"""Measures of how verdicts change when a text is changed."""

@@ -1,0 +1,249 @@
+"""Contrasts: every rate that two judges have in common, the second judge's less the first's, over the same families."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import NamedTuple, TypeVar
+
+from umpirical.domain.measures import Estimate, Interval, Measure, Unit
+from umpirical.domain.scales import GradeScale
+from umpirical.domain.stimuli import TIER_2, Family
+from umpirical.domain.tallies import (
+    CallTally,
+    ChangeTally,
+    GoldTally,
+    GradePairTally,
+    PairTally,
+    QuadTally,
+    RepeatTally,
+    Tallies,
+)
+from umpirical.measures.changes import change_tallies
+from umpirical.measures.estimates.pairs import PairCount, count_pairs, different_grades, false_preference
+from umpirical.measures.estimates.rates import METHOD, Counted, Paired, difference_result, paired_by_task
+from umpirical.measures.repeats import repeat_tallies, repeated
+from umpirical.stats.differences import paired_difference, sign_flip_p
+from umpirical.stats.repeats import flip_chance
+from umpirical.stats.seeds import generator
+
+ROUNDING = 1e-9
+
+
+class ComparableRate(NamedTuple):
+    """One rate of one judge, by cluster, and the units that it lacks."""
+
+    name: str
+    stratum: str
+    unit: Unit
+    counts: list[Counted]
+    missing: float
+
+    @property
+    def missing_share(self) -> float:
+        everything = self.missing + sum(count.denominator for count in self.counts)
+        return self.missing / everything if everything else 0.0
+
+
+def item_rates(tallies: Tallies, arm: str) -> Iterator[ComparableRate]:
+    """Yields, by test, the rates of a judge on the user's own items: all items, without groups."""
+    changes = [tally for tally in change_tallies(tallies, arm, "same-verdict") if not tally.group]
+    for test, same in _by_test(changes):
+        yield _of_changes("change-rate", test, same, lambda t: t.changed, lambda t: t.pairs)
+    changes = [tally for tally in change_tallies(tallies, arm, "flipped-verdict") if not tally.group]
+    for test, flipped in _by_test(changes):
+        yield _of_changes("flip-detection", test, flipped, lambda t: t.moved, lambda t: t.golden)
+    for test, repeats in _by_test(tally for tally in repeat_tallies(tallies, arm) if not tally.group):
+        yield _of_repeats(test, repeats)
+    golds = [tally for tally in tallies.golds if tally.arm == arm and not tally.group]
+    for test, labelled in _by_test(golds):
+        yield _of_golds(test, labelled, tallies.scale)
+
+
+_Tally = TypeVar("_Tally", ChangeTally, RepeatTally, GoldTally)
+
+
+def _by_test(tallies: Iterable[_Tally]) -> list[tuple[str, list[_Tally]]]:
+    found: dict[str, list[_Tally]] = {}
+    for tally in tallies:
+        found.setdefault(tally.test, []).append(tally)
+    return sorted(found.items())
+
+
+def _of_changes(
+    name: str,
+    test: str,
+    chosen: Sequence[ChangeTally],
+    score: Callable[[ChangeTally], float],
+    among: Callable[[ChangeTally], int],
+) -> ComparableRate:
+    counts = [Counted(tally.cluster, score(tally), among(tally)) for tally in chosen]
+    return ComparableRate(name, test, "item", counts, sum(tally.incomplete for tally in chosen))
+
+
+def _of_repeats(test: str, chosen: Sequence[RepeatTally]) -> ComparableRate:
+    kept, left_out, _ = repeated(chosen)
+    counts = [Counted(t.cluster, t.items * flip_chance([count for _, count in t.answers]), t.items) for t in kept]
+    return ComparableRate("flip-rate", test, "item", counts, sum(left_out.values()))
+
+
+def _of_golds(test: str, chosen: Sequence[GoldTally], scale: GradeScale | None) -> ComparableRate:
+    given = [tally for tally in chosen if tally.given]
+    counts = [Counted(tally.cluster, tally.items * _is_right(tally, scale), tally.items) for tally in given]
+    return ComparableRate("accuracy", test, "item", counts, sum(tally.items for tally in chosen if not tally.given))
+
+
+def _is_right(tally: GoldTally, scale: GradeScale | None) -> bool:
+    """Whether the verdict is the gold label; numbers are compared, not how they are written."""
+    if scale is None or scale.kind != "interval" or tally.given_score is None or tally.gold_score is None:
+        return tally.given == tally.gold
+    return abs(tally.given_score - tally.gold_score) < ROUNDING
+
+
+# Contrasts: every rate that two judges have in common, the second judge's less the first's, over the same families.
+
+
+NO_SHARED_TASK = "the two have no task in common in which both were answered"
+
+EQUIVALENCE_LEVEL = 0.90
+"""Two one-sided tests at 5 % are one interval at 90 %."""
+
+DRAWS_SEED = 1
+"""Seed of the draws of the sign-flip test, so that the same answers give the same p-value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """One rate of two judges."""
+
+    measure: Measure
+    """The second judge's rate less the first's."""
+    paired: Paired
+    """Both rates by family, the second judge's first."""
+    missing: tuple[float, float]
+    """Shares of the first and of the second judge's units that have no answer."""
+
+    def narrow(self) -> Interval | None:
+        """Returns the interval that lies within a margin if the two are equivalent; None without a difference.
+
+        Reference: D. J. Schuirmann, A comparison of the two one-sided tests procedure, Journal of Pharmacokinetics and
+        Biopharmaceutics 15 (1987).
+        """
+        if not isinstance(self.measure.result, Estimate):
+            return None
+        found = paired_difference(*self.paired, level=EQUIVALENCE_LEVEL)
+        return Interval(found.low, found.high, METHOD, EQUIVALENCE_LEVEL)
+
+    def sign_flip_p(self) -> float | None:
+        """Returns the p-value if the two judges could be exchanged within each family; None without a difference."""
+        if not isinstance(self.measure.result, Estimate):
+            return None
+        draws = generator(DRAWS_SEED, "contrast", self.measure.name, self.measure.stratum)
+        return sign_flip_p(*self.paired, rng=draws)
+
+
+def contrasts_between(first: Tallies, second: Tallies, arm: str, other_arm: str) -> Iterator[Contrast]:
+    """Yields a contrast for every rate that both judges have, over the families in which both were answered.
+
+    Interval: cluster-Wilson limits of both rates, joined over families, as for a criterion shift: what a family does to
+    both judges does not count as a difference between them.
+    """
+    # A decomposition by order is of judges that compare: against one that grades there is nothing to hold it to.
+    graded = bool(first.grade_pairs or second.grade_pairs)
+    ours, theirs = (
+        {(rate.name, rate.stratum): rate for rate in _rates(tallies, each, graded=graded)}
+        for tallies, each in ((first, arm), (second, other_arm))
+    )
+    for (name, stratum), here in ours.items():
+        there = theirs.get((name, stratum))
+        if there is None:
+            continue
+        paired = paired_by_task(there.counts, here.counts)
+        missing = {"without an answer, first": ceil(here.missing), "without an answer, second": ceil(there.missing)}
+        result = difference_result(paired, unit=here.unit, empty=NO_SHARED_TASK, left_out=missing)
+        yield Contrast(Measure(name, result, arm, stratum), paired, (here.missing_share, there.missing_share))
+
+
+_AT_EQUAL_QUALITY: dict[str, tuple[Callable[[PairTally], float], Callable[[GradePairTally], float] | None]] = {
+    "raw-false-preference": (false_preference, different_grades),
+    "stable-cross-sensitivity": (lambda tally: tally.stable, None),
+    "positional-false-preference": (lambda tally: tally.positional, None),
+    "one-sided-commit": (lambda tally: tally.one_sided, None),
+    "no-preference": (lambda tally: tally.no_preference, None),
+}
+
+_BY_STEP: dict[str, tuple[Family, Callable[[PairTally], float], Callable[[GradePairTally], float]]] = {
+    "target-sensitivity": (Family.LADDER, lambda t: t.correct_calls / 2, lambda t: t.better_higher),
+    "tie-rate": (Family.LADDER, lambda t: t.tie_calls / 2, lambda t: t.equal),
+    "figure-sensitivity": (Family.FIGURES, lambda t: t.correct_calls / 2, lambda t: t.better_higher),
+}
+
+_OF_QUADS: dict[str, Callable[[QuadTally], float]] = {
+    "task-following": lambda tally: tally.following,
+    "task-blind-preference": lambda tally: tally.blind,
+}
+
+_OF_CALLS: dict[str, Callable[[CallTally], int]] = {
+    "unparsed-rate": lambda tally: tally.unparsed,
+    "failure-rate": lambda tally: tally.failed,
+}
+
+
+def _rates(tallies: Tallies, arm: str, *, graded: bool) -> Iterator[ComparableRate]:
+    """Every rate of a judge that can be held against another's. `graded`: one of the two judges grades."""
+    if tallies.scale is not None:
+        yield from item_rates(tallies, arm)
+        return
+    yield _of_vacuum(tallies, arm)
+    for name, (compared, grade) in _AT_EQUAL_QUALITY.items():
+        if grade is not None or not graded:
+            counts = count_pairs(tallies, arm, (Family.DELTA0,), compared=compared, graded=grade or (lambda _: 0.0))
+            yield _of_pairs(name, "", counts)
+    for name, (family, compared, grade) in _BY_STEP.items():
+        counts = count_pairs(tallies, arm, (family,), compared=compared, graded=grade)
+        for step in sorted({count.delta for count in counts}):
+            yield _of_pairs(name, f"{step:g}", [count for count in counts if count.delta == step])
+    for name, score in _OF_QUADS.items():
+        quads = [tally for tally in tallies.quads if tally.arm == arm and tally.family == Family.LADDER]
+        if quads:
+            yield _of_quads(name, "", quads, score)
+        for step in sorted({tally.delta for tally in quads}):
+            yield _of_quads(name, f"{step:g}", [tally for tally in quads if tally.delta == step], score)
+    if tallies.grade_pairs:
+        yield _concordance(tallies, arm)
+    yield from _of_calls(tallies, arm)
+
+
+def _of_vacuum(tallies: Tallies, arm: str) -> ComparableRate:
+    chosen = [tally for tally in tallies.vacuum if tally.arm == arm]
+    counts = [Counted(t.cluster, t.false_preferences, t.prompts) for t in chosen]
+    return ComparableRate("dark-current", "", "prompt", counts, sum(t.unanswered for t in chosen))
+
+
+def _of_pairs(name: str, stratum: str, pairs: Iterable[PairCount]) -> ComparableRate:
+    chosen = list(pairs)
+    counts = [Counted(count.cluster, count.score, count.pairs) for count in chosen]
+    return ComparableRate(name, stratum, "pair", counts, sum(count.incomplete + count.lost for count in chosen))
+
+
+def _of_quads(name: str, stratum: str, quads: list[QuadTally], score: Callable[[QuadTally], float]) -> ComparableRate:
+    counts = [Counted(tally.cluster, score(tally), tally.quads) for tally in quads]
+    return ComparableRate(name, stratum, "quad", counts, sum(tally.incomplete + tally.lost for tally in quads))
+
+
+def _concordance(tallies: Tallies, arm: str) -> ComparableRate:
+    chosen = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == Family.LADDER]
+    counts = [Counted(t.cluster, t.better_higher, t.better_higher + t.lesser_higher) for t in chosen]
+    return ComparableRate("grade-concordance", "", "pair", counts, sum(t.incomplete + t.lost for t in chosen))
+
+
+def _of_calls(tallies: Tallies, arm: str) -> Iterator[ComparableRate]:
+    """Shares of the calls made. An abstention on a blank is right, so blanks are left out of that one."""
+    calls = [tally for tally in tallies.calls if tally.arm == arm]
+    chosen = [tally for tally in calls if tally.family not in TIER_2 | {Family.VACUUM}]
+    answered = [Counted(t.cluster, t.abstained, t.slot_1 + t.slot_2 + t.tie + t.graded + t.abstained) for t in chosen]
+    unread = sum(tally.unparsed + tally.failed + tally.unasked for tally in chosen)
+    yield ComparableRate("abstention-rate", "", "call", answered, unread)
+    made = [tally for tally in calls if tally.family not in TIER_2]
+    for name, score in _OF_CALLS.items():
+        counts = [Counted(tally.cluster, score(tally), tally.planned - tally.unasked) for tally in made]
+        yield ComparableRate(name, "", "call", counts, sum(tally.unasked for tally in made))

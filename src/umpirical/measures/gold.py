@@ -1,0 +1,603 @@
+"""Labels: what the judge gave to items with a gold label."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from umpirical.domain.measures import Estimate, Interval, Result, Undefined
+from umpirical.domain.scales import GradeScale, ScaleKind
+from umpirical.domain.tallies import GoldTally, Tallies
+from umpirical.measures.catalogue import MeasureFamily, Part
+from umpirical.measures.estimates.items import NO_ORDER, ONE_CLUSTER, item_rate, kept_in, part_order, span, whole
+from umpirical.stats.agreement import Line, Ratings, calibration_line, concordance
+from umpirical.stats.agreement import pearson as pearson_of
+from umpirical.stats.agreement import spearman as spearman_of
+from umpirical.stats.categories import Metric, matthews
+from umpirical.stats.categories import krippendorff_alpha as alpha_of
+from umpirical.stats.clusters import combined_wilson, student
+from umpirical.stats.coefficients import Coefficient
+from umpirical.stats.ratios import ClusterRatio, cluster_mean
+from umpirical.stats.shifts import signed_mean
+from umpirical.stats.wilson import Bounds, wilson
+
+Floats = NDArray[np.float64]
+
+
+Bools = NDArray[np.bool_]
+
+
+Labels = NDArray[np.object_]
+
+
+NO_VERDICT = "without a verdict"
+
+NO_GIVEN = "no item with a gold label has a verdict"
+
+NO_LABELS = "an interval scale has no labels: this is not for such scales"
+
+NO_POSITIVE = "no label is named as positive: name those that count as such"
+
+ONE_LABEL = "all gold labels and verdicts are one: nothing to agree on"
+
+ONE_SIDE = "all gold labels, or all verdicts, are the same: nothing to correlate"
+
+FISHER = "jackknife over clusters of items, Student's t on Fisher's scale"
+
+
+@dataclass(frozen=True)
+class GoldItems:
+    """The items of one test and group. A row is a cluster's items with one gold label and one verdict."""
+
+    scale: GradeScale
+    positive: frozenset[str]
+    """Labels that count as positive; empty if the user has named none."""
+    cluster: NDArray[np.intp]
+    clusters: int
+    gold: Labels
+    given: Labels
+    gold_score: Floats
+    """In steps of the scale; NaN on a scale without order."""
+    given_score: Floats
+    items: Floats
+    absent_gold: Labels
+    """Gold labels of items without a verdict."""
+    absent: Floats
+    """How many of each there are."""
+
+    @property
+    def ordered(self) -> bool:
+        return self.scale.kind != "nominal"
+
+    @property
+    def count(self) -> int:
+        return round(float(self.items.sum()))
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        count = whole(float(self.absent.sum()))
+        return {NO_VERDICT: count} if count else {}
+
+    @cached_property
+    def right(self) -> Bools:
+        """Rows whose verdict is the gold label; on an interval scale numbers are compared, not how they are written."""
+        if self.scale.kind == "interval":
+            return np.abs(self.given_score - self.gold_score) < 1e-9
+        return np.asarray(self.gold == self.given, dtype=bool)
+
+    @cached_property
+    def scores(self) -> Ratings:
+        """Gold and given in steps; on a scale without order, a number for each label."""
+        if self.ordered:
+            return Ratings(self.gold_score, self.given_score, self.items, self.cluster)
+        gold, given = (_numbered(side, self.scale).astype(float) for side in (self.gold, self.given))
+        return Ratings(gold, given, self.items, self.cluster)
+
+    def is_positive(self, labels: Labels) -> Bools:
+        return np.fromiter((label in self.positive for label in labels), dtype=bool, count=len(labels))
+
+    def classes(self, labels: Labels) -> NDArray[np.intp]:
+        """Labels as numbers: positive or not, where the user has named positive ones; otherwise those of the scale."""
+        return self.is_positive(labels).astype(np.intp) if self.positive else _numbered(labels, self.scale)
+
+    def by_cluster(self, values: Floats) -> Floats:
+        sums: Floats = np.bincount(self.cluster, weights=values, minlength=self.clusters).astype(float)
+        return sums
+
+    def undefined(self, reason: str) -> Undefined:
+        return Undefined(reason, left_out=self.left_out)
+
+
+def gold_parts(tallies: Tallies, arm: str, result: Callable[[GoldItems], Result]) -> list[Part]:
+    """`result` for every test and group with gold labels, where two clusters have verdicts."""
+    parts = _parts(_Held(tallies), arm)
+    if not parts:
+        return [Part(Undefined("no item has a gold label"))]
+    return [Part(_checked(parts[part], result), *part) for part in sorted(parts, key=lambda part: part_order(*part))]
+
+
+def ordered_parts(tallies: Tallies, arm: str, result: Callable[[GoldItems], Result]) -> list[Part]:
+    """The same on a scale with order."""
+    return gold_parts(tallies, arm, lambda items: result(items) if items.ordered else items.undefined(NO_ORDER))
+
+
+def gold_rate(
+    items: GoldItems, hit: Bools, *, empty: str = NO_GIVEN, among: Bools | None = None, absent: Bools | None = None
+) -> Result:
+    """The share of the items in `among` that `hit`; `absent` marks the rows without a verdict that belong to them."""
+    weight = items.items if among is None else items.items * among
+    missing = items.absent if absent is None else items.absent * absent
+    return item_rate(
+        items.by_cluster(weight * hit),
+        items.by_cluster(weight * ~hit),
+        empty=empty,
+        left_out={NO_VERDICT: float(missing.sum())},
+    )
+
+
+def coefficient_result(items: GoldItems, found: Coefficient, *, otherwise: str) -> Result:
+    """A coefficient as a result; `otherwise` is the reason to give if it is not defined."""
+    if not isfinite(found.value):
+        return items.undefined(otherwise)
+    return Estimate(
+        value=found.value,
+        numerator=float(items.items[items.right].sum()),
+        denominator=items.count,
+        unit="item",
+        interval=Interval(found.low, found.high, FISHER),
+        clusters=found.clusters,
+        left_out=items.left_out,
+    )
+
+
+def line_result(items: GoldItems, part: Callable[[Line], ClusterRatio]) -> Result:
+    """One of the two numbers of the calibration line, grade against gold grade, taken at the middle of the scale."""
+    line = calibration_line(items.scores, place=span(items.scale) / 2)
+    if line is None:
+        return items.undefined("all gold labels are the same, or would be without one cluster of items: no line")
+    found, count = part(line), float(items.items.sum())
+    return Estimate(
+        value=found.value,
+        numerator=found.value * count,
+        denominator=round(count),
+        unit="item",
+        interval=Interval(found.low, found.high, "jackknife over clusters of items, Student's t"),
+        clusters=found.clusters,
+        left_out=items.left_out,
+    )
+
+
+def _checked(items: GoldItems, result: Callable[[GoldItems], Result]) -> Result:
+    if items.clusters < 2:
+        return items.undefined(ONE_CLUSTER if items.clusters else NO_GIVEN)
+    return result(items)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Held:
+    """Tallies compared by identity, because comparing a hundred thousand of them takes longer than counting them."""
+
+    tallies: Tallies
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Held) and self.tallies is other.tallies
+
+    def __hash__(self) -> int:
+        return id(self.tallies)
+
+
+@lru_cache(maxsize=2)
+def _parts(held: _Held, arm: str) -> dict[tuple[str, str], GoldItems]:
+    """Made once for all measures against gold. The cache holds the tallies, so no others can take their identity."""
+    tallies = held.tallies
+    if tallies.scale is None:
+        return {}
+    parts: dict[tuple[str, str], list[GoldTally]] = {}
+    for tally in tallies.golds:
+        if tally.arm == arm:
+            parts.setdefault((tally.test, tally.group), []).append(tally)
+    positive = frozenset(tallies.positive)
+    return {part: _columns(chosen, tallies.scale, positive) for part, chosen in parts.items()}
+
+
+def _columns(chosen: Sequence[GoldTally], scale: GradeScale, positive: frozenset[str]) -> GoldItems:
+    rows = [tally for tally in chosen if tally.given and tally.items > 0]
+    absent = [tally for tally in chosen if not tally.given and tally.items > 0]
+    numbers: dict[str, int] = {}
+    cluster = [numbers.setdefault(tally.cluster, len(numbers)) for tally in rows]
+    return GoldItems(
+        scale=scale,
+        positive=positive,
+        cluster=np.array(cluster, dtype=np.intp),
+        clusters=len(numbers),
+        gold=np.array([tally.gold for tally in rows], dtype=object),
+        given=np.array([tally.given for tally in rows], dtype=object),
+        gold_score=_scores((tally.gold_score for tally in rows), scale),
+        given_score=_scores((tally.given_score for tally in rows), scale),
+        items=np.array([tally.items for tally in rows], dtype=float),
+        absent_gold=np.array([tally.gold for tally in absent], dtype=object),
+        absent=np.array([tally.items for tally in absent], dtype=float),
+    )
+
+
+def _scores(found: Iterable[float | None], scale: GradeScale) -> Floats:
+    scores = np.array([np.nan if score is None else score for score in found], dtype=float)
+    if scale.kind != "nominal" and not np.isfinite(scores).all():
+        raise ValueError(f"a label of a scale with order ({scale.kind}) was counted without its score")
+    return scores
+
+
+def _numbered(labels: Labels, scale: GradeScale) -> NDArray[np.intp]:
+    numbers = {label: number for number, label in enumerate(scale.labels)}
+    if strange := sorted(set(labels) - set(numbers)):
+        raise ValueError(f"expected labels of the scale, {', '.join(numbers)}; got {', '.join(strange)}")
+    return np.fromiter((numbers[label] for label in labels), dtype=np.intp, count=len(labels))
+
+
+GOLD = MeasureFamily(gold_parts, kinds=("grade",), protocols=("stress",))
+
+ORDERED = MeasureFamily(ordered_parts, kinds=("grade",), protocols=("stress",), scale="steps")
+"""For scales with order."""
+
+COEFFICIENT = MeasureFamily(gold_parts, kinds=("grade",), protocols=("stress",), scale="coefficient")
+
+CORRELATION = MeasureFamily(ordered_parts, kinds=("grade",), protocols=("stress",), scale="coefficient")
+"""For scales with order."""
+
+
+@GOLD.measure(
+    "accuracy", "Accuracy", "How often its verdict is the gold label.", worse="lower", protocols=("stress", "agent")
+)
+def accuracy(items: GoldItems) -> Result:
+    """P(the verdict is the gold label), on the originals and on the texts of every test that has gold labels.
+
+    Formula: items given their gold label / items; an item asked several times counts the share of its answers. It says
+    nothing of stability: a judge may give the same wrong answer each time. Level: item with a gold label and a verdict.
+    Bounds: 0 to 1, lower is worse. Undefined without two clusters of such items. Interval: cluster-Wilson over clusters
+    of items; the bounds count items without a verdict as wrong, and as right.
+    """
+    return gold_rate(items, items.right)
+
+
+@ORDERED.measure(
+    "within-one",
+    "Within one step",
+    "How often its grade is at most one step from the gold grade.",
+    worse="lower",
+    scale="rate",
+)
+def within_one(items: GoldItems) -> Result:
+    """P(the grade is at most one step from the gold grade).
+
+    Formula: items with |given - gold| <= 1 step / items. Level: item with a gold label and a verdict. Bounds: 0 to 1,
+    lower is worse; on short scales a judge that always gives the middle does well. Undefined on a scale without order,
+    on a scale of a single step, where nothing is further off, and without two clusters of items. Interval:
+    cluster-Wilson over clusters of items; the bounds count items without a verdict as outside, and as within.
+    """
+    if span(items.scale) <= 1:
+        return items.undefined("the scale is one step long: every verdict is within one step")
+    near = abs(items.given_score - items.gold_score) <= 1 + 1e-9
+    return gold_rate(items, near)
+
+
+@ORDERED.measure(
+    "mean-absolute-error",
+    "Mean absolute error",
+    "How many steps its grade is off the gold grade, on average.",
+    worse="higher",
+)
+def mean_absolute_error(items: GoldItems) -> Result:
+    """Mean distance of the grade from the gold grade, in steps of the scale.
+
+    Formula: sum of |given - gold| / items. Level: item with a gold label and a verdict. Bounds: 0 to the number of
+    steps of the scale, higher is worse. Undefined on a scale without order, and without two clusters of items.
+    Interval: score interval over clusters of items, the variance in proportion to the mean; at 0 it is that of a share
+    of items that are one step off.
+    """
+    distance = items.items * abs(items.given_score - items.gold_score)
+    mean = cluster_mean(items.by_cluster(distance), items.by_cluster(items.items))
+    high = min(mean.high, span(items.scale))
+    return Estimate(
+        value=mean.value,
+        numerator=float(distance.sum()),
+        denominator=items.count,
+        unit="item",
+        interval=Interval(mean.low, high, "cluster score over clusters of items, variance in proportion to the mean"),
+        clusters=mean.clusters,
+        left_out=items.left_out,
+    )
+
+
+@ORDERED.measure(
+    "grade-bias",
+    "Grade bias",
+    "How many steps its grades lie above the gold grades, or below them, on average.",
+    worse="depends",
+)
+def grade_bias(items: GoldItems) -> Result:
+    """Mean of grade less gold grade, in steps of the scale: above 0 it is lenient on these items, below 0 severe.
+
+    Formula: sum of (given - gold) / items. It depends on which items there are: a judge that keeps to the middle is
+    lenient on poor items and severe on good ones; severity and compression separate the two. Level: item with a gold
+    label and a verdict. Bounds: plus and minus the number of steps of the scale; 0 is best. Undefined on a scale
+    without order, and without two clusters of items. Interval: score limits of what is too high and of what is too low,
+    joined over clusters of items.
+    """
+    off = items.given_score - items.gold_score
+    above, below = (items.by_cluster(items.items * np.maximum(side, 0.0)) for side in (off, -off))
+    mean = signed_mean(above, below, items.by_cluster(items.items))
+    low, high = kept_in(mean.low, mean.high, least=-span(items.scale), most=span(items.scale))
+    return Estimate(
+        value=mean.value,
+        numerator=float(above.sum() - below.sum()),
+        denominator=items.count,
+        unit="item",
+        interval=Interval(low, high, "score limits of excess and shortfall, joined over clusters"),
+        clusters=mean.clusters,
+        left_out=items.left_out,
+    )
+
+
+@CORRELATION.measure(
+    "weighted-kappa",
+    "Weighted kappa",
+    "How far its grades agree with gold beyond chance, large misses counting more: 1 is full agreement.",
+    worse="lower",
+)
+def weighted_kappa(items: GoldItems) -> Result:
+    """Cohen's kappa with quadratic weights, of grade and gold grade.
+
+    Formula: 1 - mean squared difference / the mean squared difference if grades were dealt to items at random. On a
+    binary scale it is the plain kappa. As all steps have the same length it is the same number as the concordance; it
+    is given because essay scoring knows it by this name. Level: item with a gold label and a verdict; the numerator
+    counts those given their gold label. Bounds: -1 to 1, 0 is chance, lower is worse. Undefined on a scale without
+    order or without labels, if all gold labels and verdicts are the same, and without two clusters of items. Interval:
+    jackknife over clusters of items, Student's t on Fisher's scale. Reference: J. Cohen, Weighted kappa, Psychological
+    Bulletin 70 (1968).
+    """
+    if items.scale.kind == "interval":
+        return items.undefined("an interval scale has no labels: the concordance is the same number there")
+    return coefficient_result(items, concordance(items.scores), otherwise=ONE_LABEL)
+
+
+@CORRELATION.measure(
+    "agreement-ccc",
+    "Concordance",
+    "How close its grades lie to the gold grades: correlation, less what shift and spread take away.",
+    worse="lower",
+)
+def agreement_ccc(items: GoldItems) -> Result:
+    """Lin's concordance correlation coefficient of grade and gold grade.
+
+    Formula: 2 cov / (var given + var gold + (mean given - mean gold)²), moments over n. It is the correlation, reduced
+    by every shift and every change of spread: never further from 0 than Pearson's. Level: item with a gold label and a
+    verdict; the numerator counts those given their gold label. Bounds: -1 to 1, lower is worse. Undefined on a scale
+    without order, if all gold labels and verdicts are the same, and without two clusters of items. Interval: jackknife
+    over clusters of items, Student's t on Fisher's scale; it covers .94 to .98 from 20 items on, but .91 with few items
+    of the rarer label. Reference: L. I. Lin, Biometrics 45 (1989).
+    """
+    return coefficient_result(items, concordance(items.scores), otherwise=ONE_LABEL)
+
+
+@CORRELATION.measure(
+    "pearson",
+    "Pearson correlation",
+    "How well a straight line through its grades would give the gold grades.",
+    worse="lower",
+)
+def pearson(items: GoldItems) -> Result:
+    """Pearson's correlation of grade and gold grade.
+
+    Formula: cov / (sd given · sd gold). A judge that is severe or keeps to the middle can have 1: it says how well
+    grades could be mapped onto gold, not how well they agree. On a binary scale it is Matthews' correlation. Level:
+    item with a gold label and a verdict; the numerator counts those given their gold label. Bounds: -1 to 1, lower is
+    worse. Undefined on a scale without order, if all gold labels or all verdicts are the same, and without two clusters
+    of items. Interval: jackknife over clusters of items, Student's t on Fisher's scale.
+    """
+    return coefficient_result(items, pearson_of(items.scores), otherwise=ONE_SIDE)
+
+
+@CORRELATION.measure(
+    "spearman", "Spearman correlation", "How well its grades rank items as the gold grades do.", worse="lower"
+)
+def spearman(items: GoldItems) -> Result:
+    """Spearman's correlation of grade and gold grade: Pearson's, of their mid-ranks.
+
+    Formula: as Pearson's, each grade replaced by the mean rank of the items that share it. Level: item with a gold
+    label and a verdict; the numerator counts those given their gold label. Bounds: -1 to 1, lower is worse. Undefined
+    on a scale without order, if all gold labels or all verdicts are the same, and without two clusters of items.
+    Interval: infinitesimal jackknife over clusters of items, Student's t on Fisher's scale. Reference: C. Spearman,
+    American Journal of Psychology 15 (1904).
+    """
+    return coefficient_result(items, spearman_of(items.scores), otherwise=ONE_SIDE)
+
+
+METRICS: dict[ScaleKind, Metric] = {
+    "binary": "nominal",
+    "nominal": "nominal",
+    "ordinal": "ordinal",
+    "interval": "interval",
+}
+
+
+@COEFFICIENT.measure(
+    "krippendorff-alpha",
+    "Krippendorff's alpha",
+    "How far it agrees with gold beyond chance, as two raters would, in the metric of its scale.",
+    worse="lower",
+)
+def krippendorff_alpha(items: GoldItems) -> Result:
+    """Krippendorff's alpha of gold and judge.
+
+    Formula: 1 - observed disagreement / disagreement of values paired at random, corrected for small samples. Distances
+    are ordinal on an ordinal scale, interval on an interval scale, and 0 or 1 on a binary or nominal one. Chance is
+    computed from both raters' labels pooled, so a judge that uses other labels than gold is not excused. Level: item
+    with a gold label and a verdict; the numerator counts those given their gold label. Bounds: -1 to 1, 0 is chance,
+    lower is worse. Undefined if all gold labels and verdicts are the same, and without two clusters of items. Interval:
+    jackknife over clusters of items, Student's t on Fisher's scale. Reference: K. Krippendorff, Content Analysis
+    (2004).
+    """
+    found = alpha_of(items.scores, metric=METRICS[items.scale.kind])
+    return coefficient_result(items, found, otherwise=ONE_LABEL)
+
+
+@ORDERED.measure(
+    "severity",
+    "Severity",
+    "How many steps too high, or below 0 too low, it grades an item from the middle of the scale.",
+    worse="depends",
+)
+def severity(items: GoldItems) -> Result:
+    """Fitted grade of an item whose gold grade is the middle of the scale, less that middle, in steps.
+
+    Formula: regression of given on gold; its value at mid-scale, less mid-scale. Above 0 it is lenient, below 0 severe,
+    apart from any narrowing of the scale. Level: item with a gold label and a verdict; the numerator is the value times
+    the items. Bounds: none by construction; 0 is best. Undefined on a scale without order, if the gold labels differ in
+    no more than one cluster, and without two clusters of items. Interval: jackknife over clusters of items, Student's
+    t; not narrower than one item a step off would make it.
+    """
+    return line_result(items, lambda line: line.at)
+
+
+@ORDERED.measure(
+    "compression",
+    "Compression",
+    "How many steps its grade moves per step of gold; below 1 it keeps to the middle of the scale.",
+    worse="depends",
+    scale="ratio",
+)
+def compression(items: GoldItems) -> Result:
+    """Slope of the regression of grade on gold grade: steps given per step of gold.
+
+    Formula: cov / var gold. 1 if it uses the scale as gold does, below 1 if it keeps to the middle (central tendency),
+    above 1 if it exaggerates. A grade cannot pass the ends of the scale, and gold has errors of its own: both pull the
+    slope below 1. Level: item with a gold label and a verdict; the numerator is the value times the items. Bounds: plus
+    and minus what the scale allows; 1 is best. Undefined on a scale without order, if the gold labels differ in no more
+    than one cluster, and without two clusters of items. Interval: jackknife over clusters of items, Student's t; not
+    narrower than one item a step off would make it.
+    """
+    return line_result(items, lambda line: line.slope)
+
+
+@GOLD.measure(
+    "false-positive-rate",
+    "False positive rate",
+    "How often it calls positive what is not, by the labels that the user has named positive.",
+    worse="higher",
+)
+def false_positive_rate(items: GoldItems) -> Result:
+    """P(the verdict is a positive label | the gold label is not).
+
+    Formula: items called positive / items whose gold label is not positive. The user says which labels count as
+    positive: a scale does not tell. Level: item with a gold label that is not positive, and a verdict. Bounds: 0 to 1,
+    higher is worse. Undefined where no label is named as positive, and without two clusters of such items. Interval:
+    cluster-Wilson over clusters of items; the bounds count items without a verdict either way.
+    """
+    if not items.positive:
+        return items.undefined(NO_LABELS if items.scale.kind == "interval" else NO_POSITIVE)
+    among, absent = ~items.is_positive(items.gold), ~items.is_positive(items.absent_gold)
+    called = items.is_positive(items.given)
+    return gold_rate(items, called, empty="every gold label is positive", among=among, absent=absent)
+
+
+@GOLD.measure(
+    "false-negative-rate",
+    "False negative rate",
+    "How often it fails to call positive what is, by the labels that the user has named positive.",
+    worse="higher",
+)
+def false_negative_rate(items: GoldItems) -> Result:
+    """P(the verdict is not a positive label | the gold label is one).
+
+    Formula: items not called positive / items whose gold label is positive. The user says which labels count as
+    positive: a scale does not tell. Level: item with a positive gold label and a verdict. Bounds: 0 to 1, higher is
+    worse. Undefined where no label is named as positive, and without two clusters of such items. Interval:
+    cluster-Wilson over clusters of items; the bounds count items without a verdict either way.
+    """
+    if not items.positive:
+        return items.undefined(NO_LABELS if items.scale.kind == "interval" else NO_POSITIVE)
+    among, absent = items.is_positive(items.gold), items.is_positive(items.absent_gold)
+    missed = ~items.is_positive(items.given)
+    return gold_rate(items, missed, empty="no gold label is positive", among=among, absent=absent)
+
+
+@GOLD.measure(
+    "balanced-accuracy",
+    "Balanced accuracy",
+    "How often its verdict is the gold label, every gold label counting alike.",
+    worse="lower",
+)
+def balanced_accuracy(items: GoldItems) -> Result:
+    """Mean over gold labels of the share of their items that were given them.
+
+    Formula: mean of items given their gold label / items, label by label. Where the user has named positive labels
+    there are two classes, positive or not, and it is the mean of 1 - false positive rate and 1 - false negative rate;
+    otherwise the labels of the scale that occur. A judge that gives everything the most frequent label comes to one
+    over their number. Level: item with a gold label and a verdict; the numerator is the value times the items. Bounds:
+    0 to 1, lower is worse. Undefined if all gold labels are the same, on an interval scale, which has no labels, and
+    without two clusters of items. Interval: cluster-Wilson of a weighted mean of rates over clusters of items; the
+    bounds count items without a verdict as wrong, and as right.
+    """
+    if items.scale.kind == "interval":
+        return items.undefined(NO_LABELS)
+    gold, given, absent = (items.classes(side) for side in (items.gold, items.given, items.absent_gold))
+    labels = sorted(set(gold.tolist()))
+    if len(labels) < 2:
+        return items.undefined("all gold labels are the same: nothing to balance")
+    hits, misses = (
+        np.column_stack([items.by_cluster(items.items * ((gold == label) & side)) for label in labels])
+        for side in (gold == given, gold != given)
+    )
+    missing = np.array([items.absent[absent == label].sum() for label in labels])
+    right, total = hits.sum(axis=0), (hits + misses).sum(axis=0)
+    value, count = float((right / total).mean()), float(total.sum())
+    low, high = _limits(hits, hits + misses)
+    worst, best = right / (total + missing), (right + missing) / (total + missing)
+    return Estimate(
+        value=value,
+        numerator=value * count,
+        denominator=round(count),
+        unit="item",
+        interval=Interval(low, high, f"cluster-Wilson of the mean of {len(labels)} rates, over clusters of items"),
+        clusters=items.clusters,
+        left_out=items.left_out,
+        bounds=(float(worst.mean()), float(best.mean())) if items.left_out else None,
+    )
+
+
+def _limits(hits: Floats, units: Floats) -> Bounds:
+    totals = units.sum(axis=0)
+    share = float(hits.sum() / totals.sum())
+    if 0 < share < 1:
+        return combined_wilson(hits, units, np.full(len(totals), 1 / len(totals)))
+    # All right or all wrong: the mean of many ones may not round to 1.
+    effective = len(totals) ** 2 / float((1 / totals).sum())
+    return wilson(share * effective, effective, critical=student(len(hits), 0.95))
+
+
+@COEFFICIENT.measure(
+    "mcc",
+    "Matthews correlation",
+    "How far its labels go with the gold labels, beyond chance and whatever their shares.",
+    worse="lower",
+)
+def mcc(items: GoldItems) -> Result:
+    """Matthews' correlation coefficient of verdict and gold label.
+
+    Formula: the correlation of two label indicators; with more labels, their covariance over all labels, scaled
+    likewise. Where the user has named positive labels there are two classes, positive or not; otherwise the labels of
+    the scale. It is undefined for a judge that gives everything one label, which may still have a high accuracy. Level:
+    item with a gold label and a verdict; the numerator counts those given their gold label. Bounds: -1 to 1, 0 is
+    chance, lower is worse. Undefined if all gold labels or all verdicts are the same, on an interval scale, which has
+    no labels, and without two clusters of items. Interval: jackknife over clusters of items, Student's t on Fisher's
+    scale. References: B. W. Matthews, Biochimica et Biophysica Acta 405 (1975); J. Gorodkin, Computational Biology and
+    Chemistry 28 (2004).
+    """
+    if items.scale.kind == "interval":
+        return items.undefined(NO_LABELS)
+    gold, given = items.classes(items.gold), items.classes(items.given)
+    found = matthews(Ratings(gold.astype(float), given.astype(float), items.items, items.cluster))
+    return coefficient_result(items, found, otherwise=ONE_SIDE)

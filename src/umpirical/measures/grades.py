@@ -1,0 +1,233 @@
+"""The grades that a judge gives to answers of known quality.
+
+Measured on the answers of the ladder and of the pairs of equal quality, which cover all qualities evenly.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+
+from umpirical.domain.measures import Estimate, Interval, Result, Undefined
+from umpirical.domain.stimuli import Family
+from umpirical.domain.tallies import GradePairTally, GradeTally, Tallies
+from umpirical.measures.catalogue import MeasureFamily, as_a_whole
+from umpirical.measures.estimates.pairs import NO_GRADED_PAIR, UNGRADED
+from umpirical.measures.estimates.rates import ONE_TASK, Counted, by_task, clustered_rate
+from umpirical.stats.diversity import effective_number, effective_number_interval
+from umpirical.stats.ratios import cluster_mean, cluster_ratio
+
+GRADES = MeasureFamily(as_a_whole, kinds=("grade",), scale="steps")
+
+
+FAMILIES = (Family.DELTA0, Family.LADDER)
+
+
+def graded_answers(tallies: Tallies, arm: str) -> list[GradeTally]:
+    return [tally for tally in tallies.grades if tally.arm == arm and tally.family in FAMILIES]
+
+
+def answers_without_grade(tallies: Tallies, arm: str) -> dict[str, int]:
+    """Answers left out, by reason."""
+    calls = [tally for tally in tallies.calls if tally.arm == arm and tally.family in FAMILIES]
+    missing = {
+        reason: sum(getattr(tally, reason) for tally in calls)
+        for reason in ("abstained", "unparsed", "failed", "unasked")
+    }
+    return {reason: count for reason, count in missing.items() if count}
+
+
+@GRADES.measure(
+    "grade-spread",
+    "Same-quality spread",
+    "How many steps of the scale the grades of two equally good answers are apart, on average.",
+    worse="higher",
+)
+def grade_spread(tallies: Tallies, arm: str) -> Result:
+    """Mean distance between the grades of two equally good answers, in steps of the scale.
+
+    Formula: sum of |grade of u - grade of v| / pairs. Level: pair of equal quality, each answer graded apart. Bounds: 0
+    to the number of steps of the scale, higher is worse. Undefined without a pair graded on both sides. Interval: score
+    interval over tasks, the variance in proportion to the mean; at 0 it is that of a share of pairs that differ by one
+    step. Reference: ours; half of the mean square would be the variance within a quality, but a mean distance is in the
+    unit the reader grades in.
+    """
+    chosen = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == Family.DELTA0]
+    return _spread(chosen)
+
+
+def _spread(chosen: Sequence[GradePairTally]) -> Result:
+    incomplete = sum(tally.incomplete for tally in chosen)
+    missing = {UNGRADED: incomplete} if incomplete else {}
+    distances, pairs = by_task((tally.cluster, tally.distance, tally.pairs) for tally in chosen)
+    if len(pairs) < 2:
+        return Undefined(ONE_TASK if pairs else NO_GRADED_PAIR, left_out=missing)
+    mean = cluster_mean(distances, pairs)
+    return Estimate(
+        value=mean.value,
+        numerator=sum(distances),
+        denominator=int(sum(pairs)),
+        unit="pair",
+        interval=Interval(mean.low, mean.high, "cluster score over tasks, variance in proportion to the mean"),
+        clusters=mean.clusters,
+        left_out=missing,
+    )
+
+
+@GRADES.measure(
+    "grade-concordance",
+    "Grade concordance",
+    "Where it grades two answers of different quality differently, how often the better one gets more.",
+    worse="lower",
+    scale="rate",
+)
+def grade_concordance(tallies: Tallies, arm: str) -> Result:
+    """The share of ladder pairs with different grades in which the better answer has the higher grade.
+
+    Formula: better higher / (better higher + lesser higher), all ladder steps together. Pairs of equal grades are left
+    to the tie rate: counting them as in order would give full marks to a judge that grades everything alike. Level:
+    pair with two different grades. Bounds: 0 to 1, one half is chance, lower is worse. Undefined without such a pair.
+    Interval: cluster-Wilson over tasks. Reference: L. A. Goodman and W. H. Kruskal, Measures of association for cross
+    classifications, JASA 49 (1954): their gamma, on the ladder, is 2·concordance - 1.
+    """
+    ladder = [tally for tally in tallies.grade_pairs if tally.arm == arm and tally.family == Family.LADDER]
+    return clustered_rate(
+        [Counted(tally.cluster, tally.better_higher, tally.better_higher + tally.lesser_higher) for tally in ladder],
+        unit="pair",
+        empty="no ladder pair has two different grades",
+        left_out={UNGRADED: sum(tally.incomplete for tally in ladder)},
+        lost=sum(tally.lost for tally in ladder),
+    )
+
+
+@GRADES.measure(
+    "grade-slope",
+    "Grade slope",
+    "How many steps of the scale one requirement more is worth, on average over the ladder.",
+    worse="lower",
+)
+def grade_slope(tallies: Tallies, arm: str) -> Result:
+    """Slope of the regression of grade on requirements met, within tasks, in steps of the scale per requirement.
+
+    Formula: sum over tasks of sum (level - task mean level)·grade, over the same sum of (level - task mean level)²; a
+    task that is graded more strictly as a whole does not move it. Positive if better answers get higher grades. A judge
+    that uses its whole scale comes to (grades - 1) / requirements; less is central tendency. A grade cannot pass the
+    ends of the scale, so the slope is that of the mean grade over the ladder, not of a latent line. Level: answer; the
+    denominator counts answers and the numerator is the sum of the products above. Bounds: plus and minus (grades - 1);
+    nearer 0 is worse. Undefined without two tasks that have answers of two qualities. Interval: ratio of sums,
+    linearised over tasks, Student's t; its standard error is not below that of one answer at the end of the ladder
+    graded at the other end of the scale, because one rare slip moves a steady judge's slope by more than its tasks
+    differ. Reference: ours; the slope of a calibration line.
+    """
+    return _slope(graded_answers(tallies, arm), answers_without_grade(tallies, arm))
+
+
+def _slope(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result:
+    parts = _products(answers)
+    products, squares = by_task(parts)
+    if len(squares) < 2:
+        one = "only one task has answers of two qualities: an interval needs at least two"
+        return Undefined(one if squares else "no task has graded answers of two qualities", left_out=missing)
+    levels, scores = {tally.level for tally in answers}, {tally.score for tally in answers}
+    least = (max(levels) - min(levels)) / 2 * max(1.0, max(scores) - min(scores)) / sum(squares)
+    slope = cluster_ratio(products, squares, least=least)
+    return Estimate(
+        value=slope.value,
+        numerator=sum(products),
+        denominator=sum(tally.answers for tally in answers),
+        unit="item",
+        interval=Interval(slope.low, slope.high, "ratio of sums linearised over tasks, Student's t"),
+        clusters=slope.clusters,
+        left_out=missing,
+    )
+
+
+def _products(answers: Sequence[GradeTally]) -> list[tuple[str, float, float]]:
+    """Per task the sums of (level - mean)·grade and of (level - mean)²."""
+    tasks: dict[str, list[GradeTally]] = defaultdict(list)
+    for tally in answers:
+        tasks[tally.cluster].append(tally)
+    found = []
+    for cluster, tallies in tasks.items():
+        mean = sum(tally.level * tally.answers for tally in tallies) / sum(tally.answers for tally in tallies)
+        gaps = [(tally.level - mean, tally) for tally in tallies]
+        product = sum(gap * tally.score * tally.answers for gap, tally in gaps)
+        found.append((cluster, product, sum(gap * gap * tally.answers for gap, tally in gaps)))
+    return found
+
+
+@GRADES.measure(
+    "effective-grades",
+    "Effective grades",
+    "How many grades it really uses on answers of all qualities: as many evenly used ones would do the same.",
+    worse="lower",
+)
+def effective_grades(tallies: Tallies, arm: str) -> Result:
+    """How many evenly used grades would distinguish answers of all qualities as well as the grades it gives.
+
+    Formula: 1 / P(two answers, of two different tasks, get the same grade). A judge with one favourite grade comes to
+    1, an even use of K grades to K; a count of the grades seen would rise with every rare slip. Level: answer, of the
+    ladder and of the pairs of equal quality; the denominator counts answers, the numerator the different grades among
+    them. Bounds: 1 to the number of grades of the scale, lower is worse on answers of all qualities. Undefined with
+    fewer than three tasks, or if no two tasks share a grade. Interval: jackknife over tasks of the logarithm, Student's
+    t; not narrower than one answer graded differently would make it. It covers .94 to .96, but .91 if grades are used
+    almost evenly and tasks are graded differently. Reference: M. O. Hill, Diversity and evenness, Ecology 54 (1973),
+    the number of order 2.
+    """
+    return _effective(graded_answers(tallies, arm), answers_without_grade(tallies, arm))
+
+
+def _effective(answers: Sequence[GradeTally], missing: dict[str, int]) -> Result:
+    tasks, scores = sorted({tally.cluster for tally in answers}), sorted({tally.score for tally in answers})
+    if not tasks:
+        return Undefined("no answer has a grade", left_out=missing)
+    if len(tasks) < 3:
+        few = "only one task was measured" if len(tasks) == 1 else "only two tasks were measured"
+        return Undefined(f"{few}: an interval needs at least three", left_out=missing)
+    counts = np.zeros((len(tasks), len(scores)))
+    rows, columns = {task: row for row, task in enumerate(tasks)}, {score: place for place, score in enumerate(scores)}
+    for tally in answers:
+        counts[rows[tally.cluster], columns[tally.score]] += tally.answers
+    if not np.isfinite(effective_number(counts)):
+        return Undefined("no two tasks share a grade", left_out=missing)
+    number = effective_number_interval(counts)
+    # An unbiased estimate exceeds the number of grades by chance where they are used evenly.
+    value = min(number.value, len(scores))
+    return Estimate(
+        value=value,
+        numerator=len(scores),
+        denominator=int(counts.sum()),
+        unit="item",
+        interval=Interval(min(number.low, value), number.high, "jackknife over tasks of the logarithm, Student's t"),
+        clusters=number.clusters,
+        left_out=missing,
+    )
+
+
+@GRADES.measure(
+    "grades-used", "Grades used", "How many different grades it gave to answers of every quality.", worse="lower"
+)
+def grades_used(tallies: Tallies, arm: str) -> Result:
+    """Number of different grades given to the answers of the ladder.
+
+    Formula: a count of what was seen, so a lower limit of what the judge uses: a grade it gives once in a thousand
+    answers is missed by most runs. Level: answer; the denominator counts answers. Bounds: 1 to the number of grades of
+    the scale; fewer is worse on answers of all qualities. Undefined without a graded answer, or with one task only, as
+    every other measure is. Interval: open above, since the grades seen do not tell how many more there are; the
+    effective grades tell how evenly they are used. Reference: ours.
+    """
+    answers, missing = graded_answers(tallies, arm), answers_without_grade(tallies, arm)
+    tasks = {tally.cluster for tally in answers}
+    if len(tasks) < 2:
+        why = ONE_TASK if tasks else "no answer has a grade"
+        return Undefined(why, left_out=missing)
+    count = len({tally.score for tally in answers})
+    return Estimate(
+        value=count,
+        numerator=count,
+        denominator=sum(tally.answers for tally in answers),
+        unit="item",
+        interval=Interval(count, None, "at least as many as were seen"),
+        clusters=len(tasks),
+        left_out=missing,
+    )

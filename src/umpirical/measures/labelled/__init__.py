@@ -1,1 +1,0 @@
-"""Measures of labelled pairs: two answers of which people chose one."""

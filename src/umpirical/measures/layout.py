@@ -1,0 +1,179 @@
+"""What the layout of a question does to a judge: the slot, the label, the list, the place of the tie.
+
+Measured on pairs with nothing to prefer.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from umpirical.domain.measures import Estimate, Interval, Result, Undefined
+from umpirical.domain.stimuli import Family
+from umpirical.domain.tallies import LayoutTally, Tallies
+from umpirical.measures.catalogue import MeasureFamily, Part
+from umpirical.measures.estimates.rates import ONE_TASK
+from umpirical.stats.clusters import student
+from umpirical.stats.crossing import contrast, crossed_effects
+
+EFFECTS = ("slot", "label", "list")
+"""The coefficients, in order."""
+
+
+PARTS = {Family.DELTA0: "", Family.VACUUM: "identical"}
+"""The families that are looked at, each separately, and the names of their parts: equal pairs, and identical ones."""
+
+
+NOT_VARIED = "the labels and the list of answers were not varied, as with a prompt or a function of one's own"
+NOT_ANSWERED = "no pair with nothing to prefer was answered in every order"
+NOT_APART = "the answered pairs do not tell slot, label and list apart"
+ON_ONE_TASK = "without one of the tasks, the answered pairs do not tell the effects apart"
+NO_TIES = "no answer was a tie, so its place in the list shows nothing"
+
+
+class Effect(NamedTuple):
+    """An effect as estimated, before its interval."""
+
+    value: float
+    error: float
+    """Its standard error by the jackknife."""
+    least: float
+    """The least standard error: tasks that all agree have no spread, which does not make them certain."""
+    pairs: int
+    method: str
+
+
+def layout_effects(tallies: Tallies, arm: str, effect: Callable[[Sequence[LayoutTally]], Effect | str]) -> list[Part]:
+    """The effect on equal pairs, and, where there are any, on pairs of identical answers.
+
+    `effect` takes tallies of at least two tasks, all of them with answered pairs, and may give a reason instead.
+    """
+    chosen = {family: [t for t in tallies.layouts if t.arm == arm and t.family == family] for family in PARTS}
+    return [
+        Part(_result(found, effect), PARTS[family])
+        for family, found in chosen.items()
+        if found or family == Family.DELTA0
+    ]
+
+
+def _result(tallies: Sequence[LayoutTally], effect: Callable[[Sequence[LayoutTally]], Effect | str]) -> Result:
+    incomplete = sum(tally.incomplete for tally in tallies)
+    missing = {"incomplete": incomplete} if incomplete else {}
+    answered = [tally for tally in tallies if tally.pairs]
+    if not answered:
+        return Undefined(NOT_ANSWERED if tallies else NOT_VARIED, left_out=missing)
+    clusters = len({tally.cluster for tally in answered})
+    found = ONE_TASK if clusters < 2 else effect(answered)
+    if isinstance(found, str):
+        return Undefined(found, left_out=missing)
+    if not np.isfinite(found.value) or not np.isfinite(found.error):
+        return Undefined(ON_ONE_TASK if np.isfinite(found.value) else NOT_APART, left_out=missing)
+    half = student(clusters, 0.95) * max(found.error, found.least)
+    limits = Interval(max(-1.0, found.value - half), min(1.0, found.value + half), found.method)
+    numerator = found.value * found.pairs
+    return Estimate(found.value, numerator, found.pairs, "pair", limits, clusters, left_out=missing)
+
+
+def crossed_effect(answered: Sequence[LayoutTally], effect: str) -> Effect:
+    """One coefficient of (share of slot 1 - share of slot 2) on 1, the label's sign and the list's sign."""
+    found = crossed_effects(
+        [tally.cluster for tally in answered],
+        [[1, tally.label_sign, tally.list_sign] for tally in answered],
+        [tally.pairs for tally in answered],
+        [tally.difference for tally in answered],
+    )
+    place, pairs = EFFECTS.index(effect), sum(tally.pairs for tally in answered)
+    value, error = (float(each[place]) for each in (found.value, found.standard_error))
+    # One pair that went from one end to the other would move the estimate by the least error.
+    return Effect(value, error, 2 / pairs, pairs, "least squares, jackknife over tasks")
+
+
+CROSSED = MeasureFamily(
+    layout_effects,
+    scale="difference",
+    contract=(
+        "Level: pair; repeats of a pair are averaged. Also for `identical` answers, of which there is one order. "
+        "Bounds: -1 to 1; 0 is no pull. Undefined where the layout was not varied (a prompt or a function of one's"
+        " own), with one task, and where the answered pairs do not tell the three effects apart. Interval: "
+        "delete-one-task jackknife with Student's t; its standard error is not below that of one pair moved from "
+        "one end to the other."
+    ),
+)
+
+LAYOUT = MeasureFamily(layout_effects, scale="difference")
+
+
+@CROSSED.measure(
+    "slot-effect",
+    "Slot effect",
+    "How much more often it names slot 1 than slot 2 between two equally good answers, whatever they are called.",
+    worse="depends",
+)
+def slot_effect(answered: Sequence[LayoutTally]) -> Effect:
+    """Slot 1 minus slot 2, freed of what their labels and the list of answers do.
+
+    Formula: b0 of the least-squares fit d = b0 + b1 a + b2 q over pairs of equal quality, where d is the share of a
+    pair's calls that named slot 1 minus the share that named slot 2, a is 1 if slot 1 carries the first label and -1 if
+    the second, and q is 1 if the option of slot 1 is named first and -1 if last. Positive: towards the candidate shown
+    first. Reference: ours; a 2 x 2 factorial over pairs.
+    """
+    return crossed_effect(answered, "slot")
+
+
+@CROSSED.measure(
+    "label-effect",
+    "Label effect",
+    "How much more often it names the candidate called 1, A, X or first than the other, whichever slot that is.",
+    worse="depends",
+)
+def label_effect(answered: Sequence[LayoutTally]) -> Effect:
+    """First label minus second label, whichever slots carry them.
+
+    Formula: b1 of the least-squares fit d = b0 + b1 a + b2 q, as in `slot-effect`: half the difference between d with
+    the first label in slot 1 and d with the second there. Positive: towards the first label (1, A, X, first).
+    Reference: ours; a 2 x 2 factorial over pairs.
+    """
+    return crossed_effect(answered, "label")
+
+
+@CROSSED.measure(
+    "list-effect",
+    "List effect",
+    "How much more often it names the candidate whose option comes first in the list of answers than the other.",
+    worse="depends",
+)
+def list_effect(answered: Sequence[LayoutTally]) -> Effect:
+    """Option named first minus option named second, whichever slots they stand for.
+
+    Formula: b2 of the least-squares fit d = b0 + b1 a + b2 q, as in `slot-effect`: half the difference between d with
+    the option of slot 1 named first and d with that of slot 2 named first. Positive: towards the option named first.
+    Reference: ours; a 2 x 2 factorial over pairs.
+    """
+    return crossed_effect(answered, "list")
+
+
+@LAYOUT.measure(
+    "tie-place-effect",
+    "Tie place effect",
+    "How much more often it ties where the tie is named before the candidates than where it is named after them.",
+    worse="depends",
+)
+def tie_place_effect(answered: Sequence[LayoutTally]) -> Effect | str:
+    """Tie rate with the tie named before both candidates, minus the tie rate with it named after both.
+
+    Formula: sum of tie shares / pairs where the tie comes first, minus the same where it comes last, over pairs of
+    equal quality; pairs with the tie in between are not in it. An abstention is no tie. Positive: it ties more if the
+    tie is named first. Level: pair; repeats of a pair are averaged. Also for `identical` answers. Bounds: -1 to 1; 0 is
+    no pull. Undefined where the layout was not varied, with one task, without a pair in both places, and where no
+    answer was a tie, as under forced choice, whose list has none. Interval: delete-one-task jackknife with Student's t;
+    its standard error is not below that of one pair more in the place that has fewer. Reference: ours.
+    """
+    if not any(tally.ties for tally in answered):
+        return NO_TIES
+    units = [[tally.pairs * (tally.tie_place == place) for tally in answered] for place in (0, 2)]
+    ties = [[tally.ties * (tally.tie_place == place) for tally in answered] for place in (0, 2)]
+    if not all(map(sum, units)):
+        return "no answered pair named the tie first, or none named it last"
+    found = contrast([tally.cluster for tally in answered], (ties[0], units[0]), (ties[1], units[1]))
+    value, error, least = float(found.value), float(found.standard_error), 1 / min(map(sum, units))
+    return Effect(value, error, least, sum(map(sum, units)), "difference of rates, jackknife over tasks")

@@ -1,0 +1,121 @@
+"""Whether length wins: more words with no more content, and with less."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from umpirical.domain.measures import Result, Undefined
+from umpirical.domain.stimuli import Family
+from umpirical.domain.tallies import OutcomeTally, Tallies
+from umpirical.measures.catalogue import BY_PART, MeasureFamily, Part, by_itself
+from umpirical.measures.estimates.pairs import (
+    NO_VERDICTS,
+    incomplete_pairs,
+    ladder_pairs,
+    named,
+    of_family,
+    only_stratum,
+    pair_share,
+)
+from umpirical.measures.estimates.rates import Counted, difference_result, paired_by_task
+
+DIFFERENCE = MeasureFamily(by_itself, scale="difference")
+
+
+@DIFFERENCE.measure(
+    "length-preference",
+    "Length preference",
+    "How much more often it names the longer of two answers with the same content than the shorter.",
+    worse="depends",
+)
+def length_preference(tallies: Tallies, arm: str) -> list[Part]:
+    """Share of calls that name the longer answer minus share that name the shorter, at equal content.
+
+    Formula: (longer named - shorter named) / calls, ties in the denominator; pooled, and by the amount of extra length.
+    Content u is the longer one. Level: call, analysed per task. Bounds: -1 to 1; 0 is no preference. Not given if the
+    design has no pairs of unequal length. Undefined without one that has a verdict in both orders: pairs with an
+    abstention are left out, and the bounds count every pair left out as naming the longer or the shorter. Interval:
+    cluster-Wilson limits of both shares, joined over tasks (Newcombe's square-and-add).
+    """
+    chosen = [tally for tally in tallies.outcomes if tally.arm == arm and tally.family == Family.LENGTH]
+    if not any(tally.arm == arm and tally.family == Family.LENGTH for tally in tallies.pairs):
+        return []
+    amounts = sorted({tally.stratum for tally in chosen}, key=lambda amount: (len(amount), amount))
+    return [
+        Part(_preference(chosen, tallies, arm)),
+        *(Part(_preference([t for t in chosen if t.stratum == a], only_stratum(tallies, a), arm), a) for a in amounts),
+    ]
+
+
+def _preference(chosen: Sequence[OutcomeTally], tallies: Tallies, arm: str) -> Result:
+    answers = [(tally.cluster, named(tally)) for tally in chosen]
+    missing = {reason: 2 * pairs for reason, pairs in incomplete_pairs(tallies, arm, [Family.LENGTH]).items()}
+    found = difference_result(
+        paired_by_task(
+            [Counted(task, calls.u, calls.calls) for task, calls in answers],
+            [Counted(task, calls.v, calls.calls) for task, calls in answers],
+        ),
+        unit="call",
+        empty=NO_VERDICTS,
+        left_out=missing,
+    )
+    if isinstance(found, Undefined) or not missing:
+        return found
+    absent = sum(missing.values())
+    total = found.denominator + absent
+    return replace(found, bounds=((found.numerator - absent) / total, (found.numerator + absent) / total))
+
+
+@BY_PART.measure(
+    "conflict-loss",
+    "Conflict loss",
+    "How often it names the longer answer although the shorter one meets one requirement more.",
+    worse="higher",
+)
+def conflict_loss(tallies: Tallies, arm: str) -> list[Part]:
+    """P(the longer answer is named, though it meets one requirement less), pooled and by the amount of extra length.
+
+    Formula: wrong calls / (2 · pairs). Level: canonical pair, scoring 0, one half or 1. Bounds: 0 to 1, higher is
+    worse. Not given if the design has no such pairs. Undefined without one answered in both orders. Interval:
+    cluster-Wilson over tasks.
+    """
+    chosen = of_family(tallies, arm, Family.CONFLICT)
+    if not chosen:
+        return []
+    amounts = sorted({tally.stratum for tally in chosen if tally.stratum}, key=lambda amount: (len(amount), amount))
+    parts = {"": chosen, **{amount: [t for t in chosen if t.stratum == amount] for amount in amounts}}
+    return [Part(pair_share(pairs, lambda tally: tally.wrong_calls / 2), part) for part, pairs in parts.items()]
+
+
+@DIFFERENCE.measure(
+    "conflict-excess",
+    "Conflict excess",
+    "How much more often it names the lesser answer when that one is the longer.",
+    worse="higher",
+)
+def conflict_excess(tallies: Tallies, arm: str) -> list[Part]:
+    """Wrong-choice rate where the lesser answer is longer, minus that at step 1 of the ladder, where lengths match.
+
+    Formula: wrong calls / (2 · pairs) of conflict pairs, less the same at ladder step 1; the quality difference is one
+    requirement in both. Level: canonical pair, scoring 0, one half or 1; the denominator is that of the conflict pairs.
+    Bounds: -1 to 1, higher is worse. Not given if the design has no conflict pairs. Undefined where fewer than two
+    tasks have answered pairs of each kind. Interval: cluster-Wilson limits of both rates, joined over tasks (Newcombe's
+    square-and-add).
+    """
+    conflict = of_family(tallies, arm, Family.CONFLICT)
+    if not conflict:
+        return []
+    ladder = [tally for tally in ladder_pairs(tallies, arm) if tally.delta == 1]
+    result = difference_result(
+        paired_by_task(
+            [Counted(tally.cluster, tally.wrong_calls / 2, tally.pairs) for tally in conflict],
+            [Counted(tally.cluster, tally.wrong_calls / 2, tally.pairs) for tally in ladder],
+            shared=False,
+        ),
+        unit="pair",
+        empty="no pair has an answer in both orders, among conflict pairs or at step 1",
+        left_out={
+            "without an answer in both orders, conflict": sum(tally.incomplete for tally in conflict),
+            "without an answer in both orders, step 1": sum(tally.incomplete for tally in ladder),
+        },
+    )
+    return [Part(result)]

@@ -1,1 +1,0 @@
-"""Measures of natural pairs: two answers of which nobody planted which is better."""

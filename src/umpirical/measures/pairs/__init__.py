@@ -1,1 +1,0 @@
-"""Measures of pairs of answers, compared in both orders or graded one by one."""

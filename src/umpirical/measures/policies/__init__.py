@@ -1,1 +1,0 @@
-"""Transcripts of agents, judged under a policy and under its opposite."""

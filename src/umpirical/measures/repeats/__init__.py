@@ -1,1 +1,0 @@
-"""Measures of how answers to the same request differ."""

@@ -1,0 +1,221 @@
+"""Whether a judge sees a planted quality difference, by the size of it."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from umpirical.domain.measures import Estimate, Interval, Result, Undefined
+from umpirical.domain.stimuli import Family
+from umpirical.domain.tallies import PairTally, Tallies
+from umpirical.domain.trials import BASELINE
+from umpirical.measures.catalogue import BY_PART, WHOLE_ARM, MeasureFamily, Part, by_itself
+from umpirical.measures.estimates.pairs import (
+    UNANSWERED,
+    PairCount,
+    by_step,
+    correct_pairs,
+    count_pairs,
+    ladder_pairs,
+    left_out,
+    pair_share,
+    share_by_step,
+)
+from umpirical.measures.estimates.rates import ONE_TASK, Counted, clustered_rate
+from umpirical.stats.isotonic import isotonic_fit, threshold, threshold_interval
+
+
+def step_shares(tallies: Tallies, arm: str, score: Callable[[PairTally], float]) -> list[Part]:
+    """A share of the pairs of each ladder step."""
+    return by_step(ladder_pairs(tallies, arm), lambda step: pair_share(step, score))
+
+
+EITHER = MeasureFamily(
+    by_itself,
+    kinds=("compare", "grade"),
+    contract=(
+        "Level: canonical pair, scoring 0, one half or 1; for a `grade` judge 0 or 1. Undefined without a pair "
+        "answered in both orders, or graded on both sides. Interval: cluster-Wilson over tasks."
+    ),
+)
+"""For both kinds of judges."""
+
+STEPS = MeasureFamily(
+    step_shares,
+    contract=(
+        "Bounds: 0 to 1, {worse}. Undefined without a pair answered in both orders. Interval: cluster-Wilson over "
+        "tasks."
+    ),
+)
+
+
+@EITHER.measure(
+    "target-sensitivity",
+    "Target sensitivity",
+    "How often it prefers the answer that meets more requirements, by the size of the difference.",
+    worse="lower",
+    symbol="Pcorr",
+)
+def target_sensitivity(tallies: Tallies, arm: str) -> list[Part]:
+    """P(the better answer is preferred), one measure per ladder step; a tie is not correct.
+
+    Formula: for a `compare` judge correct calls / (2 · pairs), both orders of a pair together; for a `grade` judge the
+    share of pairs whose better answer has the higher grade. Bounds: 0 to 1, lower is worse. Reference: the Dark Current
+    paper, equation 8; for grades, ours.
+    """
+    return share_by_step(correct_pairs(tallies, arm))
+
+
+@STEPS.measure(
+    "both-orders-sensitivity",
+    "Both-orders sensitivity",
+    "How often it names the better answer in both orders, by the size of the difference.",
+    worse="lower",
+)
+def both_orders_sensitivity(tally: PairTally) -> float:
+    """P(the better answer is named in both orders), one measure per ladder step.
+
+    Formula: pairs whose better content won in both orders / pairs. The sensitivity of a judge that is asked in both
+    orders and believed only where they agree; it is at most target sensitivity, which counts single calls. Level:
+    canonical pair, asked in both orders; repeats are averaged.
+    """
+    return tally.both_correct
+
+
+@EITHER.measure(
+    "tie-rate",
+    "Tie rate",
+    "How often it calls a tie, or gives both the same grade, by the size of the quality difference.",
+    worse="depends",
+    symbol="C",
+    symbol_above_0="MBT",
+)
+def tie_rate(tallies: Tallies, arm: str) -> list[Part]:
+    """How often neither answer is preferred, at equal quality (step 0) and on each ladder step.
+
+    Formula: for a `compare` judge tie calls / (2 · pairs), where an abstention is an answer and no tie; for a `grade`
+    judge the share of pairs with the same grade on both sides, as happens to small differences on a coarse scale.
+    Bounds: 0 to 1; right at step 0, a miss above it. Reference: the Dark Current paper, equations 11 and 12; for
+    grades, ours.
+    """
+    counts = count_pairs(
+        tallies,
+        arm,
+        (Family.DELTA0, Family.LADDER),
+        compared=lambda tally: tally.tie_calls / 2,
+        graded=lambda tally: tally.equal,
+    )
+    return share_by_step(counts)
+
+
+@STEPS.measure(
+    "wrong-choice-rate",
+    "Wrong choice rate",
+    "How often it names the answer that meets fewer requirements, by the size of the difference.",
+    worse="higher",
+)
+def wrong_choice_rate(tally: PairTally) -> float:
+    """P(the lesser answer is named), one measure per ladder step: what is neither correct nor a tie.
+
+    Formula: wrong calls / (2 · pairs), both orders of a pair together. Level: canonical pair, scoring 0, one half or 1.
+    Reference: the Dark Current paper, equations 8 and 12.
+    """
+    return tally.wrong_calls / 2
+
+
+@BY_PART.measure(
+    "committed-accuracy",
+    "Accuracy when committed",
+    "How often a winner it names is the right one, by the size of the difference.",
+    worse="lower",
+    symbol="Pcorr (non-tie)",
+)
+def committed_accuracy(tallies: Tallies, arm: str) -> list[Part]:
+    """P(the better answer is named, given that one is named), one measure per ladder step.
+
+    Formula: correct calls / (correct + wrong calls). Read it beside the tie rate: a judge that commits only when it is
+    sure is right when it commits. Level: call that named a winner. Bounds: 0 to 1, lower is worse. Undefined where no
+    call named a winner. Interval: cluster-Wilson over tasks. Reference: the Dark Current paper, equation 9.
+    """
+    return by_step(ladder_pairs(tallies, arm), _accuracy)
+
+
+def _accuracy(step: Sequence[PairTally]) -> Result:
+    return clustered_rate(
+        [Counted(tally.cluster, tally.correct_calls, tally.correct_calls + tally.wrong_calls) for tally in step],
+        unit="call",
+        empty="no call named a winner",
+        left_out={UNANSWERED: 2 * sum(tally.incomplete for tally in step)},
+        lost=2 * sum(tally.lost for tally in step),
+    )
+
+
+TARGET = 0.75
+
+
+@WHOLE_ARM.measure(
+    "detection-threshold",
+    "Detection threshold (Δ75)",
+    "The smallest difference, in requirements met, that it sees three times in four.",
+    worse="higher",
+    scale="requirements",
+    kinds=("compare", "grade"),
+    symbol="Δ*75",
+)
+def detection_threshold(tallies: Tallies, arm: str) -> Result:
+    """Delta75: where the target-sensitivity curve first reaches .75, in requirements.
+
+    A `grade` judge sees a difference if it grades the better answer higher. Formula: isotonic fit over the ladder
+    steps, weighted by pairs, crossing interpolated linearly. It is left-censored if the first step already reaches .75,
+    right-censored if no step does; a censored value is bounded on one side at most. Level: ladder; the denominator
+    counts pairs. Bounds: the first and the last ladder step; higher is worse. Undefined with fewer than two steps or
+    two tasks that have answered pairs, and for a probe that skips steps of the baseline. Interval: inversion of the
+    cluster-Wilson test along the interpolated curve. Reference: the Dark Current paper, equation 10.
+    """
+    ladder = correct_pairs(tallies, arm)
+    here, whole = ({count.delta for count in each} for each in (ladder, correct_pairs(tallies, BASELINE)))
+    if here < whole and arm != BASELINE:
+        some = ", ".join(f"{step:g}" for step in sorted(here)) or "none"
+        reason = f"a probe has no threshold: of the ladder's steps, this arm was asked at {some}"
+        return Undefined(reason, left_out=left_out(ladder))
+    return _threshold(ladder)
+
+
+def _threshold(ladder: list[PairCount]) -> Result:
+    steps = sorted({count.delta for count in ladder if count.pairs})
+    missing = left_out(ladder)
+    if len(steps) < 2:
+        return Undefined("a threshold needs at least two ladder steps with answered pairs", left_out=missing)
+    correct, pairs = _by_task_and_step(ladder, steps)
+    if len(pairs) < 2:
+        return Undefined(ONE_TASK, left_out=missing)
+    weights = pairs.sum(axis=0)
+    crossing = threshold(steps, isotonic_fit(correct.sum(axis=0) / weights, weights), target=TARGET)
+    low, high = threshold_interval(steps, correct, pairs, target=TARGET)
+    # A curve that falls steeply somewhere is no psychometric curve; the interval then still holds the estimate.
+    low = None if low is None or crossing.censoring == "left" else min(low, crossing.value)
+    high = None if high is None or crossing.censoring == "right" else max(high, crossing.value)
+    method = "inverted cluster-Wilson test along the interpolated curve"
+    return Estimate(
+        value=crossing.value,
+        numerator=float(correct.sum()),
+        denominator=int(weights.sum()),
+        unit="pair",
+        interval=None if low is None and high is None else Interval(low, high, method),
+        clusters=len(pairs),
+        censoring=crossing.censoring,
+        left_out=missing,
+    )
+
+
+def _by_task_and_step(
+    ladder: list[PairCount], steps: list[float]
+) -> tuple[np.ndarray[tuple[int, int], np.dtype[np.float64]], np.ndarray[tuple[int, int], np.dtype[np.float64]]]:
+    tasks = sorted({count.cluster for count in ladder if count.pairs})
+    rows = {task: row for row, task in enumerate(tasks)}
+    correct, pairs = np.zeros((len(tasks), len(steps))), np.zeros((len(tasks), len(steps)))
+    for count in ladder:
+        if count.pairs:
+            cell = rows[count.cluster], steps.index(count.delta)
+            correct[cell] += count.score
+            pairs[cell] += count.pairs
+    return correct, pairs

@@ -1,0 +1,172 @@
+"""What an instruction does to a judge: an arm against the baseline."""
+
+from collections.abc import Callable, Collection, Iterator
+from math import isfinite
+from typing import NamedTuple
+
+from umpirical.domain.measures import Estimate, Interval, Result, Undefined
+from umpirical.domain.stimuli import Family
+from umpirical.domain.tallies import PairTally, Tallies
+from umpirical.measures.catalogue import MeasureFamily, Part, by_itself
+from umpirical.measures.estimates.pairs import NO_VERDICTS, incomplete_pairs
+from umpirical.measures.estimates.rates import (
+    ONE_TASK,
+    Counted,
+    Paired,
+    difference_result,
+    paired_by_task,
+    sign_flip_result,
+)
+from umpirical.measures.signal import model_outcomes, pair_counts
+from umpirical.stats.seeds import generator
+from umpirical.stats.signal_compare import parameter_difference
+
+BASELINE = "baseline"
+
+NO_SHARED_PAIRS = "no task has answered pairs in this arm and in the baseline"
+
+
+class Step(NamedTuple):
+    """A step of the ladder that was asked in the arm and in the baseline."""
+
+    name: str
+    paired: Paired
+    """Two rates per task, the arm's first, of the tasks with answered pairs on both sides."""
+    left_out: dict[str, int]
+
+
+def shared_steps(
+    tallies: Tallies, arm: str, families: Collection[str], score: Callable[[PairTally], float]
+) -> Iterator[Step]:
+    """The steps that both were asked, with the rates of `score`; none for the baseline."""
+    if arm == BASELINE:
+        return
+    chosen = [tally for tally in tallies.pairs if tally.family in families]
+    steps = sorted({t.delta for t in chosen if t.arm == arm} & {t.delta for t in chosen if t.arm == BASELINE})
+    for step in steps:
+        here = [tally for tally in chosen if tally.arm == arm and tally.delta == step]
+        there = [tally for tally in chosen if tally.arm == BASELINE and tally.delta == step]
+        paired = paired_by_task(
+            [Counted(tally.cluster, score(tally), tally.pairs) for tally in here],
+            [Counted(tally.cluster, score(tally), tally.pairs) for tally in there],
+        )
+        missing = {
+            "without an answer in both orders, this arm": sum(tally.incomplete for tally in here),
+            "without an answer in both orders, baseline": sum(tally.incomplete for tally in there),
+        }
+        yield Step(f"{step:g}", paired, missing)
+
+
+def _ties(tallies: Tallies, arm: str) -> Iterator[Step]:
+    """Tie rates, at equal quality and on the ladder."""
+    return shared_steps(tallies, arm, (Family.DELTA0, Family.LADDER), lambda tally: tally.tie_calls / 2)
+
+
+def _difference(step: Step) -> Part:
+    found = difference_result(step.paired, unit="pair", empty=NO_SHARED_PAIRS, left_out=step.left_out)
+    return Part(found, step.name)
+
+
+SHIFT = MeasureFamily(by_itself, scale="difference")
+
+
+@SHIFT.measure(
+    "criterion-shift",
+    "Criterion shift",
+    "How much more often it ties than under the baseline instruction, by the size of the difference.",
+    worse="depends",
+    between_arms=True,
+    symbol="ΔC",
+)
+def criterion_shift(tallies: Tallies, arm: str) -> list[Part]:
+    """Tie rate of the arm minus that of the baseline, at equal quality (step 0) and on each ladder step.
+
+    Formula: tie calls / (2 · pairs) in the arm, less the same in the baseline. At step 0 a rise is caution; above step
+    0 it is signal lost to ties (the change of the miss-by-tie rate). Level: canonical pair, scoring 0, one half or 1;
+    the denominator is the arm's. Bounds: -1 to 1. Not given for the baseline itself. Undefined where fewer than two
+    tasks have answered pairs in both arms. Interval: cluster-Wilson limits of both rates, joined over the tasks they
+    share (Newcombe's square-and-add). Reference: the Dark Current paper, equations 11 and 12.
+    """
+    return [_difference(step) for step in _ties(tallies, arm)]
+
+
+@SHIFT.measure(
+    "criterion-shift-test",
+    "Criterion shift, permutation p",
+    "How surprising the criterion shift would be if the instruction moved nothing.",
+    worse="depends",
+    scale="p-value",
+    between_arms=True,
+)
+def criterion_shift_test(tallies: Tallies, arm: str) -> list[Part]:
+    """P-value of the criterion shift, if arm and baseline could be exchanged within each task.
+
+    Formula: two-sided sign-flip permutation of the differences of tie rates, task by task; all sign patterns for up to
+    14 tasks that differ, otherwise 20,000 drawn from a fixed seed. Level: task; counts are those of the criterion
+    shift. Bounds: 0 to 1; small values speak against an equal operating point. Not given for the baseline itself.
+    Undefined where fewer than two tasks have answered pairs in both arms. Interval: none, since it is a test and not an
+    estimate.
+    """
+    found = []
+    for step in _ties(tallies, arm):
+        rng = generator(0, "criterion-shift-test", arm, step.name)
+        result = sign_flip_result(step.paired, unit="pair", empty=NO_SHARED_PAIRS, left_out=step.left_out, rng=rng)
+        found.append(Part(result, step.name))
+    return found
+
+
+@SHIFT.measure(
+    "sensitivity-shift",
+    "Sensitivity shift",
+    "How much more often it names the better answer than under the baseline instruction.",
+    worse="lower",
+    between_arms=True,
+)
+def sensitivity_shift(tallies: Tallies, arm: str) -> list[Part]:
+    """Target sensitivity of the arm minus that of the baseline, on each ladder step.
+
+    Formula: correct calls / (2 · pairs) in the arm, less the same in the baseline. Level: canonical pair, scoring 0,
+    one half or 1; the denominator is the arm's. Bounds: -1 to 1, lower is worse. Not given for the baseline itself.
+    Undefined where fewer than two tasks have answered pairs in both arms. Interval: cluster-Wilson limits of both
+    rates, joined over the tasks they share (Newcombe's square-and-add). Reference: the Dark Current paper, equations 8
+    and 11.
+    """
+    steps = shared_steps(tallies, arm, (Family.LADDER,), lambda tally: tally.correct_calls / 2)
+    return [_difference(step) for step in steps]
+
+
+@SHIFT.measure(
+    "resolution-shift",
+    "Resolution shift",
+    "How much more clearly it sees one missing requirement than under the baseline instruction.",
+    worse="lower",
+    scale="latent",
+    between_arms=True,
+)
+def resolution_shift(tallies: Tallies, arm: str) -> list[Part]:
+    """Resolution of the arm minus that of the baseline: 0 if the instruction moves the criterion only.
+
+    Formula: k of the tie-aware signal-detection model in the arm, less k in the baseline (see `resolution`).
+    Model-based: read it with the goodness of fit of both. Level: canonical pair, over all tier 1 families except pairs
+    of unlike requirements; the denominator counts the arm's. Bounds: none, lower is worse. Not given for the baseline
+    itself. Undefined where the model cannot be fitted in both arms, or a resolution has no limit in one of them.
+    Interval: task jackknife with Student's t, a task being left out of both arms at once.
+    """
+    return [] if arm == BASELINE else [Part(_shift(tallies, arm))]
+
+
+def _shift(tallies: Tallies, arm: str) -> Result:
+    missing = incomplete_pairs(tallies, arm)
+    here, there = model_outcomes(tallies, arm), model_outcomes(tallies, BASELINE)
+    tasks = sorted({tally.cluster for tally in (*here, *there)})
+    if len(tasks) < 2 or not here or not there:
+        return Undefined(ONE_TASK if len(tasks) == 1 else NO_VERDICTS, left_out=missing)
+    try:
+        found = parameter_difference(pair_counts(there, tasks), pair_counts(here, tasks), parameter="resolution")
+    except ValueError as error:
+        return Undefined(str(error), left_out=missing)
+    if not isfinite(found.standard_error) or found.standard_error == 0:
+        return Undefined("it hangs on a single task, or no task moves it: there is no spread to go by", missing)
+    pairs = sum(tally.pairs for tally in here)
+    limits = Interval(found.low, found.high, "model-based, task jackknife of both arms at once")
+    return Estimate(found.value, pairs, pairs, "pair", limits, len(tasks), left_out=missing)

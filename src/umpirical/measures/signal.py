@@ -1,0 +1,400 @@
+"""The tie-aware signal-detection model, fitted once per arm, its parameters, and d' at each step without a model."""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from math import exp, hypot, pi, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from umpirical.domain.measures import Censoring, Estimate, Interval, Result, Undefined
+from umpirical.domain.stimuli import Family
+from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
+from umpirical.measures.catalogue import BY_PART, WHOLE_ARM, MeasureFamily, Part
+from umpirical.measures.estimates.pairs import (
+    NO_PAIR,
+    NO_VERDICTS,
+    UNANSWERED,
+    by_step,
+    equal_pairs,
+    incomplete_pairs,
+    ladder_pairs,
+)
+from umpirical.measures.estimates.rates import DIGITS, ONE_TASK
+from umpirical.stats.clusters import MIN_DESIGN_EFFECT, cluster_wilson, student
+from umpirical.stats.jackknife import jackknife
+from umpirical.stats.marginal import sensitivity
+from umpirical.stats.signal_check import goodness_of_fit as check_fit
+from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates, estimate_signal
+from umpirical.stats.signal_likelihood import PairCounts
+
+FAMILIES = (Family.DELTA0, Family.LADDER, Family.LENGTH, Family.CONFLICT)
+"""Families the model is fitted to. Pairs of unlike requirements are not among them: their difference is not a multiple
+of one unit."""
+
+
+UNEQUAL = (Family.LENGTH, Family.CONFLICT)
+"""Families whose candidates are of different length on purpose."""
+
+
+METHODS = {
+    "jackknife": "model-based, task jackknife",
+    "profile": "model-based, profile likelihood: at a bound",
+    "curvature": "model-based, curvature of likelihood and prior",
+    "undefined": "model-based, profile likelihood of the resolution",
+}
+
+
+class Parameter(NamedTuple):
+    """One parameter of the fit, as a measure gives it."""
+
+    estimate: ParameterEstimate
+    held: str = "it was not fitted"
+    """The reason to give if it was held at a value."""
+    known: tuple[float, Censoring] | None = None
+    """A value, and on which side it is no more than a limit, if another is known than the limits of the estimate."""
+
+
+def fitted_parameter(tallies: Tallies, arm: str, part: Callable[[SignalEstimates], Parameter]) -> list[Part]:
+    """One parameter of the fit, over the whole arm."""
+    missing = incomplete_pairs(tallies, arm, FAMILIES)
+    fit = signal_estimates(tallies, arm)
+    if isinstance(fit, str):
+        return [Part(Undefined(fit, left_out=missing))]
+    return [Part(_result(part(fit), fit, missing))]
+
+
+def _result(parameter: Parameter, fit: SignalEstimates, missing: dict[str, int]) -> Result:
+    found = parameter.estimate
+    if found.method == "held":
+        return Undefined(parameter.held, left_out=missing)
+    value, censoring = parameter.known or _bounded(found)
+    if value is None:
+        return Undefined("the fit sets no limit to it, or hangs on a single task", left_out=missing)
+    return Estimate(
+        value=value,
+        numerator=fit.fit.pairs,
+        denominator=int(fit.fit.pairs),
+        unit="pair",
+        interval=None if found.low is found.high is None else Interval(found.low, found.high, METHODS[found.method]),
+        clusters=fit.clusters,
+        censoring=censoring,
+        left_out=missing,
+    )
+
+
+def _bounded(found: ParameterEstimate) -> tuple[float | None, Censoring]:
+    """The value, or the limit where the data limit it on one side only: nothing more is known there."""
+    if found.low is None and found.high is not None:
+        return found.high, "left"
+    if found.high is None and found.low is not None:
+        return found.low, "right"
+    return None if found.low is None else found.value, "none"
+
+
+def signal_estimates(tallies: Tallies, arm: str) -> SignalEstimates | str:
+    """The fit, or why there is none."""
+    return _fitted(model_outcomes(tallies, arm))
+
+
+def model_outcomes(tallies: Tallies, arm: str) -> tuple[OutcomeTally, ...]:
+    """The outcomes that the model is fitted to."""
+    return tuple(tally for tally in tallies.outcomes if tally.arm == arm and tally.family in FAMILIES)
+
+
+def pair_counts(outcomes: Sequence[OutcomeTally], tasks: Sequence[str]) -> PairCounts:
+    """The outcomes in the form the kernel takes; a task's number is its place in `tasks`.
+
+    Lengths count where the design sets them apart. Elsewhere they differ by a few percent, by chance: that says nothing
+    about a taste for length, and as many kinds of pairs as lengths would make the fit ten times as slow.
+    """
+    return PairCounts.of(
+        [tasks.index(tally.cluster) for tally in outcomes],
+        [tally.delta for tally in outcomes],
+        [tally.counts for tally in outcomes],
+        log_length=[tally.log_length if tally.family in UNEQUAL else 0.0 for tally in outcomes],
+        weight=[tally.pairs for tally in outcomes],
+    )
+
+
+@lru_cache(maxsize=8)
+def _fitted(outcomes: tuple[OutcomeTally, ...]) -> SignalEstimates | str:
+    tasks = sorted({tally.cluster for tally in outcomes})
+    if len(tasks) < 2:
+        return ONE_TASK if tasks else NO_VERDICTS
+    unequal = any(tally.family in UNEQUAL for tally in outcomes)
+    try:
+        return estimate_signal(pair_counts(outcomes, tasks), fixed={} if unequal else {"length_weight": 0.0})
+    except ValueError as error:
+        return str(error)
+
+
+PARAMETER = MeasureFamily(
+    fitted_parameter,
+    scale="latent",
+    contract=(
+        "Model-based: read it with the goodness of fit. Level: canonical pair, over all tier 1 families except "
+        "pairs of unlike requirements."
+    ),
+)
+
+
+@PARAMETER.measure(
+    "model-threshold",
+    "Detection threshold by the model (Δ75)",
+    "The difference, in requirements met, that it sees three times in four, by the fitted model.",
+    worse="higher",
+    scale="requirements",
+)
+def model_threshold(fit: SignalEstimates) -> Parameter:
+    """Delta75 by the model: the quality difference, in requirements, at which three calls in four name the better.
+
+    Formula: root of the fitted correct rate, both orders together, at .75. It can lie below the first ladder step,
+    where the isotonic threshold is censored; it is right-censored at the largest step if the rate is lower there.
+    Bounds: 0 to the largest step, higher is worse. Undefined where all calls were answered alike or with one size of
+    difference, or where it hangs on a single task. Interval: task jackknife with Student's t, on the logarithm; at a
+    bound, one-sided by profile likelihood. It has no upper limit where that would lie beyond the largest step, where
+    the interval of the resolution holds 0, or where that of the lapse holds a rate at which the better is never named
+    in three calls of four.
+    """
+    found = fit.threshold
+    if found.value is None:
+        return Parameter(found, known=(fit.largest, "right"))
+    # A value between the steps stands also where nothing limits it from above.
+    return Parameter(found) if found.low is None else Parameter(found, known=(found.value, "none"))
+
+
+@PARAMETER.measure(
+    "resolution",
+    "Resolution",
+    "How clearly it sees one missing requirement, whatever its readiness to tie: d′ per requirement.",
+    worse="lower",
+)
+def resolution(fit: SignalEstimates) -> Parameter:
+    """How far one requirement moves the evidence, in standard deviations of the judge's noise: k of the latent rule.
+
+    Formula: tie-aware signal-detection model, X = s(k·delta + w·log length ratio + eta) + b + eps with eps ~ N(0, 1);
+    slot 1 if X > c, slot 2 if X < -c, else tie. Instructions that move the criterion alone leave it where it is.
+    Bounds: none; lower is worse, and 0 is blind. Right-censored where nothing limits it from above. Undefined where all
+    calls were answered alike or with one size of difference. Interval: task jackknife with Student's t; at a bound,
+    one-sided by profile likelihood.
+    """
+    return Parameter(fit.resolution)
+
+
+@PARAMETER.measure(
+    "criterion", "Criterion", "How much evidence it takes before it names a winner instead of a tie.", worse="depends"
+)
+def criterion(fit: SignalEstimates) -> Parameter:
+    """How much evidence it takes to name a winner, in standard deviations of the judge's noise: c of the latent rule.
+
+    Formula: tie-aware signal-detection model; a winner is named where |X| > c (see `resolution`). Bounds: 0 and above;
+    neither direction is bad in itself. Undefined where all calls were answered alike or with one size of difference.
+    Interval: task jackknife with Student's t; at 0, the wider of it and profile likelihood.
+    """
+    return Parameter(fit.criterion)
+
+
+@PARAMETER.measure(
+    "slot-bias",
+    "Slot bias",
+    "How strongly it is pulled towards slot 1, whatever is in it; below 0, towards slot 2.",
+    worse="depends",
+)
+def slot_bias(fit: SignalEstimates) -> Parameter:
+    """Pull towards slot 1, in standard deviations of the judge's noise: b of the latent rule.
+
+    Formula: tie-aware signal-detection model; b is added to the evidence whatever sits in slot 1 (see `resolution`).
+    Unlike the rates of the slots it uses all pairs, and does not shrink as the tie rate rises. Bounds: none; 0 is
+    right, below 0 is a pull towards slot 2. Undefined where all calls were answered alike or with one size of
+    difference. Interval: task jackknife with Student's t.
+    """
+    return Parameter(fit.slot_bias)
+
+
+@PARAMETER.measure(
+    "surface-sensitivity",
+    "Surface sensitivity",
+    "How much taste for wording sways it, on the scale of its noise.",
+    worse="higher",
+)
+def surface_sensitivity(fit: SignalEstimates) -> Parameter:
+    """Spread of the stable taste for one wording over another, on the scale of the noise: tau of the latent rule.
+
+    Formula: tie-aware signal-detection model; eta ~ N(0, tau²) belongs to the pair and is the same in both orders (see
+    `resolution`). Unlike stable pairs, it does not come about by chance alone. Bounds: 0 and above, higher is worse.
+    Undefined where all calls were answered alike or with one size of difference. Interval: task jackknife with
+    Student's t, on the square; at 0, the wider of it and profile likelihood.
+    """
+    return Parameter(fit.surface, held="no pair was answered twice")
+
+
+@PARAMETER.measure(
+    "length-weight",
+    "Length weight",
+    "How strongly length pulls it, apart from content; below 0, towards the shorter answer.",
+    worse="depends",
+)
+def length_weight(fit: SignalEstimates) -> Parameter:
+    """Pull towards the longer answer, per unit of log length ratio: w of the latent rule.
+
+    Formula: tie-aware signal-detection model (see `resolution`); twice the length moves the evidence by w·log 2.
+    Divided by the resolution, it is the price of length in requirements. Bounds: none; 0 is right, below 0 is a pull
+    towards the shorter. Undefined where the design has no pairs of unequal length, or all calls were answered alike or
+    with one size of difference. Interval: task jackknife with Student's t.
+    """
+    return Parameter(fit.length_weight, held="the design has no pairs of unequal length")
+
+
+@PARAMETER.measure("lapse", "Lapse", "How often it answers at random, as errors on easy pairs show.", worse="higher")
+def lapse(fit: SignalEstimates) -> Parameter:
+    """Share of calls answered at random, as far as wrong answers to easy pairs show it.
+
+    Formula: tie-aware signal-detection model; with this probability the answer is any of the three (see `resolution`).
+    A weak prior, worth eight calls without a lapse, keeps it low where there are few easy pairs. Bounds: 0 to 1, higher
+    is worse. Undefined where all calls were answered alike or with one size of difference. Interval: task jackknife
+    with Student's t on the arcsine of the root, or the curvature of likelihood and prior if that is wider; at 0, the
+    wider of jackknife and profile likelihood.
+    """
+    return Parameter(fit.lapse)
+
+
+@WHOLE_ARM.measure(
+    "goodness-of-fit",
+    "Goodness of fit, p",
+    "How surprising its answers would be if the model behind resolution and criterion held.",
+    worse="lower",
+    scale="p-value",
+)
+def goodness_of_fit(tallies: Tallies, arm: str) -> Result:
+    """P-value of the distance between the answers and the fitted model, if the model holds.
+
+    Formula: Pearson's chi-squared over cells (difference by order by answer), scaled for what the calls of one task
+    share. Level: canonical pair, over all tier 1 families except pairs of unlike requirements. Bounds: 0 to 1; small
+    values say that resolution, criterion and the other measures of the model cannot be relied on. Undefined where the
+    model cannot be fitted, or leaves no degrees of freedom. Interval: none, since it is a test and not an estimate.
+    """
+    missing = incomplete_pairs(tallies, arm, FAMILIES)
+    found = signal_estimates(tallies, arm)
+    if isinstance(found, str):
+        return Undefined(found, left_out=missing)
+    chosen = model_outcomes(tallies, arm)
+    check = check_fit(pair_counts(chosen, sorted({tally.cluster for tally in chosen})), found.fit)
+    if check is None:
+        return Undefined("too few answers for a test: no degrees of freedom are left", left_out=missing)
+    return Estimate(check.p, found.fit.pairs, int(found.fit.pairs), "pair", None, found.clusters, left_out=missing)
+
+
+LEVEL = 0.95
+
+Counts = NDArray[np.float64]
+
+
+FEW = 5
+"""With fewer events, a normal quantile of their rate is mostly the correction that keeps it finite."""
+
+
+@BY_PART.measure(
+    "d-prime",
+    "d′",
+    "How clearly it sees a difference of each size, whatever its readiness to tie.",
+    worse="lower",
+    scale="latent",
+    symbol="d′",
+)
+def d_prime(tallies: Tallies, arm: str) -> list[Part]:
+    """How far apart a step of the ladder and equal quality are, in standard deviations of the judge's noise.
+
+    Formula: z(H) - z(F / 2), with H the rate at which the better answer is named at the step and F the rate at which
+    any is named at equal quality (both tails), each with half an event added. Only what the calls add up to is used, so
+    slot bias and taste for a wording count as noise; `resolution` separates them. Not the d' of the Dark Current paper,
+    which compares correct with wrong calls and at 20 of 20 is 3.38 for any judge. Level: call; the denominator counts
+    those of the step. Bounds: none, lower is worse; 0 is blind. Where fewer than five calls of the step are not
+    correct, or fewer than five name a winner at equal quality, the value would reflect the number of calls rather than
+    the judge: it is right-censored at its lower limit, and left-censored at its upper limit where fewer than five are
+    correct. None is withheld: the rest would be a selection. Undefined where neither limit exists: fewer than five
+    correct, and fewer than five winners at equal quality. Interval: task jackknife with Student's t, with a variance of
+    at least a quarter of that of independent calls, as for rates; a limit by the two rates' cluster-Wilson limits,
+    joined. Reference: G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008), for joined limits.
+    """
+    equal = equal_pairs(tallies, arm)
+    return by_step(ladder_pairs(tallies, arm), lambda step: _d_prime(step, equal))
+
+
+def _d_prime(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Result:
+    incomplete = sum(tally.incomplete for tally in (*step, *equal))
+    missing = {UNANSWERED: incomplete} if incomplete else {}
+    sums = _sums(step, equal)
+    correct, calls, named, equal_calls = sums.sum(axis=0).round(DIGITS)
+    if not calls or not equal_calls or len(sums) < 2:
+        return Undefined(ONE_TASK if calls and equal_calls else NO_PAIR, left_out=missing)
+    above, below = min(calls - correct, named) < FEW, correct < FEW
+    if above and below:
+        hits = f"of {calls:g} calls {correct:g} are correct"
+        reason = f"nothing limits it: {hits}, and {named:g} of {equal_calls:g} at equal quality name a winner"
+        return Undefined(reason, left_out=missing)
+    if above or below:
+        return _limit(sums, "right" if above else "left", missing)
+
+    def estimate(kept: NDArray[np.bool_]) -> float:
+        correct, calls, named, equal_calls = (float(total) for total in sums[kept].sum(axis=0).round(DIGITS))
+        # A step that loses its only task has no rate; NaN tells the jackknife that it hangs on a single task.
+        if not calls or not equal_calls:
+            return float("nan")
+        return sensitivity(correct, calls, named=named, equal_calls=equal_calls).d_prime
+
+    found = jackknife(estimate, len(sums))
+    if not np.isfinite(found.standard_error):
+        return Undefined("it hangs on a single task: without it there is no rate", missing)
+    value = float(found.value)
+    half = student(len(sums), LEVEL) * max(float(found.standard_error), _least_error(*sums.sum(axis=0).tolist()))
+    limits = Interval(value - half, value + half, "task jackknife")
+    return Estimate(value, float(correct), int(calls), "call", limits, len(sums), left_out=missing)
+
+
+def _limit(sums: Counts, censoring: Censoring, missing: dict[str, int]) -> Result:
+    """The limit on the one side where there is one."""
+    # A mean over many repeats that is 0 may have come out a little below.
+    sums = sums.round(DIGITS)
+    pairs = ((sums[:, 0], sums[:, 1]), (sums[:, 2], sums[:, 3]))
+    if any(np.count_nonzero(calls) < 2 for _, calls in pairs):
+        return Undefined("it hangs on a single task: without it there is no rate", missing)
+    correct, calls, named, equal_calls = (float(total) for total in sums.sum(axis=0).round(DIGITS))
+    hits, alarms = (cluster_wilson(*pair, level=LEVEL) for pair in pairs)
+    found = sensitivity(correct, calls, named=named, equal_calls=equal_calls)
+    # d' rises with the hits and falls with the false alarms; the criterion is -z(F / 2).
+    hit = found.d_prime - found.criterion
+    ends = (hits.low, alarms.high) if censoring == "right" else (hits.high, alarms.low)
+    apart = hypot(float(ndtri(ends[0])) - hit, -float(ndtri(ends[1] / 2)) - found.criterion)
+    value = found.d_prime - apart if censoring == "right" else found.d_prime + apart
+    low, high = (value, None) if censoring == "right" else (None, value)
+    interval = Interval(low, high, "cluster-Wilson limits of two rates, joined")
+    of = int(calls)
+    return Estimate(value, float(correct), of, "call", interval, len(sums), censoring=censoring, left_out=missing)
+
+
+def _least_error(correct: float, calls: float, named: float, equal_calls: float) -> float:
+    """The standard error of independent calls, at the lowest design effect that a rate is given."""
+    hits, alarms = (correct + 0.5) / (calls + 1), (named + 0.5) / (equal_calls + 1)
+    variance = hits * (1 - hits) / calls / _density(hits) ** 2
+    variance += alarms * (1 - alarms) / equal_calls / (2 * _density(alarms / 2)) ** 2
+    return sqrt(MIN_DESIGN_EFFECT * variance)
+
+
+def _density(share: float) -> float:
+    """The normal density at the quantile of a share."""
+    return exp(-(float(ndtri(share)) ** 2) / 2) / sqrt(2 * pi)
+
+
+def _sums(step: Sequence[PairTally], equal: Sequence[PairTally]) -> Counts:
+    """Per task: correct calls and calls at the step, calls that named a winner and calls at equal quality."""
+    sums: dict[str, list[float]] = {}
+    for tally in (*step, *equal):
+        row = sums.setdefault(tally.cluster, [0, 0, 0, 0])
+        place = 2 if tally.family == Family.DELTA0 else 0
+        row[place] += 2 * tally.pairs - tally.tie_calls - tally.abstained_calls if place else tally.correct_calls
+        row[place + 1] += 2 * tally.pairs
+    rows = [row for _, row in sorted(sums.items()) if row[1] or row[3]]
+    return np.array(rows, dtype=np.float64).reshape(-1, 4)

@@ -1,1 +1,0 @@
-"""Measures from the tie-aware signal-detection model."""
