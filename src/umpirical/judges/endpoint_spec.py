@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from umpirical.models.redaction import KEY_SHAPES
+from umpirical.models.spec import TlsSpec
 from umpirical.text.templates import placeholders
 
 OWN_HEADERS = {"host", "content-length", "content-type", "transfer-encoding", "accept-encoding", "connection"}
@@ -31,6 +32,9 @@ class HttpSpec(BaseModel):
     headers: dict[str, str] = Field(default={}, description="Further headers; {{key}} stands for the key.")
     api_key_env: str | None = Field(
         default=None, description="Environment variable that holds the key; sent as a bearer token unless headers say."
+    )
+    tls: TlsSpec | None = Field(
+        default=None, exclude=True, description="Files for encryption: {ca, certificate, key}, each by its path."
     )
     attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call, the first included.")
 

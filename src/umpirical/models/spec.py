@@ -20,6 +20,29 @@ class PriceSpec(BaseModel):
     output: Decimal = Field(ge=0, description="US dollars for a million tokens that come back.")
 
 
+class TlsSpec(BaseModel):
+    """Files for encrypted connections to a server that this machine's own settings do not cover."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ca: str | None = Field(
+        default=None, description="Certificates (PEM) of the only authorities to trust for this server."
+    )
+    certificate: str | None = Field(default=None, description="Your client certificate (PEM), if the server wants one.")
+    key: str | None = Field(
+        default=None, description="Its private key (PEM, no passphrase), unless it is in the same file."
+    )
+
+    @model_validator(mode="after")
+    def _usable(self) -> "TlsSpec":
+        named = [path for path in (self.ca, self.certificate, self.key) if path is not None]
+        if not named or (self.key and not self.certificate):
+            raise ValueError("tls names ca, certificate, or certificate and key")
+        if wrong := [path for path in named if not path.startswith(("/", "~/")) or not path.isprintable()]:
+            raise ValueError(f"tls: {wrong[0]!r} must be an absolute path, or begin with ~/")
+        return self
+
+
 def _known_adapters(schema: dict[str, Any]) -> None:
     schema["enum"] = ADAPTERS.names()
 
@@ -45,6 +68,9 @@ class ModelSpec(BaseModel):
     api_key_env: str | None = Field(default=None, description="Environment variable that holds the key.")
     price: Literal["free"] | PriceSpec | None = Field(
         default=None, description="Only where no price is known: free for a server of your own, or dollars per million."
+    )
+    tls: TlsSpec | None = Field(
+        default=None, exclude=True, description="For openai-compatible and anthropic: {ca, certificate, key}, by path."
     )
     timeout: float = Field(default=120, gt=0, description="Seconds for one attempt.")
     attempts: int = Field(default=5, ge=1, le=20, description="Attempts per call, the first included.")
@@ -81,5 +107,7 @@ class ModelSpec(BaseModel):
             raise ValueError(f"adapter: {error}; {error.fix}") from None
         if self.base_url and not re.match(r"https?://", self.base_url):
             raise ValueError("base_url must start with http:// or https://")
+        if self.tls is not None and not adapter.takes_tls:
+            raise ValueError("this adapter does not take tls")
         adapter.check(self)
         return self

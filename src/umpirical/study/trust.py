@@ -27,7 +27,7 @@ from umpirical.judges.promptfoo.spec import PromptfooSpec
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import code_files
 from umpirical.models.adapters.catalogue import ADAPTERS
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import ModelSpec, TlsSpec
 from umpirical.protocols.protocol import DataSource, Study
 from umpirical.store.files import state_folder
 from umpirical.store.manifests import file_sha256
@@ -104,6 +104,7 @@ def _of_served(model: ModelSpec) -> Iterator[Power]:
         where = provider or f"wherever the adapter {model.adapter} sends them"
         words = f"{where}, through {model.adapter}" if provider else where
     yield Power("send", f"sends prompts to {words}")
+    yield from _of_tls(model.tls, where)
     if model.api_key_env is not None:
         yield _of_secret(model.api_key_env, where, provider)
     elif provider:
@@ -124,8 +125,19 @@ def _of_endpoint(http: HttpSpec) -> Iterator[Power]:
     yield Power("send", f"sends prompts to {words}")
     if query:
         yield Power("argument", f"asks {where} with {query}")
+    yield from _of_tls(http.tls, where)
     if http.api_key_env is not None:
         yield _of_secret(http.api_key_env, where)
+
+
+def _of_tls(tls: TlsSpec | None, where: str) -> Iterator[Power]:
+    if tls is None:
+        return
+    if tls.ca is not None:
+        yield Power("data", f"reads {tls.ca}, and trusts the authorities in it to say who {where} is")
+    if tls.certificate is not None:
+        files = tls.certificate if tls.key is None else f"{tls.certificate} and {tls.key}"
+        yield Power("secret", f"shows {where} who you are, with the certificate and key in {files}")
 
 
 def _of_secret(variable: str, where: str, provider: str = "") -> Power:

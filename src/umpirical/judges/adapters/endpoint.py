@@ -18,9 +18,8 @@ from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.arguments import shown_values
 from umpirical.judges.judge import Capabilities
 from umpirical.judges.prompt import columns_of
-from umpirical.models.adapters.bodies import quoted
 from umpirical.models.adapters.catalogue import Calling, key_of
-from umpirical.models.adapters.posts import JsonPosts
+from umpirical.models.adapters.exchanges import Exchanges, quoted
 from umpirical.models.caller import Caller, CallFailed, Connection, Reply, Retrying
 from umpirical.models.prices import UNPRICED
 from umpirical.models.recording import largest_body
@@ -90,19 +89,19 @@ class _EndpointConnection(Connection):
     def __init__(self, http: "HttpSpec", *, timeout: float) -> None:
         key = key_of(http)
         self._path = http.answer
-        self._posts = JsonPosts(http.url, headers=_headers(http, key), timeout=timeout)
+        self._exchanges = Exchanges(http.url, headers=_headers(http, key), timeout=timeout, tls=http.tls)
         self.secrets = (key,) if key else ()
 
     async def send(self, request: ChatRequest, *, trial_id: str) -> Reply:
         body = json.loads(request.messages[0].content)
-        raw = await self._posts.send(body, trial_id, most=largest_body(request.decoding))
+        raw = await self._exchanges.ask(body, trial_id, most=largest_body(request.decoding))
         return Reply(_answer(raw, self._path))
 
     def parameters(self, request: ChatRequest) -> str:  # noqa: ARG002  # all of it is in the body
         return ""
 
     async def close(self) -> None:
-        await self._posts.close()
+        await self._exchanges.close()
 
 
 def _headers(http: "HttpSpec", key: str | None) -> dict[str, str]:

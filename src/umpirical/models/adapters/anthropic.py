@@ -9,8 +9,7 @@ from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import FailureKind, Usage
 from umpirical.models.adapters.anthropic_batches import AnthropicBatches
 from umpirical.models.adapters.catalogue import Calling, ModelAdapter, key_of
-from umpirical.models.adapters.exchanges import Exchanges
-from umpirical.models.adapters.posts import JsonPosts
+from umpirical.models.adapters.exchanges import Exchanges, Tls
 from umpirical.models.adapters.protocols import ChatConnection, ChatProtocol
 from umpirical.models.batches import BatchForm
 from umpirical.models.caller import CallFailed, Connection, Reply
@@ -38,17 +37,20 @@ KINDS: Mapping[str, FailureKind] = {
 class _Anthropic(ModelAdapter):
     """Any server that speaks the protocol, by its address."""
 
+    takes_tls = True
+
     def check(self, spec: "ModelSpec") -> None:
         super().check(spec)
         if not spec.base_url:
             raise ValueError("an anthropic model needs base_url, such as https://api.anthropic.com")
 
     def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:  # noqa: ARG002  # left to the caller
-        return AnthropicConnection(base_url=_origin(spec), api_key=key_of(spec), timeout=spec.timeout)
+        return AnthropicConnection(base_url=_origin(spec), api_key=key_of(spec), timeout=spec.timeout, tls=spec.tls)
 
     def batches(self, spec: "ModelSpec") -> BatchForm:
         key = key_of(spec)
-        exchanges = Exchanges(f"{_origin(spec)}/v1/messages/batches", headers=_headers(key), timeout=spec.timeout)
+        url = f"{_origin(spec)}/v1/messages/batches"
+        exchanges = Exchanges(url, headers=_headers(key), timeout=spec.timeout, tls=spec.tls)
         return AnthropicBatches(PROTOCOL, exchanges, key, reported)
 
 
@@ -58,10 +60,12 @@ ADAPTER = _Anthropic()
 class AnthropicConnection(ChatConnection):
     """One model behind a server of this protocol."""
 
-    def __init__(self, *, base_url: str, api_key: str | None = None, timeout: float = 120.0) -> None:
+    def __init__(
+        self, *, base_url: str, api_key: str | None = None, timeout: float = 120.0, tls: Tls | None = None
+    ) -> None:
         """`timeout` is in seconds, for one attempt."""
-        posts = JsonPosts(f"{base_url}/v1/messages", headers=_headers(api_key), timeout=timeout)
-        super().__init__(PROTOCOL, posts, api_key)
+        url = f"{base_url}/v1/messages"
+        super().__init__(PROTOCOL, Exchanges(url, headers=_headers(api_key), timeout=timeout, tls=tls), api_key)
 
 
 def request_body(request: ChatRequest) -> dict[str, Any]:

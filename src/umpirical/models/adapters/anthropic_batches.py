@@ -8,8 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
 from typing import IO, Any
 
-from umpirical.models.adapters.exchanges import Exchanges
-from umpirical.models.adapters.posts import encoded
+from umpirical.models.adapters.exchanges import Exchanges, encoded
 from umpirical.models.adapters.protocols import ChatProtocol, ListedBatches
 from umpirical.models.batches import BatchResult, BatchState, Undecided, checked_id, trial_of
 from umpirical.models.caller import CallFailed, Reply

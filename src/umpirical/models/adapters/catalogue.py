@@ -63,6 +63,8 @@ class ModelAdapter:
     """Whether its models can write stimuli, or validate them."""
     names_provider: bool = False
     """Whether models are named by provider and model, as in openai/gpt-4o, which also determines their price."""
+    takes_tls: bool = False
+    """Whether it sends through `Exchanges`, which take the files of `tls` in a spec."""
     client_retries: int = 0
     """How often its client may retry by itself; a spending cap must leave room for that."""
 

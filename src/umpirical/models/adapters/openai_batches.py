@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 from typing import IO, Any
 
-from umpirical.models.adapters.posts import encoded, status_failure
+from umpirical.models.adapters.exchanges import encoded, status_failure
 from umpirical.models.adapters.protocols import ListedBatches
 from umpirical.models.batches import BatchResult, BatchState, checked_id
 from umpirical.models.caller import CallFailed, Reply

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import Usage
 from umpirical.models.adapters.catalogue import Calling, ModelAdapter, key_of
-from umpirical.models.adapters.exchanges import Exchanges
+from umpirical.models.adapters.exchanges import Exchanges, Tls
 from umpirical.models.adapters.openai_batches import OpenAIBatches
-from umpirical.models.adapters.posts import JsonPosts
 from umpirical.models.adapters.protocols import ChatConnection, ChatProtocol
 from umpirical.models.batches import BatchForm
 from umpirical.models.caller import CallFailed, Connection, Reply
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 class _OpenAICompatible(ModelAdapter):
     """Any server that speaks the protocol, by its address."""
 
+    takes_tls = True
+
     def check(self, spec: "ModelSpec") -> None:
         super().check(spec)
         if not spec.base_url:
@@ -31,12 +32,12 @@ class _OpenAICompatible(ModelAdapter):
 
     def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:  # noqa: ARG002  # left to the caller
         assert spec.base_url is not None  # noqa: S101  # checked with the spec
-        return OpenAIConnection(base_url=spec.base_url, api_key=key_of(spec), timeout=spec.timeout)
+        return OpenAIConnection(base_url=spec.base_url, api_key=key_of(spec), timeout=spec.timeout, tls=spec.tls)
 
     def batches(self, spec: "ModelSpec") -> BatchForm:
         assert spec.base_url is not None  # noqa: S101  # checked with the spec
         key = key_of(spec)
-        exchanges = Exchanges(spec.base_url, headers=_headers(key), timeout=spec.timeout)
+        exchanges = Exchanges(spec.base_url, headers=_headers(key), timeout=spec.timeout, tls=spec.tls)
         return OpenAIBatches(PROTOCOL, exchanges, key)
 
 
@@ -46,10 +47,12 @@ ADAPTER = _OpenAICompatible()
 class OpenAIConnection(ChatConnection):
     """One model behind a server of this protocol."""
 
-    def __init__(self, *, base_url: str, api_key: str | None = None, timeout: float = 120.0) -> None:
+    def __init__(
+        self, *, base_url: str, api_key: str | None = None, timeout: float = 120.0, tls: Tls | None = None
+    ) -> None:
         """`timeout` is in seconds, for one attempt."""
-        posts = JsonPosts(f"{base_url.rstrip('/')}/chat/completions", headers=_headers(api_key), timeout=timeout)
-        super().__init__(PROTOCOL, posts, api_key)
+        url = f"{base_url.rstrip('/')}/chat/completions"
+        super().__init__(PROTOCOL, Exchanges(url, headers=_headers(api_key), timeout=timeout, tls=tls), api_key)
 
 
 def _headers(key: str | None) -> dict[str, str]:

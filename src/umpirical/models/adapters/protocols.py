@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from umpirical.models.adapters.bodies import read_json
-from umpirical.models.adapters.exchanges import Exchanges
-from umpirical.models.adapters.posts import JsonPosts
+from umpirical.models.adapters.exchanges import Exchanges, read_json
 from umpirical.models.batches import BatchForm, BatchResult, checked_id
 from umpirical.models.caller import CallFailed, Connection, Reply
 from umpirical.models.recording import largest_body
@@ -46,19 +44,19 @@ class ChatProtocol:
 class ChatConnection(Connection):
     """One model behind one server, over persistent connections."""
 
-    def __init__(self, protocol: ChatProtocol, posts: JsonPosts, api_key: str | None) -> None:
-        self._protocol, self._posts = protocol, posts
+    def __init__(self, protocol: ChatProtocol, exchanges: Exchanges, api_key: str | None) -> None:
+        self._protocol, self._exchanges = protocol, exchanges
         self.secrets = (api_key,) if api_key else ()
 
     async def send(self, request: ChatRequest, *, trial_id: str) -> Reply:
-        raw = await self._posts.send(self._protocol.body(request), trial_id, most=largest_body(request.decoding))
+        raw = await self._exchanges.ask(self._protocol.body(request), trial_id, most=largest_body(request.decoding))
         return self._protocol.read(read_json(raw))
 
     def parameters(self, request: ChatRequest) -> str:
         return self._protocol.parameters(request)
 
     async def close(self) -> None:
-        await self._posts.close()
+        await self._exchanges.close()
 
 
 class ListedBatches(BatchForm):

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from typing import Any
 
-from umpirical.models.adapters.bodies import IDENTITY, check_head, too_large
+from umpirical.models.adapters.exchanges import IDENTITY, check_head, too_large
 from umpirical.models.recording import LARGEST
 
 MOST_BYTES: ContextVar[int] = ContextVar("umpirical_most_bytes", default=LARGEST)
