@@ -20,7 +20,7 @@ from typing import Any
 
 from umpirical.domain.errors import UmpiricalError
 from umpirical.reports import numbers
-from umpirical.stats.wilson import wilson
+from umpirical.stats.intervals import wilson
 
 HERE = Path(__file__).resolve().parent
 COUNTS = HERE.parents[1] / "tests" / "golden"

@@ -11,8 +11,7 @@ from umpirical.claims.methods import FEWEST_LABELS
 from umpirical.claims.record import BoundsRecord, Correction, render_correction_json
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.reports.record import EstimateRecord, UndefinedRecord
-from umpirical.stats.misclassification import Counted, rogan_gladen
-from umpirical.stats.prediction_powered import powered_mean
+from umpirical.stats.corrections import Counted, powered_mean, rogan_gladen
 
 TRUTH = 0.4 + 0.2 / 2
 

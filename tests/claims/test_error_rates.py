@@ -8,7 +8,7 @@ import pytest
 from umpirical.claims.methods import pair_limits, recorded_rates
 from umpirical.domain.errors import UsageError
 from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord, UndefinedRecord
-from umpirical.stats.exact import exact_high, exact_low
+from umpirical.stats.intervals import exact_high, exact_low
 
 
 def measure(name, wrong, units, *, stratum="", effect=1.0, left_out=None):

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.runs.loopback import CALLS, REFUSED, responses, swayed_answer, write_study
-from umpirical.stats.wilson import wilson
+from umpirical.stats.intervals import wilson
 from umpirical.testing import ChatServer
 from umpirical.testing.chat_server import Said
 

@@ -6,8 +6,7 @@ import pytest
 
 from tests.docs.reading import ROOT, blocks, table
 from umpirical.cli import main
-from umpirical.stats.juries import effective_judges
-from umpirical.stats.jury_choice import RULES
+from umpirical.stats.juries import RULES, effective_judges
 
 GUIDE = ROOT / "docs" / "juries.md"
 (STUDY,) = blocks(GUIDE, "yaml")

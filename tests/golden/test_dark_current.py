@@ -9,8 +9,8 @@ import pytest
 
 from umpirical.domain.tallies import PairTally, Tallies, VacuumTally
 from umpirical.measures.catalogue import MEASURES
+from umpirical.stats.intervals import wilson
 from umpirical.stats.isotonic import isotonic_fit, threshold
-from umpirical.stats.wilson import wilson
 
 GOLDEN = json.loads(Path(__file__).with_name("dark_current.json").read_text())
 ROWS = GOLDEN["wilson_rows"]

@@ -16,7 +16,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import GoldTally, Tallies
 from umpirical.measures.catalogue import MEASURES
 from umpirical.reports.numbers import rate
-from umpirical.stats.wilson import wilson
+from umpirical.stats.intervals import wilson
 
 GOLDEN = json.loads(Path(__file__).with_name("judge_reliability.json").read_text())
 AGENTIC = GOLDEN["appendix_g"]

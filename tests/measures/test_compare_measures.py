@@ -12,8 +12,8 @@ from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
 from umpirical.measures.catalogue import MEASURES
 from umpirical.stats.bradley_terry import estimate_weights
-from umpirical.stats.clusters import cluster_wilson
 from umpirical.stats.differences import paired_difference
+from umpirical.stats.intervals import cluster_wilson
 from umpirical.stats.simulation.judge import LatentJudge
 
 JUDGE = LatentJudge(1.2, 0.8, 0.3, 0.6, 0.01, length_weight=0.5)

@@ -8,7 +8,7 @@ import pytest
 from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.tallies import LayoutTally, Tallies
 from umpirical.measures.catalogue import MEASURES
-from umpirical.stats.clusters import student
+from umpirical.stats.intervals import student
 
 NAMES = ("slot-effect", "label-effect", "list-effect")
 

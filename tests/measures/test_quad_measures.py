@@ -10,8 +10,7 @@ from umpirical.domain.measures import Estimate, Undefined
 from umpirical.domain.stimuli import TIER_2, Family
 from umpirical.domain.tallies import PairTally, QuadTally, Tallies
 from umpirical.measures.catalogue import MEASURES
-from umpirical.stats.clusters import cluster_wilson
-from umpirical.stats.ratios import cluster_ratio
+from umpirical.stats.intervals import cluster_ratio, cluster_wilson
 
 FIVE = (
     "task-following",

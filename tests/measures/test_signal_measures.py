@@ -9,10 +9,9 @@ from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import OutcomeTally, PairTally, Tallies
 from umpirical.measures import signal
 from umpirical.measures.catalogue import MEASURES
-from umpirical.stats.signal_check import goodness_of_fit
-from umpirical.stats.signal_compare import parameter_difference
 from umpirical.stats.signal_estimates import ParameterEstimate, estimate_signal
-from umpirical.stats.signal_likelihood import PairCounts
+from umpirical.stats.signal_model import PairCounts
+from umpirical.stats.signal_tests import goodness_of_fit, parameter_difference
 from umpirical.stats.simulation.judge import LatentJudge
 
 JUDGE = LatentJudge(1.2, 0.8, 0.3, 0.6, 0.01, length_weight=0.5)

@@ -9,7 +9,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import CallTally, ChangeTally, Tallies
 from umpirical.measures.catalogue import MEASURES, measure_all
-from umpirical.stats.clusters import cluster_wilson
+from umpirical.stats.intervals import cluster_wilson
 
 SCALE = GradeScale("ordinal", tuple("123456"))
 

@@ -10,8 +10,8 @@ from umpirical.domain.measures import Undefined
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import ChangeTally, Tallies
 from umpirical.measures.catalogue import MEASURES
-from umpirical.stats.clusters import cluster_wilson
-from umpirical.stats.shifts import signed_mean
+from umpirical.stats.differences import signed_mean
+from umpirical.stats.intervals import cluster_wilson
 
 SCALE = GradeScale("ordinal", tuple("123456"))
 

@@ -19,10 +19,8 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GoldTally, Tallies
 from umpirical.measures.catalogue import MEASURES
-from umpirical.stats.agreement import Ratings
-from umpirical.stats.categories import krippendorff_alpha
-from umpirical.stats.clusters import cluster_wilson
-from umpirical.stats.wilson import wilson
+from umpirical.stats.agreement import Ratings, krippendorff_alpha
+from umpirical.stats.intervals import cluster_wilson, wilson
 
 ORDINAL = GradeScale("ordinal", tuple("123456"))
 GOLD = [spec.name for spec in MEASURES if spec.name in {

@@ -19,7 +19,7 @@ from umpirical.measures.estimates.items import (
     span,
     whole,
 )
-from umpirical.stats.clusters import cluster_wilson
+from umpirical.stats.intervals import cluster_wilson
 
 clusters = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=15)
 

@@ -10,8 +10,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import GradeTally, OutcomeTally, RepeatTally, Tallies
 from umpirical.measures.catalogue import MEASURES, measure_all
-from umpirical.stats.clusters import cluster_wilson
-from umpirical.stats.ratios import cluster_mean
+from umpirical.stats.intervals import cluster_mean, cluster_wilson
 
 SCALE = GradeScale("ordinal", ("low", "mid", "high"))
 

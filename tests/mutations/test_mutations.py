@@ -95,7 +95,7 @@ MUTATIONS = {
         [f"{COUNTING}::test_each_kind_of_quad_by_hand"],
     ),
     "pairs taken for independent": (
-        "stats/clusters.py",
+        "stats/intervals.py",
         "low, high = _cautious(p, units / (effect or 1.0), clusters, level)",
         "low, high = wilson(p * units, units, level=level)",
         ["tests/recovery/test_recovery.py::test_cluster_wilson_covers_with_intra_task_correlation"],

@@ -28,7 +28,7 @@ from umpirical.runs.judgments import read_judgments
 from umpirical.runs.local import LocalExecutor
 from umpirical.runs.plan import write_plan
 from umpirical.runs.run import Run
-from umpirical.stats.clusters import MIN_DESIGN_EFFECT
+from umpirical.stats.intervals import MIN_DESIGN_EFFECT
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, ProvedPerturbation
 from umpirical.store.runs import RunStore
 from umpirical.store.stimulus_sets import write_stimuli

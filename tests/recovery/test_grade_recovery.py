@@ -15,8 +15,8 @@ from umpirical.domain.scales import GradeScale
 from umpirical.judges.simulated.planted import planted_grades
 from umpirical.judges.simulated.profiles import GRADER_PROFILES, GraderProfile
 from umpirical.measures.catalogue import MEASURES
-from umpirical.stats.clusters import MIN_DESIGN_EFFECT
-from umpirical.stats.diversity import effective_number
+from umpirical.stats.intervals import MIN_DESIGN_EFFECT
+from umpirical.stats.repeats import effective_number
 from umpirical.stats.simulation.grader import LatentGrader, grade_rates, pair_order
 
 JUDGES = {name: planted.latent for name, planted in GRADER_PROFILES.items()} | {

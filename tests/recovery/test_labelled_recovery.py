@@ -9,7 +9,7 @@ from scipy.stats import binom, norm
 
 from umpirical.domain.tallies import ChangeTally, EditTally, PairTally, Tallies
 from umpirical.measures.catalogue import measure_all
-from umpirical.stats.wilson import wilson
+from umpirical.stats.intervals import wilson
 
 EASE = np.array([0.2, 1.0, 2.5])
 """How much better the chosen answer looks, for prompts of three kinds, equally many of each."""

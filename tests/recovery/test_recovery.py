@@ -16,9 +16,8 @@ from umpirical.domain.measures import Estimate
 from umpirical.judges.simulated.planted import planted_values
 from umpirical.judges.simulated.profiles import Profile
 from umpirical.measures.catalogue import measure_all
-from umpirical.stats.clusters import MIN_DESIGN_EFFECT, cluster_wilson
+from umpirical.stats.intervals import MIN_DESIGN_EFFECT, cluster_wilson, wilson
 from umpirical.stats.simulation.judge import LatentJudge
-from umpirical.stats.wilson import wilson
 
 JUDGES = {
     "clean": LatentJudge(2.7, 1.13, 0.35, 0.15, 0.005, 3.0),

@@ -11,9 +11,8 @@ import pytest
 from scipy.optimize import brentq
 
 from tests.recovery.sampling import sample_choices
-from umpirical.stats.signal import fit_signal
-from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates, estimate_signal
-from umpirical.stats.signal_likelihood import PairCounts, kind_likelihoods, sort_kinds
+from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates, estimate_signal, fit_signal
+from umpirical.stats.signal_model import PairCounts, kind_likelihoods, sort_kinds
 from umpirical.stats.simulation.judge import LatentJudge, correct_rate
 
 RUNGS = np.array([0.25, 0.5, 0.75, 1, 2, 3, 4, 5])

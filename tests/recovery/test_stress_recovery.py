@@ -17,7 +17,7 @@ from umpirical.domain.measures import Estimate
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import GoldTally, RepeatTally, Tallies
 from umpirical.measures.catalogue import MEASURES
-from umpirical.stats.clusters import MIN_DESIGN_EFFECT
+from umpirical.stats.intervals import MIN_DESIGN_EFFECT
 
 EVEN = (1 / 6,) * 6
 HUMPED = (0.05, 0.1, 0.25, 0.3, 0.2, 0.1)

@@ -5,7 +5,7 @@ import pytest
 from tests.protocols.datasheet.samples import estimate, measure
 from umpirical.reports.bounds import design_effect, one_sided
 from umpirical.reports.record import IntervalRecord
-from umpirical.stats.exact import exact_high, exact_low, few_clusters
+from umpirical.stats.intervals import exact_high, exact_low, few_clusters
 
 
 def bound(result, side, *, alpha=0.05, count_missing=True, name="dark-current"):

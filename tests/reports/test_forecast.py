@@ -11,9 +11,8 @@ from umpirical.measures.estimates.rates import Counted, clustered_rate
 from umpirical.reports.bounds import one_sided
 from umpirical.reports.forecast import items_to_settle, settling_units, units_to_settle
 from umpirical.reports.record import result_record
-from umpirical.stats.clusters import cluster_wilson
-from umpirical.stats.shifts import signed_mean
-from umpirical.stats.wilson import wilson
+from umpirical.stats.differences import signed_mean
+from umpirical.stats.intervals import cluster_wilson, wilson
 
 
 @pytest.mark.parametrize(

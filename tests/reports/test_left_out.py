@@ -7,7 +7,7 @@ import pytest
 from umpirical.domain.measures import Estimate, Interval
 from umpirical.reports.left_out import left_out_words, worst_ends
 from umpirical.reports.record import result_record
-from umpirical.stats.shifts import signed_mean
+from umpirical.stats.differences import signed_mean
 
 
 def moved(ups, downs, still, *, left_out=0):

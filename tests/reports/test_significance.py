@@ -11,7 +11,7 @@ from scipy.stats import t as student_t
 from umpirical.reports import significance
 from umpirical.reports.record import EstimateRecord, IntervalRecord
 from umpirical.reports.significance import LEVEL, difference_p, holm, p_value, survivors
-from umpirical.stats.wilson import wilson
+from umpirical.stats.intervals import wilson
 
 
 def estimate(value, low, high, n=100, level=0.95):

@@ -16,7 +16,7 @@ from umpirical.reports.record import (
     UndefinedRecord,
 )
 from umpirical.reports.smallest_differences import Standard, smallest_difference, smallest_differences, smallest_words
-from umpirical.stats.clusters import cluster_wilson
+from umpirical.stats.intervals import cluster_wilson
 from umpirical.stats.precision import errors_to_see, smallest_exact_difference, smallest_rate_difference
 
 

@@ -3,8 +3,7 @@
 import numpy as np
 from scipy.stats import multivariate_normal, norm
 
-from umpirical.stats.juries import TIE
-from umpirical.stats.jury_choice import Ballots
+from umpirical.stats.juries import TIE, Ballots
 
 
 def phi(error: float, correlation: float) -> float:

@@ -12,7 +12,7 @@ from scipy.stats import t as student_t
 from sklearn.metrics import cohen_kappa_score
 
 from umpirical.stats.agreement import Ratings, calibration_line, concordance, pearson, spearman
-from umpirical.stats.jackknife import jackknife
+from umpirical.stats.intervals import jackknife
 
 scores = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=3, max_size=40)
 varied = scores.filter(lambda rows: all(len(set(column)) > 1 for column in zip(*rows, strict=True)))

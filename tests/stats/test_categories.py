@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from scipy.stats import t as student_t
 from sklearn.metrics import matthews_corrcoef
 
-from umpirical.stats import categories
-from umpirical.stats.agreement import Ratings, concordance, pearson
-from umpirical.stats.categories import alpha_of, krippendorff_alpha, matthews, matthews_of
-from umpirical.stats.jackknife import jackknife
+from umpirical.stats import agreement
+from umpirical.stats.agreement import Ratings, alpha_of, concordance, krippendorff_alpha, matthews, matthews_of, pearson
+from umpirical.stats.intervals import jackknife
 
 METRICS = ("nominal", "ordinal", "interval")
 
@@ -158,7 +157,7 @@ def test_blocks_of_clusters_do_not_matter(monkeypatch):
     rng = np.random.default_rng(6)
     table = Ratings.of(rng.integers(0, 4, 50), rng.integers(0, 4, 50), cluster=rng.permutation(50) // 2)
     whole = [matthews(table), krippendorff_alpha(table, metric="ordinal")]
-    monkeypatch.setattr(categories, "BLOCK", 50)
+    monkeypatch.setattr(agreement, "BLOCK", 50)
     assert [matthews(table), krippendorff_alpha(table, metric="ordinal")] == whole
 
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 from scipy.stats import t as student_t
 
-from umpirical.stats.clusters import MIN_DESIGN_EFFECT, cluster_wilson, combined_wilson, planning_wilson
-from umpirical.stats.wilson import wilson
+from umpirical.stats.intervals import MIN_DESIGN_EFFECT, cluster_wilson, combined_wilson, planning_wilson, wilson
 
 tables = st.lists(
     st.integers(1, 12).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=2, max_size=30

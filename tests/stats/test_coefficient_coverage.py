@@ -7,8 +7,15 @@ import pytest
 from scipy.special import ndtr
 
 from tests.recovery.stress_sampling import of_table
-from umpirical.stats.agreement import Ratings, calibration_line, concordance, pearson, spearman
-from umpirical.stats.categories import krippendorff_alpha, matthews
+from umpirical.stats.agreement import (
+    Ratings,
+    calibration_line,
+    concordance,
+    krippendorff_alpha,
+    matthews,
+    pearson,
+    spearman,
+)
 
 EVEN, HUMPED = (1 / 6,) * 6, (0.05, 0.1, 0.25, 0.3, 0.2, 0.1)
 

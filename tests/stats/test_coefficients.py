@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student_t
 
-from umpirical.stats import coefficients
-from umpirical.stats.coefficients import Sample, coefficient_interval, delete_one, jackknife_error
-from umpirical.stats.jackknife import jackknife
+from umpirical.stats import agreement
+from umpirical.stats.agreement import Sample, coefficient_interval, delete_one, jackknife_error
+from umpirical.stats.intervals import jackknife
 
 LARGE = Sample(clusters=100, units=100, diversity=0.8)
 
@@ -62,7 +62,7 @@ def test_the_error_is_that_of_the_slow_jackknife():
 def test_blocks_do_not_matter(monkeypatch):
     values = np.random.default_rng(3).lognormal(size=(30, 2))
     whole = delete_one(values, lambda sums: sums[..., 0] / sums[..., 1])
-    monkeypatch.setattr(coefficients, "BLOCK", 7)
+    monkeypatch.setattr(agreement, "BLOCK", 7)
     parts = delete_one(values, lambda sums: sums[..., 0] / sums[..., 1])
     assert parts[0] == whole[0]
     assert np.array_equal(parts[1], whole[1])

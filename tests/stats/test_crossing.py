@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from umpirical.stats.crossing import contrast, crossed_effects
-from umpirical.stats.jackknife import jackknife
+from umpirical.stats.differences import contrast, crossed_effects
+from umpirical.stats.intervals import jackknife
 
 
 def test_by_hand():

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.stats import permutation_test, ttest_rel
 from scipy.stats import t as student_t
 
-from umpirical.stats.clusters import cluster_wilson
 from umpirical.stats.differences import excess_rate, paired_difference, sign_flip_p
+from umpirical.stats.intervals import cluster_wilson
 
 tables = st.lists(
     st.integers(1, 12).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n), st.integers(0, n), st.just(n))),

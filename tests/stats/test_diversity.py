@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student_t
 
-from umpirical.stats.diversity import effective_number, effective_number_interval
+from umpirical.stats.repeats import effective_number, effective_number_interval
 
 tables = st.integers(1, 4).flatmap(
     lambda width: st.lists(st.lists(st.integers(0, 3), min_size=width, max_size=width), min_size=2, max_size=5)

@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import binom, binomtest
 
-from umpirical.stats.exact import exact_high, exact_low, few_clusters
+from umpirical.stats.intervals import exact_high, exact_low, few_clusters
 
 
 def test_nothing_in_sixty():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student_t
 
-from umpirical.stats.jackknife import jackknife
+from umpirical.stats.intervals import jackknife
 
 samples = st.lists(st.floats(-100, 100), min_size=3, max_size=30)
 

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from tests.stats.juries import alike_ballots
-from umpirical.stats.clusters import cluster_wilson
 from umpirical.stats.differences import paired_difference
-from umpirical.stats.juries import NO_VOTE, TIE, majority
-from umpirical.stats.jury_choice import Ballots, best_jury, fair_shares, fitted
+from umpirical.stats.intervals import cluster_wilson
+from umpirical.stats.juries import NO_VOTE, TIE, Ballots, best_jury, fair_shares, fitted, majority
 
 FREE = float("inf")
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from umpirical.stats.misclassification import Counted, confusion_inverse, rogan_gladen, separation
+from umpirical.stats.corrections import Counted, confusion_inverse, rogan_gladen, separation
 
 RUNS = [pytest.param(200, id="200"), pytest.param(2000, id="2000", marks=pytest.mark.slow)]
 SCORES = [1, 0.5, 0]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from umpirical.stats.exact import exact_high, exact_low
-from umpirical.stats.partial_bounds import score_bounds
+from umpirical.stats.corrections import score_bounds
+from umpirical.stats.intervals import exact_high, exact_low
 
 FREE = (0.0, 1.0)
 SCORES = (1.0, 0.5, 0.0)

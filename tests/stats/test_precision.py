@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from umpirical.stats.clusters import cluster_wilson
+from umpirical.stats.intervals import cluster_wilson
 from umpirical.stats.precision import clusters_needed, half_width, units_needed
 
 CLUSTERS = (10, 20, 40, 60, 100, 200)

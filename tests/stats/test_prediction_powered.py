@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student_t
 
-from umpirical.stats.prediction_powered import UNSEEN, powered_mean, selection_p
-from umpirical.stats.wilson import wilson
+from umpirical.stats.corrections import UNSEEN, powered_mean, selection_p
+from umpirical.stats.intervals import wilson
 
 
 def judged(seed, labels, others, prevalence, sensitivity, specificity):

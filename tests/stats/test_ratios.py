@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import t as student_t
 from scipy.stats import ttest_1samp
 
-from umpirical.stats.ratios import MIN_DISPERSION, cluster_mean, cluster_ratio
+from umpirical.stats.intervals import MIN_DESIGN_EFFECT, cluster_mean, cluster_ratio
 
 
 def test_equal_denominators_give_the_t_interval_of_the_cluster_means():
@@ -92,6 +92,6 @@ def test_units_of_measurement_do_not_matter_where_tasks_differ(rows, factor):
     y, n = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
     mean = y.sum() / n.sum()
     seen = len(y) / (len(y) - 1) * ((y - mean * n) ** 2).sum()
-    if mean > 0 and seen > MIN_DISPERSION * y.sum():
+    if mean > 0 and seen > MIN_DESIGN_EFFECT * y.sum():
         one, other = cluster_mean(y, n), cluster_mean(factor * y, n)
         assert [other.low, other.high] == pytest.approx([factor * one.low, factor * one.high])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student_t
 
-from umpirical.stats.jackknife import jackknife
+from umpirical.stats.intervals import jackknife
 from umpirical.stats.repeats import answer_entropy, flip_chance, icc_of, modal_share, repeat_icc, repeat_sums
 
 counts = st.lists(st.integers(0, 6), min_size=1, max_size=5).filter(lambda x: sum(x) >= 2)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.stats import t as student_t
 from scipy.stats import ttest_1samp
 
-from umpirical.stats.ratios import cluster_mean
-from umpirical.stats.shifts import signed_mean
+from umpirical.stats.differences import signed_mean
+from umpirical.stats.intervals import cluster_mean
 
 tables = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(1, 5)), min_size=2, max_size=20)
 

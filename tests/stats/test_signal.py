@@ -13,13 +13,18 @@ from scipy.stats import norm
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from tests.recovery.sampling import sample_choices
-from umpirical.stats.jackknife import jackknife
-from umpirical.stats.signal import detection_threshold, fit_signal, most_likely, prepare
-from umpirical.stats.signal_check import goodness_of_fit
-from umpirical.stats.signal_compare import compare_shared, parameter_difference
-from umpirical.stats.signal_estimates import estimate_signal
-from umpirical.stats.signal_likelihood import PairCounts, call_rates, kind_likelihoods, log_prior, sort_kinds
-from umpirical.stats.signal_search import Neighbourhood, search
+from umpirical.stats.intervals import jackknife
+from umpirical.stats.signal_estimates import detection_threshold, estimate_signal, fit_signal, most_likely, prepare
+from umpirical.stats.signal_model import (
+    Neighbourhood,
+    PairCounts,
+    call_rates,
+    kind_likelihoods,
+    log_prior,
+    search,
+    sort_kinds,
+)
+from umpirical.stats.signal_tests import compare_shared, goodness_of_fit, parameter_difference
 from umpirical.stats.simulation.judge import LatentJudge, correct_rate, decomposition, tie_rate
 
 RUNGS = (0.0, 0.25, 0.5, 0.75, 1, 2, 3, 4, 5)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from umpirical.stats import wilson as module
-from umpirical.stats.wilson import wilson
+from umpirical.stats import intervals as module
+from umpirical.stats.intervals import wilson
 
 counts = st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

@@ -42,8 +42,7 @@ from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.protocols.catalogue import ReadRecord, read_record
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, UndefinedRecord, result_record
-from umpirical.stats.clusters import cluster_wilson
-from umpirical.stats.wilson import Bounds
+from umpirical.stats.intervals import Bounds, cluster_wilson
 from umpirical.study.results import find_run
 
 NOTHING_LEARNED = 0.95

@@ -18,12 +18,18 @@ from umpirical.protocols.catalogue import ReadRecord
 from umpirical.reports import numbers
 from umpirical.reports.bounds import Side, design_effect, one_sided
 from umpirical.reports.record import EstimateRecord, MeasureRecord
-from umpirical.stats.clusters import cluster_wilson
-from umpirical.stats.exact import exact_high, exact_low, few_clusters
-from umpirical.stats.misclassification import Corrected, Counted, confusion_inverse, rogan_gladen, separation
-from umpirical.stats.partial_bounds import Limits, score_bounds
-from umpirical.stats.prediction_powered import powered_mean, selection_p
-from umpirical.stats.wilson import Bounds
+from umpirical.stats.corrections import (
+    Corrected,
+    Counted,
+    Limits,
+    confusion_inverse,
+    powered_mean,
+    rogan_gladen,
+    score_bounds,
+    selection_p,
+    separation,
+)
+from umpirical.stats.intervals import Bounds, cluster_wilson, exact_high, exact_low, few_clusters
 
 Floats = NDArray[np.float64]
 

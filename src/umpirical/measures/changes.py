@@ -9,7 +9,7 @@ from umpirical.domain.tallies import ChangeTally, Tallies
 from umpirical.measures.catalogue import MeasureFamily, Part
 from umpirical.measures.estimates.items import NO_ORDER, ONE_CLUSTER, by_part, item_rate, kept_in, shares_by_task, span
 from umpirical.measures.estimates.rates import by_task
-from umpirical.stats.shifts import signed_mean
+from umpirical.stats.differences import signed_mean
 
 UNPAIRED = "without a verdict on both texts"
 

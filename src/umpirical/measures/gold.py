@@ -13,16 +13,12 @@ from umpirical.domain.scales import GradeScale, ScaleKind
 from umpirical.domain.tallies import GoldTally, Tallies
 from umpirical.measures.catalogue import MeasureFamily, Part
 from umpirical.measures.estimates.items import NO_ORDER, ONE_CLUSTER, item_rate, kept_in, part_order, span, whole
-from umpirical.stats.agreement import Line, Ratings, calibration_line, concordance
+from umpirical.stats.agreement import Coefficient, Line, Metric, Ratings, calibration_line, concordance, matthews
+from umpirical.stats.agreement import krippendorff_alpha as alpha_of
 from umpirical.stats.agreement import pearson as pearson_of
 from umpirical.stats.agreement import spearman as spearman_of
-from umpirical.stats.categories import Metric, matthews
-from umpirical.stats.categories import krippendorff_alpha as alpha_of
-from umpirical.stats.clusters import combined_wilson, student
-from umpirical.stats.coefficients import Coefficient
-from umpirical.stats.ratios import ClusterRatio, cluster_mean
-from umpirical.stats.shifts import signed_mean
-from umpirical.stats.wilson import Bounds, wilson
+from umpirical.stats.differences import signed_mean
+from umpirical.stats.intervals import Bounds, ClusterRatio, cluster_mean, combined_wilson, student, wilson
 
 Floats = NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from umpirical.domain.tallies import GradePairTally, GradeTally, Tallies
 from umpirical.measures.catalogue import MeasureFamily, as_a_whole
 from umpirical.measures.estimates.pairs import NO_GRADED_PAIR, UNGRADED
 from umpirical.measures.estimates.rates import ONE_TASK, Counted, by_task, clustered_rate
-from umpirical.stats.diversity import effective_number, effective_number_interval
-from umpirical.stats.ratios import cluster_mean, cluster_ratio
+from umpirical.stats.intervals import cluster_mean, cluster_ratio
+from umpirical.stats.repeats import effective_number, effective_number_interval
 
 GRADES = MeasureFamily(as_a_whole, kinds=("grade",), scale="steps")
 

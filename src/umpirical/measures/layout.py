@@ -13,8 +13,8 @@ from umpirical.domain.stimuli import Family
 from umpirical.domain.tallies import LayoutTally, Tallies
 from umpirical.measures.catalogue import MeasureFamily, Part
 from umpirical.measures.estimates.rates import ONE_TASK
-from umpirical.stats.clusters import student
-from umpirical.stats.crossing import contrast, crossed_effects
+from umpirical.stats.differences import contrast, crossed_effects
+from umpirical.stats.intervals import student
 
 EFFECTS = ("slot", "label", "list")
 """The coefficients, in order."""

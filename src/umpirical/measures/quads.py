@@ -13,7 +13,7 @@ from umpirical.domain.tallies import QuadTally, Tallies
 from umpirical.measures.catalogue import BY_PART, MeasureFamily, Part
 from umpirical.measures.estimates.pairs import correct_pairs, share_by_step
 from umpirical.measures.estimates.rates import ONE_TASK, Counted, by_task, clustered_rate
-from umpirical.stats.ratios import cluster_ratio
+from umpirical.stats.intervals import cluster_ratio
 
 Score = Callable[[QuadTally], float]
 

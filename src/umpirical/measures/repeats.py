@@ -15,7 +15,7 @@ from umpirical.domain.tallies import RepeatTally, Tallies
 from umpirical.measures.catalogue import MeasureFamily, Part
 from umpirical.measures.estimates.items import NO_ORDER, ONE_CLUSTER, by_part, item_rate, shares_by_task, span
 from umpirical.measures.estimates.rates import by_task
-from umpirical.stats.ratios import cluster_mean
+from umpirical.stats.intervals import cluster_mean
 from umpirical.stats.repeats import answer_entropy, repeat_sums
 from umpirical.stats.repeats import modal_share as share_of_mode
 from umpirical.stats.repeats import repeat_icc as icc_with_interval

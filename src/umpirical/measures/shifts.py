@@ -19,7 +19,7 @@ from umpirical.measures.estimates.rates import (
 )
 from umpirical.measures.signal import model_outcomes, pair_counts
 from umpirical.stats.seeds import generator
-from umpirical.stats.signal_compare import parameter_difference
+from umpirical.stats.signal_tests import parameter_difference
 
 BASELINE = "baseline"
 

@@ -23,12 +23,11 @@ from umpirical.measures.estimates.pairs import (
     ladder_pairs,
 )
 from umpirical.measures.estimates.rates import DIGITS, ONE_TASK
-from umpirical.stats.clusters import MIN_DESIGN_EFFECT, cluster_wilson, student
-from umpirical.stats.jackknife import jackknife
+from umpirical.stats.intervals import MIN_DESIGN_EFFECT, cluster_wilson, jackknife, student
 from umpirical.stats.marginal import sensitivity
-from umpirical.stats.signal_check import goodness_of_fit as check_fit
 from umpirical.stats.signal_estimates import ParameterEstimate, SignalEstimates, estimate_signal
-from umpirical.stats.signal_likelihood import PairCounts
+from umpirical.stats.signal_model import PairCounts
+from umpirical.stats.signal_tests import goodness_of_fit as check_fit
 
 FAMILIES = (Family.DELTA0, Family.LADDER, Family.LENGTH, Family.CONFLICT)
 """Families the model is fitted to. Pairs of unlike requirements are not among them: their difference is not a multiple

@@ -11,7 +11,7 @@ from typing import Literal
 from scipy.special import stdtrit
 
 from umpirical.reports.record import EstimateRecord, MeasureRecord
-from umpirical.stats.exact import exact_high, exact_low, few_clusters
+from umpirical.stats.intervals import exact_high, exact_low, few_clusters
 
 Side = Literal["low", "high"]
 

@@ -7,7 +7,7 @@ from math import inf, sqrt
 
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord
-from umpirical.stats.clusters import student
+from umpirical.stats.intervals import student
 
 
 def worst_ends(estimate: EstimateRecord) -> tuple[float, float]:

@@ -68,7 +68,7 @@ def difference_p(estimate: EstimateRecord) -> float | None:
         return 1.0
     from scipy.special import stdtr
 
-    from umpirical.stats.clusters import student
+    from umpirical.stats.intervals import student
 
     away = student(estimate.clusters, limits.level) * abs(value / (value - end))
     return 2 * float(stdtr(estimate.clusters - 1, -away))
@@ -86,7 +86,7 @@ def beyond_p(estimate: EstimateRecord, margin: float) -> float | None:
         return 1.0
     from scipy.special import stdtr
 
-    from umpirical.stats.clusters import student
+    from umpirical.stats.intervals import student
 
     away = student(estimate.clusters, estimate.interval.level) * (estimate.value - margin) / (estimate.value - low)
     return float(stdtr(estimate.clusters - 1, -away))

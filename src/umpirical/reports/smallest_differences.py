@@ -20,7 +20,7 @@ from umpirical.reports.record import (
     SmallestDifference,
     UndefinedRecord,
 )
-from umpirical.stats.clusters import student
+from umpirical.stats.intervals import student
 from umpirical.stats.precision import errors_to_see, smallest_exact_difference, smallest_rate_difference
 
 POWER = 0.80

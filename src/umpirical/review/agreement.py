@@ -171,7 +171,7 @@ class _Counted(NamedTuple):
 
 
 def _rate(counts: Sequence[_Counted], *, unit: Unit, empty: str, left_out: dict[str, int]) -> Result:
-    from umpirical.stats.clusters import cluster_wilson
+    from umpirical.stats.intervals import cluster_wilson
 
     missing = {reason: count for reason, count in left_out.items() if count}
     sums: dict[tuple[str, str], tuple[int, int]] = {}
@@ -199,8 +199,7 @@ def _alpha(
     reviewed: Sequence[_Reviewed], values: Sequence[Sequence[float]], metric: LabelMetric, *, empty: str = NO_PAIR
 ) -> Result:
     """Alpha for any number of people, each of whom decided on some of the items."""
-    from umpirical.stats.agreement import Ratings
-    from umpirical.stats.categories import krippendorff_alpha
+    from umpirical.stats.agreement import Ratings, krippendorff_alpha
 
     rated = [(one.origin, given) for one, given in zip(reviewed, values, strict=True) if len(given) >= 2]
     alone = len(reviewed) - len(rated)

@@ -1,18 +1,121 @@
-"""Agreement of scores with gold, from sums of products by cluster: concordance, correlation, calibration line."""
+"""Agreement with gold: coefficients of scores and of labels, all with a jackknife over clusters, on Fisher's scale."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from math import atanh, exp, inf, isfinite, log, sqrt
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from umpirical.stats.coefficients import Coefficient, Sample, coefficient_interval, delete_one, jackknife_error
-from umpirical.stats.ratios import ClusterRatio
+from umpirical.stats.intervals import ClusterRatio, student
 
 Floats = NDArray[np.float64]
+
+MIN_DISPERSION = 0.25
+"""If the variance on Fisher's scale, relative to 1/n, is below this, the clusters agree by luck of a small sample."""
+
+FEW_DIFFERENT = 10.0
+"""Units times the chance that two differ. Below this, a spread smaller than that of chance is not trusted: if 3 of 20
+items have another label than the rest, one of them decides."""
+
+BLOCK = 4_000_000
+"""How many numbers are held at a time for leave-one-out sums, so that memory does not grow with clusters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A coefficient with its interval. If it is undefined, it is NaN with uninformative limits."""
+
+    value: float
+    low: float
+    high: float
+    clusters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What a coefficient was measured on."""
+
+    clusters: int
+    units: float
+    diversity: float
+    """The chance that two units drawn at random differ."""
+    answers: float = 2.0
+    """Answers per unit: two for every correlation, the number of repeats for an intraclass correlation."""
+    freedom: float = 1.0
+    """Number of ways in which two raters can agree by chance: K - 1 for K labels without order."""
+
+
+def delete_one(parts: Floats, statistic: Callable[[Floats], Floats]) -> tuple[float, Floats]:
+    """Returns the statistic of the sum of all clusters' parts, and of the sum without each of them.
+
+    The first axis of `parts` is clusters; `statistic` takes an array of sums and returns a number for each.
+    """
+    total = parts.sum(axis=0)
+    rows = max(1, BLOCK // max(1, total.size))
+    blocks = [statistic(total - parts[start : start + rows]) for start in range(0, len(parts), rows)]
+    return float(statistic(total)), np.concatenate(blocks)
+
+
+def jackknife_error(replicates: Floats) -> float:
+    """Returns the standard error from leave-one-out values; infinite if one of them is undefined."""
+    clusters = len(replicates)
+    if not np.isfinite(replicates).all():
+        return inf
+    return sqrt((clusters - 1) / clusters * float(((replicates - replicates.mean()) ** 2).sum()))
+
+
+def coefficient_interval(value: float, error: float, sample: Sample, *, level: float = 0.95) -> Coefficient:
+    """Returns the limits of a coefficient that is at most 1, from its standard error: Student's t on Fisher's scale.
+
+    The scale is that of an intraclass correlation, whose least value is -1/(answers - 1); for two answers, and so for
+    every correlation, it is the inverse hyperbolic tangent. The error is transformed by the slope of the scale: a
+    leave-one-out value of 1 would lie at infinity. It is at least half of what unrelated units give, since clusters
+    that all agree show no spread.
+
+    At 1 and at the lowest value, the far limit is that of a judge that answers at random too rarely to be noticed: the
+    upper limit for 0 events in that many units, divided by the chance that two of them differ.
+
+    Reference: R. A. Fisher, Statistical Methods for Research Workers (1925), sections 35 and 39.
+    """
+    answers, least = sample.answers, -1.0 / (sample.answers - 1)
+    if not isfinite(value):
+        return Coefficient(value, least, 1.0, sample.clusters)
+    t = student(sample.clusters, level)
+    if value >= 1 - 1e-12:
+        return Coefficient(1.0, max(least, 1.0 - _unseen(sample, t)), 1.0, sample.clusters)
+    if value <= least + 1e-12:
+        return Coefficient(least, least, min(1.0, least + _unseen(sample, t)), sample.clusters)
+    slope = answers / (2 * (1 + (answers - 1) * value) * (1 - value))
+    half = t * max(error * slope, sqrt(_least_dispersion(sample) / (sample.units * sample.freedom)))
+    centre = _fisher(value, answers)
+    return Coefficient(value, _back(centre - half, answers), _back(centre + half, answers), sample.clusters)
+
+
+def _least_dispersion(sample: Sample) -> float:
+    differing = sample.units * sample.diversity
+    return min(1.0, max(MIN_DISPERSION, FEW_DIFFERENT / differing)) if differing > 0 else 1.0
+
+
+def _unseen(sample: Sample, t: float) -> float:
+    return t * t / (sample.units + t * t) / sample.diversity if sample.diversity > 0 else inf
+
+
+def _fisher(value: float, answers: float) -> float:
+    return atanh(value) if answers == 2 else log((1 + (answers - 1) * value) / (1 - value)) / 2
+
+
+def _back(place: float, answers: float) -> float:
+    if place > 300:
+        return 1.0
+    grown = exp(2 * place)
+    return (grown - 1) / (grown + answers - 1)
+
+
+# Agreement of scores with gold, from sums of products by cluster: concordance, correlation, calibration line.
 
 TINY = 1e-10
 """With scores from -1 to 1, a variance below this is a rounding error of shares that add up to one."""
@@ -229,3 +332,120 @@ class _Ranked:
         moved = self.place**2 + 2 * self.mean_above(self.place, weight)
         influence: Floats = moved - float((weight * moved).sum())
         return influence
+
+
+# Agreement of labels with gold, from tables of gold against given by cluster: Krippendorff and Matthews.
+
+Metric = Literal["nominal", "ordinal", "interval"]
+"""The distance of two values: whether they differ; the ranks between them; their difference."""
+
+ROUNDING = 1e-12
+
+
+def krippendorff_alpha(ratings: Ratings, *, metric: Metric, level: float = 0.95) -> Coefficient:
+    """Krippendorff's alpha of two raters who both rated every item, gold and judge. NaN if all values are equal.
+
+    Labels are numbers in order; on a nominal scale, any numbers. The standard error comes from leaving out one cluster
+    at a time, with the ranks of an ordinal scale recomputed each time.
+
+    Reference: K. Krippendorff, Computing Krippendorff's alpha-reliability (2011).
+    """
+    values = np.unique(np.concatenate([ratings.gold, ratings.given]))
+    if metric == "interval":
+        value, replicates = _interval_alpha(ratings)
+    else:
+
+        def statistic(tables: Floats) -> Floats:
+            return alpha_of(tables + np.swapaxes(tables, -1, -2), metric=metric)
+
+        value, replicates = _delete_one_table(ratings, values, statistic)
+    freedom = float(len(values) - 1) if metric == "nominal" else 1.0
+    return _table_interval(ratings, value, replicates, freedom, level)
+
+
+def alpha_of(coincidences: ArrayLike, *, metric: Metric, values: ArrayLike | None = None) -> Floats:
+    """Returns alpha of a coincidence matrix (how often two values met in one unit), or of an array of them.
+
+    Each unit that m raters rated adds 1/(m - 1) for each ordered pair of its ratings. `values` are those of the rows,
+    for the interval metric. NaN if all values are equal.
+
+    >>> float(alpha_of([[4, 1], [1, 4]], metric="nominal"))
+    0.64
+    """
+    met = np.asarray(coincidences, dtype=float)
+    held = met.sum(axis=-1)
+    total = held.sum(axis=-1)
+    if metric == "nominal":
+        differ = total - np.einsum("...ii->...", met)
+        expected = total**2 - (held**2).sum(axis=-1)
+    else:
+        # The ordinal distance, which counts the values between two with half of each end, is a difference of mid-ranks.
+        place = np.cumsum(held, axis=-1) - held / 2 if metric == "ordinal" else np.asarray(values, dtype=float)
+        square = (place[..., :, None] - place[..., None, :]) ** 2
+        differ = (met * square).sum(axis=(-1, -2))
+        expected = (held[..., :, None] * held[..., None, :] * square).sum(axis=(-1, -2))
+    return _one_less(total, differ, expected)
+
+
+def matthews(ratings: Ratings, *, level: float = 0.95) -> Coefficient:
+    """Matthews' correlation, extended to more than two labels. NaN if either side has only one label.
+
+    References: B. W. Matthews, Biochimica et Biophysica Acta 405 (1975); J. Gorodkin, Comparing two K-category
+    assignments by a K-category correlation coefficient, Computational Biology and Chemistry 28 (2004).
+    """
+    values = np.unique(np.concatenate([ratings.gold, ratings.given]))
+    value, replicates = _delete_one_table(ratings, values, matthews_of)
+    return _table_interval(ratings, value, replicates, float(len(values) - 1), level)
+
+
+def matthews_of(tables: Floats) -> Floats:
+    """Returns Matthews' correlation of a table of gold against given, or of an array of them."""
+    gold, given = tables.sum(axis=-1), tables.sum(axis=-2)
+    total = gold.sum(axis=-1)
+    met = np.einsum("...ii->...", tables) * total - (gold * given).sum(axis=-1)
+    squares = (total**2 - (gold**2).sum(axis=-1)) * (total**2 - (given**2).sum(axis=-1))
+    known = squares > ROUNDING * total**4
+    result: Floats = np.where(known, met, np.nan) / np.sqrt(np.where(known, squares, 1.0))
+    return result
+
+
+def _interval_alpha(ratings: Ratings) -> tuple[float, Floats]:
+    """Computes alpha from sums of products alone, since values on an interval scale may all differ."""
+    total = ratings.moments.sum(axis=0)
+
+    def statistic(sums: Floats) -> Floats:
+        n, x, y, xx, xy, yy = np.moveaxis(sums, -1, 0)
+        expected = 2 * (2 * n * (xx + yy) - (x + y) ** 2)
+        return _one_less(2 * n, 2 * (xx + yy - 2 * xy), expected)
+
+    return float(statistic(total)), statistic(total - ratings.moments)
+
+
+def _one_less(total: Floats, differ: Floats, expected: Floats) -> Floats:
+    known = expected > ROUNDING * total**2
+    result: Floats = 1 - np.where(known, (total - 1) * differ, np.nan) / np.where(known, expected, 1.0)
+    return result
+
+
+def _delete_one_table(ratings: Ratings, values: Floats, statistic: Callable[[Floats], Floats]) -> tuple[float, Floats]:
+    """Returns the statistic of the whole table, and of the table without each cluster, in blocks of clusters."""
+    size = len(values)
+    cell = np.searchsorted(values, ratings.gold) * size + np.searchsorted(values, ratings.given)
+    whole = np.bincount(cell, weights=ratings.weight, minlength=size * size).astype(float)
+    order = np.argsort(ratings.cluster, kind="stable")
+    cluster, cell, weight = ratings.cluster[order], cell[order], ratings.weight[order]
+    rows = max(1, BLOCK // whole.size)
+    replicates = []
+    for start in range(0, ratings.clusters, rows):
+        stop = min(start + rows, ratings.clusters)
+        part = slice(*np.searchsorted(cluster, [start, stop]))
+        place = (cluster[part] - start) * whole.size + cell[part]
+        own = np.bincount(place, weights=weight[part], minlength=(stop - start) * whole.size)
+        left = np.maximum(whole - own.reshape(-1, whole.size), 0.0)
+        replicates.append(statistic(left.reshape(-1, size, size)))
+    return float(statistic(whole.reshape(size, size))), np.concatenate(replicates)
+
+
+def _table_interval(ratings: Ratings, value: float, replicates: Floats, freedom: float, level: float) -> Coefficient:
+    sample = ratings.sample(freedom=max(1.0, freedom))
+    return coefficient_interval(value, jackknife_error(replicates), sample, level=level)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtrit
 
-from umpirical.stats.jackknife import jackknife
+from umpirical.stats.intervals import jackknife
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from umpirical.stats.clusters import combined_wilson
+from umpirical.stats.intervals import combined_wilson
 
 Floats = NDArray[np.float64]
 

@@ -1,7 +1,7 @@
 """Signal detection from published counts: correct, tie and wrong at each difference, without pairs and tasks.
 
 This is for reading papers. Slot bias, surface preferences, lapses and the clustering of calls are not in the model, so
-its intervals are too narrow where they matter; if the calls are available, use `umpirical.stats.signal`.
+its intervals are too narrow where they matter; if the calls are available, use `umpirical.stats.signal_estimates`.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, chdtri, log_ndtr, ndtr, ndtri
 
-from umpirical.stats.wilson import Bounds
+from umpirical.stats.intervals import Bounds
 
 Floats = NDArray[np.float64]
 

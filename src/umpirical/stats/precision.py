@@ -5,8 +5,7 @@ from math import ceil, sqrt
 
 from scipy.special import betaincinv, nctdtrinc
 
-from umpirical.stats.clusters import student
-from umpirical.stats.exact import exact_high
+from umpirical.stats.intervals import exact_high, student
 
 
 def half_width(p: float, *, clusters: int, per_cluster: float, correlation: float, level: float = 0.95) -> float:

@@ -34,7 +34,7 @@ from umpirical.runs.loop import run_on_loop
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run
 from umpirical.runs.workers import Workers
-from umpirical.stats.wilson import wilson
+from umpirical.stats.intervals import wilson
 from umpirical.store.files import write_text
 
 Way = Literal["alone", "again", "amid"]

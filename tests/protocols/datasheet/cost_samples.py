@@ -10,8 +10,7 @@ from umpirical.protocols.datasheet.costs.assembly import assemble_costs
 from umpirical.protocols.datasheet.costs.options import Option
 from umpirical.reports.prices import price_of
 from umpirical.runs.judgments import Spent
-from umpirical.stats.juries import NO_VOTE, majority
-from umpirical.stats.jury_choice import Ballots
+from umpirical.stats.juries import NO_VOTE, Ballots, majority
 
 FAMILIES, EACH = 24, 12
 

@@ -18,7 +18,7 @@ from umpirical.reports.record import (
     TroubleRecord,
     UndefinedRecord,
 )
-from umpirical.stats.wilson import wilson
+from umpirical.stats.intervals import wilson
 
 TITLES = {
     "dark-current": ("Dark current", "How often the judge prefers a side when there is nothing to judge.", "higher"),

@@ -7,7 +7,7 @@ from umpirical.protocols.datasheet.limits import hold_limits
 from umpirical.protocols.datasheet.policy import Cure, Limit, Policy
 from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.reports.record import IntervalRecord
-from umpirical.stats.exact import exact_high
+from umpirical.stats.intervals import exact_high
 
 
 def policy(*limits):

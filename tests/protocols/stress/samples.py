@@ -10,7 +10,7 @@ from umpirical.measures.catalogue import MeasureSpec
 from umpirical.protocols.stress.record import DatasetRecord, MadeRecord, StressTest, WorstItem
 from umpirical.protocols.stress.report import assemble_stress
 from umpirical.reports.record import JudgeRecord, RunRecord, SpendRecord, TroubleRecord
-from umpirical.stats.wilson import wilson
+from umpirical.stats.intervals import wilson
 
 SIX = GradeScale("ordinal", ("1", "2", "3", "4", "5", "6"))
 BINARY = GradeScale("binary", ("no", "yes"))

@@ -6,7 +6,7 @@ from umpirical.domain.measures import Estimate, Interval, Measure, Undefined
 from umpirical.protocols.stress.record import MadeRecord
 from umpirical.protocols.stress.report import scale_record
 from umpirical.protocols.stress.verdicts import judge_test
-from umpirical.stats.shifts import signed_mean
+from umpirical.stats.differences import signed_mean
 
 from .samples import BINARY, NOMINAL, SIX, SPECS, rate, report, stress_test
 

@@ -8,8 +8,8 @@ import numpy as np
 from umpirical.domain.scales import GradeScale
 from umpirical.judges.simulated.grader import grades_of
 from umpirical.judges.simulated.profiles import GraderProfile, Profile
-from umpirical.stats.diversity import effective_number
 from umpirical.stats.isotonic import threshold
+from umpirical.stats.repeats import effective_number
 from umpirical.stats.simulation import grader as grading
 from umpirical.stats.simulation.judge import correct_rate, dark_current, decomposition, tie_rate
 

@@ -15,7 +15,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL
 from umpirical.measures.catalogue import Part
 from umpirical.measures.estimates.rates import PLANNING_CORRELATION, by_task
-from umpirical.stats.clusters import cluster_wilson, planning_wilson
+from umpirical.stats.intervals import cluster_wilson, planning_wilson
 
 NO_ORDER = "the scale has no order"
 

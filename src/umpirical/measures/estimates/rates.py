@@ -8,8 +8,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from umpirical.domain.measures import Estimate, Interval, Result, Undefined, Unit
-from umpirical.stats.clusters import cluster_wilson, kish_effect, planning_wilson
 from umpirical.stats.differences import paired_difference, sign_flip_p
+from umpirical.stats.intervals import cluster_wilson, kish_effect, planning_wilson
 
 ONE_TASK = "only one task was measured: an interval needs at least two"
 

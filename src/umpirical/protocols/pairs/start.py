@@ -8,7 +8,7 @@ from umpirical.datasets.profile import profile_columns
 from umpirical.protocols.pairs.policy import PairsPolicy
 from umpirical.protocols.protocol import NewStudy
 from umpirical.protocols.start import new_study_file, path_from, scalar, study_name
-from umpirical.stats.wilson import wilson
+from umpirical.stats.intervals import wilson
 from umpirical.store.files import write_text
 
 PAIRS_STUDY = """\

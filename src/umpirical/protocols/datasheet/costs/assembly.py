@@ -16,7 +16,7 @@ from umpirical.reports.facts import quantile
 from umpirical.reports.numbers import dollars, ratio
 from umpirical.reports.prices import PriceRecord, price_of
 from umpirical.reports.record import EstimateRecord, UndefinedRecord, result_record
-from umpirical.stats.jury_choice import Ballots
+from umpirical.stats.juries import Ballots
 from umpirical.store.budget import Budget
 
 NOTHING = Ballots(*(np.zeros(shape, dtype=np.int64) for shape in ((0, 0), 0, 0)))

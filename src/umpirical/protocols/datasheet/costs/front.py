@@ -13,7 +13,7 @@ from umpirical.reports.prices import Dollars, PriceRecord
 from umpirical.reports.record import EstimateRecord, UndefinedRecord, result_record
 from umpirical.reports.significance import LEVEL, difference_p, holm
 from umpirical.stats.differences import paired_difference
-from umpirical.stats.jury_choice import Ballots, fair_shares
+from umpirical.stats.juries import Ballots, fair_shares
 
 Cheaper = Literal["yes", "perhaps", "no"]
 

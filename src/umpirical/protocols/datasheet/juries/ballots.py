@@ -16,8 +16,7 @@ from umpirical.protocols.datasheet.facts import FACTS
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.runs.judgments import Reading, read_judgments
 from umpirical.runs.run import Run, open_run
-from umpirical.stats.juries import NO_VOTE, TIE
-from umpirical.stats.jury_choice import Ballots
+from umpirical.stats.juries import NO_VOTE, TIE, Ballots
 
 CHOICES = (Choice.SLOT_1, Choice.SLOT_2, Choice.TIE)
 """The classes of a vote, by number."""

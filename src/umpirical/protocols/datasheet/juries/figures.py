@@ -10,11 +10,9 @@ from umpirical.protocols.datasheet.juries.record import JurorRecord, Jury, Share
 from umpirical.protocols.datasheet.juries.seating import Seated, cost_of, total
 from umpirical.protocols.datasheet.juries.words import ASSUMPTIONS, findings
 from umpirical.reports.record import result_record
-from umpirical.stats.clusters import cluster_wilson
 from umpirical.stats.differences import paired_difference
-from umpirical.stats.jackknife import jackknife
-from umpirical.stats.juries import NO_VOTE, Votes, effective_judges, error_correlations
-from umpirical.stats.jury_choice import Ballots, fair_shares
+from umpirical.stats.intervals import cluster_wilson, jackknife
+from umpirical.stats.juries import NO_VOTE, Ballots, Votes, effective_judges, error_correlations, fair_shares
 
 
 def jury_record(seated: Seated, name: str) -> Jury:

@@ -19,7 +19,7 @@ from umpirical.protocols.datasheet.juries.words import render_jury_markdown
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.protocol import Documents
-from umpirical.stats.jury_choice import RULES
+from umpirical.stats.juries import RULES
 from umpirical.store.files import write_text
 
 MOST_JUDGES = 15

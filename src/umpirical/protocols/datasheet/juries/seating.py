@@ -8,8 +8,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.readouts import calibration_tasks
 from umpirical.protocols.datasheet.juries.ballots import Member, SharedCalls
 from umpirical.reports.facts import spend_record
-from umpirical.stats.juries import JuryRule, Votes
-from umpirical.stats.jury_choice import LEARNED, RULES, Ballots, best_jury, fitted
+from umpirical.stats.juries import LEARNED, RULES, Ballots, JuryRule, Votes, best_jury, fitted
 
 
 @dataclass(frozen=True, slots=True)
