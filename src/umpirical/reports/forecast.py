@@ -67,8 +67,8 @@ def _more_than(units: int, needed: float) -> int | None:
 def items_to_settle(estimate: EstimateRecord, limit: float) -> int | None:
     """Returns the items at which the interval of rises minus falls no longer contains `limit`; None if none is enough.
 
-    The interval is that of `umpirical.stats.differences.signed_mean`. If much moves, its limits narrow with the root of
-    the number of items; if nothing moves, with the number itself. How much moves is read off the limits, and the interval
+    The interval is that of `stats.differences.signed_mean`. If much moves, its limits narrow with the root of the
+    number of items; if nothing moves, with the number itself. How much moves is read off the limits, and the interval
     is recomputed for more items in proportionally more clusters, with Student's t for those. This is exact if moves go
     one way or there are none, and each item is its own cluster. If they go both ways they are assumed to be of size 1,
     and a few larger ones make this ask for up to twice what is needed. They are assumed to be so, too, where the limits
