@@ -1,6 +1,6 @@
 import pytest
 
-from umpirical.text.addresses import plain_address
+from umpirical.text.inert import plain_address
 
 
 @pytest.mark.parametrize(

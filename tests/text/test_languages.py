@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from umpirical.text.languages import LEAST_WORDS, UNKNOWN, common_share, language_of, tellable
+from umpirical.text.words import LEAST_WORDS, UNKNOWN, common_share, language_of, tellable
 
 ESSAYS = Path(__file__).parents[2].parent / "shared" / "data" / "persuade" / "essays.csv"
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.timing import QUADRATIC, growth
-from umpirical.text.passages import added_passage, balanced, locate
+from umpirical.text.sentences import added_passage, balanced, locate
 
 TEXT = "It rained. Nobody came, not even Dr. Lund.\n\nWe left at 5."
 CUE = "As a professor I know."

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.stimuli.perturbations.test_proved import FRAGMENTS
-from umpirical.text.prose import FENCED, INLINE, VERBATIM, Target
+from umpirical.text.blocks import FENCED, INLINE, VERBATIM, Target
 from umpirical.text.words import LETTER
 
 WORDS = Target(rf"{LETTER}++")

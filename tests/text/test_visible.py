@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umpirical.text import visible
+from umpirical.text import diffs
+from umpirical.text.diffs import mark_blanks, named, signed
 from umpirical.text.inert import inert
-from umpirical.text.visible import mark_blanks, named, signed
 
 
 @pytest.mark.parametrize(
@@ -85,4 +85,4 @@ def test_only_hidden_characters_are_renamed():
 
 
 def test_the_examples_hold():
-    assert doctest.testmod(visible).failed == 0
+    assert doctest.testmod(diffs).failed == 0

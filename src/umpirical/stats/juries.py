@@ -133,7 +133,9 @@ def _correlation(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
     return float(np.corrcoef(one, other)[0, 1])
 
 
-# The best jury under a budget: chosen on one half of the clusters, and measured on the other.
+# The best jury under a budget: chosen on one half of the clusters, and measured on the other. Among many juries, the
+# one that looks best on some calls owes a part of that to luck with those calls. So nothing that the choice has seen is
+# used to say how good it is.
 
 LEAST, MOST = 3, 7
 """Judges of a jury. Two are of two minds whenever they differ."""

@@ -34,7 +34,7 @@ from umpirical.runs.run import Run
 from umpirical.store.batches import trials_in_flight
 from umpirical.store.snapshots import snapshot
 from umpirical.study.estimate import PlanEstimate
-from umpirical.text.addresses import plain_address
+from umpirical.text.inert import plain_address
 
 _STATUS = re.compile(r"\bHTTP (\d{3})\b")
 

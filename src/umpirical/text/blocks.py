@@ -1,6 +1,10 @@
-"""The blocks of a text: paragraphs, list items, headings, code.
+"""What in a text is prose, what is kept to the letter, and the blocks of a text: the basis of every change by program.
 
-There are two readings, and neither can stand for the other:
+Code, formulas, links, tags and names with underscores are kept. They are recognised by characters that no change
+touches, so that a text and its changed version are taken apart alike. Every pattern takes time in proportion to the
+text, which is what the possessive quantifiers are for.
+
+There are two readings of blocks, and neither can stand for the other:
 
 - `markdown_blocks` reads an answer as Markdown and names the kind of every block. Use it to take an answer apart that
   is looked at once, such as a carrier.
@@ -10,12 +14,130 @@ There are two readings, and neither can stand for the other:
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from functools import cache
+from typing import Literal, NamedTuple, TypeVar
 
-from umpirical.text.prose import FENCED, LINE_END, Target
+import numpy as np
+
 from umpirical.text.words import LETTER
+
+T = TypeVar("T")
+
+LINE_START = r"(?<![^\r\n])"
+LINE_END = r"(?:\r\n|\n|\r)"
+
+_FENCED = (
+    rf"{LINE_START}[ \t]*+(?P<fence>`{{3,}}+(?![^`\r\n]*+`)|~{{3,}}+)(?s:.*?)"
+    rf"(?:(?<=[\r\n])[ \t]*+(?P=fence)[`~]*+[ \t]*+(?=[\r\n]|\Z)|\Z)"
+)
+"""Pattern of a fenced block of code, up to its end or the end of the text."""
+
+_BLANKS = r"[^\S\r\n]*+"
+_INDENTED = (
+    rf"{LINE_START}(?:[ ]{{4}}|\t)"
+    rf"(?:(?:{_BLANKS}\S++){{0,7}}+{_BLANKS}(?=[\r\n]|\Z)|[^\r\n{{}}=;<>|\\]*+[{{}}=;<>|\\][^\r\n]*+)"
+)
+"""Pattern of an indented line of code. A line of eight words or more without a sign of code is indented prose."""
+
+_SIGN = r"(?:://|(?i:www)\.\w|[@\\_])"
+_SIGNED = rf"(?<!\S)(?:(?!{_SIGN})\S)*+(?={_SIGN})\S++"
+"""Pattern of a word that has a sign of a link or an identifier in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Something that is kept to the letter."""
+
+    pattern: str
+    needs: tuple[str, ...]
+    """One of these, in small letters, stands in every text in which the pattern is found."""
+
+
+FENCED = (Kept(_FENCED, ("```", "~~~")),)
+"""Blocks of code between fences."""
+
+INLINE = (
+    Kept(r"`++[^`\r\n]++`++", ("`",)),
+    Kept(r"\$[^$\r\n]++\$", ("$",)),
+    Kept(r"</?[A-Za-z][^<>\r\n]*+>", ("<",)),
+    Kept(_SIGNED, ("://", "www.", "@", "\\", "_")),
+)
+"""Code in a line, a formula, a tag, and a word that has a sign of a link or an identifier in it."""
+
+VERBATIM = (*FENCED, Kept(_INDENTED, ("    ", "\t")), *INLINE)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a perturbation looks for in prose."""
+
+    wanted: str
+    """Pattern of what may be changed."""
+    kept: tuple[Kept, ...] = VERBATIM
+    """What is skipped. Where several begin at one place, the first."""
+
+    def places(self, text: str) -> list[re.Match[str]]:
+        """Where it stands, from first to last; nowhere in a text that is data as a whole."""
+        if _is_data(text):
+            return []
+        pattern = self._pattern(text)
+        if "kept" not in pattern.groupindex:
+            return list(pattern.finditer(text))
+        return [match for match in pattern.finditer(text) if match["kept"] is None]
+
+    def replaced(self, text: str, new: Callable[[re.Match[str]], str]) -> str:
+        """The text with `new` put in all these places."""
+        if _is_data(text):
+            return text
+        pattern = self._pattern(text)
+        if "kept" not in pattern.groupindex:
+            return pattern.sub(new, text)
+        return pattern.sub(lambda match: new(match) if match["kept"] is None else match[0], text)
+
+    def _pattern(self, text: str) -> re.Pattern[str]:
+        """The pattern without what this text has none of: to look for it at every character takes most of the time."""
+        small = text.lower()
+        return _compiled(
+            self.wanted, tuple(one.pattern for one in self.kept if any(map(small.__contains__, one.needs)))
+        )
+
+
+@cache
+def _compiled(wanted: str, kept: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(f"(?P<kept>{'|'.join(kept)})|(?:{wanted})" if kept else wanted)
+
+
+def drawn(places: Sequence[T], share: float, rng: np.random.Generator) -> list[T]:
+    """About that share of the places, but at least one if there are any, in their order."""
+    if not places:
+        return []
+    taken = rng.random(len(places)) < share
+    if not taken.any():
+        taken[rng.integers(len(places))] = True
+    return [place for place, chosen in zip(places, taken, strict=True) if chosen]
+
+
+def spliced(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """The text with each edit (start, end, new) made. Edits come in order and do not overlap."""
+    parts, position = [], 0
+    for start, end, new in edits:
+        parts += [text[position:start], new]
+        position = end
+    return "".join([*parts, text[position:]])
+
+
+_DATA = {("{", "}"), ("[", "]"), ("<", ">")}
+
+
+def _is_data(text: str) -> bool:
+    """Whether the whole text is JSON or markup, by its first and last character."""
+    content = text.strip()
+    return len(content) > 1 and (content[0], content[-1]) in _DATA
+
+
+# The blocks of a text: paragraphs, list items, headings, code.
 
 BlockKind = Literal["prose", "item", "other", "code"]
 """`other`: headings, tables, quotations, rules and HTML, which are never taken apart."""
@@ -23,7 +145,7 @@ BlockKind = Literal["prose", "item", "other", "code"]
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _ITEM = re.compile(r"([ \t]*)([-*+]|\d{1,3}[.)])[ \t]+(?=\S)")
 _OTHER = re.compile(r"[ \t]*(?:#{1,6}\s|\||>|<|(?:[-=*_][ \t]*){3,}$)")
-_INDENTED = re.compile(r"(?: {4}|\t)")
+_INDENT = re.compile(r"(?: {4}|\t)")
 _BULLET = re.compile(r"^[ \t]*[-*+][ \t]+")
 
 _BREAKS = re.compile(LINE_END)
@@ -105,7 +227,7 @@ def _block(line: str, span: TextSpan) -> Block:
         return Block("item", span, span.start + item.end(), len(item[1].expandtabs(4)), number)
     if _OTHER.match(line):
         return Block("other", span, span.start)
-    return Block("code" if _INDENTED.match(line) else "prose", span, span.start)
+    return Block("code" if _INDENT.match(line) else "prose", span, span.start)
 
 
 def _continues(block: Block, line: str) -> bool:
@@ -113,7 +235,7 @@ def _continues(block: Block, line: str) -> bool:
     if _ITEM.match(line) or _OTHER.match(line):
         return False
     if block.kind == "code":
-        return _INDENTED.match(line) is not None
+        return _INDENT.match(line) is not None
     return block.kind in ("prose", "item")
 
 

@@ -1,6 +1,7 @@
 """Text from outside, made harmless to look at: nothing in it is invisible, and nothing moves what stands beside it."""
 
 from unicodedata import category
+from urllib.parse import urlsplit
 
 _SHOWN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"})
 _PLAIN = frozenset("\n\t ")
@@ -47,3 +48,9 @@ def is_inert(char: str) -> bool:
         or code & 0xFFFE == _NONCHARACTER
         or any(code in blank for blank in _BLANK_RANGES)
     )
+
+
+def plain_address(url: str) -> str:
+    """Returns where a URL leads, without what may be a secret: a user, a password, a query or a fragment."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()

@@ -18,7 +18,7 @@ from umpirical.protocols.stress.pages.diffs import (
     show_text,
 )
 from umpirical.text import diffs as diffing
-from umpirical.text.visible import named
+from umpirical.text.diffs import named
 
 from .samples import ESSAY, INJECTED, LONGER, SPACED
 

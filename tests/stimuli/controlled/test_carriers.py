@@ -24,7 +24,7 @@ from umpirical.stimuli.controlled.gates.carriers import carriers_checked
 from umpirical.stimuli.controlled.lengths import TOKENIZERS
 from umpirical.store.yaml_files import parse_yaml
 from umpirical.text.blocks import markdown_blocks
-from umpirical.text.passages import locate
+from umpirical.text.sentences import locate
 
 ANSWER = """\
 A simple white loaf takes three hours. You need 500 g of strong flour, 7 g of dried yeast and 10 g of salt. Dr. Smith's

@@ -17,7 +17,7 @@ from umpirical.runs.plan import request_for, shown
 from umpirical.runs.run import Run, open_run
 from umpirical.store.snapshots import snapshot
 from umpirical.study.results import FinishedRun, finished_run
-from umpirical.text.addresses import plain_address
+from umpirical.text.inert import plain_address
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalResults, EvalSample, EvalSpec, EvalStats

@@ -14,7 +14,7 @@ from umpirical.judges.adapters.returned import PARTS, REASONS
 from umpirical.judges.adapters.source import source_digest
 from umpirical.judges.arguments import NAMES
 from umpirical.judges.failures import Unreadable
-from umpirical.text.addresses import plain_address
+from umpirical.text.inert import plain_address
 
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec

@@ -21,8 +21,8 @@ from umpirical.domain.reviews import REASONS
 from umpirical.reports.pages import environment as reports_environment
 from umpirical.review.desk import Desk
 from umpirical.review.people import People, Person
+from umpirical.text.diffs import mark_blanks
 from umpirical.text.inert import inert
-from umpirical.text.visible import mark_blanks
 from umpirical.web import guard
 from umpirical.web.guard import EMPTY, HEADERS, LONGEST_FORM, LONGEST_SHORT_FORM, AtOnce, Form, address_of, read_form
 

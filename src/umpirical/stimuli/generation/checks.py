@@ -14,15 +14,18 @@ from umpirical.stimuli.generation.giveaways import chat_around, times_named
 from umpirical.stimuli.perturbations.catalogue import Check, Made
 from umpirical.stimuli.similarity.port import Similarity
 from umpirical.text.blocks import headings, markdown_blocks
-from umpirical.text.languages import UNKNOWN, Known, common_share, language_of, tellable
-from umpirical.text.passages import added_passage
-from umpirical.text.sentences import sentences_in_any_script
+from umpirical.text.sentences import added_passage, sentences_in_any_script
 from umpirical.text.words import (
+    UNKNOWN,
+    Known,
+    common_share,
     edit_distance,
     figures,
+    language_of,
     names,
     number_words,
     placeholder_names,
+    tellable,
     word_count,
     words,
 )

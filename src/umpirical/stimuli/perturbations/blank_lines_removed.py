@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.prose import FENCED, LINE_END, Target
+from umpirical.text.blocks import FENCED, LINE_END, Target
 
 # Only within a text: what stands before its first line and after its last may be as it likes. A gap is looked for after
 # a letter or sign alone: looked for at each of many blank lines, it would be read again from each of them.

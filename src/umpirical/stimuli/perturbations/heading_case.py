@@ -5,8 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.blocks import headings
-from umpirical.text.prose import INLINE, Target, spliced
+from umpirical.text.blocks import INLINE, Target, headings, spliced
 from umpirical.text.words import LETTER
 
 _WORD = Target(rf"{LETTER}++(?:['’]{LETTER}++)*+", kept=INLINE)

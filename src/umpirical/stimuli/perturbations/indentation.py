@@ -5,8 +5,7 @@ import re
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.blocks import line_runs
-from umpirical.text.prose import FENCED, LINE_START, Target, drawn, spliced
+from umpirical.text.blocks import FENCED, LINE_START, Target, drawn, line_runs, spliced
 from umpirical.text.sentences import ends_as_prose
 
 INDENTS = ("  ", "    ", "        ", "\t", "\t\t")

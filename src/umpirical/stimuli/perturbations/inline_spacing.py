@@ -3,7 +3,7 @@
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.prose import Target, drawn, spliced
+from umpirical.text.blocks import Target, drawn, spliced
 from umpirical.text.words import LETTER
 
 # Only between letters: a blank after a list mark, beside a number or at the end of a line may mean something.

@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.blocks import line_runs
-from umpirical.text.prose import FENCED, LINE_END, LINE_START, Target, drawn, spliced
+from umpirical.text.blocks import FENCED, LINE_END, LINE_START, Target, drawn, line_runs, spliced
 from umpirical.text.sentences import CERTAIN_END, CERTAIN_GAP, CERTAIN_START
 
 FEWEST_SENTENCES = 3

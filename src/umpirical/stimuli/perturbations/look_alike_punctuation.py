@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.prose import Target, drawn, spliced
+from umpirical.text.blocks import Target, drawn, spliced
 from umpirical.text.words import LETTER
 
 HYPHEN, DASH, ELLIPSIS, HARD_BLANK = "\u2010", "\u2013", "\u2026", "\u00a0"

@@ -6,8 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.blocks import headings
-from umpirical.text.prose import LINE_START, Target, drawn, spliced
+from umpirical.text.blocks import LINE_START, Target, drawn, headings, spliced
 from umpirical.text.words import LETTER, WORD_END, WORD_START
 
 # Only beside words and their punctuation: without the marks, no code must begin where none was.

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.prose import Target, spliced
+from umpirical.text.blocks import Target, spliced
 from umpirical.text.words import LETTER, WORD_END, WORD_START
 
 RATE = 0.02

@@ -5,8 +5,7 @@ import re
 import numpy as np
 
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
-from umpirical.text.blocks import line_runs
-from umpirical.text.prose import FENCED, Target, drawn, spliced
+from umpirical.text.blocks import FENCED, Target, drawn, line_runs, spliced
 from umpirical.text.sentences import CERTAIN_GAP
 
 _SENTENCE_GAP = Target(CERTAIN_GAP)

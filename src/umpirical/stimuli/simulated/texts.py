@@ -13,8 +13,7 @@ import numpy as np
 
 from umpirical.domain.digests import digest
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
-from umpirical.text.languages import language_of
-from umpirical.text.words import edit_distance, word_count, words
+from umpirical.text.words import edit_distance, language_of, word_count, words
 
 MISSED = "something else"
 """What a text that has come out wrong bears the sign of, where it was to keep its grade."""

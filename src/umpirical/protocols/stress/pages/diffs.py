@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from umpirical.reports import numbers
-from umpirical.text.diffs import Change, changes
-from umpirical.text.visible import named, signed
+from umpirical.text.diffs import Change, changes, named, signed
 
 FOLD_OVER, CONTEXT = 400, 140
 """Unchanged text longer than this many characters is folded, with this many left on either side of a change."""

@@ -9,8 +9,7 @@ from umpirical.stimuli.controlled.carriers.carrier import Carrier
 from umpirical.stimuli.controlled.carriers.corruption import MONTHS, NUMBERS, POLES, WEEKDAYS, corruptible
 from umpirical.stimuli.controlled.carriers.deletion import deletable
 from umpirical.text.blocks import Block, TextSpan, markdown_blocks, without_bullet
-from umpirical.text.passages import locate
-from umpirical.text.sentences import spans_past_abbreviations
+from umpirical.text.sentences import locate, spans_past_abbreviations
 
 LONGER = 20
 """More characters than any word of a table has over another."""

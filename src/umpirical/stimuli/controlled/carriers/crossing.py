@@ -17,8 +17,7 @@ from umpirical.stimuli.controlled.carriers.carrier import Carrier
 from umpirical.stimuli.controlled.carriers.checks import check_carriers
 from umpirical.stimuli.controlled.carriers.corruption import NUMBERS, figure_sites, like
 from umpirical.text.blocks import TextSpan, markdown_blocks
-from umpirical.text.passages import locate
-from umpirical.text.sentences import spans_past_abbreviations
+from umpirical.text.sentences import locate, spans_past_abbreviations
 from umpirical.text.words import words
 
 MAKER = "carrier-quads/1"

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from umpirical.text.blocks import Block, TextSpan, markdown_blocks
-from umpirical.text.passages import balanced, locate
-from umpirical.text.sentences import spans_past_abbreviations
+from umpirical.text.sentences import balanced, locate, spans_past_abbreviations
 
 
 def deletable(text: str, claims: Sequence[str]) -> list[tuple[int, ...]]:

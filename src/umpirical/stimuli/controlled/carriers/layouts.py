@@ -7,8 +7,7 @@ import numpy as np
 
 from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS
 from umpirical.text.blocks import Block, markdown_blocks
-from umpirical.text.passages import balanced
-from umpirical.text.sentences import spans_past_abbreviations
+from umpirical.text.sentences import balanced, spans_past_abbreviations
 
 Layout = Callable[[str, np.random.Generator], str]
 

@@ -21,7 +21,7 @@ from umpirical.stimuli.controlled.carriers.checks import (
 from umpirical.stimuli.controlled.carriers.corruption import corrupted, corruptible
 from umpirical.stimuli.controlled.carriers.deletion import deletable, without
 from umpirical.stimuli.controlled.carriers.layouts import LAYOUTS, laid_out
-from umpirical.text.passages import locate
+from umpirical.text.sentences import locate
 
 MAKER = "carriers/1"
 
