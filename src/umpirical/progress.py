@@ -9,9 +9,9 @@ from decimal import Decimal
 from html import escape
 from typing import TYPE_CHECKING, Self
 
-from umpirical.domain.attempts import Attempt
 from umpirical.domain.judgments import Failed, Outcome, Unparsed
 from umpirical.domain.responses import Response
+from umpirical.domain.stimuli import Attempt
 
 if TYPE_CHECKING:
     from umpirical.models.money import Ledger

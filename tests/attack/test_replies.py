@@ -9,10 +9,9 @@ import pytest
 from tests.attack.odd_replies import odd_replies
 from tests.attack.raw_server import RawServer
 from umpirical.domain.judgments import Abstained, Failed, Unparsed, Verdict
-from umpirical.domain.layouts import LABEL_SETS, Layout
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import GradeScale
-from umpirical.domain.trials import Presentation
+from umpirical.domain.trials import LABEL_SETS, Layout, Presentation
 from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.shapes import shape_of
 from umpirical.judges.spec import AnswerSpec

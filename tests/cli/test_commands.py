@@ -15,7 +15,7 @@ from tests.runs.loopback import CALLS, REFUSED, swayed_answer, write_study
 from tests.stimuli.built import lend_stimuli
 from umpirical.cli import COMMANDS
 from umpirical.cli.commands.check import _shown
-from umpirical.domain.gates import GateResult
+from umpirical.domain.stimuli import GateResult
 from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.testing import ChatServer
 

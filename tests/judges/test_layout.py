@@ -5,10 +5,9 @@ from itertools import product
 import pytest
 
 from umpirical.domain.judgments import Abstained, Unparsed, Verdict
-from umpirical.domain.layouts import LABEL_SETS, PLAIN, TIE_PLACES, Layout
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice
-from umpirical.domain.trials import Presentation
+from umpirical.domain.trials import LABEL_SETS, PLAIN, TIE_PLACES, Layout, Presentation
 from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.layout import crossed_arms, layout_values, layout_words
 from umpirical.judges.prompt import builtin_prompt

@@ -8,9 +8,8 @@ from math import exp
 import pytest
 from scipy.special import ndtr
 
-from umpirical.domain.layouts import Layout
 from umpirical.domain.readouts import slot_odds
-from umpirical.domain.trials import Presentation
+from umpirical.domain.trials import Layout, Presentation
 from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.layout import layout_values
 from umpirical.judges.logprobs.labels import LabelReader

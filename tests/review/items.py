@@ -1,7 +1,7 @@
 """Items to review."""
 
-from umpirical.domain.attempts import CheckResult
 from umpirical.domain.reviews import ReviewItem
+from umpirical.domain.stimuli import CheckResult
 
 
 def an_item(name: str = "item-0", **fields: object) -> ReviewItem:

@@ -2,10 +2,9 @@ import sqlite3
 
 import pytest
 
-from umpirical.domain.attempts import Attempt, CheckResult
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Response, Usage
-from umpirical.domain.stimuli import SameVerdict, Stimulus
+from umpirical.domain.stimuli import Attempt, CheckResult, SameVerdict, Stimulus
 from umpirical.store.generation import GenerationStore
 
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from umpirical.domain.attempts import CheckResult
 from umpirical.domain.digests import digest
+from umpirical.domain.stimuli import CheckResult
 
 DecisionKind = Literal["accept", "edit", "reject", "skip"]
 """An edit accepts the reviewer's own text; a skip leaves the item to someone else."""

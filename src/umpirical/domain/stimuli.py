@@ -1,4 +1,4 @@
-"""Items, and the stimuli made from them."""
+"""Items, the stimuli made from them, attempts to write them, and the gates that a stimulus set must pass."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -254,3 +254,59 @@ class Stimulus:
 def _named(columns: Mapping[str, str]) -> dict[str, Json]:
     """Returns the columns for a digest; nothing where there are none, so that what has none keeps its id."""
     return {"columns": dict(columns)} if columns else {}
+
+
+# Attempts: the results of asking a generator for a stimulus, including rejected ones.
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What one check found."""
+
+    check: str
+    passed: bool
+    found: str
+    allowed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A settled attempt."""
+
+    commission: str
+    """Id of the stimulus that was wanted."""
+    test: str
+    number: int
+    """Counted from 0 in its commission."""
+    temperature: float
+    text: str
+    """What the generator wrote; empty if it refused."""
+    checks: tuple[CheckResult, ...]
+    opinions: tuple[str, ...]
+    """What each validator said: a grade, `same`, `different`, or why its answer could not be read."""
+    rejected: str
+    """Why it did not become a stimulus; empty if it did."""
+    stimulus: Stimulus | None
+    """Set exactly if it was not rejected."""
+
+    def __post_init__(self) -> None:
+        if (self.stimulus is None) != bool(self.rejected):
+            raise ValueError("an attempt is a stimulus, or it was rejected for a reason")
+
+
+# Gates: what a stimulus set must satisfy before it may measure anything.
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """The result of one gate."""
+
+    name: str
+    """For example `lengths-match` or `trivial-judges`."""
+    passed: bool
+    found: str
+    """What was found, in words, with counts."""
+    allowed: str
+    """What would pass."""
+    blocks: bool = True
+    """If False, the result is only reported, and prevents nothing."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from functools import lru_cache
 
-from umpirical.domain.layouts import PLAIN, Layout
 from umpirical.domain.scales import Choice
+from umpirical.domain.trials import PLAIN, Layout
 from umpirical.judges.spec import JudgeSpec, Prompt
 from umpirical.text.templates import placeholders
 

@@ -20,10 +20,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
-from umpirical.domain.gates import GateResult
 from umpirical.domain.measures import Measure
 from umpirical.domain.scales import JudgeKind
-from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.stimuli import GateResult, Stimulus
 from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.domain.trials import Trial
 from umpirical.judges.judge import Judge

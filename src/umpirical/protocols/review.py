@@ -7,10 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from umpirical.domain.attempts import Attempt, CheckResult
 from umpirical.domain.errors import UsageError
 from umpirical.domain.reviews import ReviewDecision, ReviewItem, ReviewOutcome
-from umpirical.domain.stimuli import Expectation, FlippedVerdict, GivenLabel, SameVerdict, Stimulus
+from umpirical.domain.stimuli import (
+    Attempt,
+    CheckResult,
+    Expectation,
+    FlippedVerdict,
+    GivenLabel,
+    SameVerdict,
+    Stimulus,
+)
 from umpirical.protocols.writing import ReviewTerms, Writing
 from umpirical.stimuli.generation.commissions import Commission
 from umpirical.stimuli.perturbations.catalogue import Made

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Protocol
 from weakref import WeakValueDictionary
 
-from umpirical.domain.attempts import Attempt
 from umpirical.domain.responses import Response
+from umpirical.domain.stimuli import Attempt
 from umpirical.models.requests import Model
 from umpirical.runs.workers import Workers
 from umpirical.stimuli.asks import Ask

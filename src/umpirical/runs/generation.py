@@ -5,8 +5,8 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from umpirical.domain.attempts import Attempt
 from umpirical.domain.responses import Response
+from umpirical.domain.stimuli import Attempt
 from umpirical.models.requests import Model
 from umpirical.runs.attempts import GenerationWatcher, Open, settle
 from umpirical.stimuli.asks import Ask

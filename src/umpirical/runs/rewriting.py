@@ -5,8 +5,8 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from umpirical.domain.attempts import Attempt
 from umpirical.domain.responses import Response
+from umpirical.domain.stimuli import Attempt
 from umpirical.models.money import Pricer
 from umpirical.models.requests import Model
 from umpirical.models.spec import ModelSpec

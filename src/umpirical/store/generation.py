@@ -14,9 +14,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from umpirical.domain.attempts import Attempt, CheckResult
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import Response
+from umpirical.domain.stimuli import Attempt, CheckResult
 from umpirical.store.journal import COLUMNS, RESPONSE_TYPES
 from umpirical.store.lock import locked
 from umpirical.store.schemas import response_from_row, response_row, stimulus_from_row, stimulus_row, storable

@@ -9,10 +9,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from umpirical.domain.digests import canonical_json
-from umpirical.domain.layouts import Layout
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.stimuli import Stimulus, expectation_from_json, expectation_json
-from umpirical.domain.trials import FACTORS, Order, Presentation, Trial
+from umpirical.domain.trials import FACTORS, Layout, Order, Presentation, Trial
 
 if TYPE_CHECKING:
     import pyarrow as pa

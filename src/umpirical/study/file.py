@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import models_json_schema
 
 from umpirical.domain.errors import ConfigError, UsageError
-from umpirical.domain.gates import GateResult
+from umpirical.domain.stimuli import GateResult
 from umpirical.domain.trials import BASELINE
 from umpirical.judges.simulated.profiles import GRADER_PROFILES
 from umpirical.judges.spec import JudgeSpec

@@ -10,7 +10,6 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
-from umpirical.domain.layouts import Layout
 from umpirical.domain.responses import Response as JudgeResponse
 from umpirical.domain.scales import Choice
 from umpirical.domain.stimuli import (
@@ -22,7 +21,7 @@ from umpirical.domain.stimuli import (
     SameVerdict,
     Stimulus,
 )
-from umpirical.domain.trials import Order, Trial
+from umpirical.domain.trials import Layout, Order, Trial
 from umpirical.judges.factory import build_renderer
 from umpirical.judges.judge import prompt_id
 from umpirical.models.requests import ChatRequest

@@ -8,8 +8,8 @@ from itertools import combinations, pairwise, product
 import pytest
 
 from tests.stimuli.built import built
-from umpirical.domain.layouts import LABEL_SETS, TIE_PLACES, Layout
 from umpirical.domain.stimuli import NoPreference, Stimulus
+from umpirical.domain.trials import LABEL_SETS, TIE_PLACES, Layout
 from umpirical.protocols.datasheet.cells import LAYOUTS, layouts_of
 from umpirical.stimuli.controlled.recipes import RECIPES
 

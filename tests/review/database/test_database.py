@@ -10,7 +10,6 @@ from sqlalchemy import text
 
 from tests.review.hostile import HOSTILE
 from tests.review.items import an_item
-from umpirical.domain.attempts import CheckResult
 from umpirical.domain.errors import UsageError
 from umpirical.review.database import open_database
 from umpirical.review.database.connection import HEAD, MIGRATIONS

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 
 from tests.hostile import HOSTILE, NAMES
 from tests.review.web.browsing import sign_in
-from umpirical.domain.attempts import CheckResult
 from umpirical.domain.reviews import ReviewItem
 from umpirical.review.records import ReviewChoice
 

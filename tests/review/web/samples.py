@@ -3,8 +3,8 @@
 import json
 import random
 
-from umpirical.domain.attempts import CheckResult
 from umpirical.domain.reviews import ReviewItem
+from umpirical.domain.stimuli import CheckResult
 
 LABELS = ("fail", "pass")
 

@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from umpirical.domain.attempts import CheckResult
+from umpirical.domain.stimuli import CheckResult
 from umpirical.review.records import ReviewChoice
 from umpirical.review.web.requests import environment
 

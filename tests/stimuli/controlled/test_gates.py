@@ -10,8 +10,7 @@ from tests.stimuli.built import built, materials_of, tasks_of
 from tests.stimuli.own_tasks import CROSSED, FAMILY, write_own_study
 from umpirical.cli import main
 from umpirical.domain.errors import GateError
-from umpirical.domain.gates import GateResult
-from umpirical.domain.stimuli import GivenWinner
+from umpirical.domain.stimuli import GateResult, GivenWinner
 from umpirical.domain.trials import Order
 from umpirical.judges.judge import Capabilities
 from umpirical.runs.plan import Design

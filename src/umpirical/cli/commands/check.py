@@ -10,7 +10,7 @@ from umpirical.cli.terminal import MAKING_STIMULI, remark, say, say_json
 from umpirical.cli.trust import calls_option, outside_option, trust_option, trusted_study
 
 if TYPE_CHECKING:
-    from umpirical.domain.gates import GateResult
+    from umpirical.domain.stimuli import GateResult
 
 LONGEST = 240
 """Characters of what one gate found that are printed, three lines of a terminal."""

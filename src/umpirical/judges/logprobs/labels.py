@@ -18,10 +18,10 @@ from math import exp, inf, log
 from typing import Literal
 
 from umpirical.domain.judgments import Abstained, Outcome, Verdict
-from umpirical.domain.layouts import Layout
 from umpirical.domain.readouts import Span
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice
+from umpirical.domain.trials import Layout
 from umpirical.judges.answers import ABSTAIN
 from umpirical.judges.layout import layout_words
 from umpirical.judges.logprobs.tokens import Token, read_tokens

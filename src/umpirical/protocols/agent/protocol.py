@@ -6,8 +6,8 @@ from typing import Any
 
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import GateError, UsageError
-from umpirical.domain.gates import GateResult
 from umpirical.domain.scales import JudgeKind
+from umpirical.domain.stimuli import GateResult
 from umpirical.judges.judge import Judge
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec

@@ -7,12 +7,11 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from umpirical.domain.attempts import Attempt
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Response
 from umpirical.domain.reviews import ReviewItem
 from umpirical.domain.scales import GradeScale
-from umpirical.domain.stimuli import GivenLabel, SameVerdict, Stimulus
+from umpirical.domain.stimuli import Attempt, GivenLabel, SameVerdict, Stimulus
 from umpirical.domain.transcripts import Transcript, transcript_from_text
 from umpirical.models.adapters.catalogue import Calling, open_model
 from umpirical.models.money import Ledger, Meter, Pricer

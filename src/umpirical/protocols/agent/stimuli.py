@@ -10,8 +10,7 @@ from umpirical.datasets.transcripts.files import read_transcripts
 from umpirical.datasets.transcripts.limits import TranscriptLimits
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import UsageError
-from umpirical.domain.gates import GateResult
-from umpirical.domain.stimuli import GivenWinner, Stimulus
+from umpirical.domain.stimuli import GateResult, GivenWinner, Stimulus
 from umpirical.protocols.agent.pairs import UNCROSSED, pairs_of
 from umpirical.protocols.agent.rewriting import commissions_of, rewritten_stimuli
 from umpirical.protocols.agent.spec import AgentStudy

@@ -18,8 +18,8 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from umpirical.domain.layouts import LABEL_SETS, TIE_PLACES, Layout
 from umpirical.domain.stimuli import Family, Stimulus
+from umpirical.domain.trials import LABEL_SETS, TIE_PLACES, Layout
 
 VERSION = "crossed/3"
 """Part of a run's id: another rule asks other questions."""

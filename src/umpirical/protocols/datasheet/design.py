@@ -6,11 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
-from umpirical.domain.layouts import Layout
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.stimuli import TIER_2, Family, Stimulus
 from umpirical.domain.tallies import CallTally, GradePairTally, PairTally, QuadTally, Tallies, VacuumTally
-from umpirical.domain.trials import Order, Presentation, Trial
+from umpirical.domain.trials import Layout, Order, Presentation, Trial
 from umpirical.judges.judge import Capabilities
 from umpirical.protocols.datasheet.cells import VERSION as CELLS
 from umpirical.protocols.datasheet.cells import layouts_of

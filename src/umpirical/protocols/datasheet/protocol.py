@@ -6,8 +6,8 @@ from typing import Any
 
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
-from umpirical.domain.gates import GateResult
 from umpirical.domain.measures import Measure
+from umpirical.domain.stimuli import GateResult
 from umpirical.judges.judge import Judge
 from umpirical.judges.layout import crossed_arms
 from umpirical.judges.prompt import resolve_prompts

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import UsageError
-from umpirical.domain.gates import GateResult
-from umpirical.domain.stimuli import TIER_2, Stimulus
+from umpirical.domain.stimuli import TIER_2, GateResult, Stimulus
 from umpirical.domain.stimuli import Family as StimulusFamily
 from umpirical.protocols.datasheet.record import StimuliRecord
 from umpirical.protocols.datasheet.spec import DatasheetStudy

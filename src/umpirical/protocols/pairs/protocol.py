@@ -8,7 +8,7 @@ from umpirical.datasets.readers import format_of
 from umpirical.datasets.spec import LimitsSpec
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import GateError, UsageError
-from umpirical.domain.gates import GateResult
+from umpirical.domain.stimuli import GateResult
 from umpirical.judges.judge import Judge
 from umpirical.judges.prompt import columns_of, resolve_prompts
 from umpirical.judges.spec import JudgeSpec

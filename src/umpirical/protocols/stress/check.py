@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
 from umpirical.datasets.items import read_items
-from umpirical.domain.attempts import Attempt
 from umpirical.domain.errors import UsageError
+from umpirical.domain.stimuli import Attempt
 from umpirical.judges.prompt import columns_of, prompt_text
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.models.adapters.catalogue import ADAPTERS

@@ -10,12 +10,11 @@ from pathlib import Path
 from umpirical.datasets.items import read_items
 from umpirical.datasets.spec import ColumnsSpec, DatasetSpec, ResponsesSpec
 from umpirical.datasets.summary import DatasetSummary
-from umpirical.domain.attempts import Attempt
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Response
 from umpirical.domain.reviews import ReviewItem
-from umpirical.domain.stimuli import Item
+from umpirical.domain.stimuli import Attempt, Item
 from umpirical.models.adapters.catalogue import Calling, open_model
 from umpirical.models.money import Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED

@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
 
-from umpirical.domain.attempts import Attempt
 from umpirical.domain.digests import Json, canonical_json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import ORIGINAL, Stimulus

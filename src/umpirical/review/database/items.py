@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select
 
-from umpirical.domain.attempts import CheckResult
 from umpirical.domain.reviews import ReviewDecision, ReviewItem
 from umpirical.review.database.assignments import decisions_of, set_overlap
 from umpirical.review.database.connection import Database

@@ -8,11 +8,10 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from umpirical.domain.attempts import Attempt, CheckResult
 from umpirical.domain.digests import digest
 from umpirical.domain.responses import Ending, Response
 from umpirical.domain.scales import GradeScale
-from umpirical.domain.stimuli import GoldSource, Stimulus
+from umpirical.domain.stimuli import Attempt, CheckResult, GoldSource, Stimulus
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.stimuli.asks import Ask
 from umpirical.stimuli.generation.commissions import Commission, Writer

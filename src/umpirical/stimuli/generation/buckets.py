@@ -4,9 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from umpirical.domain.attempts import Attempt
 from umpirical.domain.errors import UsageError
-from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.stimuli import Attempt, Stimulus
 from umpirical.stats import seeds
 from umpirical.stimuli.generation.commissions import Commission, GenerationTerms
 from umpirical.stimuli.generation.opinions import FALLBACK, REFUSED, UNREAD

@@ -8,10 +8,9 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from functools import cached_property
 
-from umpirical.domain.attempts import Attempt
 from umpirical.domain.digests import digest
 from umpirical.domain.responses import Response
-from umpirical.domain.stimuli import SameVerdict, Stimulus
+from umpirical.domain.stimuli import Attempt, SameVerdict, Stimulus
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.stimuli.asks import Ask
 from umpirical.stimuli.generation.attempt import LONGEST_TEXT, UNFINISHED

@@ -7,7 +7,7 @@ import pytest
 
 import umpirical
 from tests.stimuli.built import lend_stimuli
-from umpirical.domain.layouts import LABEL_SETS
+from umpirical.domain.trials import LABEL_SETS
 from umpirical.store.parquet import read_rows
 from umpirical.testing.chat_server import ChatServer
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from umpirical.domain.gates import GateResult
-from umpirical.domain.stimuli import Family, GivenWinner, NoPreference, Stimulus
+from umpirical.domain.stimuli import Family, GateResult, GivenWinner, NoPreference, Stimulus
 from umpirical.stimuli.controlled.carriers.carrier import Carrier
 from umpirical.stimuli.controlled.carriers.checks import (
     check_carriers,

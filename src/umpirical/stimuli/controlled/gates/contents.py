@@ -3,8 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from umpirical.domain.gates import GateResult
-from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.stimuli import GateResult, Stimulus
 from umpirical.stimuli.controlled.ladder.transforms import canonical
 from umpirical.stimuli.controlled.layouts import PROSE, member, statements
 from umpirical.stimuli.controlled.materials import Materials

@@ -4,8 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from umpirical.domain.gates import GateResult
-from umpirical.domain.stimuli import Family, GivenWinner, Stimulus
+from umpirical.domain.stimuli import Family, GateResult, GivenWinner, Stimulus
 from umpirical.stimuli.controlled.gates.contents import result
 from umpirical.stimuli.controlled.ladder.requests import MATCHERS, Matcher
 from umpirical.stimuli.controlled.tasks import Task

@@ -6,8 +6,7 @@ from itertools import combinations, groupby
 
 import numpy as np
 
-from umpirical.domain.gates import GateResult
-from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.stimuli import GateResult, Stimulus
 from umpirical.domain.trials import Order, Presentation
 from umpirical.stats.seeds import generator
 from umpirical.stimuli.controlled.gates.contents import result

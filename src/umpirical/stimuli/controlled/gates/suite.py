@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from umpirical.domain.errors import GateError
-from umpirical.domain.gates import GateResult
-from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.stimuli import GateResult, Stimulus
 from umpirical.stimuli.controlled.gates import contents, crossing, design, surface
 from umpirical.stimuli.controlled.materials import Materials
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from umpirical.domain.gates import GateResult
-from umpirical.domain.stimuli import GivenWinner, Stimulus
+from umpirical.domain.stimuli import GateResult, GivenWinner, Stimulus
 from umpirical.stimuli.controlled.gates.contents import result
 from umpirical.stimuli.controlled.lengths import length_gap
 from umpirical.stimuli.controlled.tasks import Task

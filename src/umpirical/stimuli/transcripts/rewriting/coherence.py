@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from umpirical.domain.attempts import CheckResult
 from umpirical.domain.policies import figures_in
+from umpirical.domain.stimuli import CheckResult
 from umpirical.domain.transcripts import Message, ToolCall, Transcript
 from umpirical.stimuli.transcripts.rewriting.edits import Edit, edits_between
 

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from umpirical.domain.attempts import CheckResult
 from umpirical.domain.digests import digest
 from umpirical.domain.responses import Response
+from umpirical.domain.stimuli import CheckResult
 from umpirical.domain.transcripts import Transcript
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.stimuli.asks import Ask

@@ -5,9 +5,8 @@ from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from typing import get_args
 
-from umpirical.domain.attempts import Attempt
 from umpirical.domain.responses import Response
-from umpirical.domain.stimuli import GivenLabel, Stimulus
+from umpirical.domain.stimuli import Attempt, GivenLabel, Stimulus
 from umpirical.stimuli.asks import Ask
 from umpirical.stimuli.transcripts.rewriting.commissions import Rewriting
 from umpirical.stimuli.transcripts.rewriting.rewriting import Dropped, Rewritten, Stage, rewrite
