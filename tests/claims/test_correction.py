@@ -333,9 +333,9 @@ def test_a_file_that_is_no_table_is_said_to_be_none(tmp_path, name):
 
 def test_a_file_of_more_rows_than_are_read_is_refused(table, monkeypatch):
     from umpirical.datasets.spec import LimitsSpec
-    from umpirical.datasets.verdicts import documents
+    from umpirical.datasets.verdicts import past_verdicts
 
-    monkeypatch.setattr(documents, "LIMITS", LimitsSpec(rows=100))
+    monkeypatch.setattr(past_verdicts, "LIMITS", LimitsSpec(rows=100))
     with pytest.raises(ConfigError, match="more than 100 rows"):
         umpirical.correct(table(planted_rows()), estimate="win-rate")
 

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from umpirical.datasets.items import read_items
+from umpirical.datasets.items import DatasetSummary, read_items
 from umpirical.datasets.readers import READERS, Row, Source
 from umpirical.datasets.spec import DatasetSpec, LimitsSpec
-from umpirical.datasets.summary import DatasetSummary
 from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.stimuli import Item
 

@@ -154,7 +154,7 @@ def test_a_huge_field_is_refused_where_its_record_starts(tmp_path):
 def test_a_quote_that_is_never_closed_does_not_take_in_the_whole_file(tmp_path, monkeypatch):
     path, taken = tmp_path / "data.csv", []
     path.write_text('text,label\na,b\n"c,d\n' + "e,f\n" * 100_000)
-    import umpirical.datasets.csv_files as module
+    import umpirical.datasets.table_files as module
 
     def lines(source):
         for number, line in module_lines(source):

@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.datasets.described import described, rows
+from umpirical.datasets.guess import profile_columns
 from umpirical.datasets.items import read_items
-from umpirical.datasets.profile import profile_columns
 from umpirical.domain.errors import ConfigError
 
 # Bytes that mean something to one format or another come up more often than they would by chance.

@@ -8,8 +8,7 @@ import pytest
 
 from tests.datasets.described import COLUMNS, described, read, refusal
 from tests.plugins.installed import install_plugin
-from umpirical.datasets.items import read_items
-from umpirical.datasets.summary import StratumCounts
+from umpirical.datasets.items import StratumCounts, read_items
 from umpirical.domain.errors import ConfigError, UsageError
 
 ORDINAL = {"kind": "ordinal", "labels": ["1", "2", "3"]}

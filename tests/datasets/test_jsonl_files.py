@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.datasets.described import rows
-from umpirical.datasets.nesting import is_deeper
+from umpirical.datasets.text_lines import is_deeper
 from umpirical.domain.errors import ConfigError
 
 TEXT = st.text(st.characters(blacklist_categories=["Cs"]), max_size=20)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from umpirical.datasets.profile import MOST_LABELS, profile_columns
+from umpirical.datasets.guess import MOST_LABELS, profile_columns
 from umpirical.domain.errors import ConfigError, UsageError
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from umpirical.datasets.sample import allocate, sample_items
+from umpirical.datasets.items import allocate, sample_items
 from umpirical.datasets.spec import SampleSpec
 from umpirical.domain.stimuli import Item
 

@@ -5,9 +5,8 @@ import re
 from dataclasses import asdict
 
 from tests.docs.reading import ROOT, blocks, table
-from umpirical.datasets.transcripts.catalogue import ENDINGS, FORMATS
-from umpirical.datasets.transcripts.limits import TranscriptLimits
-from umpirical.datasets.transcripts.preprocessors import PREPROCESSORS
+from umpirical.datasets.transcripts.files import ENDINGS, FORMATS, PREPROCESSORS
+from umpirical.datasets.transcripts.sources import TranscriptLimits
 
 PAGE = ROOT / "docs" / "transcripts.md"
 

@@ -277,8 +277,7 @@ def measure_verdicts(
     from umpirical.api.studies import grade_scale
     from umpirical.api.verdicts import measure_file
     from umpirical.datasets.verdicts.formats import read_verdicts
-    from umpirical.datasets.verdicts.past_verdict import Asking
-    from umpirical.datasets.verdicts.scales import parse_scale
+    from umpirical.datasets.verdicts.past_verdicts import Asking, parse_scale
 
     said = parse_scale(scale) if isinstance(scale, str) else None if scale is None else grade_scale(scale)
     found = read_verdicts(Path(file), Asking(dict(columns or {}), kind, said), form)

@@ -8,8 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from umpirical.api.results import Measures
-from umpirical.datasets.verdicts.past_verdict import PastVerdict, VerdictFile
-from umpirical.datasets.verdicts.scales import on_scale, scale_of
+from umpirical.datasets.verdicts.past_verdicts import PastVerdict, VerdictFile, on_scale, scale_of
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict

@@ -35,7 +35,7 @@ from umpirical.claims.record import (
     SourceRecord,
     SystemRecord,
 )
-from umpirical.datasets.verdicts.scales import parse_scale
+from umpirical.datasets.verdicts.past_verdicts import parse_scale
 from umpirical.datasets.verdicts.targets import ESTIMANDS, Estimand, TargetFile, TargetSpec, read_target
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Estimate, Interval, Undefined

@@ -95,9 +95,9 @@ _KINDS: Mapping[type, str] = {str: "text", int: "a whole number", float: "a numb
 READERS: Registry[DatasetReader] = Registry(
     "datasets",
     {
-        "csv": "umpirical.datasets.csv_files:READER",
-        "jsonl": "umpirical.datasets.jsonl_files:READER",
-        "parquet": "umpirical.datasets.parquet_files:READER",
+        "csv": "umpirical.datasets.table_files:CSV",
+        "jsonl": "umpirical.datasets.table_files:JSONL",
+        "parquet": "umpirical.datasets.table_files:PARQUET",
         "huggingface": "umpirical.datasets.hugging_face:READER",
     },
     noun="dataset format",

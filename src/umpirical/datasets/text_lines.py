@@ -1,5 +1,6 @@
-"""The lines of a text file, decoded strictly, each with its number."""
+"""The lines of a text file, decoded strictly, each with its number; and how deep the JSON in one is nested."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,3 +61,22 @@ def _not_text(line: bytes, place: int, where: str) -> ConfigError:
     else:
         message = f"byte 0x{line[place]:02x} at place {place + 1} of the line is not UTF-8"
     return ConfigError(message, where=where, fix="save the file as UTF-8")
+
+
+# A string is taken as one piece, closed or not, so that brackets inside it do not count.
+_PIECES = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
+
+
+def is_deeper(text: str, deepest: int) -> bool:
+    """Whether brackets nest deeper than that, found before anything is parsed."""
+    if text.count("[") + text.count("{") <= deepest:
+        return False
+    depth = 0
+    for piece in _PIECES.finditer(text):
+        if piece[0] in "[{":
+            depth += 1
+            if depth > deepest:
+                return True
+        elif piece[0] in "]}":
+            depth -= 1
+    return False

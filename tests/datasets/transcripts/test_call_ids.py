@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umpirical.datasets.transcripts.call_ids import with_call_ids
+from umpirical.datasets.transcripts.sources import with_call_ids
 from umpirical.domain.transcripts import Message, ToolCall, Transcript
 
 TOOLS = st.lists(st.sampled_from("ab"), min_size=1, max_size=3)

@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from umpirical.datasets.transcripts.chat_lines import read_messages
-from umpirical.datasets.transcripts.chat_messages import chat_messages
+from umpirical.datasets.transcripts.chat import chat_messages, read_messages
 from umpirical.datasets.transcripts.files import read_transcripts
-from umpirical.datasets.transcripts.limits import TranscriptLimits
-from umpirical.datasets.transcripts.sources import TranscriptSource
+from umpirical.datasets.transcripts.sources import TranscriptLimits, TranscriptSource
 from umpirical.domain.errors import ConfigError
 from umpirical.domain.transcripts import Message, ToolCall, Transcript
 

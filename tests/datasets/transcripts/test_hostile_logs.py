@@ -14,7 +14,7 @@ from tests.datasets.transcripts.logs import sample, write_log
 from umpirical.datasets.archives import ArchiveLimits, check_archive
 from umpirical.datasets.transcripts import confinement
 from umpirical.datasets.transcripts.files import read_transcripts
-from umpirical.datasets.transcripts.limits import TranscriptLimits
+from umpirical.datasets.transcripts.sources import TranscriptLimits
 from umpirical.domain.errors import ConfigError, UsageError
 
 pytestmark = pytest.mark.filterwarnings("ignore")

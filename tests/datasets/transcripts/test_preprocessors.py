@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umpirical.datasets.transcripts.preprocessors import PREPROCESSORS, TAKEN_OUT, preprocessed
+from umpirical.datasets.transcripts.files import PREPROCESSORS, TAKEN_OUT, preprocessed
 from umpirical.domain.transcripts import Message, ToolCall, Transcript
 
 TRANSCRIPT = Transcript(

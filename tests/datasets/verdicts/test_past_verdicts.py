@@ -12,7 +12,7 @@ import umpirical
 from tests.datasets.verdicts.samples import TABLE
 from umpirical.cli import main
 from umpirical.datasets.archives import ArchiveLimits, read_archive
-from umpirical.datasets.verdicts.scales import parse_scale, scale_of
+from umpirical.datasets.verdicts.past_verdicts import parse_scale, scale_of
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.scales import GradeScale
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import IO, Any
 
-from umpirical.datasets.transcripts.limits import TranscriptLimits
+from umpirical.datasets.transcripts.sources import TranscriptLimits
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.transcripts import Transcript, transcript_from_text
 from umpirical.text.inert import inert

@@ -1,19 +1,114 @@
-"""Transcripts of a file, or of a folder of logs."""
+"""Transcripts of a file, or of a folder of logs: in which formats, read how, and with what taken out."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
 from umpirical.datasets.confined_folder import only_inside
-from umpirical.datasets.transcripts.catalogue import ENDINGS, FORMATS, guess_format
+from umpirical.datasets.transcripts.chat import read_messages
 from umpirical.datasets.transcripts.confinement import Parsed, parse_apart
-from umpirical.datasets.transcripts.limits import TranscriptLimits
-from umpirical.datasets.transcripts.preprocessors import check_names, preprocessed
+from umpirical.datasets.transcripts.inspect_logs import read_inspect
+from umpirical.datasets.transcripts.sources import TranscriptLimits, TranscriptReader
+from umpirical.datasets.transcripts.spans import read_spans
 from umpirical.domain.errors import ConfigError, UsageError
-from umpirical.domain.transcripts import Transcript
+from umpirical.domain.transcripts import Message, Transcript
+
+# Which formats there are, and which of them a file has.
+
+FORMATS: Mapping[str, TranscriptReader] = {
+    "inspect": read_inspect,
+    "messages": read_messages,
+    "otel": read_spans,
+}
+
+ENDINGS = (".eval", ".json", ".jsonl", ".ndjson")
+"""Endings of files that are looked at in a folder."""
+
+LOOKED_AT = 1 << 16
+"""Bytes of a file that its format is guessed from."""
+
+
+def guess_format(path: Path) -> str | None:
+    """Returns the format that a file has by its ending and its first bytes; None if they tell none."""
+    ending = path.suffix.casefold()
+    with path.open("rb") as file:
+        begins = file.read(LOOKED_AT).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if ending == ".eval" or begins.startswith(b"PK\x03\x04"):
+        return "inspect"
+    if ending in (".jsonl", ".ndjson") or (ending == ".json" and begins.startswith((b"{", b"["))):
+        return _format_of_json(begins, ending)
+    return None
+
+
+def _format_of_json(begins: bytes, ending: str) -> str | None:
+    # A trace begins by saying that it is one.
+    if begins.startswith(b"{") and b'"resourceSpans"' in begins[:200]:
+        return "otel"
+    if ending != ".json":
+        return "messages"
+    if begins.startswith(b"{") and b'"eval"' in begins and b'"version"' in begins[:200]:
+        return "inspect"
+    return "messages" if b'"role"' in begins else None
+
+
+# What may be taken out of transcripts before a judge sees them, known by name: nothing is imported by a path.
+
+Preprocessor = Callable[[Transcript], Transcript]
+
+TAKEN_OUT = "[tool output taken out]"
+"""Stands for a tool's output, so that every call still has its answer."""
+
+
+def drop_tool_output(transcript: Transcript) -> Transcript:
+    """What tools answered is replaced by a placeholder, and an error by the fact that there was one."""
+    return _each(
+        transcript,
+        lambda message: (
+            replace(message, text=TAKEN_OUT, error=message.error and TAKEN_OUT, attachments=())
+            if message.role == "tool"
+            else message
+        ),
+    )
+
+
+def drop_reasoning(transcript: Transcript) -> Transcript:
+    """What the agent thought is taken out; what it said and called stays."""
+    return _each(transcript, lambda message: replace(message, reasoning=""))
+
+
+def strip_system(transcript: Transcript) -> Transcript:
+    """System messages are taken out, wherever they stand."""
+    return replace(transcript, messages=tuple(each for each in transcript.messages if each.role != "system"))
+
+
+PREPROCESSORS: Mapping[str, Preprocessor] = {
+    "drop-tool-output": drop_tool_output,
+    "drop-reasoning": drop_reasoning,
+    "strip-system": strip_system,
+}
+
+
+def preprocessed(transcript: Transcript, names: Sequence[str]) -> Transcript:
+    """Returns the transcript after each of the named preprocessors, in that order."""
+    for name in names:
+        transcript = PREPROCESSORS[name](transcript)
+    return transcript
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Raises UsageError for a name that no preprocessor has."""
+    for name in names:
+        if name not in PREPROCESSORS:
+            near = get_close_matches(name, PREPROCESSORS, n=1)
+            fix = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(PREPROCESSORS)}"
+            raise UsageError(f"no preprocessor is named {name!r:.80}", fix=fix)
+
+
+def _each(transcript: Transcript, change: Callable[[Message], Message]) -> Transcript:
+    return replace(transcript, messages=tuple(map(change, transcript.messages)))
 
 
 @dataclass(frozen=True, slots=True)

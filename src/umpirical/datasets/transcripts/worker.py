@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from umpirical.datasets.archives import ArchiveLimits
-from umpirical.datasets.transcripts.catalogue import FORMATS
-from umpirical.datasets.transcripts.limits import Count, TranscriptLimits, mended
-from umpirical.datasets.transcripts.sources import TranscriptSource
+from umpirical.datasets.transcripts.files import FORMATS
+from umpirical.datasets.transcripts.sources import Count, TranscriptLimits, TranscriptSource, mended
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.transcripts import Transcript
 from umpirical.text.inert import inert

@@ -5,9 +5,19 @@ from pathlib import Path
 
 from umpirical.datasets.readers import Row, missing_column
 from umpirical.datasets.values import is_missing, plain_text
-from umpirical.datasets.verdicts.documents import table_rows
-from umpirical.datasets.verdicts.past_verdict import Asking, PastVerdict, VerdictFile
-from umpirical.datasets.verdicts.words import PASSING, UNCLEAR, choice_of, content_of, grade_of, orders_of, unclear
+from umpirical.datasets.verdicts.past_verdicts import (
+    PASSING,
+    UNCLEAR,
+    Asking,
+    PastVerdict,
+    VerdictFile,
+    choice_of,
+    content_of,
+    grade_of,
+    orders_of,
+    table_rows,
+    unclear,
+)
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.trials import Order

@@ -9,9 +9,8 @@ from typing import Literal
 from umpirical.datasets.readers import Row
 from umpirical.datasets.spec import format_by_ending
 from umpirical.datasets.values import is_missing, number_of, plain_text
-from umpirical.datasets.verdicts.documents import table_rows
+from umpirical.datasets.verdicts.past_verdicts import UNCLEAR, choice_of, grade_of, table_rows, unclear
 from umpirical.datasets.verdicts.tables import NAMES, chosen_columns
-from umpirical.datasets.verdicts.words import UNCLEAR, choice_of, grade_of, unclear
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.judgments import Abstained, Failed, Unparsed
 from umpirical.domain.scales import Choice

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from umpirical.datasets.transcripts.limits import TranscriptLimits
-from umpirical.datasets.transcripts.preprocessors import PREPROCESSORS
+from umpirical.datasets.transcripts.files import PREPROCESSORS
+from umpirical.datasets.transcripts.sources import TranscriptLimits
 from umpirical.domain.policies import RULES, Closing, Figures, Forbid, Require, Rule
 from umpirical.domain.scales import GradeScale
 from umpirical.judges.answers import ABSTAIN

@@ -7,7 +7,7 @@ from hashlib import sha256
 from itertools import chain
 
 from umpirical.datasets.transcripts.files import read_transcripts
-from umpirical.datasets.transcripts.limits import TranscriptLimits
+from umpirical.datasets.transcripts.sources import TranscriptLimits
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import GateResult, GivenWinner, Stimulus

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from umpirical.datasets.guess import profile_columns
 from umpirical.datasets.pairs import PairDatasetSpec, ReadPairs, read_pairs
-from umpirical.datasets.profile import profile_columns
 from umpirical.protocols.pairs.policy import PairsPolicy
 from umpirical.protocols.protocol import NewStudy
 from umpirical.protocols.start import new_study_file, path_from, scalar, study_name

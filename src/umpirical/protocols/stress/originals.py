@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from umpirical.datasets.items import read_items
-from umpirical.datasets.summary import DatasetSummary
+from umpirical.datasets.items import DatasetSummary, read_items
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import ORIGINAL, GivenLabel, Item, SameVerdict, Stimulus
 from umpirical.protocols.stress.responses import Answered, answered

@@ -7,9 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from umpirical.datasets.items import read_items
+from umpirical.datasets.items import DatasetSummary, read_items
 from umpirical.datasets.spec import ColumnsSpec, DatasetSpec, ResponsesSpec
-from umpirical.datasets.summary import DatasetSummary
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Response
