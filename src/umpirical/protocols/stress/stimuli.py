@@ -9,7 +9,7 @@ from pathlib import Path
 
 from umpirical.domain.digests import Json, canonical_json
 from umpirical.domain.errors import UsageError
-from umpirical.domain.stimuli import ORIGINAL, Stimulus
+from umpirical.domain.stimuli import ORIGINAL, Attempt, Stimulus
 from umpirical.protocols.review import Review, applied, read_review
 from umpirical.protocols.stress.commissions import PlannedCommissions, planned_commissions
 from umpirical.protocols.stress.originals import Originals, read_originals
