@@ -15,7 +15,7 @@ def concerned(*changed: str, root: Path = ROOT) -> set[str]:
 @pytest.mark.parametrize(
     ("changed", "tests"),
     [
-        ("src/umpirical/stats/intervals.py", {"tests/stats/test_wilson.py", "tests/recovery/test_recovery.py"}),
+        ("src/umpirical/stats/isotonic.py", {"tests/stats/test_isotonic.py", "tests/golden/test_dark_current.py"}),
         ("src/umpirical/cli/commands/plan.py", {"tests/cli/test_plan.py"}),
         ("src/umpirical/cli/commands/runs.py", {"tests/cli"}),
         ("src/umpirical/review/desk.py", {"tests/review/test_desk.py"}),
@@ -35,7 +35,7 @@ def test_a_change_concerns_the_tests_of_its_name_its_folder_and_its_importers(ch
 
 
 def test_a_file_with_a_test_of_its_name_does_not_take_the_whole_folder():
-    assert "tests/stats" not in concerned("src/umpirical/stats/intervals.py")
+    assert "tests/stats" not in concerned("src/umpirical/stats/isotonic.py")
 
 
 def test_a_module_whose_name_begins_like_another_is_not_taken_for_it(tmp_path):

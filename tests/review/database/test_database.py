@@ -11,6 +11,7 @@ from sqlalchemy import text
 from tests.review.hostile import HOSTILE
 from tests.review.items import an_item
 from umpirical.domain.errors import UsageError
+from umpirical.domain.stimuli import CheckResult
 from umpirical.review.database import open_database
 from umpirical.review.database.connection import HEAD, MIGRATIONS
 from umpirical.review.database.tables import metadata

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from tests.hostile import HOSTILE, NAMES
 from tests.review.web.browsing import sign_in
 from umpirical.domain.reviews import ReviewItem
+from umpirical.domain.stimuli import CheckResult
 from umpirical.review.records import ReviewChoice
 
 SIZE = 32

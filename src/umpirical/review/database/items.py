@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, select
 
 from umpirical.domain.reviews import ReviewDecision, ReviewItem
+from umpirical.domain.stimuli import CheckResult
 from umpirical.review.database.assignments import decisions_of, set_overlap
 from umpirical.review.database.connection import Database
 from umpirical.review.database.events import bump, newest
