@@ -31,9 +31,10 @@ from umpirical.protocols.datasheet.readouts.record import (
     shown_measures,
 )
 from umpirical.protocols.datasheet.readouts.sheets import band_words
-from umpirical.protocols.datasheet.record import TITLES, Datasheet, parse_datasheet
+from umpirical.protocols.datasheet.record import Datasheet, parse_datasheet
 from umpirical.protocols.protocol import StudySpec
 from umpirical.reports import numbers
+from umpirical.reports.decision import TITLES
 from umpirical.reports.record import AuditRow, EstimateRecord, LimitRecord, MeasureRecord
 from umpirical.study.file import read_study
 

@@ -27,11 +27,10 @@ from write import measured, planned
 
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.contrasts import contrasts_between
-from umpirical.protocols.datasheet.decision import decide
-from umpirical.protocols.datasheet.limits import hold_limits
 from umpirical.protocols.datasheet.policy_files import ALIASES, preset
-from umpirical.reports.decisions import EXIT_CODES
+from umpirical.reports.decision import EXIT_CODES, decide
 from umpirical.reports.gate import BaselineRecord, Ruling, own_limits, ruling
+from umpirical.reports.limits import hold_limits
 from umpirical.reports.record import LimitRecord, result_record
 from umpirical.reports.regressions import MARGIN, regressions
 from umpirical.reports.significance import LEVEL

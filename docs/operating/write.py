@@ -26,12 +26,11 @@ from planted import JUDGES, Plan, Planted, at_curable_limits, at_limits, draw, p
 
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import MEASURES
-from umpirical.protocols.datasheet.decision import decide
-from umpirical.protocols.datasheet.limits import hold_limits
-from umpirical.protocols.datasheet.policy import Policy
 from umpirical.protocols.datasheet.policy_files import PRESETS, preset
-from umpirical.protocols.datasheet.record import Advice
 from umpirical.protocols.datasheet.stimuli import chosen_materials
+from umpirical.reports.decision import Advice, decide
+from umpirical.reports.limits import hold_limits
+from umpirical.reports.policy import Policy
 from umpirical.reports.record import MeasureRecord, measure_record
 from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
 from umpirical.stimuli.controlled.recipes import RECIPES, recipe

@@ -6,7 +6,7 @@ import pytest
 
 from tests.docs.reading import ROOT, blocks, load_script, table
 from umpirical.cli.commands.gate import command
-from umpirical.reports.decisions import EXIT_CODES
+from umpirical.reports.decision import EXIT_CODES
 from umpirical.reports.gate import GATE_TITLES, INCOMPLETE, REGRESSION
 from umpirical.reports.regressions import MARGIN
 

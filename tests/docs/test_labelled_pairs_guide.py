@@ -10,8 +10,8 @@ from tests.protocols.pairs.pair_studies import labelled, write_rows
 from tests.trusting import trusting
 from umpirical.cli import main
 from umpirical.measures.catalogue import MEASURES
-from umpirical.protocols.pairs.policy import PairsPolicy
-from umpirical.protocols.pairs.start import pairs_needed
+from umpirical.protocols.pairs.protocol import pairs_needed
+from umpirical.protocols.pairs.spec import PairsPolicy
 from umpirical.study.file import read_study
 
 GUIDE = ROOT / "docs" / "labelled-pairs.md"

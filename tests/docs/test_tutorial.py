@@ -12,7 +12,7 @@ import pytest
 from tests.docs.reading import ROOT, every_block, table
 from tests.stimuli.built import lend_stimuli
 from umpirical.cli import main
-from umpirical.reports.decisions import EXIT_CODES
+from umpirical.reports.decision import EXIT_CODES
 from umpirical.reports.gate import INCOMPLETE, REGRESSION
 from umpirical.testing import ChatServer
 

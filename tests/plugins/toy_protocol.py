@@ -18,7 +18,7 @@ from umpirical.protocols.protocol import Protocol, Study, StudySpec
 from umpirical.reports.audit import audit_rows
 from umpirical.reports.card import Card, plain, render_card
 from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
-from umpirical.reports.pages import environment
+from umpirical.reports.pages import Section, environment, render_sections, sections_of
 from umpirical.reports.record import (
     AuditRow,
     JudgeRecord,
@@ -29,7 +29,6 @@ from umpirical.reports.record import (
     TroubleRecord,
     measure_record,
 )
-from umpirical.reports.sections import Section, render_sections, sections_of
 from umpirical.runs.judgments import Facts, read_judgments
 from umpirical.store.counting import counting
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli

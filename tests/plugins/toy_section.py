@@ -2,7 +2,7 @@
 
 from umpirical.measures.catalogue import EVERY_PROTOCOL
 from umpirical.reports.card import plain
-from umpirical.reports.sections import Section
+from umpirical.reports.pages import Section
 
 SECTION = Section(
     "who-answered",

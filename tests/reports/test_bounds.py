@@ -3,7 +3,7 @@
 import pytest
 
 from tests.protocols.datasheet.samples import estimate, measure
-from umpirical.reports.bounds import design_effect, one_sided
+from umpirical.reports.limits import design_effect, one_sided
 from umpirical.reports.record import IntervalRecord
 from umpirical.stats.intervals import exact_high, exact_low, few_clusters
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tests.protocols.datasheet.samples import measure
 from umpirical.domain.measures import Estimate, Interval
 from umpirical.measures.estimates.rates import Counted, clustered_rate
-from umpirical.reports.bounds import one_sided
 from umpirical.reports.forecast import items_to_settle, settling_units, units_to_settle
+from umpirical.reports.limits import one_sided
 from umpirical.reports.record import result_record
 from umpirical.stats.differences import signed_mean
 from umpirical.stats.intervals import cluster_wilson, wilson

@@ -5,7 +5,7 @@ from math import inf
 import pytest
 
 from umpirical.domain.measures import Estimate, Interval
-from umpirical.reports.left_out import left_out_words, worst_ends
+from umpirical.reports.limits import left_out_words, worst_ends
 from umpirical.reports.record import result_record
 from umpirical.stats.differences import signed_mean
 

@@ -6,7 +6,7 @@ from scipy.stats import binom, nct, t
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
-from umpirical.reports.bounds import one_sided
+from umpirical.reports.limits import one_sided
 from umpirical.reports.record import (
     EstimateRecord,
     IntervalRecord,

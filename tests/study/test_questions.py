@@ -9,7 +9,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Measure
 from umpirical.measures.catalogue import MEASURES
 from umpirical.measures.estimates.rates import PLANNING_CORRELATION, Counted, clustered_rate
-from umpirical.reports.bounds import one_sided
+from umpirical.reports.limits import one_sided
 from umpirical.reports.record import measure_record
 from umpirical.study.estimate import Precision, Question, RunEstimate, parse_question, plan_question
 

@@ -16,7 +16,7 @@ from umpirical.domain.measures import Estimate, Interval, Undefined
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.catalogue import ReadRecord
 from umpirical.reports import numbers
-from umpirical.reports.bounds import Side, design_effect, one_sided
+from umpirical.reports.limits import Side, design_effect, one_sided
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 from umpirical.stats.corrections import (
     Corrected,

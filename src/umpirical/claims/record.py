@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from umpirical.datasets.verdicts.targets import Estimand
-from umpirical.reports.decisions import Advice
+from umpirical.reports.decision import Advice
 from umpirical.reports.record import EstimateRecord, MeasureRecord, ResultRecord, Strict, UndefinedRecord
 
 LabelSample = Literal["random", "by-label"]

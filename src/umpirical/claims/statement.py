@@ -14,7 +14,7 @@ from umpirical.domain.errors import StoreError, UmpiricalError, UsageError
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.catalogue import ReadRecord, read_record
 from umpirical.reports import numbers
-from umpirical.reports.decisions import TITLES
+from umpirical.reports.decision import TITLES
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 from umpirical.study.verification import Check, verify_run
 

@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from umpirical.reports import numbers
-from umpirical.reports.record import EstimateRecord, MeasureRecord, Record, TroubleRecord
-from umpirical.reports.sections import card_lines
+from umpirical.reports.decision import PartsDecision
+from umpirical.reports.pages import Row, card_lines
+from umpirical.reports.record import EstimateRecord, MeasureRecord, Record, TroubleRecord, record_json
 from umpirical.reports.smallest_differences import record_words
 from umpirical.text.inert import inert, one_line
 
@@ -31,14 +32,15 @@ class Card:
     """Lines above the table: what was decided and found."""
     table: Callable[[int], Iterable[str]]
     """Returns the lines of the table, given how many lines fit."""
-    fields: Mapping[str, str]
-    """Front matter."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Front matter, besides what every card has."""
 
 
-def judge_fields(record: Record) -> dict[str, str]:
-    """Returns the front matter of a card on one judge: whose record this is, below its format."""
+def _fields(card: Card, record: Record) -> dict[str, str]:
+    """Returns the front matter: the format of the record, and whose it is."""
     judge = record.judge
-    return {"judge": judge.name, "model": judge.model, "run": record.run.id, "fingerprint": judge.fingerprint}
+    known = {"format": record.format, "judge": judge.name, "model": judge.model}
+    return {**known, **card.fields, "run": record.run.id, "fingerprint": judge.fingerprint}
 
 
 def measured_cell(measure: MeasureRecord | None, *, undefined: str = "–") -> str:
@@ -51,12 +53,34 @@ def measured_cell(measure: MeasureRecord | None, *, undefined: str = "–") -> s
     return plain(f"{numbers.measured_value(measure, measure.result)} {interval}")
 
 
-def render_card(card: Card, record: Record, text: Callable[[], str]) -> str:
-    """Renders the card of a record whose JSON is `text`. The same record gives the same encodable text."""
+def measure_table(first: str, titles: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
+    """Yields a table with a row for each part of the data, and a column for each measure."""
+    yield f"| {first} | {' | '.join(titles)} |"
+    yield f"| --- |{' ---: |' * len(titles)}"
+    for row in rows:
+        yield f"| {plain(row.name)} | {' | '.join(map(measured_cell, row.measures))} |"
+    yield ""
+
+
+def decision_lead(decision: PartsDecision, findings: Sequence[str], *, most_weak: int | None = None) -> Iterator[str]:
+    """Yields what was decided, what was found and where the judge is weak; of the weak parts `most_weak` lines."""
+    yield f"**{decision.title}.** {plain(' '.join(decision.sentences))}"
+    yield ""
+    yield from (f"- {plain(finding)}" for finding in findings)
+    weak = decision.weak_at
+    shown = weak if most_weak is None or len(weak) <= most_weak else weak[: most_weak - 1]
+    yield from (f"- Weak at {plain(part)}." for part in shown)
+    if more := len(weak) - len(shown):
+        yield f"- Weak at {numbers.count(more)} other parts, in the JSON record."
+    yield ""
+
+
+def render_card(card: Card, record: Record) -> str:
+    """Renders the card of a record. The same record gives the same encodable text."""
     added = card_lines(card.protocol, record)
-    before = [*_front_matter(card.fields), *_heading(card.title, complete=record.complete), *card.lead]
+    before = [*_front_matter(_fields(card, record)), *_heading(card.title, complete=record.complete), *card.lead]
     after = [*added, *([""] if added else []), *_smallest(record), *_trouble(record.trouble)]
-    after.append(f"SHA-256 of the JSON record: {_digest(text)}")
+    after.append(f"SHA-256 of the JSON record: {_digest(record)}")
     return "\n".join([*before, *card.table(MOST_LINES - len(before) - len(after)), *after]) + "\n"
 
 
@@ -91,9 +115,9 @@ def _trouble(kinds: Sequence[TroubleRecord]) -> Iterator[str]:
     yield ""
 
 
-def _digest(text: Callable[[], str]) -> str:
+def _digest(record: Record) -> str:
     try:
-        return f"`{sha256(text().encode()).hexdigest()}`"
+        return f"`{sha256(record_json(record).encode()).hexdigest()}`"
     except ValueError:
         # Half of a surrogate pair cannot be written as JSON; the card is still worth reading.
         return "none, since the record holds text that cannot be written as JSON."

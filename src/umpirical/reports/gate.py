@@ -12,7 +12,7 @@ from pydantic import Field
 
 from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
-from umpirical.reports.decisions import EXIT_CODES, TITLES, Advice
+from umpirical.reports.decision import EXIT_CODES, TITLES, Advice
 from umpirical.reports.limits import settling
 from umpirical.reports.record import ConditionRecord, LimitRecord, LimitVerdict, MeasureRecord, Record, Strict
 from umpirical.reports.regressions import RegressionRow

@@ -1,33 +1,183 @@
-"""Holds intervals against limits: PASS, FAIL or INCONCLUSIVE.
+"""Holds measures against limits: the only place where a number becomes PASS, FAIL or INCONCLUSIVE.
 
-A limit passes only if the whole interval lies inside it, and fails only if the whole interval lies outside.
+There are two rules. By *interval*, a limit passes only if the whole interval lies inside it, and fails only if the
+whole interval lies outside. By *bound*, an exact bound on one side has to lie inside, with an error that the policy
+sets. Either way, an answer that is missing counts the worst way: a judge may give no verdict where its verdict would
+have changed, so what is left out must not help it to pass.
+
+What a limit of a policy comes to is the same by both rules. It is
+
+- *met*, if it passes;
+- *made up for*, if it fails or is INCONCLUSIVE, at most a tenth of it has no answer, and everything that one of its
+  ways of use needs passes; or if the design does not measure it and the policy says how to use such a judge;
+- *broken*, if it fails, it speaks against the judge, and something that each of its ways of use needs fails too;
+- *open*, otherwise. Undefined is open: it never counts as a pass, and nothing makes up for it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, isfinite
-from typing import Literal
+from functools import partial
+from math import inf, isfinite, sqrt
+from typing import Any, Literal
 
+from scipy.special import stdtrit
+
+from umpirical.domain.scales import JudgeKind
+from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
-from umpirical.reports.forecast import units_to_settle
-from umpirical.reports.left_out import worst_ends
+from umpirical.reports.forecast import settling_units, units_to_settle
+from umpirical.reports.policy import Condition, Limit, Policy
 from umpirical.reports.record import (
     ConditionRecord,
+    CureRecord,
     EstimateRecord,
     LimitRecord,
     LimitState,
     LimitVerdict,
     MeasureRecord,
 )
-
-SEEN = 0.80
-"""Share of real differences that a judge has to see."""
-
-FALSE_PREFERENCES = 0.10
-"""Share of cases without a difference in which a judge may find one."""
+from umpirical.stats.intervals import exact_high, exact_low, few_clusters, student
 
 RARE = 0.02
-"""Share of calls that may give no verdict."""
+"""Share of calls that may give no verdict, unless a policy says otherwise."""
+
+NO_VERDICT = ("unparsed-rate", "failure-rate")
+"""Measures of answers that are no verdict. What is left out of them is exactly what they count."""
+
+MOST_MISSING = 0.10
+"""Nothing makes up for a limit if more than this share of its units has no answer: whatever is amiss may hide there."""
+
+# The limits of a policy
+
+Rule = Callable[[Condition, MeasureRecord, EstimateRecord], Mapping[str, Any]]
+"""Holds an estimate against a condition; returns the verdict, and the other fields of the condition's record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """How often a verdict by bounds may err."""
+
+    accept: float
+    refuse: float
+
+
+def hold_limits(
+    policy: Policy,
+    kind: JudgeKind,
+    measures: Sequence[MeasureRecord],
+    arms: Iterable[str],
+    *,
+    grades: int | None = None,
+) -> list[LimitRecord]:
+    """Returns every limit of a policy for every arm, by bounds, in the order of the policy. Not measured is N/A."""
+    found = {(measure.arm, measure.name, measure.stratum): measure for measure in measures}
+    titles = {measure.name: measure.title for measure in measures}
+    limits = policy.limits(kind, grades=grades)
+    refuse = policy.refusing_level(limits)
+
+    def title(name: str) -> str:
+        return titles.get(name, name.replace("-", " ").capitalize())
+
+    return [
+        _Holding(arm, found, title, partial(_by_bound, Levels(policy.accepting_level(limit, limits), refuse))).limit(
+            limit
+        )
+        for arm in arms
+        for limit in limits
+    ]
+
+
+def hold_intervals(limits: Iterable[Limit], measures: Sequence[MeasureRecord]) -> list[LimitRecord]:
+    """Returns limits on the judge's own prompt over all of the data, by intervals, in their order."""
+    whole = [one for one in measures if one.arm == BASELINE and not getattr(one, "group", "")]
+    found = {(one.arm, one.name, one.stratum): one for one in whole}
+    titles = {one.name: one.title for one in whole}
+    holding = _Holding(BASELINE, found, lambda name: titles.get(name, name), _by_interval)
+    return [holding.limit(limit) for limit in limits]
+
+
+@dataclass(frozen=True, slots=True)
+class _Holding:
+    """What one limit and its cures are held against, and by what rule."""
+
+    arm: str
+    found: Mapping[tuple[str, str, str], MeasureRecord]
+    title: Callable[[str], str]
+    rule: Rule
+
+    def limit(self, limit: Limit) -> LimitRecord:
+        own = self.condition(limit)
+        hidden = _missing_share(self.found.get((self.arm, *limit.key))) > MOST_MISSING
+        cures = [self._cure(cure.way, cure.needs, hidden=hidden) for cure in limit.cures]
+        absent = (self.arm, *limit.key) not in self.found and limit.unmeasured
+        way = limit.unmeasured if absent else next((cure.way for cure in cures if cure.works), "")
+        state = _state(limit, own.verdict, cures, way)
+        return LimitRecord(
+            **dict(own),
+            arm=self.arm,
+            essential=limit.essential,
+            refuses=limit.refuses,
+            state=state,
+            cures=cures,
+            way=way if state == "made up for" else "",
+            good_for=limit.good_for,
+            not_for=limit.not_for,
+        )
+
+    def condition(self, condition: Condition) -> ConditionRecord:
+        measure = self.found.get((self.arm, *condition.key))
+        if measure is None:
+            held: Mapping[str, Any] = {"verdict": "N/A", "why": "not measured"}
+        elif not isinstance(measure.result, EstimateRecord):
+            held = {"verdict": "N/A", "why": measure.result.reason}
+        else:
+            held = self.rule(condition, measure, measure.result)
+        return ConditionRecord(
+            measure=condition.measure,
+            title=self.title(condition.measure),
+            stratum=condition.at,
+            kind=condition.kind,
+            value=condition.value,
+            **held,
+        )
+
+    def _cure(self, way: str, needs: Sequence[Condition], *, hidden: bool) -> CureRecord:
+        """`hidden`: too much of what is to be made up for was never seen."""
+        held = [self.condition(need) for need in needs]
+        return CureRecord(way=way, needs=held, works=not hidden and all(need.verdict == "PASS" for need in held))
+
+
+def _missing_share(measure: MeasureRecord | None) -> float:
+    if measure is None or not isinstance(measure.result, EstimateRecord):
+        return 0.0
+    missing = sum(measure.result.left_out.values())
+    return missing / (missing + measure.result.denominator)
+
+
+def _state(limit: Limit, verdict: LimitVerdict, cures: Sequence[CureRecord], way: str) -> LimitState:
+    if verdict == "PASS":
+        return "met"
+    if verdict == "N/A":
+        return "made up for" if limit.unmeasured and way == limit.unmeasured else "open"
+    if any(cure.works for cure in cures):
+        return "made up for"
+    hopeless = all(any(need.verdict == "FAIL" for need in cure.needs) for cure in cures)
+    return "broken" if verdict == "FAIL" and limit.refuses and hopeless else "open"
+
+
+def settling(limit: LimitRecord) -> list[ConditionRecord]:
+    """Returns what has to be asked more of to settle an open limit: itself, or what its nearest way of use needs."""
+    if limit.state != "open":
+        return []
+    ways = [[need for need in cure.needs if need.verdict != "PASS"] for cure in limit.cures]
+    return min([[limit], *ways], key=lambda way: max((_units(need) for need in way), default=float("inf")))
+
+
+def _units(condition: ConditionRecord) -> float:
+    return float("inf") if condition.more_needed is None else condition.more_needed
+
+
+# By interval
 
 Leaning = Literal["pass", "fail"]
 
@@ -72,61 +222,19 @@ def hold(
     return Held("INCONCLUSIVE" if unanswered else verdict, leaning, needed, unanswered)
 
 
-def limit_record(  # noqa: PLR0913  # the parts of a limit, each by its name
-    name: str,
-    measure: MeasureRecord | None,
-    *,
-    arm: str,
-    kind: Literal["at_most", "at_least"],
-    value: float,
-    essential: bool,
-    count_missing: bool,
-) -> LimitRecord:
-    """Holds a measure against a limit. One that is missing or undefined neither meets it nor breaks it."""
-    title, stratum = (measure.title, measure.stratum) if measure else (name, "")
-    known = LimitRecord(
-        measure=name,
-        title=title,
-        arm=arm,
-        stratum=stratum,
-        essential=essential,
-        kind=kind,
-        value=value,
-        verdict="N/A",
-        why="not measured",
-    )
-    if measure is None:
-        return known
-    estimate = measure.result
-    if not isinstance(estimate, EstimateRecord):
-        return known.model_copy(update={"why": estimate.reason})
-    least, most = (value, None) if kind == "at_least" else (None, value)
-    held = hold(estimate, least, most, forecast=units_needed(measure), count_missing=count_missing)
+def _by_interval(condition: Condition, measure: MeasureRecord, estimate: EstimateRecord) -> Mapping[str, Any]:
+    least, most = (condition.value, None) if condition.kind == "at_least" else (None, condition.value)
+    counts = condition.measure not in NO_VERDICT
+    held = hold(estimate, least, most, forecast=units_needed(measure), count_missing=counts)
     seen = f"{numbers.measured_value(measure, estimate)} {numbers.measured_interval(measure, estimate.interval)}"
-    states: dict[LimitVerdict, LimitState] = {"PASS": "met", "FAIL": "broken"}
-    return known.model_copy(
-        update={
-            "verdict": held.verdict,
-            "state": states.get(held.verdict, "open"),
-            "needed": held.needed,
-            "more_needed": None if held.needed is None else held.needed - estimate.denominator,
-            "unit": estimate.unit,
-            "unanswered": held.unanswered,
-            "why": f"{seen} against {numbers.limit(kind, value)}: {_words(held)}",
-        }
-    )
-
-
-def settling(limit: LimitRecord) -> list[ConditionRecord]:
-    """Returns what has to be asked more of to settle an open limit: itself, or what its nearest way of use needs."""
-    if limit.state != "open":
-        return []
-    ways = [[need for need in cure.needs if need.verdict != "PASS"] for cure in limit.cures]
-    return min([[limit], *ways], key=lambda way: max((_units(need) for need in way), default=float("inf")))
-
-
-def _units(condition: ConditionRecord) -> float:
-    return float("inf") if condition.more_needed is None else condition.more_needed
+    return {
+        "verdict": held.verdict,
+        "needed": held.needed,
+        "more_needed": None if held.needed is None else held.needed - estimate.denominator,
+        "unit": estimate.unit,
+        "unanswered": held.unanswered,
+        "why": f"{seen} against {numbers.limit(condition.kind, condition.value)}: {_words(held)}",
+    }
 
 
 def _words(held: Held) -> str:
@@ -182,3 +290,184 @@ def _needed(estimate: EstimateRecord, least: float | None, most: float | None, f
     waiting += [settle(least, low)] if least is not None and low < least else []
     known = [number for number in waiting if number is not None]
     return max(known) if known and len(known) == len(waiting) else None
+
+
+def worst_ends(estimate: EstimateRecord) -> tuple[float, float]:
+    """Returns the interval's ends, each with all left-out units counted towards it; open if they have no bounds.
+
+    The k units left out all count alike, and the n others vary as they do. The variance of all is that of the two
+    parts and of their difference: with h the distance from the value to its limit, d the distance from the value to
+    what is counted, and t Student's, the new distance is sqrt(n² h² + t² d² n k / (n + k)) / (n + k).
+    """
+    if estimate.interval is None or estimate.interval.low is None or estimate.interval.high is None:
+        return -inf, inf
+    low, high = estimate.interval.low, estimate.interval.high
+    if not estimate.left_out:
+        return low, high
+    if estimate.bounds is None:
+        return -inf, inf
+    n, k = estimate.denominator, sum(estimate.left_out.values())
+    t = student(estimate.clusters, estimate.interval.level)
+
+    def distance(bound: float, end: float) -> float:
+        counted = (bound - estimate.value) * (n + k) / k
+        return sqrt((n * (end - estimate.value)) ** 2 + (t * counted) ** 2 * n * k / (n + k)) / (n + k)
+
+    least, most = estimate.bounds
+    return least - distance(least, low), most + distance(most, high)
+
+
+def left_out_words(estimate: EstimateRecord) -> str:
+    """Says how many, by reason: `60 items without a verdict on the changed text and 2 items without one ...`."""
+    return " and ".join(
+        f"{numbers.count(count)} {numbers.units(estimate.unit, count)} {reason}"
+        for reason, count in estimate.left_out.items()
+    )
+
+
+# By bound
+#
+# A two-sided interval says where the truth may lie. A decision asks one question, on one side: may this still be beyond
+# the limit? An error of 5 % on that side alone is a 90 % interval. The bound of a rate is exact (Clopper and Pearson),
+# on as many units as the design effect leaves.
+
+Side = Literal["low", "high"]
+
+FEW_EVENTS = 5
+"""Hits or misses below which an estimated design effect says little: one event is in one task family whatever the
+correlation."""
+
+LEAST_EFFECT = 0.5
+"""The design effect of pairs whose two calls are independent. A lower one is the luck of a small sample."""
+
+
+def one_sided(
+    measure: MeasureRecord,
+    estimate: EstimateRecord,
+    side: Side,
+    *,
+    alpha: float,
+    count_missing: bool,
+) -> float:
+    """Returns the limit on one side, which the true value is beyond with an error of at most `alpha`.
+
+    With `count_missing`, each left-out unit counts towards `side`.
+    """
+    if measure.scale != "rate" or estimate.planning_effect is None:
+        return _rescaled(estimate, side, alpha=alpha, count_missing=count_missing, width=_width(measure))
+    missing = sum(estimate.left_out.values()) if count_missing else 0
+    units = estimate.denominator + missing
+    value = (estimate.numerator + (missing if side == "high" else 0)) / units
+    effective = effective_units(estimate, units, alpha=alpha)
+    return (exact_high if side == "high" else exact_low)(value * effective, effective, alpha)
+
+
+def effective_units(estimate: EstimateRecord, units: float, *, alpha: float) -> float:
+    """Returns the independent units that so many units are worth, few clusters allowed for."""
+    effective = units / design_effect(estimate)
+    return effective if estimate.design_effect is None else effective * few_clusters(estimate.clusters, alpha)
+
+
+def design_effect(estimate: EstimateRecord) -> float:
+    """Returns the design effect that a decision rests on: the estimated one, or with few events at least the assumed.
+
+    At 0 and 1 nothing is estimated, and what is assumed about the correlation within a task family stands in.
+    """
+    assumed = max(1.0, estimate.planning_effect or 1.0)
+    if estimate.design_effect is None:
+        return assumed
+    few = min(estimate.numerator, estimate.denominator - estimate.numerator) < FEW_EVENTS
+    return max(estimate.design_effect, assumed if few else LEAST_EFFECT)
+
+
+def _width(measure: MeasureRecord) -> float:
+    """Returns how far one left-out unit can move what is averaged; without an end for a scale that has none."""
+    return 1.0 if measure.scale in {"difference", "rate"} else inf
+
+
+def _rescaled(estimate: EstimateRecord, side: Side, *, alpha: float, count_missing: bool, width: float) -> float:
+    """Returns the end of the interval at another level, its distance in proportion to Student's quantiles."""
+    ends = (estimate.interval.low, estimate.interval.high) if estimate.interval else (None, None)
+    end = ends[side == "high"]
+    if end is None or estimate.interval is None:
+        return inf if side == "high" else -inf
+    degrees = max(1, estimate.clusters - 1)
+    ratio = float(stdtrit(degrees, 1 - alpha) / stdtrit(degrees, 0.5 + estimate.interval.level / 2))
+    missing = sum(estimate.left_out.values()) if count_missing else 0
+    shift = width * missing / estimate.denominator if missing else 0.0
+    return estimate.value + (end - estimate.value) * ratio + (shift if side == "high" else -shift)
+
+
+def _by_bound(
+    levels: Levels, condition: Condition, measure: MeasureRecord, estimate: EstimateRecord
+) -> Mapping[str, Any]:
+    inner: Side = "high" if condition.kind == "at_most" else "low"
+    outer: Side = "low" if condition.kind == "at_most" else "high"
+    worst = one_sided(measure, estimate, inner, alpha=levels.accept, count_missing=True)
+    seen = one_sided(measure, estimate, inner, alpha=levels.accept, count_missing=False)
+    other = one_sided(measure, estimate, outer, alpha=levels.refuse, count_missing=False)
+    verdict: LimitVerdict = (
+        "PASS" if _inside(worst, condition) else "FAIL" if _outside(other, condition) else "INCONCLUSIVE"
+    )
+    unanswered = sum(estimate.left_out.values()) if verdict == "INCONCLUSIVE" and _inside(seen, condition) else 0
+    needed = None
+    if verdict == "INCONCLUSIVE" and not unanswered:
+        needed = _bound_needed(condition, measure, estimate, levels)
+    bound, level = (other, levels.refuse) if verdict == "FAIL" else (worst, levels.accept)
+    held = {
+        "verdict": verdict,
+        "bound": bound if abs(bound) < inf else None,
+        "level": level,
+        "needed": needed,
+        "more_needed": None if needed is None else needed - estimate.denominator,
+        "unit": estimate.unit,
+        "unanswered": unanswered,
+    }
+    return {**held, "why": _why(condition, measure, estimate, held)}
+
+
+def _inside(bound: float, condition: Condition) -> bool:
+    return bound <= condition.value if condition.kind == "at_most" else bound >= condition.value
+
+
+def _outside(bound: float, condition: Condition) -> bool:
+    return bound > condition.value if condition.kind == "at_most" else bound < condition.value
+
+
+def _bound_needed(condition: Condition, measure: MeasureRecord, estimate: EstimateRecord, levels: Levels) -> int | None:
+    leaning = _inside(estimate.value, condition)
+    alpha = levels.accept if leaning else levels.refuse
+    if measure.scale == "rate" and 0 <= estimate.value <= 1:
+        return settling_units(
+            estimate.value,
+            condition.value,
+            effect=design_effect(estimate),
+            units=estimate.denominator,
+            alpha=alpha,
+        )
+    side: Side = "high" if leaning == (condition.kind == "at_most") else "low"
+    bound = one_sided(measure, estimate, side, alpha=alpha, count_missing=False)
+    if abs(bound) == float("inf") or bound == estimate.value:
+        return None
+    return units_to_settle(estimate.value, condition.value, bound=bound, units=estimate.denominator, is_rate=False)
+
+
+def _why(condition: Condition, measure: MeasureRecord, estimate: EstimateRecord, held: Mapping[str, Any]) -> str:
+    verdict, bound, needed, unanswered = (held[name] for name in ("verdict", "bound", "needed", "unanswered"))
+    seen = f"{numbers.measured_value(measure, estimate)} against {numbers.limit(condition.kind, condition.value)}"
+    if verdict == "PASS":
+        side = "at most" if condition.kind == "at_most" else "at least"
+        return f"{seen}: it is {side} {numbers.scaled(bound, measure.scale)}"
+    if verdict == "FAIL":
+        side = "at least" if condition.kind == "at_most" else "at most"
+        return f"{seen}: it is {side} {numbers.scaled(bound, measure.scale)}"
+    side = "as high as" if condition.kind == "at_most" else "as low as"
+    shown = f"it may be {side} {numbers.scaled(bound, measure.scale)}" if bound is not None else "it has no bound"
+    if unanswered:
+        lost = f"{numbers.count(unanswered)} {numbers.units(estimate.unit, unanswered)}"
+        return f"{seen}: {shown}, since {lost} without an answer count against it"
+    if needed is None:
+        return f"{seen}: {shown}, and at this value more of the same would not settle it"
+    way = "a pass" if _inside(estimate.value, condition) else "a fail"
+    total = f"about {numbers.about(needed)} {numbers.units(estimate.unit, needed)} in all"
+    return f"{seen}: {shown}; if this is its true value, {total} would most likely settle it as {way}"

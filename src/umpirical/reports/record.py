@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from decimal import Decimal
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
@@ -33,6 +33,19 @@ class Strict(BaseModel):
     """A part of a record: frozen, and without fields nobody agreed on."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Sparse(Strict):
+    """A part of a record that leaves out what it seldom has, so that other records stay as they were."""
+
+    seldom: ClassVar[tuple[str, ...]]
+    """Fields that are left out where they are empty."""
+
+    # The return type is not named: pydantic would take it for the schema of the whole.
+    @model_serializer(mode="wrap")
+    def _as_known(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202
+        known: dict[str, Any] = handler(self)
+        return {name: each for name, each in known.items() if each or name not in self.seldom}
 
 
 def schema_text(model: type[BaseModel]) -> str:
@@ -108,8 +121,16 @@ class MeasureRecord(Strict):
         return values
 
 
-class JudgeRecord(Strict):
+class GroupedMeasure(MeasureRecord):
+    """One named property of the judge on data that has groups."""
+
+    group: str = Field(default="", description="A part of the data, `subset=math`; empty for all of it.")
+
+
+class JudgeRecord(Sparse):
     """The configuration under test."""
+
+    seldom: ClassVar = ("test_prompts",)
 
     name: str
     kind: JudgeKind
@@ -124,13 +145,6 @@ class JudgeRecord(Strict):
     test_prompts: dict[str, str] = Field(default={}, description="Those for single tests; left out if there is none.")
     scale: str = Field(default="", description="What a `grade` judge may answer, in words.")
     grades: int | None = Field(default=None, description="How many grades there are; null on a scale of numbers.")
-
-    # The return type is not named: pydantic would take it for the schema of the whole.
-    @model_serializer(mode="wrap")
-    def _as_known(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202
-        known: dict[str, Any] = handler(self)
-        # Most judges have none, and their records stay as they were.
-        return {name: each for name, each in known.items() if each or name != "test_prompts"}
 
 
 class RevisionRecord(Strict):
@@ -232,8 +246,10 @@ class BudgetRecord(Strict):
     faults: dict[BillingFault, int] = Field(description="Why it is uncertain, or more than it could have been.")
 
 
-class SpendRecord(Strict):
+class SpendRecord(Sparse):
     """What the run took."""
+
+    seldom: ClassVar = ("budget", "reused")
 
     calls: int
     reused: int = Field(default=0, description="Answers from other runs among them, paid for there; left out if none.")
@@ -245,14 +261,6 @@ class SpendRecord(Strict):
     latency_p95_ms: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
-
-    # The return type is not named: pydantic would take it for the schema of the whole.
-    @model_serializer(mode="wrap")
-    def _as_known(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202
-        # A record without a price, or without reused answers, is the same as before there was either.
-        known: dict[str, Any] = handler(self)
-        absent = {name for name in ("budget", "reused") if not getattr(self, name)}
-        return {name: each for name, each in known.items() if name not in absent}
 
 
 LimitVerdict = Literal["PASS", "FAIL", "INCONCLUSIVE", "N/A"]
@@ -339,6 +347,7 @@ class Record(Strict):
     """
 
     if TYPE_CHECKING:
+        format: str
         reasoning: ReasoningRecord | None
         judge: JudgeRecord
         run: RunRecord
@@ -349,6 +358,11 @@ class Record(Strict):
         spend: SpendRecord | None
         smallest_differences: list[SmallestDifference]
         non_claims: list[str]
+
+
+def record_json(record: Record) -> str:
+    """Renders a record as in its JSON file: the same record gives the same bytes."""
+    return record.model_dump_json(indent=1) + "\n"
 
 
 def first_problem(error: ValidationError) -> str:

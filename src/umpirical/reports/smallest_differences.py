@@ -10,7 +10,7 @@ from typing import Literal
 
 from umpirical.domain.trials import BASELINE
 from umpirical.reports import numbers
-from umpirical.reports.bounds import effective_units
+from umpirical.reports.limits import effective_units
 from umpirical.reports.record import (
     EstimateRecord,
     IntervalRecord,

@@ -16,9 +16,8 @@ from typing import Any, Literal, NoReturn, TypeVar
 from pydantic import BaseModel
 
 from umpirical.registry import KEBAB_CASE
-from umpirical.reports.pages import environment
+from umpirical.reports.pages import Section, environment, render_sections
 from umpirical.reports.record import Record
-from umpirical.reports.sections import Section, render_sections
 from umpirical.testing.markup import HARMLESS, HIDDEN, PAYLOADS, Tag, active, shape
 
 Filled = TypeVar("Filled", bound=BaseModel)

@@ -4,10 +4,8 @@ from itertools import product
 
 import pytest
 
-from umpirical.protocols.datasheet.decision import decide, headline, verdict_on
-from umpirical.protocols.datasheet.policy import RULES
 from umpirical.protocols.datasheet.policy_files import preset
-from umpirical.reports.decisions import EXIT_CODES
+from umpirical.reports.decision import EXIT_CODES, RULES, decide, headline, verdict_on
 from umpirical.reports.limits import settling
 from umpirical.reports.record import ConditionRecord, CureRecord, GateRecord, LimitRecord
 

@@ -3,9 +3,9 @@
 import pytest
 
 from tests.protocols.datasheet.samples import estimate, fitted, measure, paper_measures, undefined
-from umpirical.protocols.datasheet.limits import hold_limits
-from umpirical.protocols.datasheet.policy import Cure, Limit, Policy
 from umpirical.protocols.datasheet.policy_files import preset
+from umpirical.reports.limits import hold_limits
+from umpirical.reports.policy import Cure, Limit, Policy
 from umpirical.reports.record import IntervalRecord
 from umpirical.stats.intervals import exact_high
 

@@ -8,9 +8,9 @@ from jsonschema import Draft202012Validator
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MEASURES
-from umpirical.protocols.datasheet.decision import decide
-from umpirical.protocols.datasheet.policy import RULES, Condition, Limit, Policy
 from umpirical.protocols.datasheet.policy_files import PRESETS, chosen_policy, policy_schema, preset, read_policy
+from umpirical.reports.decision import RULES, decide
+from umpirical.reports.policy import Condition, Limit, Policy
 from umpirical.store.yaml_files import parse_yaml
 
 KINDS = JudgeSpec.model_fields["kind"].annotation.__args__

@@ -2,10 +2,10 @@
 
 import pytest
 
-from umpirical.protocols.datasheet.limits import hold_limits
 from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.profile import RULES, sketch
 from umpirical.protocols.datasheet.record import ProfileRecord
+from umpirical.reports.limits import hold_limits
 
 from .samples import STRICT, estimate, llama_measures, measure, paper_measures, qwen_measures, undefined
 

@@ -18,7 +18,7 @@ from umpirical.protocols.datasheet.reading import (
     prompt_words,
     words_of,
 )
-from umpirical.reports.sections import contents_of
+from umpirical.reports.pages import contents_of
 
 from .samples import SAMPLES, datasheet, estimate, grading, held, judge, measure, run, two_arms, undefined
 

@@ -11,13 +11,12 @@ from umpirical import run
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.stimuli import GivenWinner
 from umpirical.measures.natural import NATURAL
-from umpirical.protocols.pairs.key import qualities
 from umpirical.protocols.pairs.page import STACK
-from umpirical.protocols.pairs.policy import PairsPolicy
-from umpirical.protocols.pairs.protocol import PAIRS
+from umpirical.protocols.pairs.protocol import PAIRS, pairs_needed
 from umpirical.protocols.pairs.record import PairsReport
 from umpirical.protocols.pairs.report import held_to
-from umpirical.protocols.pairs.start import pairs_needed
+from umpirical.protocols.pairs.spec import PairsPolicy
+from umpirical.protocols.pairs.stimuli import qualities
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.study.file import read_study
 from umpirical.study.prepare import prepare_run

@@ -34,7 +34,7 @@ def command(  # each an option
     about the other half. Exits like `umpirical report`, with what the policy says of the jury.
     """
     from umpirical.api.extras import render_jury_json, seat_jury
-    from umpirical.reports.decisions import EXIT_CODES
+    from umpirical.reports.decision import EXIT_CODES
     from umpirical.study.results import find_runs, shared_study
 
     runs = [run for target in targets for run in find_runs(target).runs]

@@ -1,16 +1,16 @@
-"""The agent report as one HTML file: the record regrouped, nothing added.
+"""The agent report as one HTML file and as a card: the record regrouped, nothing added.
 
-It has no script, fetches nothing, and shows text from outside as inert text.
+The page has no script, fetches nothing, and shows text from outside as inert text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.stimuli import ORIGINAL
 from umpirical.domain.trials import BASELINE
-from umpirical.protocols.agent.levels import LEVEL_MEASURES
 from umpirical.protocols.agent.record import (
+    LEVEL_MEASURES,
     AgentMeasure,
     AgentReport,
     LevelItem,
@@ -20,9 +20,9 @@ from umpirical.protocols.agent.record import (
 )
 from umpirical.protocols.agent.rewriting import LEVEL_FAMILIES
 from umpirical.reports import numbers
-from umpirical.reports.pages import environment
+from umpirical.reports.card import Card, decision_lead, measure_table, plain, render_card
+from umpirical.reports.pages import Records, Row, render_plain_page, section_table
 from umpirical.reports.record import EstimateRecord
-from umpirical.reports.sections import Section, render_sections, sections_of
 from umpirical.text.diffs import Piece, word_diff
 
 COLUMNS: Mapping[JudgeKind, tuple[str, ...]] = {
@@ -62,42 +62,16 @@ ORDER = ("early", "middle", "late", "up to 10", "11 to 30", "over 30")
 """Values of the planted strata that are not in the order of their letters."""
 
 
-KINDS: Mapping[str, JudgeKind] = {
-    "detection": "grade",
-    "errors": "grade",
-    "wrong": "grade",
-    "choices": "compare",
-    "wrong-pairs": "compare",
-}
-"""Sections for one kind of judge only."""
+def _for(kind: JudgeKind, *names: str) -> dict[str, Callable[[Records], bool]]:
+    return dict.fromkeys(names, lambda records: records[0].judge.kind == kind)
 
 
-SHARED = {"agent-decision": "plain-decision", "agent-audit": "plain-audit", "agent-claims": "plain-claims"}
-"""Sections whose templates other protocols use too."""
-
-
-def _section(name: str) -> Section:
-    kind = KINDS.get(name)
-    file = f"sections/{SHARED.get(name, name)}.html"
-    return Section(name, ("agent",), file=file, shown=lambda records: kind in (None, records[0].judge.kind))
-
-
-SECTIONS = tuple(
-    _section(name)
-    for name in (
-        "agent-decision", "detection", "choices", "parts", "errors", "smallest", "levels", "wrong", "wrong-pairs",
-        "agent-transcripts", "trouble", "agent-audit", "spend", "agent-claims", "reproduce",
-    )
+SECTIONS = section_table(
+    "agent", "agent-decision", "detection", "choices", "parts", "errors", "smallest", "levels", "wrong", "wrong-pairs",
+    "agent-transcripts", "trouble", "agent-audit", "spend", "agent-claims", "reproduce",
+    shown=_for("grade", "detection", "errors", "wrong") | _for("compare", "choices", "wrong-pairs"),
 )  # fmt: skip
 """The sections of the page, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One part of the texts, with its measures in the order of the columns."""
-
-    name: str
-    measures: tuple[AgentMeasure | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +130,29 @@ class AgentPage:
 
 def render_agent_html(report: AgentReport) -> str:
     """Renders the page of a report. The same record gives the same text."""
-    templates = environment("umpirical.protocols.agent")
-    values = {"sheet": report, "judge": report.judge, "run": report.run, "page": page_of(report)}
-    sections = render_sections(templates, sections_of("agent", SECTIONS), [report], values)
-    return templates.get_template("page.html").render(**values, sections=sections)
+    counted = {"Transcripts": report.transcripts.used}
+    return render_plain_page("agent", "Judge of agents", SECTIONS, report, page_of(report), counted)
+
+
+def render_agent_markdown(report: AgentReport) -> str:
+    """Renders the card of one judge of agents."""
+    card = Card(
+        protocol="agent",
+        title=f"Judge of agents: {plain(report.judge.name)}",
+        lead=list(decision_lead(report.decision, report.findings)),
+        table=lambda room: _table(report, room=room),
+    )
+    return render_card(card, report)
+
+
+def _table(report: AgentReport, *, room: int) -> Iterator[str]:
+    page = page_of(report)
+    first = "pairs" if report.judge.kind == "compare" else "texts"
+    yield from measure_table(first, page.titles, page.edits[: max(1, room - 4)])
+    # A card is one screen: of each item that is graded in levels, it has the row of all texts.
+    if page.levels and room > len(page.edits) + len(page.levels) + 8:
+        rows = [Row(shown.item.name, shown.rows[0].measures) for shown in page.levels]
+        yield from measure_table("graded in levels", page.levels[0].titles, rows)
 
 
 def page_of(report: AgentReport) -> AgentPage:

@@ -1,28 +1,38 @@
 """The agent protocol."""
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from umpirical.domain.digests import Json
+from umpirical.datasets.transcripts.files import read_transcripts
+from umpirical.domain.digests import Json, canonical_json
 from umpirical.domain.errors import GateError, UsageError
 from umpirical.domain.scales import JudgeKind
-from umpirical.domain.stimuli import GateResult
-from umpirical.judges.judge import Judge
-from umpirical.judges.prompt import resolve_prompts
+from umpirical.domain.stimuli import GateResult, Stimulus
+from umpirical.domain.trials import Presentation, Presented
+from umpirical.judges.judge import Capabilities, Judge
+from umpirical.judges.prompt import fence, resolve_prompts
+from umpirical.judges.simulated.auditor import AUDITOR_PROFILES, AuditorKey, Deserved
+from umpirical.judges.simulated.pair_auditor import PAIR_AUDITOR_PROFILES
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ModelSpec
-from umpirical.protocols.agent.card import render_agent_markdown
-from umpirical.protocols.agent.design import AgentDesign
-from umpirical.protocols.agent.page import render_agent_html
+from umpirical.protocols.agent.page import render_agent_html, render_agent_markdown
 from umpirical.protocols.agent.record import AgentReport
-from umpirical.protocols.agent.report import agent_report_of
-from umpirical.protocols.agent.rewriting import AgentWriting, commissions_of, rewritings_open, rewritten_stimuli
+from umpirical.protocols.agent.report import SHELF, agent_report_of, held_to
+from umpirical.protocols.agent.rewriting import (
+    LEVEL_FAMILIES,
+    AgentWriting,
+    commissions_of,
+    rewritings_open,
+    rewritten_stimuli,
+)
 from umpirical.protocols.agent.spec import LEVELS, AgentStudy, AgentStudySpec, TranscriptLimitsSpec
-from umpirical.protocols.agent.start import are_transcripts, start_agent_study
 from umpirical.protocols.agent.stimuli import AgentStimuli, check_crossing, write_agent_set
 from umpirical.protocols.protocol import (
     DataSource,
+    DecidesByPolicy,
     Decision,
     HoldsToLimits,
     NewStudy,
@@ -32,14 +42,167 @@ from umpirical.protocols.protocol import (
     StudyCheck,
     WritesStimuli,
 )
+from umpirical.protocols.start import new_study_file, path_from, scalar, study_name
 from umpirical.protocols.writing import ReviewTerms
-from umpirical.reports.decisions import EXIT_CODES
+from umpirical.reports.decision import EXIT_CODES
 from umpirical.reports.gate import HeldLimit, own_limits
+from umpirical.reports.policy import Policy
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stimuli.controlled.gates.design import both_orders
-from umpirical.store.files import inside
+from umpirical.store.files import inside, write_text
 from umpirical.store.stimulus_sets import StimulusSet
+
+
+@dataclass(frozen=True)
+class AgentDesign(Design):
+    """Every text once in every arm and repeat, and every pair in both orders.
+
+    Under an item that is graded in levels, a text is graded on these and with the prompt for them.
+    """
+
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    """The levels of each such item, worst first."""
+    prompted: bool = True
+    """Whether the judge has prompts; one that renders its own has none for levels either."""
+
+    def as_json(self) -> Json:
+        # A design without levels keeps its id.
+        levels: dict[str, Json] = {"levels": {name: list(labels) for name, labels in self.levels.items()}}
+        return {"repeats": self.repeats, "arms": self.arms, **(levels if self.levels else {})}
+
+    def presentations(
+        self, stimulus: Stimulus, capabilities: Capabilities, kind: JudgeKind = "compare"
+    ) -> Iterator[Presentation]:
+        if (len(stimulus.candidates) > 1) != (kind == "compare"):
+            return
+        ways = super().presentations(stimulus, capabilities, kind)
+        if stimulus.family not in LEVEL_FAMILIES:
+            yield from ways
+            return
+        levels, prompt = canonical_json(self.levels[stimulus.stratum]), LEVELS if self.prompted else ""
+        # The prompt for levels takes the place of every arm's, so another arm would ask the same again.
+        yield from (replace(way, levels=levels, prompt=prompt) for way in ways if way.arm == self.arms[0])
+
+
+# The answer key of an agent study: what transcripts deserve under a rubric in words.
+
+
+def answer_key(judge: JudgeSpec, stimuli: Iterable[Stimulus]) -> AuditorKey:
+    """Returns what is known about each text. Raises UsageError for a simulated judge of other things."""
+    known = PAIR_AUDITOR_PROFILES if judge.kind == "compare" else AUDITOR_PROFILES
+    if judge.model is None or judge.model.name not in known:
+        does = "compare" if judge.kind == "compare" else "read"
+        raise UsageError(f"this simulated judge does not {does} transcripts", fix=f"use one of {', '.join(known)}")
+    # What a program edited stands under two policies, and is in a quad.
+    worded = {stimulus.id: stimulus for stimulus in stimuli if not stimulus.quad}
+    return {_mark(stimulus): _deserved(stimulus, worded) for stimulus in worded.values()}
+
+
+def _mark(stimulus: Stimulus) -> str:
+    return fence(Presented(stimulus.task, stimulus.candidates[0], None))
+
+
+def _deserved(stimulus: Stimulus, worded: dict[str, Stimulus]) -> Deserved:
+    original = worded.get(stimulus.parent, stimulus)
+    return Deserved(stimulus.gold, original.gold, original.candidates[0])
+
+
+# Writes an agent study to start from, on the user's own logs.
+
+
+AGENT_STUDY = """\
+# Judges of agents, on runs of your own agent.  umpirical schema config  lists every key.
+study: {name}
+seed: 1
+
+# {count:,} transcripts; the tools that they call: {tools}
+transcripts:
+  path: {path}
+  # preprocess: [drop-reasoning]   # what judges are not to see
+  # strata: [category]             # metadata by which results are split
+
+# Your policy, as far as a program can check it. Without rules, each transcript is held to rules that it keeps.
+# rules:
+#   - {{require: {tool}}}
+#   - {{forbid: delete_all, example: {{arguments: {{sure: true}}, result: "deleted 12 rows"}}}}
+#   - {{figures: true}}    # numbers in its closing message come from a tool or from the user
+#   - {{closing: true}}    # it ends with a message to the user
+
+judges:
+  # A simulated judge: needs no key and no network, and says nothing about yours.
+  - name: rehearsal
+    model: {{adapter: simulated, name: sound-auditor}}
+
+  # A judge that says which of two runs keeps the policy: kind: compare.
+  # - name: comparer
+  #   kind: compare
+  #   model: {{adapter: simulated, name: sound-auditor}}
+
+  # A model behind any OpenAI-compatible server, with the built-in prompt:
+  # - name: my-model
+  #   model:
+  #     adapter: openai-compatible
+  #     name: the-name-on-the-server
+  #     base_url: http://127.0.0.1:8000/v1
+  #     api_key_env: MY_API_KEY        # the name of a variable, never the key
+  #   decoding: {{temperature: 0, max_tokens: 256}}
+
+concurrency: 16
+"""
+
+LOOKED_AT = 1 << 20
+"""Bytes of a first line that are looked at."""
+
+
+def are_transcripts(data: Path) -> bool:
+    """Whether a file or folder holds runs of an agent, by the names of its files and by a first line."""
+    if data.is_dir():
+        return any(file.suffix == ".eval" for file in data.iterdir())
+    if data.suffix == ".eval":
+        return True
+    if data.suffix not in (".jsonl", ".ndjson", ".json") or not data.is_file():
+        return False
+    with data.open("rb") as file:
+        return _is_transcript(file.readline(LOOKED_AT))
+
+
+def start_agent_study(folder: Path, data: Path) -> NewStudy:
+    """Writes a study of the transcripts in `data` that runs as is. No existing file is overwritten."""
+    file = new_study_file(folder)
+    read = read_transcripts(data)
+    tools = list(dict.fromkeys(tool for transcript in read.transcripts for tool in transcript.tools))
+    outside = not data.resolve().is_relative_to(folder.resolve())
+    text = AGENT_STUDY.format(
+        name=scalar(study_name(folder)),
+        count=len(read.transcripts),
+        tools=", ".join(json.dumps(tool) for tool in tools[:20]) or "none",
+        path=scalar(path_from(folder, data)),
+        tool=scalar(tools[0]) if tools else "a_tool",
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(file, text)
+    notes = (*read.notes, f"{len(read.transcripts):,} transcripts, {len(tools):,} tools")
+    return NewStudy(file, (file,), notes, "--outside" if outside else "")
+
+
+def _is_transcript(line: bytes) -> bool:
+    try:
+        found: Any = json.loads(line)
+    except (ValueError, RecursionError):
+        # A document over several lines: a log of Inspect's, or spans.
+        return line.strip() in (b"{", b"[")
+    if isinstance(found, dict):
+        return "resourceSpans" in found or _are_messages(found.get("messages"))
+    return _are_messages(found)
+
+
+def _are_messages(found: object) -> bool:
+    return isinstance(found, list) and bool(found) and all(isinstance(one, dict) and "role" in one for one in found)
+
+
+# The agent protocol.
+
 
 PROMPTS: Mapping[JudgeKind, Mapping[str, str]] = {
     "grade": {"baseline": "builtin:transcript"},
@@ -52,7 +215,11 @@ LEVEL_PROMPTS = {LEVELS: "builtin:transcript-levels"}
 
 
 class AgentProtocol(
-    Protocol[AgentStudy, AgentReport], WritesStimuli[AgentStudy], ReviewsStimuli[AgentStudy], HoldsToLimits[AgentReport]
+    Protocol[AgentStudy, AgentReport],
+    WritesStimuli[AgentStudy],
+    ReviewsStimuli[AgentStudy],
+    DecidesByPolicy[AgentReport],
+    HoldsToLimits[AgentReport],
 ):
     """Judges of agents, on the user's own transcripts under policies that they keep or break by construction."""
 
@@ -61,10 +228,12 @@ class AgentProtocol(
     mark = "transcripts"
     spec = AgentStudySpec
     record = AgentReport
-    answer_key = "umpirical.protocols.agent.key:answer_key"
+    answer_key = "umpirical.protocols.agent.protocol:answer_key"
 
     def open(self, spec: AgentStudySpec, folder: Path, *, outside: bool) -> AgentStudy:
         inside(folder, spec.transcripts.path, outside=outside)
+        if spec.policy:
+            SHELF.chosen(spec.policy, folder)
         tests = LEVEL_PROMPTS if spec.levels else {}
         judges = [
             resolve_prompts(judge, folder, PROMPTS[judge.kind], tests=tests if judge.kind == "grade" else {})
@@ -136,6 +305,8 @@ class AgentProtocol(
 
     def about(self, study: AgentStudy, design: Design) -> dict[str, Json]:  # noqa: ARG002
         about: dict[str, Json] = {"labels": list(study.spec.labels), "edits": list(study.spec.edits)}
+        if study.policy or study.spec.policy:
+            about["policy"] = _policy_of(study).model_dump(mode="json")
         levels = study.spec.levels
         if levels:
             about["levels"] = {name: [item.words, *item.scale.labels] for name, item in levels.items()}
@@ -153,6 +324,15 @@ class AgentProtocol(
     def findings(self, record: AgentReport) -> list[str]:
         return record.findings
 
+    def hold(self, record: AgentReport, policy: str | Mapping[str, Any]) -> AgentReport:
+        return held_to(record, SHELF.chosen(policy, outside=True))
+
+    def policy_name(self, record: AgentReport) -> str:
+        return record.policy.policy if record.policy else ""
+
+    def as_published(self, record: AgentReport, published: AgentReport) -> AgentReport:
+        return held_to(record, published.policy)
+
     def decision(self, record: AgentReport) -> Decision:
         found = record.decision
         return Decision(found.verdict, f"{found.title}. {' '.join(found.sentences)}", EXIT_CODES[found.verdict])
@@ -165,6 +345,13 @@ class AgentProtocol(
 
     def start_from(self, folder: Path, data: Path, told: Mapping[str, str]) -> NewStudy | None:
         return start_agent_study(folder, data) if not told and are_transcripts(data) else None
+
+
+def _policy_of(study: AgentStudy) -> Policy:
+    """Returns the policy that a person names for this run, or the study's own."""
+    if study.policy:
+        return SHELF.chosen(study.policy, outside=True)
+    return SHELF.chosen(study.spec.policy, study.folder)
 
 
 AGENT = AgentProtocol()

@@ -1,19 +1,21 @@
 """The agent record, `judge-agent/1`: one judge of agents, and everything that its page is made from."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from umpirical.reports.decisions import TITLES, Advice
+from umpirical.reports.decision import PartsDecision
+from umpirical.reports.policy import Policy
 from umpirical.reports.record import (
     AuditRow,
+    GroupedMeasure,
     JudgeRecord,
     LimitRecord,
-    MeasureRecord,
     ReasoningRecord,
     Record,
     RunRecord,
     SmallestDifference,
+    Sparse,
     SpendRecord,
     Strict,
     TroubleRecord,
@@ -38,7 +40,7 @@ class EditRecord(Strict):
     dropped: dict[str, int] = Field(default={}, description="Attempts of models that are no cases, by reason.")
 
 
-class AgentMeasure(MeasureRecord):
+class AgentMeasure(GroupedMeasure):
     """One named property of the judge under one kind of edit, named by `stratum`; empty for all together."""
 
     group: str = Field(default="", description="A part of these texts, `place=late`; empty for all of them.")
@@ -76,6 +78,12 @@ class GradedAs(Strict):
     texts: float = Field(description="A text that was asked several times counts the share of its verdicts.")
 
 
+LEVEL_MEASURES = (
+    "accuracy", "within-one", "mean-absolute-error", "grade-bias", "weighted-kappa", "flip-detection", "right-on-both",
+)  # fmt: skip
+"""How exact the level is and how far off, and the last two: a rewritten text beside the verdict on its original."""
+
+
 class LevelItem(Strict):
     """An item of the rubric that is graded in levels. Its truth is what verifiers agreed on."""
 
@@ -101,20 +109,16 @@ class WrongPair(Strict):
     evidence: dict[str, str] = Field(default={})
 
 
-class AgentDecision(Strict):
+class AgentDecision(PartsDecision):
     """What to do with the judge."""
 
-    verdict: Advice
-    sentences: list[str]
     weak_at: list[str] = Field(default=[], description="Parts in which it misses what it sees elsewhere.")
 
-    @property
-    def title(self) -> str:
-        return TITLES[self.verdict]
 
-
-class AgentReport(Record):
+class AgentReport(Record, Sparse):
     """A judge of agents, measured."""
+
+    seldom: ClassVar = ("policy",)
 
     format: Literal["judge-agent/1"] = "judge-agent/1"
     judge: JudgeRecord
@@ -124,6 +128,7 @@ class AgentReport(Record):
         description="What it says of a broken policy, and of a kept one; null for a judge that compares."
     )
     complete: bool = Field(description="Every planned trial has a response.")
+    policy: Policy | None = Field(default=None, description="A policy of the user's own; left out for the shipped one.")
     decision: AgentDecision
     limits: list[LimitRecord]
     smallest_differences: list[SmallestDifference] = Field(

@@ -1,6 +1,7 @@
 """Makes the report of an agent run from its responses. Makes no calls, and needs no key."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,17 +9,16 @@ from umpirical.domain.scales import GradeScale, JudgeKind
 from umpirical.domain.stimuli import ORIGINAL, GivenWinner, Stimulus
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.transcripts import transcript_from_text
-from umpirical.domain.trials import Trial
-from umpirical.measures.catalogue import measure_all
-from umpirical.protocols.agent.counting import WorstLevel, WorstText, agent_counts
-from umpirical.protocols.agent.decision import decide, findings, limits_of
-from umpirical.protocols.agent.levels import level_findings, level_items
-from umpirical.protocols.agent.pair_counting import WorstPair, pair_counts
-from umpirical.protocols.agent.pairs import EDITED
+from umpirical.domain.trials import BASELINE, Trial
+from umpirical.measures.catalogue import MEASURES, measure_all
+from umpirical.protocols.agent.counting import AgentCounts, WorstLevel, WorstPair, WorstText, agent_counts, pair_counts
 from umpirical.protocols.agent.record import (
+    LEVEL_MEASURES,
+    AgentDecision,
     AgentMeasure,
     AgentReport,
     EditRecord,
+    GradedAs,
     LevelItem,
     MessageChange,
     TranscriptsRecord,
@@ -26,15 +26,45 @@ from umpirical.protocols.agent.record import (
     WrongText,
 )
 from umpirical.protocols.agent.rewriting import ABOUT_REWRITTEN, AS_FOUND, AS_FOUND_LEVELS
+from umpirical.protocols.agent.stimuli import EDITED
+from umpirical.reports import numbers
 from umpirical.reports.audit import audit_rows
+from umpirical.reports.decision import Parts, decide_in_parts, find, weak_parts
 from umpirical.reports.facts import judge_record, reasoning_record, run_record, spend_record, trouble_records
-from umpirical.reports.record import measure_record
+from umpirical.reports.limits import hold_intervals
+from umpirical.reports.policy import LimitShelf, Policy
+from umpirical.reports.record import EstimateRecord, measure_record
 from umpirical.reports.smallest_differences import smallest_differences
 from umpirical.runs.judgments import Facts, read_judgments
 from umpirical.runs.run import Run
 from umpirical.stimuli.transcripts.cases import ABOUT
 from umpirical.stimuli.transcripts.comparison import message_changes
 from umpirical.store.stimulus_sets import StimulusSet
+
+SHELF = LimitShelf("umpirical.protocols.agent", "agent", of="judges of agents")
+"""The limits: what the datasheet asks of a judge. To see four in five, and one false verdict in ten at most."""
+
+DETECTION, SENSITIVITY = "violation-detection", "policy-sensitivity"
+
+SEES = {DETECTION: "it detects", SENSITIVITY: "it is right in"}
+"""The measures that are held against their limit in every part, and how that is said."""
+
+FINDINGS: Mapping[JudgeKind, Mapping[tuple[str, str], str]] = {
+    "grade": {
+        (DETECTION, ""): "Of the texts that break their policy it says so of {}.",
+        ("false-alarm", ""): "Of the texts that keep their policy it calls {} a violation.",
+        ("noticed-edit", ""): "Of the edits that break the policy it notices {}: it passes the original, and not the "
+        "edit.",
+        ("policy-blind-verdict", ""): "Turning the policy into its opposite leaves {} of its verdicts as they were.",
+    },
+    "compare": {
+        (SENSITIVITY, ""): "Asked which of two runs keeps the policy, it names the right one in {} of its answers.",
+        ("positional-preference", ""): "Swapping the two runs leaves it with the same slot in {} of the pairs.",
+        ("policy-blind-preference", ""): "Turning the policy into its opposite leaves it with the same run in {} of "
+        "the pairs.",
+        ("policy-following", ""): "In both orders and under both policies it is right about {} of the pairs.",
+    },
+}
 
 LONGEST = 2_000
 """Characters of a message that are kept."""
@@ -97,9 +127,8 @@ def agent_report_of(run: Run) -> AgentReport:
     measured = measure_all(tallies, kind=kind, protocol="agent")
     measures = [AgentMeasure(group=found.group, **dict(measure_record(spec, found))) for spec, found in measured]
     audit = audit_rows(tallies.calls, by=("arm", "family"))
-    complete, limits = not any(row.unasked for row in audit), limits_of(measures, kind)
     made = stimuli.manifest
-    return AgentReport(
+    report = AgentReport(
         judge=judge_record(run, reading),
         run=run_record(run, reading, tallies),
         transcripts=TranscriptsRecord(
@@ -109,13 +138,12 @@ def agent_report_of(run: Run) -> AgentReport:
             skipped=made["skipped"] | (made["unpaired"] if kind == "compare" else {}),
         ),
         labels=labels,
-        complete=complete,
-        decision=decide(limits, measures, kind, complete=complete),
-        limits=limits,
-        smallest_differences=smallest_differences([one for one in measures if not one.group], limits),
+        complete=not any(row.unasked for row in audit),
+        decision=AgentDecision(verdict="not-enough-data", sentences=[]),
+        limits=[],
         edits=_edits(made, kind),
         measures=measures,
-        findings=[*findings(measures, kind), *level_findings(levels)],
+        findings=[*find(FINDINGS[kind], measures), *level_findings(levels)],
         levels=levels,
         wrong=list(_wrong(texts, stimuli)),
         wrong_pairs=list(_wrong_pairs(pairs, stimuli)),
@@ -125,6 +153,29 @@ def agent_report_of(run: Run) -> AgentReport:
         spend=spend_record(run, reading.spent),
         non_claims=PAIR_NON_CLAIMS if kind == "compare" else NON_CLAIMS,
     )
+    return held_to(report, Policy.model_validate(about["policy"]) if "policy" in about else None)
+
+
+def held_to(report: AgentReport, policy: Policy | None) -> AgentReport:
+    """Returns the report with the limits and the decision of a policy; None for the shipped one."""
+    kind, measures = report.judge.kind, report.measures
+    asked = (policy or SHELF.preset()).limits(kind)
+    limits = hold_intervals(asked, measures)
+    parts = Parts("pairs" if kind == "compare" else "texts", list(weak_parts(measures, asked, SEES, _part)))
+    return report.model_copy(
+        update={
+            "policy": policy,
+            "decision": decide_in_parts(AgentDecision, limits, parts, complete=report.complete),
+            "limits": limits,
+            "smallest_differences": smallest_differences([one for one in measures if not one.group], limits),
+        }
+    )
+
+
+def _part(measure: AgentMeasure) -> str:
+    """Returns the edit, or the part of all texts, that a measure is about; empty for any other."""
+    part = measure.group if not measure.stratum else "" if measure.group else measure.stratum
+    return "" if part == ORIGINAL else part
 
 
 def _counted(
@@ -207,3 +258,59 @@ def _changes(before: str, after: str) -> list[MessageChange]:
         )
         for change in changes
     ]
+
+
+# Items of a rubric that are graded in levels, each measured on its own
+#
+# Their measures are those of an ordinal scale on the user's own data. They are pooled neither with one another, since a
+# level of one item is none of another, nor with verdicts on a policy, nor with what programs proved.
+
+
+def level_items(
+    about: Mapping[str, Sequence[str]], counts: AgentCounts, wrong: Callable[[Sequence[WorstLevel]], list[WrongText]]
+) -> Iterator[LevelItem]:
+    """Yields what was measured for each item. `about` has its text and its levels, by name; `wrong` joins the texts."""
+    for name, (text, *labels) in about.items():
+        tallies = counts.level_tallies(name, GradeScale("ordinal", tuple(labels)))
+        yield LevelItem(
+            name=name,
+            text=text,
+            labels=labels,
+            measures=list(_level_measures(tallies)),
+            graded=_graded(tallies, labels),
+            wrong=wrong(counts.worst_levels(name)),
+        )
+
+
+def level_findings(items: Sequence[LevelItem]) -> list[str]:
+    """Returns what was found, in a sentence for each item."""
+    said = []
+    for item in items:
+        whole = {one.name: one for one in item.measures if not one.stratum}
+        exact, off = (whole[name].result if name in whole else None for name in ("accuracy", "mean-absolute-error"))
+        if isinstance(exact, EstimateRecord) and isinstance(off, EstimateRecord):
+            interval = numbers.measured_interval(whole["accuracy"], exact.interval)
+            far = numbers.measured_value(whole["mean-absolute-error"], off)
+            said.append(
+                f"By {item.name}, it gives {numbers.rate(exact.value)} {interval} of the texts the level that "
+                f"verifiers agreed on, and is {far} off on average."
+            )
+    return said
+
+
+def _level_measures(tallies: Tallies) -> Iterator[AgentMeasure]:
+    if not tallies.golds:
+        return
+    for spec in (MEASURES.get(name) for name in LEVEL_MEASURES):
+        for measure in spec.compute(tallies, BASELINE):
+            yield AgentMeasure(group=measure.group, **dict(measure_record(spec, measure)))
+
+
+def _graded(tallies: Tallies, labels: Sequence[str]) -> list[GradedAs]:
+    texts: Counter[tuple[str, str]] = Counter()
+    for tally in tallies.golds:
+        if not tally.test:
+            texts[tally.gold, tally.given] += tally.items  # type: ignore[assignment]  # shares of verdicts
+    places = {label: place for place, label in enumerate([*labels, ""])}
+    found = sorted(texts.items(), key=lambda one: (places[one[0][0]], places[one[0][1]]))
+    return [GradedAs(gold=gold, given=given, texts=count) for (gold, given), count in found]

@@ -222,6 +222,10 @@ class AgentStudySpec(StudySpec):
     rewriting: RewritingSpec | None = Field(default=None, description="What models rewrite; by default nothing.")
     review: ReviewSpec = Field(default=ReviewSpec(), description="How people review what models rewrote.")
     labels: tuple[str, str] = Field(default=LABELS, description="What judges say: of a broken policy, of a kept one.")
+    policy: str | dict[str, Any] = Field(
+        default="",
+        description="What judges are held to: a .yaml file beside the study file, or its keys. Default: as shipped.",
+    )
 
     @model_validator(mode="before")
     @classmethod

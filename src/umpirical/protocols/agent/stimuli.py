@@ -1,8 +1,8 @@
-"""The stimulus set of an agent study: texts for judges that grade, and pairs for judges that compare."""
+"""What an agent study asks about: texts for judges that grade, and pairs for judges that compare."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import chain
 
@@ -10,13 +10,116 @@ from umpirical.datasets.transcripts.files import read_transcripts
 from umpirical.datasets.transcripts.sources import TranscriptLimits
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import UsageError
-from umpirical.domain.stimuli import GateResult, GivenWinner, Stimulus
-from umpirical.protocols.agent.pairs import UNCROSSED, pairs_of
+from umpirical.domain.policies import Policy
+from umpirical.domain.stimuli import ORIGINAL, GateResult, GivenLabel, GivenWinner, Stimulus
+from umpirical.domain.transcripts import Transcript
 from umpirical.protocols.agent.rewriting import commissions_of, rewritten_stimuli
 from umpirical.protocols.agent.spec import AgentStudy
-from umpirical.protocols.agent.texts import OPPOSITE, WRITTEN, texts_of
 from umpirical.stimuli.transcripts.cases import Case, cases_of, derived_rules
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
+
+TEXT_MAKER = "transcript-cases/1"
+
+WRITTEN, OPPOSITE = "as-written", "opposite"
+"""The two versions of a policy."""
+
+MOST_SIZE = 3
+
+
+def texts_of(case: Case, labels: tuple[str, str]) -> Iterator[Stimulus]:
+    """Yields the texts of a case, each before what was made from it."""
+    before = _text(case, case.original, case.policy, WRITTEN, labels)
+    yield before
+    yield replace(_text(case, case.edited, case.policy, WRITTEN, labels), parent=before.id)
+    if case.crossed:
+        turned = _text(case, case.original, case.opposite, OPPOSITE, labels)
+        yield turned
+        yield replace(_text(case, case.edited, case.opposite, OPPOSITE, labels), parent=turned.id)
+
+
+def _text(case: Case, shown: Transcript, policy: Policy, version: str, labels: tuple[str, str]) -> Stimulus:
+    gold = labels[policy.holds(shown)]
+    edited = shown is case.edited
+    return Stimulus(
+        task_id=shown.name,
+        task=policy.text,
+        candidates=(shown.text,),
+        expectation=GivenLabel(gold),
+        maker=TEXT_MAKER,
+        family=case.edit if edited else ORIGINAL,
+        gold=gold,
+        gold_from="construction",
+        evidence=evidence_of(case, version) if edited else {},
+        strata=strata_of(case, shown),
+        quad=digest("text under two policies", [shown.name, shown.text, case.policy.text])[:12],
+        version=version,
+    )
+
+
+def strata_of(case: Case, shown: Transcript) -> dict[str, str]:
+    """Returns the user's strata and the planted ones. An edit has a place and a size; an original has none."""
+    strata = {"rule": case.tested.kind, "length": case.length, "messages": _length(case.original)}
+    if shown is case.edited:
+        strata |= {"place": case.place, "size": str(case.size) if case.size <= MOST_SIZE else f"over {MOST_SIZE}"}
+    return {**shown.strata, **strata}
+
+
+def evidence_of(case: Case, version: str) -> dict[str, str]:
+    """Returns what a program has found about a case."""
+    kept = "kept" if version == WRITTEN else "broken"
+    broken = "broken" if version == WRITTEN else "kept"
+    rule = case.tested if version == WRITTEN else case.tested.opposite
+    return {
+        "program": f"{rule.words} It is {kept} by the transcript as it was, and {broken} after the edit; every other "
+        f"rule is kept by both."
+    }
+
+
+def _length(transcript: Transcript) -> str:
+    """Returns the size class of a transcript, by its messages."""
+    number = len(transcript.messages)
+    return "up to 10" if number <= 10 else "11 to 30" if number <= 30 else "over 30"
+
+
+# Pairs of runs for judges that compare: a transcript and its edited version, under a policy and under its opposite.
+
+
+PAIR_MAKER = "transcript-pairs/1"
+
+ORIGINAL_RUN, EDITED = 0, 1
+"""The places of the two runs in a pair, whatever slot they are shown in."""
+
+UNCROSSED = "no pair, since the edited run does not keep the opposite policy"
+
+
+def pairs_of(case: Case) -> Iterator[Stimulus]:
+    """Yields the pair under both policies; nothing if the better run is not the other one under the opposite.
+
+    A pair under one policy only would give a judge that does not read it more than one half, or less.
+    """
+    if case.crossed:
+        yield _pair(case, case.policy, WRITTEN)
+        yield _pair(case, case.opposite, OPPOSITE)
+
+
+def _pair(case: Case, policy: Policy, version: str) -> Stimulus:
+    texts = (case.original.text, case.edited.text)
+    return Stimulus(
+        task_id=case.original.name,
+        task=policy.text,
+        candidates=texts,
+        expectation=GivenWinner(ORIGINAL_RUN if policy.holds(case.original) else EDITED),
+        maker=PAIR_MAKER,
+        family=case.edit,
+        gold_from="construction",
+        evidence=evidence_of(case, version),
+        strata=strata_of(case, case.edited),
+        quad=digest("pair under two policies", [case.original.name, *texts, case.policy.text])[:12],
+        version=version,
+    )
+
+
+# The stimulus set of an agent study: texts for judges that grade, and pairs for judges that compare.
 
 
 @dataclass(slots=True)

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from umpirical.protocols.datasheet.page import Rating, ratings_of
-from umpirical.protocols.datasheet.record import Datasheet, DecisionRecord, render_json
+from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.reports import numbers
-from umpirical.reports.card import Card, judge_fields, plain, render_card
+from umpirical.reports.card import Card, plain, render_card
+from umpirical.reports.decision import DecisionRecord
 from umpirical.reports.record import EstimateRecord, LimitRecord
 
 MAX_FINDINGS = 8
@@ -19,9 +20,8 @@ def render_markdown(datasheet: Datasheet) -> str:
         title=f"Judge datasheet: {plain(judge.name)}",
         lead=[*_decision(datasheet), *_findings(datasheet.findings)],
         table=lambda room: _ratings(datasheet, room=room),
-        fields={"format": datasheet.format, **judge_fields(datasheet)},
     )
-    return render_card(card, datasheet, lambda: render_json(datasheet))
+    return render_card(card, datasheet)
 
 
 def _decision(datasheet: Datasheet) -> Iterator[str]:

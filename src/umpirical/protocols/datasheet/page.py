@@ -18,9 +18,8 @@ from umpirical.protocols.datasheet.charts.grades import LevelGrades, levels
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.reports.audit import OUTCOMES, unbalanced
 from umpirical.reports.charts import NotDrawn
-from umpirical.reports.pages import environment
+from umpirical.reports.pages import Section, contents_of, environment, render_sections, sections_of
 from umpirical.reports.record import AuditRow, EstimateRecord, IntervalRecord, LimitRecord, LimitVerdict, MeasureRecord
-from umpirical.reports.sections import Section, contents_of, render_sections, sections_of
 
 ONLY_OF = {"slot_1": "compare", "slot_2": "compare", "tie": "compare", "graded": "grade"}
 """Outcomes that only one kind of judge has. The other kind has no such column, unless something is in it."""

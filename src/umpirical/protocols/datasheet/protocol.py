@@ -15,7 +15,6 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.card import render_markdown
 from umpirical.protocols.datasheet.counting import tally_judgments
-from umpirical.protocols.datasheet.decision import headline
 from umpirical.protocols.datasheet.design import DatasheetDesign, PlannedTallies
 from umpirical.protocols.datasheet.facts import FACTS
 from umpirical.protocols.datasheet.more import LARGEST, follow_up
@@ -40,7 +39,7 @@ from umpirical.protocols.protocol import (
     Study,
     StudyCheck,
 )
-from umpirical.reports.decisions import EXIT_CODES
+from umpirical.reports.decision import EXIT_CODES, headline
 from umpirical.reports.gate import HeldLimit, own_limits
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run

@@ -8,7 +8,7 @@ from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.charts.grades import LevelGrades
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.reports import numbers
-from umpirical.reports.decisions import Advice
+from umpirical.reports.decision import Advice
 from umpirical.reports.record import EstimateRecord, MeasureRecord
 
 WORDS: Mapping[str, str] = {

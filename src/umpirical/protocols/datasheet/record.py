@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from umpirical.protocols.datasheet.policy import Policy
-from umpirical.reports.decisions import TITLES, Advice
+from umpirical.reports.decision import DecisionRecord
+from umpirical.reports.policy import Policy
 from umpirical.reports.record import (
     AuditRow,
     GateRecord,
@@ -71,25 +71,6 @@ class GradeRow(Strict):
     level: float = Field(description="Requirements met, by construction.")
     score: float = Field(description="Steps above the least grade of the scale.")
     answers: int
-
-
-class DecisionRecord(Strict):
-    """What to do with the judge, in the words of the policy."""
-
-    verdict: Advice
-    policy_name: str = Field(default="", description="The policy that led here.")
-    sentences: list[str] = Field(description="Two: what decides, and how sure it is.")
-    good_for: list[str] = Field(default=[])
-    not_for: list[str] = Field(default=[])
-    use_like_this: list[str] = Field(default=[])
-    not_measured: list[str] = Field(default=[])
-    would_change: list[str] = Field(default=[], description="What would change the verdict.")
-    policy: list[str] = Field(default=[], description="The rules that led here, as they stand.")
-
-    @property
-    def title(self) -> str:
-        """The verdict in words, the same wherever it is shown."""
-        return TITLES[self.verdict]
 
 
 class ProfileRecord(Strict):

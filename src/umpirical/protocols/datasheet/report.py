@@ -15,18 +15,18 @@ from umpirical.judges.simulated.profiles import GraderProfile, Profile
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MeasureSpec, measure_all
 from umpirical.protocols.datasheet.counting import tally_judgments
-from umpirical.protocols.datasheet.decision import decide
 from umpirical.protocols.datasheet.examples import Failure, FailureKeeper, example_records
 from umpirical.protocols.datasheet.facts import FACTS
 from umpirical.protocols.datasheet.findings import find
-from umpirical.protocols.datasheet.limits import hold_limits
-from umpirical.protocols.datasheet.policy import Policy
 from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.profile import sketch
 from umpirical.protocols.datasheet.record import Datasheet, ExampleRecord, GradeRow, StimuliRecord
 from umpirical.protocols.datasheet.stimuli import stimuli_record
 from umpirical.reports.audit import audit_rows
+from umpirical.reports.decision import decide
 from umpirical.reports.facts import judge_record, reasoning_record, run_record, spend_record, trouble_records
+from umpirical.reports.limits import hold_limits
+from umpirical.reports.policy import Policy
 from umpirical.reports.record import (
     AuditRow,
     JudgeRecord,

@@ -1,6 +1,6 @@
-"""The report on labelled pairs as one HTML file: the record regrouped, nothing added.
+"""The report on labelled pairs as one HTML file and as a card: the record regrouped, nothing added.
 
-It has no script, fetches nothing, and shows text from outside as inert text.
+The page has no script, fetches nothing, and shows text from outside as inert text.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from umpirical.datasets.pairs import LONGER
 from umpirical.domain.trials import BASELINE
 from umpirical.measures.natural import CHOSEN_SIDE, LONGER_CHOSEN, LONGER_REJECTED, REJECTED_SIDE
 from umpirical.protocols.pairs.record import PairsMeasure, PairsReport
-from umpirical.reports.pages import environment
+from umpirical.reports.card import Card, decision_lead, measure_table, plain, render_card
+from umpirical.reports.pages import Row, render_plain_page, section_table
 from umpirical.reports.record import UndefinedRecord
-from umpirical.reports.sections import Section, render_sections, sections_of
 
 ACCURACY = (
     "both-orders-accuracy", "single-order-accuracy", "chosen-first-accuracy", "chosen-second-accuracy",
@@ -41,26 +41,11 @@ LENGTHS = {
     f"{LONGER}=neither": "Both are of one length",
 }
 
-SECTIONS = (
-    Section("pairs-decision", ("pairs",), file="sections/plain-decision.html"),
-    *(
-        Section(name, ("pairs",), file=f"sections/{name}.html")
-        for name in ("accuracy", "orders", "edits", "lengths", "wrong-choices", "data", "trouble")
-    ),
-    Section("pairs-audit", ("pairs",), file="sections/plain-audit.html"),
-    Section("spend", ("pairs",), file="sections/spend.html"),
-    Section("pairs-claims", ("pairs",), file="sections/plain-claims.html"),
-    Section("reproduce", ("pairs",), file="sections/reproduce.html"),
-)
+SECTIONS = section_table(
+    "pairs", "pairs-decision", "accuracy", "orders", "edits", "lengths", "wrong-choices", "data", "trouble",
+    "pairs-audit", "spend", "pairs-claims", "reproduce",
+)  # fmt: skip
 """The sections of the page, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One part of the pairs, with its measures in the order of the columns."""
-
-    name: str
-    measures: tuple[PairsMeasure | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +69,25 @@ class PairsPage:
 
 def render_pairs_html(report: PairsReport) -> str:
     """Renders the page of a report. The same record gives the same text."""
-    templates = environment("umpirical.protocols.pairs")
-    values = {"sheet": report, "judge": report.judge, "run": report.run, "page": page_of(report)}
-    sections = render_sections(templates, sections_of("pairs", SECTIONS), [report], values)
-    return templates.get_template("page.html").render(**values, sections=sections)
+    counted = {"Pairs": report.data.pairs, "prompts": report.data.clusters}
+    return render_plain_page("pairs", "Labelled pairs", SECTIONS, report, page_of(report), counted)
+
+
+MOST_WEAK = 8
+"""Weak parts that a card names: a public set may have dozens of subsets."""
+
+
+def render_pairs_markdown(report: PairsReport) -> str:
+    """Renders the card of one judge."""
+    page = page_of(report)
+    rows = (page.accuracy[0], *page.lengths, *page.accuracy[1:])
+    card = Card(
+        protocol="pairs",
+        title=f"Labelled pairs: {plain(report.judge.name)}",
+        lead=list(decision_lead(report.decision, report.findings, most_weak=MOST_WEAK)),
+        table=lambda room: measure_table("pairs", page.titles, rows[: max(1, room - 4)]),
+    )
+    return render_card(card, report)
 
 
 def page_of(report: PairsReport) -> PairsPage:

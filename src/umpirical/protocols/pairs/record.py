@@ -4,13 +4,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from umpirical.protocols.pairs.policy import PairsPolicy
-from umpirical.reports.decisions import TITLES, Advice
+from umpirical.protocols.pairs.spec import PairsPolicy
+from umpirical.reports.decision import PartsDecision
 from umpirical.reports.record import (
     AuditRow,
+    GroupedMeasure,
     JudgeRecord,
     LimitRecord,
-    MeasureRecord,
     ReasoningRecord,
     Record,
     ResultRecord,
@@ -48,7 +48,7 @@ class PairsData(Strict):
     edits: list[PairEditRecord]
 
 
-class PairsMeasure(MeasureRecord):
+class PairsMeasure(GroupedMeasure):
     """One named property of the judge under one edit, named by `stratum`; empty for pairs as they are."""
 
     group: str = Field(default="", description="A part of the pairs, `subset=math`, or the edited `side`; or empty.")
@@ -68,16 +68,10 @@ class WrongChoice(Strict):
     slot_1: float = Field(description="Share of the answers that name slot 1.")
 
 
-class PairsDecision(Strict):
+class PairsDecision(PartsDecision):
     """What to do with the judge."""
 
-    verdict: Advice
-    sentences: list[str]
     weak_at: list[str] = Field(default=[], description="Parts in which it is shown to be right less often than asked.")
-
-    @property
-    def title(self) -> str:
-        return TITLES[self.verdict]
 
 
 class PairsReport(Record):

@@ -1,4 +1,4 @@
-"""The study file of labelled pairs."""
+"""The study file of labelled pairs, and the policy that it may set."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -7,12 +7,72 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from umpirical.datasets.pairs import PairDatasetSpec, Side
-from umpirical.protocols.pairs.policy import PairsPolicy
 from umpirical.protocols.protocol import Study, StudySpec
+from umpirical.reports.limits import NO_VERDICT
+from umpirical.reports.policy import Limit, Shelf, shipped_policy
+from umpirical.reports.record import Strict
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, ProvedPerturbation
+from umpirical.store.yaml_files import YamlDocument
+
+ACCURACY, SAME_SLOT = "both-orders-accuracy", "same-slot-rate"
 
 EDITS = ("inline-spacing", "markdown-or-plain")
 """Edits of spacing and of form, which most texts can be given."""
+
+
+_SHIPPED = shipped_policy("umpirical.protocols.pairs", "pairs").data
+
+
+class PairsPolicy(Strict):
+    """What is asked of a judge before it is used. The values are conventions: set your own before you measure."""
+
+    policy: str = Field(default=_SHIPPED["policy"], min_length=1, description="Its name.")
+    accuracy: float = Field(
+        default=_SHIPPED["accuracy"],
+        gt=0,
+        lt=1,
+        description="Share of pairs about which it is right in both orders, at least.",
+    )
+    same_slot: float = Field(
+        default=_SHIPPED["same_slot"],
+        gt=0,
+        lt=1,
+        description="Share of pairs in which it names the same slot in both orders, at most.",
+    )
+    changes: float = Field(
+        default=_SHIPPED["changes"],
+        gt=0,
+        lt=1,
+        description="Share of verdicts that harmless edits of one answer may change, beyond the judge's own noise.",
+    )
+    without_verdict: float = Field(
+        default=_SHIPPED["without_verdict"],
+        gt=0,
+        lt=1,
+        description="Share of calls whose answer is unreadable, or failed, at most; each.",
+    )
+
+    def limits(self, changes: str) -> tuple[Limit, ...]:
+        """Returns the limits. `changes` is the measure of what edits change."""
+        return (
+            Limit(measure=ACCURACY, at_least=self.accuracy),
+            Limit(measure=SAME_SLOT, at_most=self.same_slot),
+            Limit(measure=changes, at_most=self.changes),
+            *(Limit(measure=name, at_most=self.without_verdict) for name in NO_VERDICT),
+        )
+
+
+class PairsShelf(Shelf[PairsPolicy]):
+    """Policies that set the values of a shipped one."""
+
+    file = PairsPolicy
+    unnamed = PairsPolicy().policy
+
+    def resolved(self, document: YamlDocument) -> PairsPolicy:
+        return PairsPolicy.model_validate(document.data)
+
+
+SHELF = PairsShelf("umpirical.protocols.pairs", "pairs", of="labelled pairs")
 
 
 class PairsStudySpec(StudySpec):

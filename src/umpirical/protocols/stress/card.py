@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from umpirical.protocols.review_record import agreement_words, review_words
 from umpirical.protocols.stress.findings import TITLES
 from umpirical.protocols.stress.heat_map import HeatCell, HeatMap, HeatRow, heat_map
-from umpirical.protocols.stress.record import StressReport, render_stress_json
+from umpirical.protocols.stress.record import StressReport
 from umpirical.reports import numbers
 from umpirical.reports.card import Card, plain, render_card
 
@@ -21,16 +21,9 @@ def render_stress_markdown(report: StressReport) -> str:
         title=f"Stress report: {plain(report.judge.name)} on {plain(report.dataset.name)}",
         lead=[*_findings(report), *_writing(report), *_review(report)],
         table=lambda room: _tests(heat, room=room),
-        fields={
-            "format": report.format,
-            "judge": report.judge.name,
-            "model": report.judge.model,
-            "dataset": report.dataset.name,
-            "run": report.run.id,
-            "fingerprint": report.judge.fingerprint,
-        },
+        fields={"dataset": report.dataset.name},
     )
-    return render_card(card, report, lambda: render_stress_json(report))
+    return render_card(card, report)
 
 
 def _findings(report: StressReport) -> Iterator[str]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from umpirical.protocols.stress.record import ScaleRecord, TestKind
 from umpirical.protocols.stress.words import allowed_words
-from umpirical.reports.limits import FALSE_PREFERENCES, SEEN
 
 MARGIN = 0.05
 """The default margin: a rate for changes, a share of the scale's range for shifts."""
@@ -43,12 +42,12 @@ LIMITS: tuple[StressLimit, ...] = (
         "interval inside the margin is two one-sided tests at 5 %: no difference shown is not enough.",
     ),
     StressLimit(
-        "flipped-verdict", "flip-detection", SEEN, None,
+        "flipped-verdict", "flip-detection", 0.80, None,
         why="The value that the datasheet asks for a difference of one requirement: a judge that misses more than one "
         "such change in five does not see what the rubric asks it to see.",
     ),
     StressLimit(
-        "repeats", "flip-rate", None, FALSE_PREFERENCES,
+        "repeats", "flip-rate", None, 0.10,
         why="The value that the datasheet allows for preferences between equal answers: more than one pair of answers "
         "in ten that differ is noise in every score.",
     ),

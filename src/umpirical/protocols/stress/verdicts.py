@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from umpirical.domain.trials import BASELINE
 from umpirical.protocols.stress.policy import NO_LIMIT, Allowed, allowed, limit_words
 from umpirical.protocols.stress.record import (
     CellVerdict,
@@ -17,8 +16,18 @@ from umpirical.protocols.stress.words import allowed_words, interval_words, valu
 from umpirical.reports import numbers
 from umpirical.reports.forecast import items_to_settle
 from umpirical.reports.gate import Effect, HeldLimit
-from umpirical.reports.left_out import left_out_words, worst_ends
-from umpirical.reports.limits import RARE, Forecast, Held, hold, limit_record, units_needed
+from umpirical.reports.limits import (
+    NO_VERDICT,
+    RARE,
+    Forecast,
+    Held,
+    hold,
+    hold_intervals,
+    left_out_words,
+    units_needed,
+    worst_ends,
+)
+from umpirical.reports.policy import Limit
 from umpirical.reports.record import EstimateRecord, LimitRecord, LimitVerdict, SmallestDifference
 from umpirical.reports.significance import p_value
 from umpirical.reports.smallest_differences import Standard, smallest_difference
@@ -39,13 +48,7 @@ def judge_test(
 
 def judge_answers(measures: Sequence[StressMeasure]) -> list[LimitRecord]:
     """Returns the limits on answers that are no verdict: unreadable ones, and failed calls."""
-    found = {measure.name: measure for measure in measures if not measure.stratum and measure.arm == BASELINE}
-    return [
-        limit_record(
-            name, found.get(name), arm=BASELINE, kind="at_most", value=RARE, essential=True, count_missing=False
-        )
-        for name in ("unparsed-rate", "failure-rate")
-    ]
+    return hold_intervals([Limit(measure=name, at_most=RARE) for name in NO_VERDICT], measures)
 
 
 def tests_held(record: StressReport) -> list[HeldLimit]:

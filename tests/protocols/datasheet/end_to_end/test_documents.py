@@ -8,12 +8,12 @@ import pytest
 from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.stimuli.built import lend_stimuli
 from umpirical.protocols.datasheet.card import render_markdown
-from umpirical.protocols.datasheet.decision import decide
-from umpirical.protocols.datasheet.limits import hold_limits
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.record import datasheet_schema, generated_schema, parse_datasheet, render_json
+from umpirical.reports.decision import decide
+from umpirical.reports.limits import hold_limits
 from umpirical.runs.run import open_run
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run

@@ -6,7 +6,6 @@ from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.comparison.findings import NON_CLAIMS, find
 from umpirical.protocols.datasheet.comparison.picks import limit_keys, pick
 from umpirical.protocols.datasheet.comparison.record import Comparison, SideRecord
-from umpirical.protocols.datasheet.policy import Policy
 from umpirical.protocols.datasheet.policy_files import PRESETS, preset
 from umpirical.protocols.datasheet.profile import SKETCHED
 from umpirical.protocols.datasheet.record import Datasheet
@@ -14,6 +13,7 @@ from umpirical.protocols.datasheet.report import held_to
 from umpirical.reports.comparisons.families import one_way_everywhere, standings
 from umpirical.reports.comparisons.record import DifferenceRecord, PairedDifference, difference_record
 from umpirical.reports.comparisons.words import Worse
+from umpirical.reports.policy import Policy
 from umpirical.reports.record import EstimateRecord, MeasureRecord, result_record
 
 SHOWN = (

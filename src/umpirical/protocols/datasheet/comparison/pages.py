@@ -13,7 +13,7 @@ from umpirical.reports.charts import DotCell, NotDrawn, dot_cell
 from umpirical.reports.comparisons.matrices import Matrix, Overview, matrices, overview
 from umpirical.reports.comparisons.record import DifferenceRecord
 from umpirical.reports.comparisons.words import letter
-from umpirical.reports.decisions import TITLES
+from umpirical.reports.decision import TITLES
 from umpirical.reports.pages import environment
 from umpirical.reports.record import EstimateRecord, LimitRecord, MeasureRecord
 

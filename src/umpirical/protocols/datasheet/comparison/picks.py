@@ -9,13 +9,13 @@ from decimal import Decimal
 
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet.comparison.record import PickRecord
-from umpirical.protocols.datasheet.policy import Policy
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import held_to
 from umpirical.reports.comparisons.record import DifferenceRecord
 from umpirical.reports.comparisons.words import letter
-from umpirical.reports.decisions import Advice
+from umpirical.reports.decision import Advice
 from umpirical.reports.numbers import count, dollars
+from umpirical.reports.policy import Policy
 
 USABLE: tuple[Advice, ...] = ("use", "use-with-limits")
 

@@ -10,9 +10,9 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from umpirical.protocols.datasheet.costs.record import Costs
-from umpirical.protocols.datasheet.record import DecisionRecord, ProfileRecord
+from umpirical.protocols.datasheet.record import ProfileRecord
 from umpirical.reports.comparisons.record import DifferenceRecord, Place
-from umpirical.reports.decisions import Advice
+from umpirical.reports.decision import Advice, DecisionRecord
 from umpirical.reports.record import (
     JudgeRecord,
     LimitRecord,

@@ -14,13 +14,13 @@ from umpirical.protocols.datasheet.comparison.pages import render_comparison_htm
 from umpirical.protocols.datasheet.comparison.record import Comparison, render_comparison_json
 from umpirical.protocols.datasheet.costs.assembly import costs_of
 from umpirical.protocols.datasheet.costs.options import CallKeeper
-from umpirical.protocols.datasheet.policy import Policy
 from umpirical.protocols.datasheet.policy_files import chosen_policy
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.report import ReadRun, datasheet_of_read, policy_of, read_run
 from umpirical.protocols.protocol import Documents
 from umpirical.reports.comparisons.record import PairedDifference, paired_differences
 from umpirical.reports.comparisons.words import refuse_margin
+from umpirical.reports.policy import Policy
 from umpirical.runs.run import Run, open_run
 from umpirical.store.files import write_text
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from umpirical.domain.digests import digest
 from umpirical.domain.readouts import Readout
-from umpirical.protocols.datasheet.policy import Limit, Policy
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.protocols.datasheet.report import held_to
 from umpirical.reports.numbers import ratio
+from umpirical.reports.policy import Limit, Policy
 from umpirical.reports.record import JudgeRecord
 
 _ORDERS = "by construction: both orders of a pair are read as one verdict, so no slot can be preferred"

@@ -11,8 +11,7 @@ from umpirical.protocols.stress.pass_rates import shade
 from umpirical.protocols.stress.policy import ANY_DIFFERENCE
 from umpirical.protocols.stress.record import StressReport
 from umpirical.protocols.stress.words import allowed_words, interval_words, unit_words, value_words
-from umpirical.reports.pages import environment
-from umpirical.reports.sections import Section, render_sections, sections_of
+from umpirical.reports.pages import Section, environment, render_sections, sections_of
 
 SECTIONS = tuple(
     Section(name, ("stress",), file=f"{name}.html")

@@ -1,25 +1,196 @@
-"""Decides by rule what to do with a judge. No decision is worded by hand: all its words come from the policy.
+"""Decides by rule what to do with a judge. No decision is worded by hand: its words come from the policy and limits.
 
 The first of these that applies is the verdict: a broken essential limit, **do not use**; an open one, an incomplete run
-or a failed blocking gate of the stimuli, **not enough data**; a limit made up for, or a limit that is not essential and
-does not pass, **use with limits**; otherwise **use**. What makes a limit broken, open or made up for is in `limits`.
+or a failed blocking gate of the stimuli, **not enough data**; a limit made up for, a limit that is not essential and
+does not pass, or a part of the data in which the judge is shown to be weak, **use with limits**; otherwise **use**.
+What makes a limit broken, open or made up for is in `limits`.
 
-The error rates are joint. All essential limits have to be met or made up for, so a judge at one of them is accepted no
-more often than that one errs. One broken limit refuses, so the limits share the error of refusing a sound judge.
-
-The limits of another arm never change the verdict: that prompt is another judge. The decision says so if it would fare
-better.
+`decide` words a decision in full, for a datasheet. `decide_in_parts` words one for judges on data that has parts.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar, get_args
+
+from pydantic import Field
 
 from umpirical.domain.trials import BASELINE
-from umpirical.protocols.datasheet.policy import RULES, Policy
-from umpirical.protocols.datasheet.record import DecisionRecord
-from umpirical.reports.decisions import TITLES, Advice
+from umpirical.reports import numbers
+from umpirical.reports.limits import verdict_of
 from umpirical.reports.numbers import about, part, rate, units
-from umpirical.reports.record import ConditionRecord, GateRecord, LimitRecord, LimitState
+from umpirical.reports.policy import Limit, Policy
+from umpirical.reports.record import (
+    ConditionRecord,
+    EstimateRecord,
+    GateRecord,
+    GroupedMeasure,
+    LimitRecord,
+    LimitState,
+    Strict,
+)
+
+Advice = Literal["use", "use-with-limits", "do-not-use", "not-enough-data"]
+"""What to do with a judge."""
+
+TITLES: dict[Advice, str] = {
+    "use": "Use",
+    "use-with-limits": "Use with limits",
+    "do-not-use": "Do not use",
+    "not-enough-data": "Not enough data",
+}
+
+EXIT_CODES: dict[Advice, int] = {"use": 0, "use-with-limits": 0, "do-not-use": 3, "not-enough-data": 4}
+"""What a command that decides exits with."""
+
+RULES = (
+    """\
+A limit is held one-sided. It passes if an exact bound, with every missing answer counted against the judge, lies \
+inside it, and fails if a bound on the other side lies outside. What is neither is INCONCLUSIVE; what was not \
+measured or is undefined is N/A, and N/A never counts as a pass.
+Do not use: an essential limit fails, and no way of use makes up for it.
+Not enough data: otherwise, an essential limit is INCONCLUSIVE or N/A and nothing makes up for it, the run is \
+incomplete, or the stimuli failed a gate that blocks.
+Use with limits: otherwise, a limit is missed or unsettled; a way of use makes up for every essential one.
+Use: every limit passes."""
+).splitlines()
+"""The rules as printed on the page."""
+
+
+class VerdictRecord(Strict):
+    """What to do with the judge."""
+
+    verdict: Advice
+
+    @property
+    def title(self) -> str:
+        """The verdict in words, the same wherever it is shown."""
+        return TITLES[self.verdict]
+
+
+class DecisionRecord(VerdictRecord):
+    """What to do with the judge, in the words of the policy."""
+
+    policy_name: str = Field(default="", description="The policy that led here.")
+    sentences: list[str] = Field(description="Two: what decides, and how sure it is.")
+    good_for: list[str] = Field(default=[])
+    not_for: list[str] = Field(default=[])
+    use_like_this: list[str] = Field(default=[])
+    not_measured: list[str] = Field(default=[])
+    would_change: list[str] = Field(default=[], description="What would change the verdict.")
+    policy: list[str] = Field(default=[], description="The rules that led here, as they stand.")
+
+
+class PartsDecision(VerdictRecord):
+    """What to do with the judge, and in which parts of the data it is weak."""
+
+    sentences: list[str]
+    weak_at: list[str] = Field(default=[])
+
+
+def verdict_on(held: Sequence[LimitRecord], *, complete: bool, restricted: bool = False) -> Advice:
+    """Returns the verdict of the rules above on the limits of one arm. `restricted`: a part is shown to be weak."""
+    states = {limit.state for limit in held if limit.essential}
+    if "broken" in states:
+        return "do-not-use"
+    if "open" in states or not complete or not states:
+        return "not-enough-data"
+    return "use" if {limit.verdict for limit in held} == {"PASS"} and not restricted else "use-with-limits"
+
+
+# Decisions on data that has parts
+
+PartsT = TypeVar("PartsT", bound=PartsDecision)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What is known of the parts of the data."""
+
+    what: str
+    """What the data consists of: `pairs`."""
+    weak: Sequence[str] = ()
+    """Parts in which the judge is shown to miss its limit."""
+    unknown: Sequence[str] = ()
+    """What the data cannot show, in sentences."""
+
+
+def decide_in_parts(
+    kind: type[PartsT],
+    held: Sequence[LimitRecord],
+    parts: Parts,
+    *,
+    complete: bool,
+    say: Callable[[LimitRecord], str] | None = None,
+) -> PartsT:
+    """Decides on the judge's own prompt. `say` words a limit that decides."""
+    say, weak = say or said, list(parts.weak)
+    verdict = verdict_on(held, complete=complete, restricted=bool(weak or parts.unknown))
+    sentences = ["It keeps every limit."]
+    essential = [limit for limit in held if limit.essential]
+    match verdict:
+        case "do-not-use":
+            return kind(verdict=verdict, sentences=[say(limit) for limit in essential if limit.state == "broken"])
+        case "not-enough-data":
+            nothing = "The run is incomplete." if not complete else "Nothing essential was measured."
+            sentences = [say(limit) for limit in essential if limit.state == "open"] or [nothing]
+        case "use-with-limits":
+            sentences = [limit.way for limit in essential if limit.way]
+            sentences += [say(limit) for limit in held if not limit.essential and limit.verdict != "PASS"]
+            if weak and not sentences:
+                sentences = [f"It keeps every limit over all {parts.what}, and not in each part of them."]
+            sentences += parts.unknown
+        case "use":
+            pass
+    return kind(verdict=verdict, sentences=sentences, weak_at=weak)
+
+
+def said(limit: LimitRecord) -> str:
+    return f"{limit.title}: {limit.why}."
+
+
+def said_with_need(limit: LimitRecord) -> str:
+    """Also says how many more units settle a limit."""
+    more = limit.more_needed
+    needed = "" if more is None else f"; about {about(more)} more {units(str(limit.unit), more)} settle it"
+    return f"{limit.title}: {limit.why}{needed}."
+
+
+def weak_parts(
+    measures: Sequence[GroupedMeasure], limits: Sequence[Limit], says: Mapping[str, str], part_of: Callable[..., str]
+) -> Iterator[str]:
+    """Yields the parts in which a measure is shown to be below what the policy asks for.
+
+    `says` maps each such measure to how its value is said, and `part_of` a measure to its part; empty for none.
+    """
+    least = {limit.measure: limit.at_least for limit in limits if not limit.at}
+    for one in measures:
+        name, asked = part_of(one), least.get(one.name)
+        if one.name not in says or one.arm != BASELINE or not name or asked is None:
+            continue
+        if isinstance(one.result, EstimateRecord) and one.result.interval is not None:
+            low, high = one.result.interval.low, one.result.interval.high
+            if low is not None and high is not None and verdict_of((low, high), asked, None) == "FAIL":
+                yield f"{name}: {says[one.name]} {rate(one.result.value)} {numbers.interval(low, high)}"
+
+
+def find(table: Mapping[tuple[str, str], str], measures: Sequence[GroupedMeasure]) -> list[str]:
+    """Returns what was found: a sentence of the table for each (measure, group) that has a value."""
+    own = {(one.name, one.group): one for one in measures if not one.stratum and one.arm == BASELINE}
+    found = []
+    for key, words in table.items():
+        result = own[key].result if key in own else None
+        if isinstance(result, EstimateRecord):
+            found.append(words.format(f"{rate(result.value)} {numbers.measured_interval(own[key], result.interval)}"))
+    return found
+
+
+# Decisions worded in full
+#
+# The error rates are joint. All essential limits have to be met or made up for, so a judge at one of them is accepted
+# no more often than that one errs. One broken limit refuses, so the limits share the error of refusing a sound judge.
+#
+# The limits of another arm never change the verdict: that prompt is another judge. The decision says so if it would
+# fare better.
 
 _ORDER: tuple[Advice, ...] = ("do-not-use", "not-enough-data", "use-with-limits", "use")
 
@@ -56,16 +227,6 @@ def decide(
 def headline(decision: DecisionRecord) -> str:
     """Returns the decision in one line: the same on the page, the card and the terminal."""
     return f"{decision.title} (policy {decision.policy_name}): {decision.sentences[0]}"
-
-
-def verdict_on(held: Sequence[LimitRecord], *, complete: bool) -> Advice:
-    """Returns the verdict of the rules above on the limits of one arm."""
-    states = {limit.state for limit in held if limit.essential}
-    if "broken" in states:
-        return "do-not-use"
-    if "open" in states or not complete or not states:
-        return "not-enough-data"
-    return "use" if {limit.verdict for limit in held} == {"PASS"} else "use-with-limits"
 
 
 def _rates(policy: Policy) -> Iterator[str]:

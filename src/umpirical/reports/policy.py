@@ -1,0 +1,408 @@
+"""Policies: the limits that a judge is held to for one use, as data.
+
+Every protocol ships its policies as files in its folder `policies`, and a user's own is a file of the same form. A
+protocol has a `Shelf` for them: it finds a shipped policy by its name, and reads a user's file or mapping.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from math import ceil
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar, get_args
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+
+from umpirical.domain.errors import ConfigError, UsageError
+from umpirical.domain.scales import JudgeKind
+from umpirical.measures.catalogue import MEASURES
+from umpirical.reports.record import Strict, first_problem
+from umpirical.store.files import inside
+from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
+
+LADDER_TOP = 5
+"""Requirements between the best answer of the ladder and the worst."""
+
+Kind = Literal["at_most", "at_least"]
+
+
+def step_text(value: Any) -> Any:  # noqa: ANN401  # whatever the file holds
+    """A step may be written as a number."""
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+class Condition(Strict):
+    """A measure and the value that it is held to."""
+
+    measure: str = Field(description="The measure's name, as in docs/measures.md.")
+    at: Annotated[str, BeforeValidator(step_text)] = Field(
+        default="", description="The part of the design: a step of the ladder, such as 5; by default the whole."
+    )
+    at_most: float | None = Field(default=None, ge=-1, le=100, description="The most that is allowed.")
+    at_least: float | None = Field(default=None, ge=-1, le=100, description="The least that is allowed.")
+
+    @model_validator(mode="after")
+    def _one_side(self) -> "Condition":
+        if (self.at_most is None) == (self.at_least is None):
+            raise ValueError(f"{self.measure} needs at_most or at_least, and not both")
+        return self
+
+    @property
+    def kind(self) -> Kind:
+        return "at_least" if self.at_most is None else "at_most"
+
+    @property
+    def value(self) -> float:
+        given = self.at_least if self.at_most is None else self.at_most
+        assert given is not None  # noqa: S101  # one of the two is given
+        return given
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.measure, self.at
+
+    def implies(self, other: "Condition") -> bool:
+        """Whether whatever meets this one meets the other too."""
+        if (self.key, self.kind) != (other.key, other.kind):
+            return False
+        return self.value <= other.value if self.kind == "at_most" else self.value >= other.value
+
+
+class Cure(Strict):
+    """A way of use that makes up for missing a limit."""
+
+    way: str = Field(description="What to do, in a sentence.")
+    needs: tuple[Condition, ...] = Field(default=(), description="What has to pass for it to work.")
+
+
+class Limit(Condition):
+    """One limit of a policy, and the words that go with it."""
+
+    essential: bool = Field(default=True, description="Whether the judge is not used unless it is met or made up for.")
+    refuses: bool = Field(
+        default=True, description="Whether missing it speaks against the judge; if not, it only leaves things open."
+    )
+    cures: tuple[Cure, ...] = Field(default=(), description="What makes up for missing it, the best way first.")
+    unmeasured: str = Field(
+        default="", description="How to use the judge if the design does not measure it; empty if it must be measured."
+    )
+    good_for: str = Field(default="", description="Said about a judge that meets it.")
+    not_for: str = Field(default="", description="Said about a judge that does not meet it, or is not shown to.")
+
+
+class Policy(Strict):
+    """The limits for one use of judges."""
+
+    policy: str = Field(description="Its name.")
+    about: str = Field(description="The use that it is for.")
+    accepts: float = Field(
+        default=0.05, gt=0, lt=0.5, description="At most this share of judges at a limit are accepted."
+    )
+    refuses: float = Field(
+        default=0.05, gt=0, lt=0.5, description="At most this share of judges that meet every limit are refused."
+    )
+    look: int = Field(default=1, ge=1, description="1, or more for a follow-up, which errs half as often each time.")
+    compare: tuple[Limit, ...] = Field(default=(), description="The limits of a judge that compares two answers.")
+    grade: tuple[Limit, ...] = Field(default=(), description="The limits of a judge that grades one answer.")
+
+    @property
+    def looks_together(self) -> int:
+        """How many times as often all looks up to this one err as this one alone: 1, then 2 + 1, then 4 + 2 + 1."""
+        return (1 << self.look) - 1
+
+    def at_look(self, look: int) -> "Policy":
+        """A second look gives chance a second try: each follow-up errs half as often as the look before it."""
+        times = 2 ** (look - self.look)
+        return self.model_copy(update={"accepts": self.accepts / times, "refuses": self.refuses / times, "look": look})
+
+    @model_validator(mode="after")
+    def _once(self) -> "Policy":
+        for limits in (self.compare, self.grade):
+            keys = [limit.key for limit in limits]
+            if doubled := [key for key in keys if keys.count(key) > 1]:
+                raise ValueError(f"{doubled[0][0]} is limited twice")
+        return self
+
+    def limits(self, kind: JudgeKind, *, grades: int | None = None) -> tuple[Limit, ...]:
+        """Returns the limits of a kind of judge.
+
+        A judge of K grades cannot tell apart answers that differ by less than 5/(K - 1) requirements, whatever it sees:
+        its sensitivity is held at the smallest whole step that a perfect judge with its scale sees.
+        """
+        limits: tuple[Limit, ...] = getattr(self, kind)
+        if kind != "grade" or grades is None:
+            return limits
+        least = ceil(LADDER_TOP / (grades - 1))
+        moved = [limit.model_copy(update={"at": _coarser(limit, least)}) for limit in limits]
+        strictest: dict[tuple[str, str], Limit] = {}
+        for limit in moved:
+            known = strictest.get(limit.key)
+            if known is None or limit.implies(known):
+                strictest[limit.key] = limit
+        return tuple(strictest.values())
+
+    def accepting_level(self, limit: Limit, limits: tuple[Limit, ...]) -> float:
+        """Returns the error at which a limit, or a need of its cures, may pass.
+
+        All essential limits have to be met, so each may err as often as the whole decision. If a limit can be met in
+        several ways that do not include each other, these ways share that error.
+        """
+        held = [other for other in limits if other.essential and not other.cures]
+        ways = sum(
+            any(need.measure != limit.measure and not any(other.implies(need) for other in held) for need in cure.needs)
+            for cure in limit.cures
+        )
+        return self.accepts / (1 + ways)
+
+    def refusing_level(self, limits: tuple[Limit, ...]) -> float:
+        """Returns the error at which a limit, or a need, may fail: one failure refuses, so all of them share it."""
+        tests = sum(
+            max([1, *(len(cure.needs) for cure in limit.cures)])
+            for limit in limits
+            if limit.essential and limit.refuses
+        )
+        return self.refuses / max(1, tests)
+
+
+def _coarser(limit: Limit, least: int) -> str:
+    steps = limit.measure == "target-sensitivity" and limit.at
+    return f"{max(float(limit.at), min(least, LADDER_TOP)):g}" if steps else limit.at
+
+
+# What a user writes
+
+
+class WayEntry(Strict):
+    """A way of use; in a policy that extends another, only what differs."""
+
+    way: str | None = Field(default=None, description="What to do, in a sentence.")
+    needs: tuple[Condition, ...] | None = Field(default=None, description="What has to pass for it to work.")
+
+
+class LimitEntry(Strict):
+    """A limit; in a policy that extends another, only what differs."""
+
+    measure: str
+    at: Annotated[str, BeforeValidator(step_text)] = ""
+    at_most: float | None = None
+    at_least: float | None = None
+    essential: bool | None = None
+    refuses: bool | None = None
+    cures: tuple[str, ...] | None = Field(default=None, description="Names of ways, the best first.")
+    unmeasured: str | None = None
+    good_for: str | None = None
+    not_for: str | None = None
+    omit: bool = Field(default=False, description="Leaves out a limit of the policy that this one extends.")
+
+
+class PolicyFile(Strict):
+    """What a user writes."""
+
+    policy: str = Field(description="A name for the policy.")
+    about: str = Field(default="", description="The use that it is for.")
+    extends: str | None = Field(default=None, description="The shipped policy it starts from.")
+    accepts: float | None = Field(default=None, description="At most this share of judges at a limit are accepted.")
+    refuses: float | None = Field(default=None, description="At most this share of sound judges are refused.")
+    ways: dict[str, WayEntry] = Field(default={}, description="Ways of use that make up for missing a limit, by name.")
+    compare: tuple[LimitEntry, ...] = Field(default=(), description="Limits of judges that compare two answers.")
+    grade: tuple[LimitEntry, ...] = Field(default=(), description="Limits of judges that grade one answer.")
+
+
+Parts = dict[str, Any]
+"""A policy file with everything that it extends: `ways` by name, limits by measure and part."""
+
+
+def shipped_policy(package: str, name: str) -> YamlDocument:
+    """Returns the file of a policy that a protocol ships."""
+    text = (files(package) / "policies" / f"{name}.yaml").read_text(encoding="utf-8")
+    return parse_yaml(text, name=f"{name}.yaml")
+
+
+PolicyT = TypeVar("PolicyT", bound=Strict)
+
+
+class Shelf(ABC, Generic[PolicyT]):
+    """The policies of a protocol: the shipped ones, in its folder `policies`, and whatever a user writes."""
+
+    unnamed: ClassVar[str] = "own"
+    """What a policy is called that is given as a mapping without a name."""
+
+    def __init__(self, package: str, *names: str, of: str = "", aliases: Mapping[str, str] | None = None) -> None:
+        self.package = package
+        self.names = names
+        """The shipped policies; the first is the default."""
+        self.of = of
+        """Whose policies they are, in words; empty for those that `umpirical schema policy` describes."""
+        self.aliases = aliases or {}
+        """Other names of shipped policies."""
+        self.preset = cache(self._preset)
+
+    @property
+    @abstractmethod
+    def file(self) -> type[Strict]:
+        """The model of a policy file."""
+
+    @abstractmethod
+    def resolved(self, document: YamlDocument) -> PolicyT:
+        """Returns the policy in a file, with everything that it takes over from a shipped one."""
+
+    def refuse_unknown(self, document: YamlDocument) -> None:
+        """Raises ConfigError for a limit on a measure that does not exist."""
+
+    def schema(self) -> str:
+        """Returns the JSON Schema of a policy file."""
+        schema = self.file.model_json_schema()
+        if "extends" in schema["properties"]:
+            schema["properties"]["extends"]["description"] += f": {', '.join(self.names)}."
+        return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=1) + "\n"
+
+    def _preset(self, name: str = "") -> PolicyT:
+        """Returns a shipped policy; by default the first."""
+        return self.read(self.shipped(name or self.names[0]))
+
+    def shipped(self, name: str) -> YamlDocument:
+        return shipped_policy(self.package, name)
+
+    def chosen(self, chosen: str | Mapping[str, Any], folder: Path = Path(), *, outside: bool = False) -> PolicyT:
+        """Returns a shipped policy by its name, the one in a file, or the one in a mapping with the keys of a file.
+
+        A file that a study names has to be inside the study's folder; one that a person names may be anywhere.
+        """
+        if isinstance(chosen, str) and (name := self.aliases.get(chosen, chosen)) in self.names:
+            return self.preset(name)
+        document = self._found(chosen, folder, outside=outside) if isinstance(chosen, str) else self._written(chosen)
+        policy = self.read(document)
+        self.refuse_unknown(document)
+        return policy
+
+    def read(self, document: YamlDocument) -> PolicyT:
+        """Returns the policy in a document. Raises UsageError if it is none, with what to do."""
+        try:
+            return self.resolved(document)
+        except ValidationError as error:
+            if self.of:
+                known = ", ".join(_known(self.file, error.errors()[0]["loc"]))
+                raise UsageError(f"policy: {first_problem(error)}", fix=f"its keys: {known}") from None
+            problem = error.errors()[0]
+            raise ConfigError(
+                first_problem(error) if problem["loc"] else problem["msg"].removeprefix("Value error, "),
+                where=document.where(tuple(problem["loc"])),
+                fix="umpirical schema policy  lists the keys",
+            ) from None
+
+    def _found(self, name: str, folder: Path, *, outside: bool) -> YamlDocument:
+        if self.of:
+            path = Path(name) if outside else inside(folder, name, what="policy")
+            if not path.is_file():
+                raise UsageError(f"no policy for {self.of} is named {name!r}", fix="name a file, or leave --policy out")
+            return load_yaml(path)
+        other = {name: alias for alias, name in self.aliases.items()}
+        names = ", ".join(f"{name} (or {other[name]})" if name in other else name for name in self.names)
+        if not name.endswith((".yaml", ".yml")):
+            near = get_close_matches(name, [*self.names, *self.aliases], n=1)
+            hint = f"did you mean {near[0]}? Otherwise " if near else ""
+            raise UsageError(f"no policy named {name}", fix=f"{hint}name a .yaml file, or one of {names}")
+        path = Path(name) if outside else inside(folder, name, what="policy")
+        if not path.is_file():
+            raise UsageError(f"no policy file {name}", fix=f"create it, or name one of {names}")
+        return load_yaml(path)
+
+    def _written(self, policy: Mapping[str, Any]) -> YamlDocument:
+        """Returns a policy that was given as a mapping, as the file that it would be; a mapping needs no name."""
+        try:
+            return parse_yaml(json.dumps({"policy": self.unnamed, **policy}, indent=1), name="policy")
+        except TypeError as error:
+            raise UsageError(f"the policy is no plain data: {error}", fix="see docs/policies.md for its keys") from None
+
+
+def _known(model: type[BaseModel], place: Sequence[int | str]) -> list[str]:
+    """Returns the keys that are known at a place of a policy file."""
+    for part in place[:-1]:
+        field = model.model_fields.get(str(part))
+        inner = field and next((one for one in get_args(field.annotation) if isinstance(one, type)), None)
+        if inner is not None and issubclass(inner, BaseModel):
+            model = inner
+    return list(model.model_fields)
+
+
+def refuse_unknown(measures: Iterable[str], document: YamlDocument) -> None:
+    """Raises ConfigError for a measure that is not installed."""
+    for name in measures:
+        if name not in MEASURES.names():
+            raise ConfigError(f"no measure named {name}", where=document.name, fix="docs/measures.md lists them")
+
+
+class LimitShelf(Shelf[Policy]):
+    """Policies that list limits for judges that compare and for judges that grade."""
+
+    file = PolicyFile
+
+    def resolved(self, document: YamlDocument) -> Policy:
+        """Puts the ways of use in the place of their names."""
+        parts = self._parts(PolicyFile.model_validate(document.data), document)
+        whole = dict(parts)
+        for kind in ("compare", "grade"):
+            whole[kind] = [
+                {**entry, "cures": [_way(parts["ways"], name) for name in entry.get("cures", ())]}
+                for entry in parts[kind].values()
+            ]
+        del whole["ways"]
+        return Policy.model_validate({"about": "", **whole})
+
+    def refuse_unknown(self, document: YamlDocument) -> None:
+        """Refuses a measure that does not exist: it would never be measured, and leave every decision open."""
+        file = PolicyFile.model_validate(document.data)
+        needs = [need.measure for way in file.ways.values() for need in way.needs or ()]
+        refuse_unknown((*(limit.measure for limit in (*file.compare, *file.grade)), *needs), document)
+
+    def _parts(self, file: PolicyFile, document: YamlDocument) -> Parts:
+        base: Parts = {"ways": {}, "compare": {}, "grade": {}}
+        if file.extends is not None:
+            if file.extends not in self.names:
+                raise ConfigError(
+                    f"extends: no shipped policy {file.extends!r}",
+                    where=document.where(("extends",)),
+                    fix=f"known: {', '.join(self.names)}",
+                )
+            shipped = self.shipped(file.extends)
+            base = self._parts(PolicyFile.model_validate(shipped.data), shipped)
+        own = {name: value for name in ("policy", "about", "accepts", "refuses") if (value := getattr(file, name))}
+        return {
+            **base,
+            **own,
+            "ways": merged(base["ways"], [(name, _given(way)) for name, way in file.ways.items()]),
+            "compare": _limits(base["compare"], file.compare, document),
+            "grade": _limits(base["grade"], file.grade, document),
+        }
+
+
+def _limits(base: Mapping[Any, Parts], entries: Sequence[LimitEntry], document: YamlDocument) -> dict[Any, Parts]:
+    omitted = {(entry.measure, entry.at) for entry in entries if entry.omit}
+    if unknown := omitted - base.keys():
+        raise ConfigError(f"{min(unknown)[0]} is not there to be omitted", where=document.where(("compare",)))
+    kept = {key: entry for key, entry in base.items() if key not in omitted}
+    return merged(kept, [((entry.measure, entry.at), _given(entry)) for entry in entries if not entry.omit])
+
+
+def merged(base: Mapping[Any, Parts], own: Sequence[tuple[Any, Parts]]) -> dict[Any, Parts]:
+    """Returns entries of a policy with those of a policy that extends it, by their keys."""
+    found = dict(base)
+    for key, entry in own:
+        known = found.get(key, {})
+        # The other side of a limit is replaced with it.
+        sides = {"at_most", "at_least"}
+        found[key] = {k: v for k, v in known.items() if not (k in sides and sides & entry.keys())} | entry
+    return found
+
+
+def _given(entry: Strict) -> Parts:
+    return entry.model_dump(exclude_none=True, exclude={"omit"})
+
+
+def _way(ways: Mapping[str, Parts], name: str) -> Cure:
+    if name not in ways:
+        raise UsageError(f"no way of use named {name!r}", fix=f"known: {', '.join(ways) or 'none'}")
+    return Cure.model_validate(ways[name])
