@@ -85,9 +85,9 @@ def write_judgments(file: Path, count: int) -> None:
 def _ours(file: Path) -> list[Any]:
     """As a report does it: within the memory limit, no trial counted twice, and a tally for each row."""
     from umpirical.domain.tallies import PairTally
+    from umpirical.measures.counting.judgments import counting
+    from umpirical.measures.counting.pairs import CALL
     from umpirical.protocols.datasheet.counting import PAIR_TALLIES, PAIRS
-    from umpirical.store.counting import counting
-    from umpirical.store.pairs import CALL
 
     found: list[Any] = []
     with counting(file, "compare") as judgments:
@@ -101,9 +101,9 @@ def _bare(file: Path) -> list[Any]:
     """The same SQL, in a connection that may take what memory there is."""
     import duckdb
 
+    from umpirical.measures.counting.judgments import JUDGMENTS as VIEW
+    from umpirical.measures.counting.pairs import CALL
     from umpirical.protocols.datasheet.counting import PAIR_TALLIES, PAIRS
-    from umpirical.store.counting import JUDGMENTS as VIEW
-    from umpirical.store.pairs import CALL
 
     with duckdb.connect() as db:
         for statement in (QUIET, VIEW.format(files=f"'{file}'"), CALL, *PAIRS):

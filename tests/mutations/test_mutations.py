@@ -15,7 +15,7 @@ COUNTING = "tests/protocols/datasheet/test_counting.py"
 
 MUTATIONS = {
     "slot taken for content": (
-        "store/pairs.py",
+        "measures/counting/pairs.py",
         """avg((settled is not null)::int) filter (complete) as stable,
   avg((slot_1 = 2 or slot_2 = 2)::int) filter (complete) as positional,""",
         """avg((slot_1 = 2 or slot_2 = 2)::int) filter (complete) as stable,
@@ -23,7 +23,7 @@ MUTATIONS = {
         [f"{KNOWN_JUDGES}::test_a_judge_that_always_says_1_is_all_positional_and_half_right"],
     ),
     "slots mapped back to the wrong content": (
-        "store/pairs.py",
+        "measures/counting/pairs.py",
         "uv1 + vu2 as chose_u, uv2 + vu1 as chose_v",
         "uv2 + vu1 as chose_u, uv1 + vu2 as chose_v",
         [f"{KNOWN_JUDGES}::test_an_oracle_is_always_right_and_never_prefers_without_reason"],
@@ -47,19 +47,19 @@ MUTATIONS = {
         [f"{KNOWN_JUDGES}::test_a_judge_that_always_ties_sees_nothing_and_is_not_thought_right"],
     ),
     "ties counted correct when counting": (
-        "store/pairs.py",
+        "measures/counting/pairs.py",
         "when 'v' then chose_v else 0 end as correct",
         "when 'v' then chose_v else 0 end + ties as correct",
         [f"{KNOWN_JUDGES}::test_a_judge_that_always_ties_sees_nothing_and_is_not_thought_right"],
     ),
     "repeats counted as pairs": (
-        "store/pairs.py",
+        "measures/counting/pairs.py",
         "select cluster, arm, family, delta, stratum, stimulus_id,\n  count",
         "select cluster, arm, family, delta, stratum, stimulus_id, repeat,\n  count",
         [f"{COUNTING}::test_a_pair_counts_once_however_often_it_is_repeated"],
     ),
     "an abstention counted as a tie": (
-        "store/pairs.py",
+        "measures/counting/pairs.py",
         "uvt + vut as ties",
         "uvt + vut + uva + vua as ties",
         [f"{COUNTING}::test_an_abstention_is_no_tie_and_not_in_the_model"],
@@ -71,25 +71,25 @@ MUTATIONS = {
         [f"{COUNTING}::test_an_abstention_is_no_tie_and_not_in_the_model"],
     ),
     "the versions of a quad swapped": (
-        "store/pairs.py",
+        "measures/counting/pairs.py",
         "sum(good * other_good)",
         "sum(good * (other_won - other_good))",
         [f"{COUNTING}::test_each_kind_of_quad_by_hand"],
     ),
     "the orders of a quad ignored": (
-        "store/pairs.py",
+        "measures/counting/pairs.py",
         "case when chose_u = 2 then 'u' when chose_v = 2 then 'v' end as settled",
         "case when chose_u > 0 then 'u' when chose_v > 0 then 'v' end as settled",
         [f"{COUNTING}::test_each_kind_of_quad_by_hand"],
     ),
     "repeats of a quad counted as quads": (
-        "store/pairs.py",
+        "measures/counting/pairs.py",
         "select cluster, arm, family, stratum, delta, quad, version,",
         "select cluster, arm, family, stratum, delta, quad, version, repeat,",
         [f"{COUNTING}::test_repeats_of_a_quad_are_combined_and_the_quad_counts_once"],
     ),
     "halves of a quad that share a slot": (
-        "store/pairs.py",
+        "measures/counting/pairs.py",
         "(a.uv + b.vu) / 2 * (a.vu + b.uv) / 2",
         "(a.uv + b.uv) / 2 * (a.vu + b.vu) / 2",
         [f"{COUNTING}::test_each_kind_of_quad_by_hand"],

@@ -13,6 +13,7 @@ from umpirical.domain.stimuli import NoPreference, Stimulus
 from umpirical.domain.tallies import Tallies
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.measures.catalogue import MeasureSpec, measure_all
+from umpirical.measures.counting.judgments import counting
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 from umpirical.protocols.protocol import Protocol, Study, StudySpec
 from umpirical.reports.audit import audit_rows
@@ -30,7 +31,6 @@ from umpirical.reports.record import (
     measure_record,
 )
 from umpirical.runs.judgments import Facts, read_judgments
-from umpirical.store.counting import counting
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
 
 

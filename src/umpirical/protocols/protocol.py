@@ -27,6 +27,7 @@ from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.domain.trials import Trial
 from umpirical.judges.judge import Judge
 from umpirical.judges.spec import JudgeSpec
+from umpirical.measures.counting.judgments import counting
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.writing import ReviewTerms, Writing
 from umpirical.reports.gate import HeldLimit
@@ -34,7 +35,6 @@ from umpirical.reports.record import Record, schema_text
 from umpirical.runs.judgments import Facts
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
-from umpirical.store.counting import counting
 from umpirical.store.files import write_text
 from umpirical.store.stimulus_sets import StimulusSet
 

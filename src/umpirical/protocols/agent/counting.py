@@ -11,8 +11,8 @@ from pathlib import Path
 
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import ChangeTally, GoldTally, PairTally, PolicyTally, QuadTally, Tallies
-from umpirical.store.counting import Counting, counting
-from umpirical.store.pairs import CALL, PAIR_COUNTS, QUAD_COUNTS, pair_views
+from umpirical.measures.counting.judgments import Counting, counting
+from umpirical.measures.counting.pairs import CALL, PAIR_COUNTS, QUAD_COUNTS, pair_views
 
 MOST_WORST = 5
 """How many texts or pairs of each edit are shown."""

@@ -1,7 +1,7 @@
 """Counts judgments of controlled stimuli into tallies.
 
-The views of calls, pairs and quads are those of `store/pairs.py`. The candidate that a `grade` judge was shown is
-`graded`, u or v, and `score` is its grade.
+The views of calls, pairs and quads are those of `measures/counting/pairs.py`. The candidate that a `grade` judge was
+shown is `graded`, u or v, and `score` is its grade.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ from umpirical.domain.tallies import (
     Tallies,
     VacuumTally,
 )
-from umpirical.store.counting import PART, Counting, counting
-from umpirical.store.pairs import CALL, PAIR, PAIR_COUNTS, QUAD_COUNTS, pair_views
+from umpirical.measures.counting.judgments import PART, Counting, counting
+from umpirical.measures.counting.pairs import CALL, PAIR, PAIR_COUNTS, QUAD_COUNTS, pair_views
 
 # A distinct prompt counts once, however often it was repeated.
 _VACUUM_TALLIES = """

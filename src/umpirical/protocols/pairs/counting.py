@@ -1,6 +1,7 @@
 """Counts choices between labelled answers: in both orders, and as they are beside an edit of one of them.
 
-The views of pairs are those of `store/pairs.py`. What has no verdict is left out and counted; it never becomes one.
+The views of pairs are those of `measures/counting/pairs.py`. What has no verdict is left out and counted; it
+never becomes one.
 """
 
 from collections.abc import Iterator
@@ -9,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from umpirical.domain.tallies import ChangeTally, EditTally, PairTally, Tallies
-from umpirical.store.counting import Counting, counting
-from umpirical.store.pairs import CALL, PAIR_COUNTS, pair_views
+from umpirical.measures.counting.judgments import Counting, counting
+from umpirical.measures.counting.pairs import CALL, PAIR_COUNTS, pair_views
 
 MOST_WORST = 8
 """How many pairs as they are, and how many of each edit, are shown."""

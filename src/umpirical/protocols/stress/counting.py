@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import ChangeTally, GoldTally, RepeatTally, Tallies
-from umpirical.store.counting import Counting, counting
+from umpirical.measures.counting.judgments import Counting, counting
 
 WORST = 10
 """How many items of each test are shown."""

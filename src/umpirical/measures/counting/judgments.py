@@ -17,6 +17,7 @@ from umpirical.store.sql import open_duckdb, quoted, quoted_glob
 if TYPE_CHECKING:
     import duckdb
 
+
 T = TypeVar("T")
 
 # One row per trial. An abstention is an answer; unparsed, failed and unasked trials are not, and neither is a grade
