@@ -76,12 +76,13 @@ def _with_status(status, *headers):
 
 
 def _compressed():
-    bomb = gzip.compress(bytes(2**26))
+    # 64 megabytes of zeros, packed and packed again.
+    bomb = gzip.compress(bytes(2**26), 1)
     for encoding, body in {
         "gzip": gzip.compress(json.dumps(completion("odd")).encode()),
         "gzip, a bomb": bomb,
         "deflate": zlib.compress(json.dumps(completion("odd")).encode()),
-        "deflate, a bomb": zlib.compress(bytes(2**26)),
+        "deflate, a bomb": zlib.compress(bytes(2**26), 1),
         "gzip, gzip": gzip.compress(bomb),
         "br": b"\x0b\x02\x80odd\x03",
         "zstd": b"\x28\xb5\x2f\xfd",

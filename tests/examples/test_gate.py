@@ -39,7 +39,9 @@ def checked_out(folder: Path, *, name: str) -> None:
     lend_stimuli(judge, size="standard")
 
 
-@pytest.mark.parametrize(("changed", "code"), [("careful", 0), ("short-sighted", 7)])
+@pytest.mark.parametrize(
+    ("changed", "code"), [pytest.param("careful", 0, marks=pytest.mark.slow), ("short-sighted", 7)]
+)
 def test_the_steps_let_the_same_judge_through_and_stop_a_worse_one(tmp_path, program, changed, code):
     checked_out(tmp_path / "before", name="careful")
     checked_out(tmp_path / "now", name=changed)

@@ -31,6 +31,9 @@ CASES = [(judge, 5) for judge in JUDGES] + [
     ("severe", 11),
 ]
 
+QUICK = [("noisy-grader", 5), ("compressed-grader", 2), ("severe", 11)]
+"""Those that CI simulates: a scale of each length, a judge of each kind."""
+
 MEASURED = ("dark-current", "raw-false-preference", "target-sensitivity", "tie-rate", "detection-threshold")
 MEASURED += ("grade-spread", "grade-concordance", "grade-slope", "effective-grades", "grades-used", "unparsed-rate")
 SPECS = [MEASURES.get(name) for name in MEASURED]
@@ -115,7 +118,9 @@ def assert_recovered(key, estimates: list[Estimate], truth: float, grades: int, 
 
 @pytest.mark.parametrize("runs", SIZES)
 @pytest.mark.parametrize("tasks", [12, pytest.param(40, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("judge", "grades"), CASES)
+@pytest.mark.parametrize(
+    ("judge", "grades"), [case if case in QUICK else pytest.param(*case, marks=pytest.mark.slow) for case in CASES]
+)
 def test_every_value_is_recovered(judge, grades, tasks, runs):
     planted, checked = truths(JUDGES[judge], grades), 0
     for key, estimates in simulate(judge, grades, tasks, runs).items():
@@ -127,7 +132,7 @@ def test_every_value_is_recovered(judge, grades, tasks, runs):
 
 @pytest.mark.parametrize("runs", SIZES)
 @pytest.mark.parametrize("tasks", [12, pytest.param(40, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("judge", "grades"), [("noisy-grader", 5), ("compressed-grader", 2), ("severe", 11)])
+@pytest.mark.parametrize(("judge", "grades"), QUICK)
 def test_the_detection_threshold_is_covered(judge, grades, tasks, runs):
     truth = truths(JUDGES[judge], grades)["detection-threshold", ""]
     estimates = simulate(judge, grades, tasks, runs)["detection-threshold", ""]

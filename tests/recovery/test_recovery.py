@@ -30,6 +30,9 @@ JUDGES = {
 SIZES = [pytest.param(200, id="200"), pytest.param(2000, id="2000", marks=pytest.mark.slow)]
 TASKS = [12, pytest.param(20, marks=pytest.mark.slow)]
 
+QUICK = ("clean", "cross-sensitive")
+"""Those that CI simulates: the least and the most that there is to find."""
+
 UNPARSED = 0.08
 
 
@@ -59,7 +62,9 @@ def covers(estimate: Estimate, truth: float) -> bool:
 
 @pytest.mark.parametrize("runs", SIZES)
 @pytest.mark.parametrize("tasks", TASKS)
-@pytest.mark.parametrize("judge", JUDGES)
+@pytest.mark.parametrize(
+    "judge", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in JUDGES]
+)
 def test_every_rate_is_recovered(judge, tasks, runs):
     planted = truths(judge)
     checked = 0
@@ -85,7 +90,7 @@ def test_every_rate_is_recovered(judge, tasks, runs):
 
 @pytest.mark.parametrize("runs", SIZES)
 @pytest.mark.parametrize("tasks", TASKS)
-@pytest.mark.parametrize("judge", ["cross-sensitive", "short-sighted"])
+@pytest.mark.parametrize("judge", ["cross-sensitive", pytest.param("short-sighted", marks=pytest.mark.slow)])
 def test_the_detection_threshold_is_covered(judge, tasks, runs):
     truth = truths(judge)["detection-threshold", ""]
     estimates = simulate(judge, tasks, runs)["detection-threshold", ""]

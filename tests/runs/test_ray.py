@@ -197,6 +197,7 @@ def test_what_a_killed_driver_had_is_kept_and_the_next_command_goes_on(tmp_path,
     assert asked_twice <= LOST
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_every_actor_has(tmp_path, address, calm):
     with ChatServer(swayed_answer, latency=0.05) as server:
         study = planned_study(tmp_path, server.base_url)
@@ -320,6 +321,7 @@ def test_machines_that_share_no_folder_share_a_run_through_object_storage_and_on
     assert not (run_folder(study) / "depot.json").exists()
 
 
+@pytest.mark.slow
 def test_what_a_killed_driver_left_in_object_storage_is_not_paid_twice(tmp_path, address, calm):
     objects = tmp_path / "objects"
     with ChatServer(swayed_answer, latency=0.05) as server:

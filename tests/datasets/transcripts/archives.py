@@ -2,6 +2,7 @@
 
 import struct
 import zlib
+from functools import cache
 from pathlib import Path
 
 import zstandard
@@ -9,6 +10,7 @@ import zstandard
 DEFLATED, ZSTANDARD = 8, 93
 
 
+@cache
 def zeros(method: int, size: int) -> tuple[bytes, int]:
     """So many blanks, packed, and their checksum. They are never in memory all at once."""
     piece, check, found = b" " * (1 << 20), 0, []

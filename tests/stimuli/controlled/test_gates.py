@@ -80,7 +80,9 @@ def better(stimulus):
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("ladder", ["crossed", "filler"])
-@pytest.mark.parametrize("size", ["screen", "paper", "standard", pytest.param("full", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "size", ["screen", "paper", *(pytest.param(size, marks=pytest.mark.slow) for size in ("standard", "full"))]
+)
 def test_every_gate_passes_on_a_real_set(size, ladder, seed):
     again = datasheet_stimuli(materials_of(size, ladder), RECIPES[size], seed=seed)
     for name, gate in tried(built(size, seed, ladder), size, again, ladder).items():

@@ -39,8 +39,8 @@ BAD = {
 
 EXITS = {"use": 0, "use-with-limits": 0, "do-not-use": 3, "not-enough-data": 4}
 
-QUICK = ("perfect", "half_read", "likes_length", "texts_only")
-"""Those that CI measures: a sound judge, and three whose faults are the hardest to see."""
+QUICK = ("perfect", "half_read", "texts_only")
+"""Those that CI measures: a sound judge, and two whose faults are the hardest to see."""
 
 SCALE = "    kind: grade\n    scale: {kind: ordinal, labels: ['1', '2', '3', '4', '5']}\n"
 

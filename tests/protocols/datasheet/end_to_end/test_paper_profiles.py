@@ -1,13 +1,14 @@
 """Simulated judges like those of the Dark Current paper, run end to end in the paper's design.
 
 What is asserted: over the first three seeds, none left out, a published figure lies in the datasheet's 95 % interval
-for it in two runs of three at least, and in 95 of 100 of all such comparisons. Not asserted: the threshold of Llama 8B,
-4.0 requirements in the paper, which no judge of the simulated rule has together with its other figures; and anything
-about real models, which were not asked.
+for it in two runs of three at least, and in 95 of 100 of all such comparisons; CI looks at one judge and one seed. Not
+asserted: the threshold of Llama 8B, 4.0 requirements in the paper, which no judge of the simulated rule has together
+with its other figures; and anything about real models, which were not asked.
 """
 
 import json
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -56,21 +57,21 @@ def published(row: str) -> dict[tuple[str, str], float]:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """(seed, judge, arm) to the results of its datasheet, by measure and part."""
-    found = {}
-    for seed in SEEDS:
-        folder = tmp_path_factory.mktemp(f"paper{seed}")
+    """Measures on demand: seed, judge and arm to the results of its datasheet, by measure and part."""
+
+    @cache
+    def measured(seed: int, name: str) -> dict[str, dict]:
+        folder, arms = tmp_path_factory.mktemp(f"paper{seed}"), JUDGES[name]
         lend_stimuli(folder, size="paper", seed=seed)
-        for name, arms in JUDGES.items():
-            text = f"study: paper\nseed: {seed}\ndesign: {{size: paper, arms: [{', '.join(arms)}]}}\n"
-            text += f"judges:\n  - {{name: {name}, model: {{adapter: simulated, name: {name}}}}}\n"
-            study = parse_study(text, folder)
-            datasheet = complete_run(prepare_run(study, study.spec.judges[0]), 8, lambda *_: Silent()).record
-            assert datasheet.complete
-            assert datasheet.run.trials == 620 * len(arms)
-            for arm in arms:
-                found[seed, name, arm] = {(m.name, m.stratum): m.result for m in datasheet.measures if m.arm == arm}
-    return found
+        text = f"study: paper\nseed: {seed}\ndesign: {{size: paper, arms: [{', '.join(arms)}]}}\n"
+        text += f"judges:\n  - {{name: {name}, model: {{adapter: simulated, name: {name}}}}}\n"
+        study = parse_study(text, folder)
+        datasheet = complete_run(prepare_run(study, study.spec.judges[0]), 8, lambda *_: Silent()).record
+        assert datasheet.complete
+        assert datasheet.run.trials == 620 * len(arms)
+        return {arm: {(m.name, m.stratum): m.result for m in datasheet.measures if m.arm == arm} for arm in arms}
+
+    return lambda seed, name, arm: measured(seed, name)[arm]
 
 
 def inside(result, value: float) -> bool:
@@ -78,19 +79,31 @@ def inside(result, value: float) -> bool:
     return (low is None or low <= value + 1e-9) and (high is None or value <= high + 1e-9)
 
 
+def test_of_the_figures_of_one_judge_and_seed_nearly_all_lie_in_their_intervals(results):
+    held = [
+        inside(results(1, "qwen-32b", arm)[key], value)
+        for arm in JUDGES["qwen-32b"]
+        for key, value in published(PUBLISHED["qwen-32b", arm]).items()
+    ]
+    assert len(held) >= 20
+    assert sum(held) / len(held) >= 0.9
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("judge", "arm"), PUBLISHED)
 def test_every_published_figure_lies_in_the_interval_of_two_runs_in_three(results, judge, arm):
     figures = published(PUBLISHED[judge, arm])
     assert len(figures) >= 10
     held = Counter(
-        key for seed in SEEDS for key, value in figures.items() if inside(results[seed, judge, arm][key], value)
+        key for seed in SEEDS for key, value in figures.items() if inside(results(seed, judge, arm)[key], value)
     )
     assert {key: count for key in figures if (count := held[key]) < 2} == {}
 
 
+@pytest.mark.slow
 def test_of_all_comparisons_95_in_100_hold(results):
     held = [
-        inside(results[seed, judge, arm][key], value)
+        inside(results(seed, judge, arm)[key], value)
         for (judge, arm), row in PUBLISHED.items()
         for key, value in published(row).items()
         for seed in SEEDS
@@ -100,15 +113,15 @@ def test_of_all_comparisons_95_in_100_hold(results):
 
 
 def test_denominators_are_the_papers(results):
-    found = results[1, "qwen-32b", "baseline"]
+    found = results(1, "qwen-32b", "baseline")
     assert found["dark-current", ""].denominator == 120
     assert found["stable-cross-sensitivity", ""].denominator == 60
     assert [found["target-sensitivity", f"{step}"].denominator for step in range(1, 6)] == [50, 40, 30, 20, 10]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS[1:])])
 def test_the_strict_instruction_trades_sensitivity_at_one_requirement_for_ties_at_none(results, seed):
-    loose, strict = (results[seed, "qwen-32b", arm] for arm in ("baseline", "strict"))
+    loose, strict = (results(seed, "qwen-32b", arm) for arm in ("baseline", "strict"))
     assert strict["no-preference", ""].interval.low > loose["no-preference", ""].interval.high
     assert strict["target-sensitivity", "1"].interval.high < loose["target-sensitivity", "1"].interval.low
     assert strict["target-sensitivity", "5"].value == loose["target-sensitivity", "5"].value == 1
