@@ -16,8 +16,8 @@ def concerned(*changed: str, root: Path = ROOT) -> set[str]:
     ("changed", "tests"),
     [
         ("src/umpirical/stats/isotonic.py", {"tests/stats/test_isotonic.py", "tests/golden/test_dark_current.py"}),
-        ("src/umpirical/cli/commands/plan.py", {"tests/cli/test_plan.py"}),
-        ("src/umpirical/cli/commands/runs.py", {"tests/cli"}),
+        ("src/umpirical/cli/plan.py", {"tests/cli/test_plan.py"}),
+        ("src/umpirical/cli/results.py", {"tests/cli"}),
         ("src/umpirical/review/desk.py", {"tests/review/test_desk.py"}),
         ("src/umpirical/review/web/app.py", {"tests/review/web"}),
         ("src/umpirical/protocols/datasheet/counting.py", {"tests/protocols/datasheet/test_counting.py"}),

@@ -8,7 +8,7 @@ from tests.docs.reading import ROOT, blocks, table
 from tests.stimuli.built import lend_stimuli
 from tests.trusting import trusting
 from umpirical.cli import main
-from umpirical.cli.commands.correct import COLUMNS
+from umpirical.cli.verdicts import COLUMNS
 from umpirical.datasets.verdicts import targets
 
 PAGE = ROOT / "docs" / "claims.md"

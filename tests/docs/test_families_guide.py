@@ -3,7 +3,7 @@
 from collections import Counter
 
 from tests.docs.reading import ROOT, blocks, table
-from umpirical.cli.commands.draft import command
+from umpirical.cli.start import draft_command
 from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
 from umpirical.stimuli.controlled.drafts import LEAST, MOST
 from umpirical.stimuli.controlled.family_files import KEYS, builtin_families, load_family
@@ -53,6 +53,6 @@ def test_figures_on_the_page():
     assert f"within {REQUEST_GAP:.0%}".replace("%", " percent") in TEXT
     assert (LEAST, MOST) == (2, 5)
     assert "Two to five, each with" in TEXT
-    [rounds] = [option.default for option in command.params if option.name == "rounds"]
+    [rounds] = [option.default for option in draft_command.params if option.name == "rounds"]
     assert rounds == 3
     assert "at most three calls" in TEXT

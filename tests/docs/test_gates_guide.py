@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.docs.reading import ROOT, blocks, load_script, table
-from umpirical.cli.commands.gate import command
+from umpirical.cli.results import gate_command
 from umpirical.reports.decision import EXIT_CODES
 from umpirical.reports.gate import GATE_TITLES, INCOMPLETE, REGRESSION
 from umpirical.reports.regressions import MARGIN
@@ -120,9 +120,9 @@ def test_the_exit_codes_are_those_of_the_code():
 
 def test_every_option_is_on_the_page_and_the_margin_is_the_one_that_is_used():
     text = GUIDE.read_text(encoding="utf-8")
-    for option in command.params:
+    for option in gate_command.params:
         assert option.name == "target" or option.opts[0] in text, option.opts
-    [margin] = [option for option in command.params if option.name == "margin"]
+    [margin] = [option for option in gate_command.params if option.name == "margin"]
     assert margin.default == MARGIN
     assert f"`--margin` is {MARGIN:g}".replace("0.", ".") in text
 

@@ -5,7 +5,7 @@ import pytest
 from tests.datasets.verdicts.samples import TABLE
 from tests.docs.reading import ROOT, blocks, table
 from umpirical.cli import main
-from umpirical.cli.commands.measure import ROLES
+from umpirical.cli.verdicts import ROLES
 from umpirical.datasets.verdicts.formats import FORMATS
 
 PAGE = ROOT / "docs" / "past-verdicts.md"

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from umpirical.cli.commands.run import command
+from umpirical.cli.measure import run_command
 
 ROOT = Path(__file__).parents[2]
 JOB = yaml.safe_load((ROOT / "examples" / "ray" / "rayjob.yaml").read_text())
@@ -42,7 +42,7 @@ def test_a_misspelt_field_or_a_number_that_must_be_a_text_is_refused(path):
 def test_its_command_is_one_that_umpirical_takes_without_a_person():
     program, name, *words = shlex.split(JOB["spec"]["entrypoint"])
     assert (program, name) == ("umpirical", "run")
-    taken = command.make_context("run", words).params
+    taken = run_command.make_context("run", words).params
     assert taken["executor"] == "ray"
     assert taken["trust"]
     assert taken["yes"]

@@ -38,6 +38,17 @@ COMMANDS = {
 }
 
 
+SECTIONS = {
+    "start": ("demo", "init", "draft", "prices", "schema", "doctor", "completion"),
+    "plan": ("check", "plan"),
+    "measure": ("run", "datasheet", "more", "generate", "serving"),
+    "results": ("report", "runs", "compare", "jury", "readouts", "gate", "verify", "export"),
+    "verdicts": ("measure", "correct", "claim"),
+    "review": ("review", "view"),
+}
+"""The module of each command, in which it is called NAME_command."""
+
+
 class _LazyGroup(click.Group):
     """Knows the names of its commands, and imports one only when it is called."""
 
@@ -50,7 +61,8 @@ class _LazyGroup(click.Group):
 
             near = get_close_matches(cmd_name, COMMANDS, n=1)
             ctx.fail(f"no command {cmd_name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
-        command: click.Command = import_module(f"umpirical.cli.commands.{cmd_name}").command
+        section = next(section for section, names in SECTIONS.items() if cmd_name in names)
+        command: click.Command = getattr(import_module(f"umpirical.cli.{section}"), f"{cmd_name}_command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -103,7 +115,7 @@ def _run(arguments: list[str] | None) -> int:
         import os
         import traceback
 
-        from umpirical.cli.machine import refused_by_machine
+        from umpirical.cli.terminal import refused_by_machine
 
         if os.environ.get("UMPIRICAL_DEBUG"):
             traceback.print_exc()

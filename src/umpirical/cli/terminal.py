@@ -4,7 +4,10 @@ A name in a file, in a folder or from a server may hold the control sequences of
 stands above, or fill the clipboard.
 """
 
+import errno
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
@@ -59,3 +62,57 @@ def _escaped(char: str) -> str:
     """Returns the escapes of JSON for a character, two of them beyond the basic plane."""
     units = char.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[place]:02x}{units[place + 1]:02x}" for place in range(0, len(units), 2))
+
+
+FULL = ("no space left", "disk is full", "disk quota exceeded")
+
+
+def refused_by_machine(error: Exception) -> tuple[str, str, int] | None:
+    """Returns what happened, what to do and the exit code; None if the error is none of the machine's."""
+    import sqlite3
+
+    said = str(error).partition("\n")[0]
+    code = error.errno if isinstance(error, OSError) else None
+    if code in (errno.ENOSPC, errno.EDQUOT) or any(words in said.lower() for words in FULL):
+        return "the disk is full; all answers so far are kept", "make room, then run the same command again", 5
+    read_only = isinstance(error, sqlite3.OperationalError) and "readonly" in said
+    if code in (errno.EACCES, errno.EPERM, errno.EROFS) or read_only:
+        fix = "name a folder that you may write to; a report of a run that you may only read takes --out FOLDER"
+        return f"cannot write: {said}", fix, 2
+    return None
+
+
+def need_packages(what: str, *names: str) -> None:
+    """Raises, with what to install, if a command's packages are missing."""
+    from importlib.util import find_spec
+
+    from umpirical.domain.errors import UsageError
+
+    if any(find_spec(name) is None for name in names):
+        raise UsageError(f"{what} needs packages that are not installed", fix="pip install 'umpirical[review]'")
+
+
+@contextmanager
+def leading_to(link: str, folder: Path) -> Iterator[Path | None]:
+    """A file that leads a browser to the link; None, said aloud, where no file can be kept from others."""
+    from umpirical.domain.errors import UsageError
+    from umpirical.web.server import redirect_file
+
+    with ExitStack() as stack:
+        try:
+            page = stack.enter_context(redirect_file(folder, link))
+        except (OSError, UsageError) as error:
+            say(f"no browser is opened: {error}")
+            page = None
+        yield page
+
+
+def open_browser(page: Path | None) -> None:
+    """Opens a browser with the page that leads to a link."""
+    if page is None:
+        return
+    import webbrowser
+    from threading import Thread
+
+    # In its own thread: some browsers block the caller until they are closed, and the server must answer meanwhile.
+    Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()

@@ -2,12 +2,12 @@
 
 import re
 import shlex
-from importlib import import_module
 
 import pytest
+from click import Context
 
 from tests.reports.dissection import Page
-from umpirical.cli import COMMANDS
+from umpirical.cli import COMMANDS, cli
 from umpirical.protocols.datasheet.page import page_of, render_html
 from umpirical.protocols.datasheet.reading import (
     WORDS,
@@ -100,7 +100,7 @@ def test_what_to_do_next_names_commands_that_exist(sheet):
             continue
         program, name, *arguments = shlex.split(step.command)
         assert (program, name in COMMANDS) == ("umpirical", True)
-        command = import_module(f"umpirical.cli.commands.{name}").command
+        command = cli.get_command(Context(cli), name)
         known = {option for each in command.params for option in each.opts}
         assert {one for one in arguments if one.startswith("--")} <= known
 

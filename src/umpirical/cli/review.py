@@ -1,4 +1,4 @@
-"""`umpirical review` and its subcommands: serve, invite, revoke, status, export, import."""
+"""Commands that serve pages to a browser: review, with its subcommands, and view."""
 
 import sys
 from collections.abc import Callable
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from umpirical.cli.terminal import remark, say, say_json
-from umpirical.cli.trust import outside_option, trust_option, trusted_study
-from umpirical.cli.web import leading_to, need_packages, open_browser
+from umpirical.cli.options import outside_option, trust_option, trusted_study
+from umpirical.cli.terminal import leading_to, need_packages, open_browser, remark, say, say_json
 
 if TYPE_CHECKING:
     from umpirical.domain.reviews import ReviewRole
@@ -19,7 +18,8 @@ if TYPE_CHECKING:
     from umpirical.protocols.writing import ReviewTerms
     from umpirical.review.exchange.transfer import Format
 
-PORT = 8377
+
+REVIEW_PORT = 8377
 """Always the same, so that links to a review remain valid when it is served again."""
 
 FORMATS = ("umpirical", "argilla", "label-studio")
@@ -34,7 +34,7 @@ class _Serving(click.Group):
 
 
 @click.group("review", cls=_Serving)
-def command() -> None:
+def review_command() -> None:
     """Have people review what a generator wrote: accept, edit, reject, relabel, even while it is still writing.
 
     umpirical review [STUDY]  serves the review of a study, and prints a link that lets you in once. For its
@@ -58,9 +58,11 @@ def _shared(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-@command.command("serve")
+@review_command.command("serve")
 @_shared
-@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free port.")
+@click.option(
+    "--port", default=REVIEW_PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free port."
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--expose", is_flag=True, help="Listen beyond this machine. Put TLS in front of it.")
 @click.option(
@@ -110,11 +112,11 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
         serve(app, listening, ready=lambda: _open_door(link, owner, page=page))
 
 
-@command.command("invite")
+@review_command.command("invite")
 @click.argument("name")
 @_shared
 @click.option("--role", type=click.Choice(["reviewer", "adjudicator", "owner"]), default="reviewer", show_default=True)
-@click.option("--url", default=f"http://127.0.0.1:{PORT}", show_default=True, help="Where the review is served.")
+@click.option("--url", default=f"http://127.0.0.1:{REVIEW_PORT}", show_default=True, help="Where the review is served.")
 def invite(name: str, study: Path, database: str | None, outside: bool, trust: bool, role: str, url: str) -> None:  # noqa: FBT001, PLR0913, PLR0917
     """Print a link that lets NAME into the review of STUDY, once. Inviting a person again makes a new link."""
     opened = _open(_load(study, trust=trust, outside=outside), database)
@@ -126,7 +128,7 @@ def invite(name: str, study: Path, database: str | None, outside: bool, trust: b
     say(f"{url.rstrip('/')}/join/{token}")
 
 
-@command.command("revoke")
+@review_command.command("revoke")
 @click.argument("name")
 @_shared
 def revoke(name: str, study: Path, database: str | None, outside: bool, trust: bool) -> int:  # noqa: FBT001
@@ -145,7 +147,7 @@ def revoke(name: str, study: Path, database: str | None, outside: bool, trust: b
     return 0
 
 
-@command.command("status")
+@review_command.command("status")
 @_shared
 @click.option("--json", "as_json", is_flag=True, help="Print the status as JSON.")
 def status(study: Path, database: str | None, outside: bool, trust: bool, as_json: bool) -> None:  # noqa: FBT001
@@ -167,7 +169,7 @@ def status(study: Path, database: str | None, outside: bool, trust: bool, as_jso
         say(line)
 
 
-@command.command("export")
+@review_command.command("export")
 @_shared
 @click.option("--format", "form", type=click.Choice(FORMATS), default="umpirical", show_default=True)
 @click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
@@ -191,7 +193,7 @@ def export(study: Path, database: str | None, outside: bool, trust: bool, form: 
         say(f"  {note}")
 
 
-@command.command("import")
+@review_command.command("import")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 @_shared
 @click.option("--format", "form", type=click.Choice(FORMATS), default="umpirical", show_default=True)
@@ -239,7 +241,7 @@ def _load(study: Path, *, trust: bool, outside: bool) -> "Study[Any]":
 
         from umpirical.domain.errors import UsageError
 
-        near = get_close_matches(str(study), command.commands, n=1)
+        near = get_close_matches(str(study), review_command.commands, n=1)
         hint = f"did you mean  umpirical review {near[0]}?" if near else "name the study file, or the folder it is in"
         raise UsageError(f"there is no study {study}", fix=hint)
     return trusted_study(study, trust=trust, outside=outside)
@@ -282,3 +284,63 @@ def _arrived(count: int, wanted: int) -> str:
     from umpirical.reports import numbers
 
     return f"{count:,} new {numbers.units('text', count)}, {wanted:,} in total when everything is written"
+
+
+# `umpirical view`.
+
+
+VIEW_PORT = 8378
+
+
+@click.command("view")
+@click.argument("folder", type=click.Path(path_type=Path), default=Path())
+@click.option(
+    "--port", default=VIEW_PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free port."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="An address of this machine alone.")
+@click.option("--no-open", is_flag=True, help="Do not open a browser.")
+@click.option(
+    "--export",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Write a gallery of the datasheets instead, to publish: pages that need no server.",
+)
+def view_command(folder: Path, port: int, host: str, no_open: bool, export: Path | None) -> None:  # noqa: FBT001
+    """Look at the studies in FOLDER in a browser: runs, also in progress, figures, and every trial behind them.
+
+    FOLDER is a folder with studies, a study's own, or a run's. Nothing in it is changed, no code of a study runs, and
+    nothing is sent anywhere. The server answers this machine alone.
+    """
+    from umpirical.view.catalogue import study_root
+
+    root = study_root(folder)
+    if export is not None:
+        from umpirical.view.gallery import write_gallery
+
+        written = write_gallery(root, export)
+        for name, why in written.left_out:
+            remark(f"{name} is left out: {why}")
+        say(f"wrote {written.index}: {written.pages:,} {'page' if written.pages == 1 else 'pages'}")
+        return
+    need_packages("view", "starlette", "uvicorn")
+    from umpirical.store.files import state_folder
+    from umpirical.view.app import create_app
+    from umpirical.web.server import hosts_of, listen, serve, url_of
+
+    with listen(host, port, what="view") as listening, ExitStack() as at_the_end:
+        app = create_app(root, hosts=hosts_of(listening))
+        link = f"{url_of(listening)}/join/{app.state.view.door.link()}"
+        page = None
+        if not no_open and sys.stdout.isatty():
+            # Not in the study: it may be read-only, and nothing is written there.
+            place = state_folder()
+            place.mkdir(parents=True, exist_ok=True)
+            page = at_the_end.enter_context(leading_to(link, place))
+        serve(app, listening, ready=lambda: _announce(link, page))
+
+
+def _announce(link: str, page: Path | None) -> None:
+    """Prints the link once the server answers, and opens a browser with the page that leads to it."""
+    say(f"open  {link}  (works once);  Ctrl-C stops")
+    sys.stdout.flush()
+    open_browser(page)

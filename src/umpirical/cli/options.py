@@ -1,9 +1,10 @@
-"""Consent: nothing that may cost money is sent before a person has seen the price and agreed to it."""
+"""Options that commands share, and consent: nothing is sent before a person has agreed to it and its price."""
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,9 +13,14 @@ from umpirical.cli.terminal import confirm, remark
 from umpirical.domain.bills import dollars_of
 
 if TYPE_CHECKING:
+    from umpirical.domain.judgments import Outcome
     from umpirical.models.prices import TokenPrices
+    from umpirical.protocols.protocol import Study
     from umpirical.store.budget import Booked
+    from umpirical.study.estimate import PlanEstimate
+    from umpirical.study.preflight import Preflight, PreflightPlan
     from umpirical.study.spending import Spending
+    from umpirical.study.trust import Agree, Asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +135,114 @@ def tell_spent(spending: "Spending") -> None:
         remark(f"spent: ${now.total:.4f}; {booked_line(spending.booked(), spending.cap)}")
     for fault, count in now.faults.items():
         remark(f"  {BILLING_FAULTS[fault]}: {count:,}")
+
+
+# Asking whether a study may do what it would do, before any of it is done.
+
+
+SHOWN = 40
+"""How many lines of the list are printed; nobody reads more, and the rest is of the kind of the last."""
+
+outside_option = click.option(
+    "--outside", is_flag=True, help="Allow the study's dataset, rubric and instruction to be outside its folder."
+)
+
+trust_option = click.option(
+    "--trust", is_flag=True, help="Agree to whom the study sends to, its keys, code and data, without being asked."
+)
+
+calls_option = click.option(
+    "--max-calls",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Allow a study to ask one judge up to N times. Default: 1,000,000.",
+)
+
+
+def trusted_study(study: Path, *, trust: bool, outside: bool, max_calls: int | None = None) -> "Study[Any]":
+    """Reads a study for use, once a person has agreed to what it would do."""
+    from umpirical.study.file import load_study
+
+    return load_study(study, terminal_trust(given=trust), outside=outside, max_calls=max_calls)
+
+
+def terminal_trust(*, given: bool) -> "Agree":
+    """Returns what asks the person at the terminal, unless they agreed in advance."""
+
+    def agree(asked: "Asked") -> bool:
+        _show_powers(asked, remark)
+        if given:
+            return True
+        return sys.stdin.isatty() and confirm("Agree to this, and remember it for this folder?")
+
+    return agree
+
+
+def _show_powers(asked: "Asked", tell: Callable[[object], None]) -> None:
+    lines = asked.lines()
+    tell(asked.heading)
+    for line in lines[:SHOWN]:
+        tell(f"  - {line}")
+    if len(lines) > SHOWN:
+        tell(f"  - and {len(lines) - SHOWN} more like the last")
+
+
+# Shows a preflight on the terminal, and asks for consent to it.
+
+
+LONGEST = 600
+"""Characters of a prompt or an answer that are shown."""
+
+
+class TerminalPreflight:
+    """Holds preflights before the person at the terminal, or before the flags of the command."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self.held = False
+        """Whether any call was tried."""
+
+    def agree(self, plans: "Sequence[PreflightPlan]", whole: "PlanEstimate") -> Decimal | None:
+        from umpirical.study.spending import enough
+
+        calls, most = sum(plan.calls for plan in plans), sum((plan.at_most for plan in plans), Decimal(0))
+        unseen = sum(plan.calls for plan in plans if plan.unseen)
+        terms, price = self.terms, f", at most ${most}" if most else ""
+        remark(f"preflight: {calls} calls show whether answers can be read{price}; they are kept")
+        if not sys.stdin.isatty():
+            # Nobody can be asked twice, so the flags have to cover everything.
+            most, unseen = whole.bound, whole.unseen_calls
+        elif terms.max_cost is not None:
+            terms = replace(terms, max_cost=min(terms.max_cost, enough(whole.booked, most)))
+        unknown = f"{unseen:,} calls whose price is unknown here" if unseen else ""
+        return agree(terms, most=most, booked=whole.booked, unseen=unknown)
+
+    def show(self, found: "Preflight") -> None:
+        self.held = True
+        remark(f"judge {found.judge}")
+        for number, call in enumerate(found.calls):
+            if number == 0:
+                remark(_block("prompt", call.prompt))
+            answer = call.response.text if call.response.text is not None else "(none)"
+            remark(_block("answer", answer))
+            remark(f"  read as: {_read_as(call.outcome)}")
+
+
+def _block(title: str, text: str) -> str:
+    shown = text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}\n[...]\n{text[-LONGEST // 2 :]}"
+    lines = "\n".join(f"    {line}" for line in shown.splitlines() or [""])
+    return f"  {title}:\n{lines}"
+
+
+def _read_as(outcome: "Outcome") -> str:
+    from umpirical.domain.judgments import Abstained, Failed, Unparsed, Verdict
+
+    match outcome:
+        case Verdict(value=value):
+            return f"{value}"
+        case Abstained():
+            return "abstained"
+        case Unparsed(why=why):
+            return f"nothing, {why}"
+        case Failed(kind=kind, detail=detail):
+            return f"nothing, {kind}: {detail}"

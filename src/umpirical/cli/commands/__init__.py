@@ -1,1 +1,0 @@
-"""The subcommands, one per file; each file defines `command`."""

@@ -1,0 +1,623 @@
+"""Commands that ask judges and models: run, datasheet, more, generate and serving."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import replace
+from decimal import ROUND_CEILING, Decimal
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from umpirical.cli.options import (
+    TerminalPreflight,
+    Terms,
+    agree,
+    calls_option,
+    outside_option,
+    spending_options,
+    tell_spent,
+    terminal_trust,
+    trust_option,
+    trusted_study,
+)
+from umpirical.cli.plan import show_plan, tell_planned
+from umpirical.cli.terminal import MAKING_STIMULI, complain, remark, say, say_json, short_path
+
+if TYPE_CHECKING:
+    from umpirical.domain.errors import UmpiricalError
+    from umpirical.models.prices import TokenPrices
+    from umpirical.protocols.protocol import Study
+    from umpirical.protocols.writing import Writing, WritingEstimate, Written
+    from umpirical.runs.run import Run
+    from umpirical.store.budget import Booked
+    from umpirical.study.estimate import PlanEstimate
+    from umpirical.study.results import FinishedRun
+    from umpirical.study.serving import Changed, Serving, ServingPlan
+    from umpirical.study.spending import Spending
+
+
+policy_option = click.option(
+    "--policy",
+    default="",
+    metavar="NAME",
+    help="What to hold judges to: ranking, adjudication (or release), ci-smoke, claim, or a .yaml file. "
+    "Default: as the study says.",
+)
+
+preflight_option = click.option(
+    "--no-preflight", is_flag=True, help="Do not try a few calls first to see whether answers can be read."
+)
+
+
+def measure(  # noqa: PLR0913  # each by its name
+    study: "Study[Any]",
+    judges: Sequence[str],
+    terms: Terms,
+    *,
+    fresh: bool = False,
+    executor: str | None = None,
+    processes: int | None = None,
+    through: str = "",
+    quiet: bool = False,
+    preflight: bool = False,
+    lost: "dict[str, UmpiricalError] | None" = None,
+) -> "list[FinishedRun]":
+    """Measures the named judges, or all, once the price has been shown and agreed to; after a preflight, if asked.
+
+    What is wrong with one of several judges is printed, put into `lost` by its name, and does not stop the rest.
+    """
+    from umpirical.progress import watch_run
+    from umpirical.runs.executor import LOCAL
+    from umpirical.study.run import Asking, measure_judges
+
+    def lose(run: "Run", error: "UmpiricalError") -> None:
+        complain(str(error), error.fix)
+        told[run.judge.name] = error
+
+    told = {} if lost is None else lost
+    remark(MAKING_STIMULI)
+    trying = TerminalPreflight(terms)
+    return tell_runs(
+        measure_judges(
+            study,
+            judges,
+            consent=lambda estimate: _consent(estimate, trying),
+            watch=watch_run,
+            prices=terms.price_overrides(),
+            allow_unpriced=terms.allow_unpriced,
+            fresh=fresh,
+            asking=Asking(executor or LOCAL, processes, remark, through),
+            planned=lambda runs: tell_planned(study, runs),
+            preflight=trying if preflight else None,
+            tell=tell_spent,
+            lose=lose,
+        ),
+        quiet=quiet,
+    )
+
+
+def measure_more(run: "Run", terms: Terms, *, concurrency: int, quiet: bool = False) -> "list[FinishedRun]":
+    """Measures a planned follow-up, once the price has been shown and agreed to."""
+    from umpirical.progress import watch_run
+    from umpirical.study.run import ask_runs
+
+    trying = TerminalPreflight(terms)
+    return tell_runs(
+        ask_runs(
+            [run],
+            concurrency,
+            consent=lambda estimate: _consent(estimate, trying),
+            watch=watch_run,
+            prices=terms.price_overrides(),
+            allow_unpriced=terms.allow_unpriced,
+            tell=tell_spent,
+        ),
+        quiet=quiet,
+    )
+
+
+def tell_runs(measured: "Iterator[FinishedRun]", *, quiet: bool) -> "list[FinishedRun]":
+    """Measures runs one after another, and shows each."""
+    results: list[FinishedRun] = []
+    while (result := _next(measured)) is not None:
+        results.append(result)
+        if not quiet:
+            _show(result)
+    return results
+
+
+def _next(measured: "Iterator[FinishedRun]") -> "FinishedRun | None":
+    """Measures the next judge with prints redirected: a user's judge may print, but standard output is for results.
+
+    Inspect, too, prints about batches.
+    """
+    with redirect_stdout(sys.stderr):
+        return next(measured, None)
+
+
+def exit_code(results: "Sequence[FinishedRun]", lost: "Mapping[str, UmpiricalError] | None" = None) -> int:
+    """What lost judges say; else 5 if a run is not complete, 3 if a judge is refused, 4 if one is open, else 0."""
+    codes = {result.exit_code for result in results} | {error.exit_code for error in (lost or {}).values()}
+    return next((code for code in (1, 2, 5, 3, 4) if code in codes), 0)
+
+
+def lost_summaries(lost: "Mapping[str, UmpiricalError]") -> list[dict[str, Any]]:
+    """Returns summaries of judges that could not be measured, for the program that started the runs."""
+    return [{"judge": judge, "complete": False, "error": str(error), "fix": error.fix} for judge, error in lost.items()]
+
+
+def _show(result: "FinishedRun") -> None:
+    from umpirical.reports.smallest_differences import record_words
+
+    if result.decision:
+        say(f"  {result.decision.line}")
+    for finding in result.findings:
+        say(f"  {finding}")
+    for words in record_words(result.record):
+        say(f"  {words}")
+    say(f"  {short_path(result.documents.html)}")
+    if result.open_to_more:
+        say(f"  next:  umpirical more {short_path(result.folder)}  asks just what would settle it")
+    if not result.enough:
+        say("  too many calls failed; run the same command again to retry them")
+
+
+def _consent(estimate: "PlanEstimate", trying: TerminalPreflight) -> Decimal | None:
+    """Shows what would be sent, and asks for consent if it may be billed. Returns the budget."""
+    terms = trying.terms
+    if not estimate.calls:
+        return terms.max_cost
+    show_plan(estimate, sys.stderr)
+    unseen = estimate.unseen_calls
+    return agree(
+        terms,
+        most=estimate.bound,
+        booked=estimate.booked,
+        unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "",
+        refused="nothing more was sent; the answers of the preflight are kept" if trying.held else "nothing was sent",
+    )
+
+
+# `umpirical run`.
+
+
+def _checked_uri(_: click.Context, __: click.Parameter, uri: str) -> str:
+    """Refuses credentials before anything else: whoever is interrupted is shown the command line again."""
+    if uri:
+        from umpirical.store.objects import check_uri
+
+        check_uri(uri)
+    return uri
+
+
+@click.command("run")
+@click.argument("study", type=click.Path(path_type=Path), default=Path())
+@click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
+@spending_options
+@outside_option
+@trust_option
+@calls_option
+@click.option("--fresh", is_flag=True, help="Start a new run that reuses no answers from earlier ones.")
+@policy_option
+@click.option(
+    "--executor",
+    metavar="NAME",
+    help="How the judges are asked: local; ray, by actors of a Ray cluster; batch, by the provider's batches at half "
+    "the price; or a plugin's. Default: local.",
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Processes of this machine, or actors of Ray, that share the calls. Default: as many as help, mostly 1.",
+)
+@click.option(
+    "--through",
+    default="",
+    metavar="URI",
+    callback=_checked_uri,
+    help="Object storage, such as s3://bucket/prefix, for actors of Ray on machines that do not share the study's "
+    "folder. Credentials come from the environment.",
+)
+@preflight_option
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def run_command(  # noqa: PLR0913, PLR0917  # each an option
+    study: Path,
+    judges: tuple[str, ...],
+    yes: bool,  # noqa: FBT001
+    max_cost: Decimal | None,
+    prices: tuple[str, ...],
+    allow_unpriced: bool,  # noqa: FBT001
+    outside: bool,  # noqa: FBT001
+    trust: bool,  # noqa: FBT001
+    max_calls: int | None,
+    fresh: bool,  # noqa: FBT001
+    policy: str,
+    executor: str | None,
+    processes: int | None,
+    through: str,
+    no_preflight: bool,  # noqa: FBT001
+    as_json: bool,  # noqa: FBT001
+) -> int:
+    """Measure the judges of the study STUDY (a file, or the folder it is in) and write their datasheets.
+
+    The possible cost is shown first, and nothing is sent until you agree to it. A few calls come before the rest, with
+    the prompt, the answers and how they were read; if fewer than half can be read, nothing more is sent. After an
+    interruption, a failure or a reached budget, the same command resumes: what has an answer is not asked again. A
+    judge that cannot be asked does not stop the others.
+
+    Exits with 0 if the policy lets every judge be used, 3 if it refuses one, and 4 if there is not enough data on one.
+    Stress tests have no policy: `umpirical gate` says by its exit code what came of them.
+    """
+    from umpirical.domain.errors import UmpiricalError
+    from umpirical.study.results import write_side_by_side
+
+    loaded = replace(trusted_study(study, trust=trust, outside=outside, max_calls=max_calls), policy=policy)
+    terms, lost = Terms(yes, max_cost, prices, allow_unpriced), dict[str, UmpiricalError]()
+    results = measure(
+        loaded,
+        judges,
+        terms,
+        fresh=fresh,
+        executor=executor,
+        processes=processes,
+        through=through,
+        quiet=as_json,
+        preflight=not no_preflight,
+        lost=lost,
+    )
+    if as_json:
+        import json
+
+        summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
+        say_json(json.dumps(summaries, indent=1))
+    tell = remark if as_json else say
+    if lost:
+        measured = ", ".join(result.record.judge.name for result in results) or "none"
+        tell(f"not measured: {', '.join(lost)}; measured: {measured}")
+    if results and (together := write_side_by_side(loaded.folder, runs=[result.folder for result in results])):
+        tell(f"all judges side by side:  {together[1]}")
+    return exit_code(results, lost)
+
+
+# `umpirical datasheet`.
+
+
+@click.command("datasheet")
+@click.argument("judge")
+@click.option("--against", metavar="OTHER", help="Another judge, to compare on one page with paired differences.")
+@click.option("--size", default="standard", help="screen (336 calls), paper (620), standard (1,248) or full (2,496).")
+@click.option("--arm", "arms", multiple=True, help="Also ask with this tie instruction: strict, forced-choice.")
+@click.option("--repeats", default=1, type=click.IntRange(1, 100), help="Ask each question this many times.")
+@click.option("--folder", type=click.Path(path_type=Path, file_okay=False), default=Path(), help="Where to keep it.")
+@spending_options
+@trust_option
+@policy_option
+@preflight_option
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def datasheet_command(  # noqa: PLR0913, PLR0917  # each an option
+    judge: str,
+    against: str | None,
+    size: str,
+    arms: tuple[str, ...],
+    repeats: int,
+    folder: Path,
+    yes: bool,  # noqa: FBT001
+    max_cost: Decimal | None,
+    prices: tuple[str, ...],
+    allow_unpriced: bool,  # noqa: FBT001
+    trust: bool,  # noqa: FBT001
+    policy: str,
+    no_preflight: bool,  # noqa: FBT001
+    as_json: bool,  # noqa: FBT001
+) -> int:
+    """Measure the judge JUDGE and write its datasheet.
+
+    JUDGE is the name of a judge in the study file here, a file with a judge in it (judge.yaml), a function
+    (module:function), a model (provider/model), or simulated:NAME. The possible cost is shown first. If the
+    run stops, the same command resumes it.
+    """
+    from umpirical.api.studies import datasheet_study
+    from umpirical.domain.errors import UmpiricalError
+
+    targets = [judge] if against is None else [judge, against]
+    agree = terminal_trust(given=trust)
+    study = replace(datasheet_study(targets, folder, agree=agree, size=size, arms=arms, repeats=repeats), policy=policy)
+    terms, lost = Terms(yes, max_cost, prices, allow_unpriced), dict[str, UmpiricalError]()
+    results = measure(study, [], terms, quiet=as_json, preflight=not no_preflight, lost=lost)
+    summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
+    if against is not None and not lost:
+        from umpirical.api.comparisons import compare_targets
+
+        page = compare_targets([result.folder for result in results]).save().html
+        summaries.append({"comparison": str(page)})
+        if not as_json:
+            say(f"  {page}")
+    if as_json:
+        import json
+
+        say_json(json.dumps(summaries, indent=1))
+    return exit_code(results, lost)
+
+
+# `umpirical more`.
+
+
+@click.command("more")
+@click.argument("target")
+@spending_options
+@trust_option
+@click.option("--concurrency", default=16, type=click.IntRange(1, 4096), help="Calls in flight at a time.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def more_command(  # noqa: PLR0913, PLR0917  # each an option
+    target: str,
+    yes: bool,  # noqa: FBT001
+    max_cost: Decimal | None,
+    prices: tuple[str, ...],
+    allow_unpriced: bool,  # noqa: FBT001
+    trust: bool,  # noqa: FBT001
+    concurrency: int,
+    as_json: bool,  # noqa: FBT001
+) -> int:
+    """Ask just what would settle what a run leaves open, and write one datasheet of both.
+
+    TARGET is the folder of a run, the name of a run or a judge, or a study's folder or file; it must have one run.
+
+    The possible cost is shown first. Answers of the run are reused, and each follow-up may err half as often as the
+    look before it, since a second look gives chance a second try.
+    """
+    from umpirical.study.results import find_run
+    from umpirical.study.run import follow_run
+
+    remark(MAKING_STIMULI)
+    planned, words = follow_run(find_run(target), terminal_trust(given=trust))
+    for line in words:
+        remark(f"  {line}")
+    results = measure_more(
+        planned, Terms(yes, max_cost, prices, allow_unpriced), concurrency=concurrency, quiet=as_json
+    )
+    if as_json:
+        import json
+
+        say_json(json.dumps([result.summary() for result in results], indent=1))
+    return exit_code(results)
+
+
+# `umpirical generate`.
+
+
+SHOWN = 5
+"""How many kinds of failure are printed."""
+
+
+@click.command("generate")
+@click.argument("study", type=click.Path(path_type=Path), default=Path())
+@spending_options
+@outside_option
+@trust_option
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def generate_command(  # noqa: PLR0913, PLR0917  # each an option
+    study: Path,
+    yes: bool,  # noqa: FBT001
+    max_cost: Decimal | None,
+    prices: tuple[str, ...],
+    allow_unpriced: bool,  # noqa: FBT001
+    outside: bool,  # noqa: FBT001
+    trust: bool,  # noqa: FBT001
+    as_json: bool,  # noqa: FBT001
+) -> int:
+    """Have a model write the stimuli of STUDY that a program cannot make; check and validate them.
+
+    The possible cost is shown first, and nothing is sent until you agree to it. Each text is kept as soon as it
+    arrives. After an interruption, a failure or a reached budget, the same command resumes: no text is written twice.
+    """
+    from umpirical.models.money import CapReached
+    from umpirical.models.prices import pricer_of
+    from umpirical.progress import watch_generation
+    from umpirical.protocols.protocol import WritesStimuli
+    from umpirical.study.spending import WRITERS, Spending, response_bill
+
+    terms = Terms(yes, max_cost, prices, allow_unpriced)
+    loaded = trusted_study(study, trust=trust, outside=outside)
+    remark("reading the dataset and planning what to write")
+    if not isinstance(loaded.protocol, WritesStimuli):
+        raise WritesStimuli.missing(loaded.protocol)
+    writing, overrides = loaded.protocol.writing(loaded), terms.price_overrides()
+    _refuse_stray_prices(writing, overrides)
+    pricers = {
+        part: pricer_of(model, overrides, allow_unpriced=allow_unpriced) for part, model in writing.models.items()
+    }
+    spending = Spending(loaded.folder, {WRITERS: lambda: response_bill(writing.calls())})
+    spending.cap = _agree_to_writing(writing, writing.estimate(pricers), terms, spending.booked())
+    ledger = spending.ledger(WRITERS)
+    try:
+        written = writing.write(pricers, ledger, partial(watch_generation, ledger=ledger))
+    except CapReached as reached:
+        ledger.close()
+        raise spending.go_on(reached, writing.estimate(pricers).at_most or Decimal(0)) from None
+    finally:
+        ledger.close()
+        tell_spent(spending)
+    if as_json:
+        _show_written_json(written)
+    else:
+        _show_written(written, study)
+    return 5 if written.open else 0
+
+
+def _refuse_stray_prices(writing: "Writing", overrides: "Mapping[str, TokenPrices]") -> None:
+    from umpirical.domain.errors import UsageError
+
+    known = {model.name for model in writing.models.values()}
+    if stray := [name for name in overrides if name not in known]:
+        raise UsageError(f"--price {stray[0]}: neither the generator nor the validator uses that model")
+
+
+def _agree_to_writing(
+    writing: "Writing", estimate: "WritingEstimate", terms: Terms, booked: "Booked"
+) -> Decimal | None:
+    """Shows what may be sent and spent, and asks for consent if it may be billed. Returns the budget."""
+    left = estimate.commissions - estimate.settled
+    if not left:
+        return terms.max_cost
+    most = None if estimate.at_most is None else estimate.at_most.quantize(Decimal("0.0001"), ROUND_CEILING)
+    price = f"at most ${most} ({', '.join(estimate.tables)})" if most else "free"
+    price = "no price is known" if most is None else price
+    done = f", {estimate.settled:,} already settled" if estimate.settled else ""
+    names = ", ".join(dict.fromkeys(model.name for model in writing.models.values()))
+    remark(f"generate: {left:,} stimuli{done}, with {names}")
+    remark(f"  {estimate.fewest_calls:,} to {estimate.most_calls:,} calls, {price}")
+    if estimate.expected:
+        remark(f"  ${estimate.expected:.4f} if every first attempt is accepted")
+    unseen = f"up to {estimate.most_calls:,} calls whose price is unknown here" if most is None else ""
+    return agree(terms, most=most or Decimal(0), booked=booked, unseen=unseen)
+
+
+def _show_written(written: "Written", study: Path) -> None:
+    for test, made in written.made.items():
+        asked = made.wanted - sum(made.skipped.values())
+        by = ", by a simulated generator: a rehearsal" if made.simulated else ""
+        say(f"{test}: {made.generated} of {asked} written in {made.attempts} attempts{by}")
+        if made.sources:
+            say(f"  {made.sources}")
+        for level, words in made.levels.items():
+            say(f"  level {level}: {words}")
+        for reason, count in sorted(made.rejected.items(), key=lambda entry: -entry[1]):
+            say(f"  rejected {count}: {reason}")
+        for reason, count in made.skipped.items():
+            say(f"  not requested {count}: {reason}")
+        if made.given_up:
+            say(f"  given up {made.given_up}: no attempt was accepted")
+        if made.open:
+            say(f"  open {made.open}: calls failed; run the same command again")
+    for (kind, detail), count in sorted(written.failures.items(), key=lambda entry: -entry[1])[:SHOWN]:
+        say(f"failed {count}: {kind}: {detail}")
+    say(f"next:  umpirical generate {study}" if written.open or written.more else f"next:  umpirical run {study}")
+
+
+def _show_written_json(written: "Written") -> None:
+    import json
+    from dataclasses import asdict
+
+    say_json(json.dumps({test: asdict(made) for test, made in written.made.items()}, indent=1))
+
+
+# `umpirical serving`.
+
+
+@click.command("serving")
+@click.argument("study", type=click.Path(path_type=Path), default=Path())
+@click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
+@click.option(
+    "--questions",
+    default=20,
+    type=click.IntRange(2, 1000),
+    metavar="N",
+    help="Questions whose answers are compared; each is asked three times. Default: 20.",
+)
+@spending_options
+@outside_option
+@trust_option
+@calls_option
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def serving_command(  # noqa: PLR0913, PLR0917  # each an option
+    study: Path,
+    judges: tuple[str, ...],
+    questions: int,
+    yes: bool,  # noqa: FBT001
+    max_cost: Decimal | None,
+    prices: tuple[str, ...],
+    allow_unpriced: bool,  # noqa: FBT001
+    outside: bool,  # noqa: FBT001
+    trust: bool,  # noqa: FBT001
+    max_calls: int | None,
+    as_json: bool,  # noqa: FBT001
+) -> None:
+    """Count the answers that change with what else a server is asked at the time, for judges of the study STUDY.
+
+    A few questions of the plan are asked alone, alone once more, and amid as many other calls as the study has in
+    flight. What differs between the last two is the serving, not the judge. The possible cost is shown first. These
+    answers enter no measure: they are written to serving.json beside the run.
+    """
+    from umpirical.progress import watch_run
+    from umpirical.study.estimate import pricers_of
+    from umpirical.study.run import plan_runs, spending_of
+    from umpirical.study.serving import ask_serving, plan_serving
+    from umpirical.study.spending import judge_account
+
+    terms = Terms(yes, max_cost, prices, allow_unpriced)
+    loaded = trusted_study(study, trust=trust, outside=outside, max_calls=max_calls)
+    remark(MAKING_STIMULI)
+    runs = plan_runs(loaded, judges)
+    pricers = pricers_of(runs, terms.price_overrides(), allow_unpriced=allow_unpriced)
+    priced = list(zip(runs, pricers, strict=True))
+    plans = [
+        plan_serving(run, pricer, questions=questions, concurrency=loaded.spec.concurrency) for run, pricer in priced
+    ]
+    spending = spending_of(priced)
+    found: list[Serving] = []
+    spending.cap = _agree_to_serving(plans, spending, terms)
+    try:
+        for plan in plans:
+            ledger = spending.ledger(judge_account(plan.run.judge.name), "serving")
+            try:
+                with watch_run(plan.run.judge.name, plan.calls, ledger) as watcher:
+                    found.append(ask_serving(plan, ledger, watcher.settled))
+            finally:
+                ledger.close()
+            if not as_json:
+                _show_serving(found[-1])
+    finally:
+        tell_spent(spending)
+    if as_json:
+        import json
+
+        say_json(json.dumps([each.as_json() for each in found], indent=1))
+
+
+def _agree_to_serving(plans: "Sequence[ServingPlan]", spending: "Spending", terms: Terms) -> Decimal | None:
+    """Shows what would be sent, and asks for consent if it may be billed. Returns the budget."""
+    for plan in plans:
+        price = f", at most ${plan.at_most}" if plan.at_most else ""
+        remark(
+            f"judge {plan.run.judge.name}: {plan.calls:,} calls, {len(plan.questions)} questions three times and "
+            f"{len(plan.company)} for company{price}; up to {plan.concurrency} in flight"
+        )
+    most = sum((plan.at_most for plan in plans), Decimal(0))
+    unseen = sum(plan.calls for plan in plans if plan.unseen)
+    unknown = f"{unseen:,} calls whose price is unknown here" if unseen else ""
+    return agree(terms, most=most, booked=spending.booked(), unseen=unknown)
+
+
+def _show_serving(found: "Serving") -> None:
+    say(f"judge {found.judge}")
+    for server in found.served_by:
+        say(f"  served by {server}")
+    say("  compared with the first answer of a question that was asked alone:")
+    _show_changed("asked alone again", found.again)
+    _show_changed(f"amid up to {found.concurrency} calls", found.amid)
+    if any(share is not None for share in found.cached.values()):
+        shares = (f"{way} {'not said' if share is None else f'{share:.0%}'}" for way, share in found.cached.items())
+        say(f"  tokens of the questions read from a cache: {', '.join(shares)}")
+    say(f"  {found.verdict}.")
+
+
+def _show_changed(title: str, changed: "Changed") -> None:
+    parts = [
+        _share("texts changed", changed, changed.texts, changed.pairs),
+        _share("read otherwise", changed, changed.readings, changed.pairs),
+    ]
+    if changed.logprob_pairs:
+        shift = "" if changed.largest_shift is None else f", by up to {changed.largest_shift:.3g} nats"
+        parts.append(_share("log-probabilities moved", changed, changed.logprobs, changed.logprob_pairs) + shift)
+    if changed.left_out:
+        parts.append(f"{changed.left_out} left out without an answer")
+    say(f"    {title}: {'; '.join(parts)}")
+
+
+def _share(words: str, changed: "Changed", count: int, of: int) -> str:
+    bounds = changed.interval(count, of)
+    return f"{words} {count} of {of}" + ("" if bounds is None else f" (95 %: {bounds[0]:.0%} to {bounds[1]:.0%})")

@@ -1,0 +1,407 @@
+"""Commands to start with: init, demo, draft, doctor, prices, schema and completion."""
+
+import os
+import platform
+import shlex
+import shutil
+import sys
+import tempfile
+from decimal import ROUND_CEILING, Decimal
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import get_completion_class
+
+from umpirical.cli.options import Terms, agree, spending_options, tell_spent
+from umpirical.cli.terminal import MAKING_STIMULI, remark, say, say_json
+
+if TYPE_CHECKING:
+    from umpirical.api.extras import Draft, DraftPlan, Reply
+    from umpirical.models.money import Pricer
+    from umpirical.models.prices import KnownPrice, Rate
+    from umpirical.store.budget import Booked
+    from umpirical.study.demo import DemoResult
+
+
+@click.command("init")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=Path())
+@click.option(
+    "--from",
+    "data",
+    type=click.Path(path_type=Path, exists=True),
+    help="A file of responses with labels, or of labelled pairs (CSV, JSONL or Parquet); or logs of an agent.",
+)
+@click.option("--response", metavar="COLUMN", help="With --from: the text that is judged. Default: guessed.")
+@click.option("--label", metavar="COLUMN", help="With --from: the reference label. Default: guessed.")
+@click.option("--task", metavar="COLUMN", help="With --from: what was asked. Default: guessed.")
+def init_command(folder: Path, data: Path | None, response: str | None, label: str | None, task: str | None) -> None:
+    """Write a study file to FOLDER that runs as is, with simulated judges, and shows how to name your own."""
+    from umpirical.protocols.catalogue import start_study
+    from umpirical.study.file import read_study
+    from umpirical.study.trust import trust_as_made
+
+    if data is None and (response or label or task):
+        raise click.UsageError("--response, --label and --task name columns of a file: add --from FILE")
+    named = {"response": response, "label": label, "task": task}
+    told = {role: column for role, column in named.items() if column is not None}
+    started = start_study(folder, data=data, told=told)
+    trust_as_made(read_study(started.file, outside=True))
+    for path in started.written:
+        say(f"wrote {path}")
+    for note in started.notes:
+        say(note)
+    options = f" {started.options}" if started.options else ""
+    say(f"next:  umpirical check {folder}{options}    then  umpirical run {folder}{options}")
+
+
+# `umpirical demo`.
+
+
+@click.command("demo")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: a new one.")
+@click.option("--no-open", is_flag=True, help="Do not open the datasheets in a browser.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def demo_command(out: Path | None, no_open: bool, as_json: bool) -> None:  # noqa: FBT001
+    """Measure simulated judges, a sound one and six with a known defect: what was planted, and what was found.
+
+    Needs no key and no network.
+    """
+    from umpirical.progress import watch_run
+    from umpirical.study.demo import run_demo
+
+    folder = out or Path(tempfile.mkdtemp(prefix="umpirical-demo-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    results = []
+    remark(MAKING_STIMULI)
+    for result in run_demo(folder, watch_run):
+        results.append(result)
+        if not as_json:
+            _show_demo(result)
+    if as_json:
+        import json
+
+        say_json(json.dumps([_demo_summary(result) for result in results], indent=1))
+        return
+    from umpirical.view.gallery import write_gallery
+
+    index = write_gallery(folder, folder / "gallery").index
+    say(f"\nTheir datasheets, side by side:  {index}")
+    say(f"Next:  umpirical compare {shlex.quote(str(folder))}  says which to take for which use;")
+    say("  umpirical init my-study  writes a study file;  umpirical run my-study  measures your own judge.")
+    if not no_open and sys.stdout.isatty():
+        click.launch(str(index))
+
+
+def _show_demo(result: "DemoResult") -> None:
+    from umpirical.reports.numbers import measured_interval, measured_value
+
+    say(f"\n{result.judge}: {result.about}")
+    if result.decision:
+        say(f"  {result.decision.line}")
+    records = {(measure.name, measure.stratum): measure for measure in result.record.measures}
+    for found in result.defects:
+        record = records[found.measure, found.stratum]
+        part = f" at {found.stratum}" if found.stratum else ""
+        say(
+            f"  {record.title}{part}: planted {found.planted:.3f}, measured {measured_value(record, found.estimate)} "
+            f"{measured_interval(record, found.estimate.interval)}  {'found' if found.inside else 'MISSED'}"
+        )
+
+
+def _demo_summary(result: "DemoResult") -> dict[str, Any]:
+    return {
+        "judge": result.judge,
+        "about": result.about,
+        "decision": result.decision.verdict if result.decision else None,
+        "datasheet": str(result.documents.json),
+        "html": str(result.documents.html),
+        "defects": [
+            {
+                "measure": found.measure,
+                "stratum": found.stratum,
+                "planted": found.planted,
+                "measured": found.estimate.value,
+                "interval": found.estimate.interval.model_dump() if found.estimate.interval else None,
+                "inside": found.inside,
+            }
+            for found in result.defects
+        ],
+    }
+
+
+# `umpirical draft`.
+
+
+SHOWN = 10
+"""How many problems are printed; the file beside the draft lists them all."""
+
+
+@click.command("draft")
+@click.argument("rubric", type=click.Path(path_type=Path))
+@click.option(
+    "--model", "name", required=True, help="The model that drafts: provider/model, or its name at --base-url."
+)
+@click.option("--base-url", help="URL of an OpenAI-compatible server: http://127.0.0.1:8000/v1")
+@click.option("--api-key-env", metavar="NAME", help="Environment variable that holds the key; never the key itself.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("my-task.yaml"), show_default=True)
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 10), help="Calls to make at most.")
+@click.option(
+    "--max-tokens", default=12_000, show_default=True, type=click.IntRange(500, 200_000), help="Limit for one reply."
+)
+@spending_options
+def draft_command(  # noqa: PLR0913, PLR0917  # each an option
+    rubric: Path,
+    name: str,
+    base_url: str | None,
+    api_key_env: str | None,
+    out: Path,
+    rounds: int,
+    max_tokens: int,
+    yes: bool,  # noqa: FBT001
+    max_cost: Decimal | None,
+    prices: tuple[str, ...],
+    allow_unpriced: bool,  # noqa: FBT001
+) -> int:
+    """Draft a family of tasks from RUBRIC, a text or Markdown file that says what a good answer does.
+
+    A model writes it, a program looks for faults and has the model fix them, and you read it: nothing is measured with
+    the family until you have set reviewed: true in it. The possible cost is shown first.
+    """
+    from umpirical.api.extras import (
+        append_reply,
+        draft_family,
+        drafting_model,
+        plan_draft,
+        read_rubric,
+        write_draft,
+    )
+    from umpirical.domain.bills import Bill
+    from umpirical.models.money import CapReached, Meter
+    from umpirical.models.prices import pricer_of
+    from umpirical.study.spending import Spending
+
+    _refuse_to_overwrite(out)
+    text = read_rubric(rubric)
+    spec = drafting_model(name, base_url=base_url, api_key_env=api_key_env)
+    terms = Terms(yes, max_cost, prices, allow_unpriced)
+    pricer = pricer_of(spec, terms.price_overrides(), allow_unpriced=allow_unpriced)
+    plan = plan_draft(spec, text, pricer, rounds=rounds, max_tokens=max_tokens)
+    account = f"draft {out.name}"
+    spending = Spending(out.parent, {account: Bill})
+    spending.cap = _agree_to_draft(plan, name, pricer, terms, spending.booked())
+    ledger = spending.ledger(account)
+    replies = out.with_suffix(".replies.jsonl")
+
+    def keep(reply: "Reply") -> None:
+        append_reply(replies, reply)
+        count = len(reply.problems)
+        found = f"{count} problem{'' if count == 1 else 's'}" if count else "no problem found by the program"
+        what = f"no reply ({reply.response.failure})" if reply.response.failure else f"a reply, {found}"
+        remark(f"  {what}; kept in {replies}")
+
+    try:
+        draft = draft_family(spec, text, Meter(pricer, ledger), rounds=rounds, max_tokens=max_tokens, keep=keep)
+    except CapReached as reached:
+        ledger.close()
+        raise spending.go_on(reached, plan.at_most or Decimal(0)) from None
+    finally:
+        ledger.close()
+        tell_spent(spending)
+    listed = write_draft(draft, out, by=name, rubric=rubric.name)
+    _show_draft(draft, out, listed)
+    return 5 if draft.problems else 0
+
+
+def _refuse_to_overwrite(out: Path) -> None:
+    from umpirical.domain.errors import UsageError
+
+    if out.suffix not in (".yaml", ".yml"):
+        raise UsageError(f"{out} is not a YAML file", fix=f"--out {out.with_suffix('.yaml')}")
+    if out.exists():
+        raise UsageError(f"{out} already exists", fix="name another file with --out; nothing was sent")
+    if not out.parent.is_dir():
+        raise UsageError(f"there is no folder {out.parent}", fix="create it; nothing was sent")
+
+
+def _agree_to_draft(plan: "DraftPlan", name: str, pricer: "Pricer", terms: Terms, booked: "Booked") -> Decimal | None:
+    """Shows what may be sent and spent, and asks for consent if it may be billed. Returns the budget."""
+    most = (plan.at_most or Decimal(0)).quantize(Decimal("0.0001"), ROUND_CEILING)
+    price = f"at most ${most} ({pricer.table})" if most else "no price is known" if plan.at_most is None else "free"
+    remark(f"draft: up to {plan.calls} calls to {name}, {price}")
+    remark(f"  the first sends the rubric, up to {plan.input_tokens:,} tokens")
+    unseen = f"up to {plan.calls} calls whose price is unknown here" if plan.at_most is None else ""
+    return agree(terms, most=most, booked=booked, unseen=unseen)
+
+
+def _show_draft(draft: "Draft", out: Path, listed: Path | None) -> None:
+    tasks, requirements = len(draft.family.sets), len(draft.family.names)
+    say(f"wrote {out}: {tasks} tasks of {requirements} requirements, reviewed: false")
+    for problem in draft.problems[:SHOWN]:
+        say(f"  problem: {problem}")
+    if listed is not None:
+        more = f"{len(draft.problems) - SHOWN} more in " if len(draft.problems) > SHOWN else "the list is in "
+        say(f"  {more}{listed}")
+    say("next:  read and correct every sentence; a program recognizes neither nonsense nor what the rubric meant")
+    say(f"       then set reviewed: true, name {out.name} under tasks in the study file, and run  umpirical check")
+    say("       name several families there, built-in ones among them: one family alone gives no interval")
+
+
+# `umpirical doctor`.
+
+
+PARTS = (
+    "umpirical",
+    "aiohttp",
+    "click",
+    "duckdb",
+    "jinja2",
+    "numpy",
+    "pyarrow",
+    "pydantic",
+    "rich",
+    "scipy",
+    "stamina",
+)
+
+
+@click.command("doctor")
+@click.argument("study", type=click.Path(path_type=Path), default=Path())
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def doctor_command(study: Path, as_json: bool) -> None:  # noqa: FBT001
+    """Show versions, free disk space, and which of the keys that STUDY names are set. Never shows a key."""
+    folder = study if study.is_dir() else study.parent
+    facts: dict[str, str] = {"python": platform.python_version(), "platform": platform.platform(terse=True)}
+    facts |= {part: version(part) for part in PARTS}
+    facts["free disk"] = f"{shutil.disk_usage(folder).free / 1e9:.0f} GB"
+    facts |= _keys(study)
+    if as_json:
+        import json
+
+        say_json(json.dumps(facts, indent=1))
+        return
+    for name, value in facts.items():
+        say(f"{name:<14} {value}")
+
+
+def _keys(study: Path) -> dict[str, str]:
+    from umpirical.protocols.protocol import STUDY_FILE
+    from umpirical.study.file import read_study
+
+    file = study / STUDY_FILE if study.is_dir() else study
+    if not file.is_file():
+        return {"study": "none here;  umpirical init  writes one"}
+    variables = {judge.model.api_key_env for judge in read_study(file).spec.judges if judge.model}
+    return {name: "set" if os.environ.get(name) else "not set" for name in sorted(filter(None, variables))}
+
+
+# `umpirical prices`.
+
+
+WORDS = {
+    "input_mtok": ("input", "per million tokens"),
+    "output_mtok": ("output", "per million tokens"),
+    "cache_read_mtok": ("cached input", "per million tokens"),
+    "requests_kcount": ("calls", "per thousand"),
+}
+
+
+@click.group("prices")
+def prices_command() -> None:
+    """Show what is known about the prices of models."""
+
+
+@prices_command.command("show")
+@click.argument("model")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def show(model: str, as_json: bool) -> None:  # noqa: FBT001
+    """Show the known price of MODEL and its source: openai/gpt-4o, or gpt-4o for every provider that offers it."""
+    from umpirical.domain.errors import UsageError
+    from umpirical.models.prices import PricedModel, known_prices, near_names
+
+    found = known_prices(model)
+    if not found:
+        near = ", ".join(near_names(PricedModel(model)))
+        hint = f"known: {near}" if near else f"umpirical run --price {model}=IN,OUT  says what it costs"
+        raise UsageError(f"no price is known for {model}", fix=hint)
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        say_json(json.dumps([asdict(price) for price in found], indent=1, default=str))
+        return
+    for price in found:
+        _say(price)
+
+
+def _say(price: "KnownPrice") -> None:
+    say(f"{price.model}  at {price.provider}  from {price.table}")
+    for rate in price.rates:
+        say(f"  {_rate(rate)}")
+    if not price.rates:
+        say("  no rate is listed")
+    if price.comment:
+        say(f"  {price.comment}")
+    for url in price.urls[:1]:
+        say(f"  the provider's own list: {url}")
+
+
+def _rate(rate: "Rate") -> str:
+    name, per = WORDS[rate.key]
+    tiers = "".join(f"; ${price:f} if a call has over {start:,} input tokens" for start, price in rate.tiers)
+    return f"{name:<12}  ${rate.base:f} {per}{tiers}"
+
+
+# `umpirical schema`.
+
+
+@click.command("schema")
+@click.argument("what")
+def schema_command(what: str) -> None:
+    """Print the JSON Schema of a study file (WHAT: config), a policy file (policy) or a record.
+
+    A record is named by its protocol: datasheet, stress, pairs, agent, or a plugin's. Others are comparison,
+    stress-comparison, jury, correction and claim.
+    """
+    import json
+
+    from umpirical.api.schemas import OTHERS, schema_of
+    from umpirical.domain.errors import UsageError
+    from umpirical.protocols.catalogue import PROTOCOLS
+    from umpirical.protocols.protocol import DecidesByPolicy
+    from umpirical.study.file import study_schema
+
+    if (found := schema_of(what)) is not None:
+        say_json(found.rstrip("\n"))
+        return
+    if what == "policy":
+        for protocol in PROTOCOLS:
+            if isinstance(protocol, DecidesByPolicy) and (schema := protocol.policy_schema()):
+                say(schema.rstrip("\n"))
+        return
+    if what == "config":
+        say_json(json.dumps(study_schema(), indent=1))
+        return
+    if what not in PROTOCOLS.names():
+        known = ["config", "policy", *PROTOCOLS.names(), *OTHERS]
+        raise UsageError(f"nothing that has a schema is called {what!r}", fix=f"name one of {', '.join(known)}")
+    say_json(PROTOCOLS.get(what).schema().rstrip("\n"))
+
+
+# `umpirical completion`.
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion_command(context: click.Context, shell: str) -> None:
+    """Print a script for SHELL that completes commands and options.
+
+    In bash:  eval "$(umpirical completion bash)"
+    """
+    kind = get_completion_class(shell)
+    if kind is None:  # pragma: no cover  # click has all three
+        raise click.UsageError(f"click completes nothing in {shell}")
+    whole = context.find_root().command
+    say(kind(whole, {}, "umpirical", "_UMPIRICAL_COMPLETE").source().rstrip("\n"))

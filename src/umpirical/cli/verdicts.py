@@ -1,0 +1,202 @@
+"""Commands about verdicts that a judge has given: measure, correct and claim. None makes a call."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import click
+
+from umpirical.cli.terminal import say, say_json
+
+ROLES = {
+    "verdict": "the verdict",
+    "item": "what was judged",
+    "order": "which answer came first",
+    "repeat": "the number of the repeat",
+    "label": "the gold label; for Inspect's logs, a key of the samples' metadata",
+    "judge": "the judge",
+    "task": "the task, if several items belong to one",
+}
+
+
+def _column_options(roles: dict[str, str]) -> Callable[[click.decorators.FC], click.decorators.FC]:
+    """Adds an option for each role that a column of the table may have."""
+
+    def add(command: click.decorators.FC) -> click.decorators.FC:
+        for role, about in reversed(roles.items()):
+            named = click.option(f"--{role}", f"{role}_column", metavar="COLUMN", help=f"Column with {about}.")
+            command = named(command)
+        return command
+
+    return add
+
+
+def _named_columns(roles: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """Returns the columns that were named, by role."""
+    return {role: column for role in roles if (column := given[f"{role}_column"]) is not None}
+
+
+@click.command("measure")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("--format", "form", help="inspect, deepeval, promptfoo, mlflow, mt-bench, arena-hard, judgebench, csv...")
+@_column_options(ROLES)
+@click.option(
+    "--kind", type=click.Choice(["compare", "grade"]), help="Whether the judge compares two answers or grades."
+)
+@click.option("--scale", "scale_text", help="All grades that it could have given: 1..5, or bad,fair,good.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def measure_command(
+    file: Path,
+    form: str | None,
+    kind: str | None,
+    scale_text: str | None,
+    as_json: bool,  # noqa: FBT001
+    **said: str,
+) -> int:
+    """Measure verdicts that a judge gave in the past, in FILE. Makes no calls.
+
+    FILE is a log of Inspect's, the results of DeepEval, promptfoo or MLflow, a file of MT-Bench, Arena-Hard or
+    JudgeBench, or a table (CSV, JSON Lines, Parquet) with a column for the verdict and one for what was judged. What
+    such data cannot tell is said too: for that, the judge has to be asked.
+    """
+    from umpirical.api import measure_verdicts
+
+    columns = _named_columns(ROLES, said)
+    found = measure_verdicts(file, form=form, columns=columns, kind=kind, scale=scale_text)  # type: ignore[arg-type]  # click has checked the kind
+    if as_json:
+        import json
+
+        say_json(json.dumps([each.as_json() for each in found], indent=1))
+        return 0
+    for each in found:
+        does = "compares" if each.kind == "compare" else "grades"
+        say(f"{each.judge or file.name}: a judge that {does}, {each.format}")
+        for line in (*_counted(each.counts), *each.notes):
+            say(f"  {line}")
+        say()
+        say("\n".join(f"  {line}" for line in repr(each.measures).splitlines()))
+        for heading, lines in (("can tell", each.can_tell), ("cannot tell", each.cannot_tell)):
+            say(f"\nWhat these verdicts {heading}:")
+            for line in lines:
+                say(f"  - {line}")
+        say()
+    return 0
+
+
+def _counted(counts: dict[str, int]) -> list[str]:
+    none = ", ".join(f"{counts[name]:,} {name}" for name in ("abstained", "unparsed", "failed"))
+    return [f"{counts['rows']:,} rows on {counts['items']:,} items: {counts['verdict']:,} verdicts; no verdict: {none}"]
+
+
+# `umpirical correct`.
+
+
+COLUMNS = {
+    "verdict": "what the judge said: win, tie, loss (or 1, tie, 2); pass, fail; or a score",
+    "label": "what a person said, where there is one",
+    "item": "what was judged: each stands there once",
+    "cluster": "what rows have in common, if they are not independent",
+    "system": "the system that was judged, if there are several",
+}
+
+
+@click.command("correct")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--estimate", type=click.Choice(["win-rate", "pass-rate", "mean-score"]), required=True, help="What is estimated."
+)
+@_column_options(COLUMNS)
+@click.option("--scale", default="", help="Ends of the scale of a mean score: 1..5.")
+@click.option(
+    "--labels",
+    type=click.Choice(["random", "by-label"]),
+    default="random",
+    help="How labelled rows were chosen: at random, or so many of each label.",
+)
+@click.option(
+    "--record",
+    metavar="RUN",
+    help="Without labels: the judge's datasheet (win rates) or stress report (pass rates), or its run.",
+)
+@click.option("--sensitivity", default="", metavar="K/N", help="Without labels: passing rows that it passes, 45/50.")
+@click.option("--specificity", default="", metavar="K/N", help="Without labels: failing rows that it fails, 90/100.")
+@click.option("--step", default=1.0, type=click.FloatRange(0.25, 5), help="For bounds: the least difference.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: FILE's.")
+@click.option("--json", "as_json", is_flag=True, help="Print the record.")
+def correct_command(  # noqa: PLR0913, PLR0917  # each an option
+    file: Path,
+    estimate: str,
+    scale: str,
+    labels: str,
+    record: str | None,
+    sensitivity: str,
+    specificity: str,
+    step: float,
+    out: Path | None,
+    as_json: bool,  # noqa: FBT001
+    **said: str,
+) -> int:
+    """Correct a win rate, a pass rate or a mean score that rests on a judge's verdicts, in FILE. Makes no calls.
+
+    FILE is a table (CSV, JSON Lines, Parquet). With labels on a random sample of its rows, the estimate is corrected by
+    PPI++; with so many rows of each label, or with error rates from elsewhere, by Rogan and Gladen's estimator; with a
+    datasheet alone, there are bounds and no estimate. Exits with 4 if a system has no corrected estimate.
+    """
+    from umpirical.claims.correction import Asked, correct_file
+    from umpirical.claims.documents import correction_lines, write_correction
+    from umpirical.claims.record import render_correction_json
+    from umpirical.reports.record import UndefinedRecord
+
+    columns = _named_columns(COLUMNS, said)
+    asked = Asked(estimate, columns, scale, labels, record, sensitivity, specificity, step)  # type: ignore[arg-type]  # click has checked them
+    correction = correct_file(file, asked)
+    written = write_correction(correction, out or file.parent, file.stem)
+    if as_json:
+        say_json(render_correction_json(correction))
+    else:
+        for line in correction_lines(correction):
+            say(line)
+        say("\nWhat this assumes:")
+        for sentence in correction.assumptions:
+            say(f"  - {sentence}")
+        for path in written:
+            say(path)
+    return 4 if any(isinstance(system.corrected, UndefinedRecord) for system in correction.systems) else 0
+
+
+# `umpirical claim`.
+
+
+@click.command("claim")
+@click.argument("result", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--datasheet",
+    required=True,
+    metavar="RUN",
+    help="The judge's run, by folder or name, or the JSON of its record alone.",
+)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: RESULT's.")
+@click.option("--json", "as_json", is_flag=True, help="Print the record.")
+def claim_command(result: Path, datasheet: str, out: Path | None, as_json: bool) -> int:  # noqa: FBT001
+    """Join RESULT, a corrected estimate, and the datasheet of its judge into one statement to publish. Makes no calls.
+
+    RESULT is the JSON that `umpirical correct` wrote. A record in its run's folder is held to the responses first; one
+    by itself is taken as published, and the claim says so. `umpirical verify CLAIM.json` checks the claim later on.
+    """
+    from umpirical.claims.documents import read_correction, write_claim
+    from umpirical.claims.record import render_claim_json
+    from umpirical.claims.statement import make_claim, read_judge
+
+    claim = make_claim(read_correction(result), read_judge(datasheet))
+    stem = result.name.removesuffix(".json").removesuffix(".corrected")
+    written = write_claim(claim, out or result.parent, stem)
+    if as_json:
+        say_json(render_claim_json(claim))
+        return 0
+    for sentence in claim.sentences:
+        say(sentence)
+    say("\nWhat this assumes:")
+    for sentence in (*claim.correction.assumptions, *claim.assumptions):
+        say(f"  - {sentence}")
+    for path in written:
+        say(path)
+    return 0
