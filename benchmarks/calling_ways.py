@@ -56,7 +56,7 @@ def product(url: str, calls: int, in_flight: int, *, whole: bool = False, proces
     from umpirical.models.adapters.catalogue import Calling
     from umpirical.models.money import Ledger, Meter
     from umpirical.models.prices import RatePricer, TokenPrices
-    from umpirical.protocols.datasheet.facts import FACTS
+    from umpirical.protocols.datasheet.counting import FACTS
     from umpirical.protocols.datasheet.stimuli import write_stimulus_set
     from umpirical.runs.executor import Unwatched
     from umpirical.runs.judgments import read_judgments

@@ -23,14 +23,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from umpirical.domain.errors import UmpiricalError, UsageError
 from umpirical.protocols.agent.record import AgentReport
-from umpirical.protocols.datasheet.readouts.record import (
+from umpirical.protocols.datasheet.readout_rules import (
     ReadoutRow,
     Readouts,
     measure_in,
     parse_readouts,
     shown_measures,
 )
-from umpirical.protocols.datasheet.readouts.sheets import band_words
+from umpirical.protocols.datasheet.readouts import band_words
 from umpirical.protocols.datasheet.record import Datasheet, parse_datasheet
 from umpirical.protocols.protocol import StudySpec
 from umpirical.reports import numbers

@@ -10,8 +10,7 @@ import pytest
 
 from tests.attack.runs import command, copy_study, said, simulated_run, unseal
 from tests.runs.loopback import CALLS, judgments, swayed_answer, write_study
-from umpirical.protocols.datasheet.counting import tally_judgments
-from umpirical.protocols.datasheet.facts import FACTS
+from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
 from umpirical.runs.judgments import read_judgments
 from umpirical.runs.run import open_run
 from umpirical.testing import ChatServer

@@ -10,7 +10,7 @@ import pytest
 from tests.docs.reading import ROOT, blocks, load_script
 from umpirical.cli import COMMANDS
 from umpirical.domain.readouts import READOUTS
-from umpirical.protocols.datasheet.readouts.record import parse_readouts
+from umpirical.protocols.datasheet.readout_rules import parse_readouts
 from umpirical.protocols.datasheet.record import parse_datasheet
 from umpirical.study.file import read_study
 

@@ -21,7 +21,7 @@ from umpirical.judges.simulated.planted import GradedPair, planted_grades, plant
 from umpirical.judges.simulated.profiles import GraderProfile
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import Calling
-from umpirical.protocols.datasheet.key import quality_of
+from umpirical.protocols.datasheet.stimuli import quality_of
 from umpirical.stats.simulation.judge import LatentJudge, slot_rates
 from umpirical.study.trust import agree_to_all
 from umpirical.testing.chat_server import Message, prompt_text

@@ -26,7 +26,7 @@ from umpirical.judges.simulated.profiles import GRADER_PROFILES, PAPER_PROFILES,
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.protocols.datasheet import key as datasheet_key
+from umpirical.protocols.datasheet import stimuli as datasheet_stimuli
 from umpirical.protocols.stress import key as stress_key
 from umpirical.protocols.stress.key import kind_of, truth_of, truths
 from umpirical.runs.call import CallSpec
@@ -502,7 +502,7 @@ def judge_named(name, **options):
 def test_a_simulated_judge_is_given_the_key_of_its_own_kind_of_stimuli_only():
     examiner = judge_named("sound-examiner", kind="grade", scale={"kind": "ordinal", "labels": list(SIX.labels)})
     with pytest.raises(UsageError, match="controlled stimuli"):
-        datasheet_key.answer_key(examiner, [])
+        datasheet_stimuli.answer_key(examiner, [])
     with pytest.raises(UsageError, match="user's own") as refused:
         stress_key.answer_key(judge_named("careful"), [original_of("x")])
     assert "sound-examiner" in refused.value.fix

@@ -8,7 +8,7 @@ import pytest
 
 from tests.runs.loopback import CALLS, REFUSED, judgments, responses, swayed_answer, write_study
 from umpirical.cli import main
-from umpirical.protocols.datasheet.facts import FACTS
+from umpirical.protocols.datasheet.counting import FACTS
 from umpirical.reports.prices import price_of
 from umpirical.runs.judgments import read_judgments
 from umpirical.runs.run import open_run

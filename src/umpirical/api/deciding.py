@@ -72,7 +72,7 @@ def jury(
     half of the task families, and every figure is then about the other half. The datasheet and the jury's record are
     written below `folder`: by default `juries` in the study or, if the runs are of several, in the working directory.
     """
-    from umpirical.protocols.datasheet.juries.jury import seat_jury
+    from umpirical.protocols.datasheet.jury import seat_jury
     from umpirical.protocols.datasheet.protocol import DATASHEET
     from umpirical.study.results import find_runs, shared_study
 

@@ -11,11 +11,10 @@ from umpirical.protocols.datasheet.draft import (
     read_rubric,
     write_draft,
 )
-from umpirical.protocols.datasheet.juries.jury import seat_jury
-from umpirical.protocols.datasheet.juries.record import render_jury_json
+from umpirical.protocols.datasheet.jury import render_jury_json, seat_jury
 from umpirical.protocols.datasheet.policy_files import chosen_policy
-from umpirical.protocols.datasheet.readouts.readings import write_readouts
-from umpirical.protocols.datasheet.readouts.record import render_readouts_json
+from umpirical.protocols.datasheet.readout_rules import render_readouts_json
+from umpirical.protocols.datasheet.readouts import write_readouts
 
 __all__ = [
     "Draft",

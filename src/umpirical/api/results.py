@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from umpirical.protocols.datasheet.juries.record import Jury
+    from umpirical.protocols.datasheet.jury import Jury
     from umpirical.protocols.datasheet.record import Datasheet
 
 RecordT_co = TypeVar("RecordT_co", bound=Record, covariant=True)

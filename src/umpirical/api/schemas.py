@@ -2,7 +2,7 @@
 
 from umpirical.claims.record import Claim, Correction
 from umpirical.protocols.datasheet.comparison.record import comparison_schema
-from umpirical.protocols.datasheet.juries.record import Jury
+from umpirical.protocols.datasheet.jury import Jury
 from umpirical.protocols.stress.comparison.record import StressComparison
 from umpirical.reports.record import Strict, schema_text
 

@@ -19,8 +19,8 @@ from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE, Order, Presentation, Trial
 from umpirical.measures.catalogue import MEASURES, MeasureSpec
 from umpirical.measures.natural import NATURAL, SWAPPED
+from umpirical.protocols.datasheet.counting import FACTS as PAIR_FACTS
 from umpirical.protocols.datasheet.counting import tally_judgments
-from umpirical.protocols.datasheet.facts import FACTS as PAIR_FACTS
 from umpirical.protocols.stress.counting import stress_counts
 from umpirical.protocols.stress.report import FACTS as ITEM_FACTS
 from umpirical.reports.record import measure_record

@@ -6,8 +6,7 @@ import numpy as np
 
 from umpirical.domain.bills import Bill
 from umpirical.domain.responses import Response
-from umpirical.protocols.datasheet.costs.assembly import assemble_costs
-from umpirical.protocols.datasheet.costs.options import Option
+from umpirical.protocols.datasheet.costs import Option, assemble_costs
 from umpirical.reports.prices import price_of
 from umpirical.runs.judgments import Spent
 from umpirical.stats.juries import NO_VOTE, Ballots, majority

@@ -6,6 +6,8 @@ import pytest
 
 from umpirical.protocols.datasheet import charts
 from umpirical.protocols.datasheet.charts import (
+    BAR_LEFT,
+    BAR_RIGHT,
     Curve,
     GradeChart,
     OperatingPlot,
@@ -15,7 +17,6 @@ from umpirical.protocols.datasheet.charts import (
     operating_plot,
     psychometric_curve,
 )
-from umpirical.protocols.datasheet.charts.stack import BAR_LEFT, BAR_RIGHT
 from umpirical.protocols.datasheet.record import GradeRow
 from umpirical.reports.charts import DotCell, NotDrawn, dot_cell
 from umpirical.reports.charts.drawing import CHAR_WIDTH

@@ -9,14 +9,13 @@ import pytest
 from tests.reports.dissection import Page
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.domain.trials import Presentation
-from umpirical.protocols.datasheet.charts.costs import Priced, cost_curves, cost_plane
+from umpirical.protocols.datasheet import costs as cost_module
 from umpirical.protocols.datasheet.comparison.card import render_comparison_markdown
 from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
 from umpirical.protocols.datasheet.comparison.record import parse_comparison, render_comparison_json
-from umpirical.protocols.datasheet.costs import options
-from umpirical.protocols.datasheet.costs.figures import cost_curve, point_price
-from umpirical.protocols.datasheet.costs.front import accuracy_differences, places
-from umpirical.protocols.datasheet.juries.figures import balanced_accuracy
+from umpirical.protocols.datasheet.comparison_charts import Priced, cost_curves, cost_plane
+from umpirical.protocols.datasheet.costs import accuracy_differences, cost_curve, places, point_price
+from umpirical.protocols.datasheet.jury import balanced_accuracy
 from umpirical.reports.charts import NotDrawn
 from umpirical.reports.record import EstimateRecord, IntervalRecord, UndefinedRecord, result_record
 from umpirical.stats.precision import half_width
@@ -265,8 +264,8 @@ def test_what_is_free_or_has_no_price_has_no_curve():
 
 
 def test_a_run_of_very_many_calls_is_not_held_in_memory(monkeypatch):
-    monkeypatch.setattr(options, "MOST_CALLS", 3)
-    keeper = options.CallKeeper()
+    monkeypatch.setattr(cost_module, "MOST_CALLS", 3)
+    keeper = cost_module.CallKeeper()
     for number in range(9):
         stimulus = SimpleNamespace(id=str(number), candidates=("one", "other"), family="ladder", cluster="f")
         keeper.see(SimpleNamespace(presentation=Presentation()), stimulus, None, None)
@@ -274,11 +273,11 @@ def test_a_run_of_very_many_calls_is_not_held_in_memory(monkeypatch):
     read = SimpleNamespace(
         run=SimpleNamespace(judge=SimpleNamespace(kind="compare")), reading=SimpleNamespace(unasked=0)
     )
-    assert options.why_not_heard(read, keeper) == "a run of more than 3 calls is not compared call by call"
+    assert cost_module.why_not_heard(read, keeper) == "a run of more than 3 calls is not compared call by call"
 
 
 def test_two_identical_answers_are_left_out_for_everybody():
-    keeper = options.CallKeeper()
+    keeper = cost_module.CallKeeper()
     stimulus = SimpleNamespace(id="1", candidates=("same", "same"), family="vacuum", cluster="f")
     keeper.see(SimpleNamespace(presentation=Presentation()), stimulus, None, None)
     assert keeper.calls == {}

@@ -22,8 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from umpirical.domain.errors import StoreError
-from umpirical.protocols.datasheet.counting import tally_judgments
-from umpirical.protocols.datasheet.facts import FACTS
+from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
 from umpirical.store.parquet import row_writer
 from umpirical.store.schemas import judgment_schema
 

@@ -4,17 +4,17 @@ import pytest
 
 from tests.reports.dissection import Page, skeleton, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
-from umpirical.protocols.datasheet.readouts.choice import recommend
-from umpirical.protocols.datasheet.readouts.pages import render_readouts_html, render_readouts_markdown
-from umpirical.protocols.datasheet.readouts.record import (
+from umpirical.protocols.datasheet.readout_rules import (
     HOW_TO_RECORD,
     NON_CLAIMS,
     ReadoutRow,
     Readouts,
     parse_readouts,
+    recommend,
     render_readouts_json,
     shown_measures,
 )
+from umpirical.protocols.datasheet.readouts import render_readouts_html, render_readouts_markdown
 from umpirical.text.inert import inert
 
 from .samples import estimate, judge, measure, run, undefined

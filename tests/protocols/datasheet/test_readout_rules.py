@@ -11,7 +11,7 @@ from umpirical.domain.scales import Choice
 from umpirical.domain.stimuli import NoPreference, Stimulus
 from umpirical.domain.trials import Order, Presentation, Trial
 from umpirical.judges.logprobs.labels import Undecided
-from umpirical.protocols.datasheet.readouts.rules import ALONE, OTHER, UNKNOWN, Heard, pair_odds, rule_of
+from umpirical.protocols.datasheet.readout_rules import ALONE, OTHER, UNKNOWN, Heard, pair_odds, rule_of
 
 ONE, TWO, TIE = (Verdict(choice) for choice in (Choice.SLOT_1, Choice.SLOT_2, Choice.TIE))
 ABSTAINED, FAILED, MUMBLED = Abstained(), Failed("timeout", "late"), Unparsed("words", "no label")

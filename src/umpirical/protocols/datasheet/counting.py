@@ -4,11 +4,13 @@ The views of calls, pairs and quads are those of `measures/counting/pairs.py`. T
 shown is `graded`, u or v, and `score` is its grade.
 """
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from umpirical.domain.scales import JudgeKind
+from umpirical.domain.scales import GradeScale, JudgeKind
+from umpirical.domain.stimuli import GivenWinner, Stimulus
 from umpirical.domain.tallies import (
     GradePairTally,
     GradeTally,
@@ -19,8 +21,37 @@ from umpirical.domain.tallies import (
     Tallies,
     VacuumTally,
 )
+from umpirical.domain.trials import Order, Trial
 from umpirical.measures.counting.judgments import PART, Counting, counting
 from umpirical.measures.counting.pairs import CALL, PAIR, PAIR_COUNTS, QUAD_COUNTS, pair_views
+from umpirical.runs.judgments import Facts
+
+
+def _facts(trial: Trial, stimulus: Stimulus, scale: GradeScale | None) -> dict[str, Any]:
+    u, v = stimulus.candidates[0], stimulus.candidates[-1]
+    graded = 0 if trial.presentation.order is Order.UV else -1
+    return {
+        "winner": stimulus.expectation.candidate if isinstance(stimulus.expectation, GivenWinner) else None,
+        "base": stimulus.base,
+        "quad": stimulus.quad,
+        "version": stimulus.version,
+        "log_length": round(math.log(max(1, len(u)) / max(1, len(v))), 2),
+        "level": None if scale is None else stimulus.levels[graded],
+    }
+
+
+FACTS = Facts(
+    {
+        "winner": "int32",
+        "base": "double",
+        "quad": "string",
+        "version": "string",
+        "log_length": "double",
+        "level": "double",
+    },
+    _facts,
+)
+
 
 # A distinct prompt counts once, however often it was repeated.
 _VACUUM_TALLIES = """

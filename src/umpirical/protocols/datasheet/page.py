@@ -14,7 +14,7 @@ from umpirical.domain.trials import BASELINE
 from umpirical.measures.catalogue import MEASURES
 from umpirical.measures.estimates.pairs import CONTROLS
 from umpirical.protocols.datasheet import charts, reading
-from umpirical.protocols.datasheet.charts.grades import LevelGrades, levels
+from umpirical.protocols.datasheet.charts import LevelGrades, levels
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.reports.audit import OUTCOMES, unbalanced
 from umpirical.reports.charts import NotDrawn

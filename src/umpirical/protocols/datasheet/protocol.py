@@ -14,16 +14,14 @@ from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.card import render_markdown
-from umpirical.protocols.datasheet.counting import tally_judgments
+from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
 from umpirical.protocols.datasheet.design import DatasheetDesign, PlannedTallies
-from umpirical.protocols.datasheet.facts import FACTS
 from umpirical.protocols.datasheet.more import LARGEST, follow_up
 from umpirical.protocols.datasheet.page import render_html
 from umpirical.protocols.datasheet.policy_files import PRESETS, chosen_policy, policy_schema
 from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema, render_json
 from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, read_run
-from umpirical.protocols.datasheet.spec import DatasheetDesignSpec, DatasheetSpec, DatasheetStudy
-from umpirical.protocols.datasheet.start import start_study
+from umpirical.protocols.datasheet.spec import DatasheetDesignSpec, DatasheetSpec, DatasheetStudy, start_study
 from umpirical.protocols.datasheet.stimuli import build_stimuli, chosen_carriers, chosen_materials, write_stimulus_set
 from umpirical.protocols.protocol import (
     CALL_MEASURES,
@@ -59,7 +57,7 @@ class DatasheetProtocol(
     spec = DatasheetSpec
     record = Datasheet
     policies = PRESETS
-    answer_key = "umpirical.protocols.datasheet.key:answer_key"
+    answer_key = "umpirical.protocols.datasheet.stimuli:answer_key"
 
     def open(self, spec: DatasheetSpec, folder: Path, *, outside: bool) -> DatasheetStudy:
         chosen_policy(spec.policy, folder)

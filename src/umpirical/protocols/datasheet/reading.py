@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from umpirical.domain.trials import BASELINE
-from umpirical.protocols.datasheet.charts.grades import LevelGrades
+from umpirical.protocols.datasheet.charts import LevelGrades
 from umpirical.protocols.datasheet.record import Datasheet
 from umpirical.reports import numbers
 from umpirical.reports.decision import Advice

@@ -14,9 +14,8 @@ from umpirical.judges.simulated.planted import GradedPair, planted_grades, plant
 from umpirical.judges.simulated.profiles import GraderProfile, Profile
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MeasureSpec, measure_all
-from umpirical.protocols.datasheet.counting import tally_judgments
+from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
 from umpirical.protocols.datasheet.examples import Failure, FailureKeeper, example_records
-from umpirical.protocols.datasheet.facts import FACTS
 from umpirical.protocols.datasheet.findings import find
 from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.profile import sketch

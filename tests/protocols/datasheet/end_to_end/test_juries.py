@@ -13,11 +13,15 @@ import pytest
 import umpirical
 from umpirical.cli import main
 from umpirical.domain.errors import StoreError, UsageError
-from umpirical.protocols.datasheet.juries.ballots import read_members, refuse_no_jury
-from umpirical.protocols.datasheet.juries.jury import seat_jury
-from umpirical.protocols.datasheet.juries.record import parse_jury, render_jury_json
-from umpirical.protocols.datasheet.juries.seating import seat
-from umpirical.protocols.datasheet.juries.words import render_jury_markdown
+from umpirical.protocols.datasheet.jury import (
+    parse_jury,
+    read_members,
+    refuse_no_jury,
+    render_jury_json,
+    render_jury_markdown,
+    seat,
+    seat_jury,
+)
 from umpirical.protocols.datasheet.record import parse_datasheet
 from umpirical.runs.run import open_run
 from umpirical.stats.juries import NO_VOTE
@@ -123,7 +127,7 @@ def test_unreadable_answers_are_no_votes_and_make_no_verdict(runs, shared, tmp_p
 
 
 def test_a_jury_without_a_quorum_is_counted_as_unparsed(runs, tmp_path, monkeypatch):
-    from umpirical.protocols.datasheet.juries import jury
+    from umpirical.protocols.datasheet import jury
 
     def silenced(paths):
         found = read_members(paths)

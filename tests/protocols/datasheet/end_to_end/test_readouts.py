@@ -13,10 +13,13 @@ from tests.stimuli.built import built, lend_stimuli
 from umpirical.domain.errors import UsageError
 from umpirical.domain.readouts import calibration_tasks, tie_band
 from umpirical.judges.simulated.profiles import GRADER_PROFILES
-from umpirical.protocols.datasheet.readouts.pages import render_readouts_html, render_readouts_markdown
-from umpirical.protocols.datasheet.readouts.readings import write_readouts
-from umpirical.protocols.datasheet.readouts.record import measure_in, parse_readouts
-from umpirical.protocols.datasheet.readouts.sheets import BY_CONSTRUCTION
+from umpirical.protocols.datasheet.readout_rules import measure_in, parse_readouts
+from umpirical.protocols.datasheet.readouts import (
+    BY_CONSTRUCTION,
+    render_readouts_html,
+    render_readouts_markdown,
+    write_readouts,
+)
 from umpirical.protocols.datasheet.record import parse_datasheet
 from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.store.parquet import read_rows

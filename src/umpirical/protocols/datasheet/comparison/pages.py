@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from umpirical.domain.trials import BASELINE
-from umpirical.protocols.datasheet import charts
+from umpirical.protocols.datasheet import comparison_charts as charts
 from umpirical.protocols.datasheet.comparison.record import Comparison, SideRecord
-from umpirical.protocols.datasheet.costs.record import Costs
+from umpirical.protocols.datasheet.costs import Costs
 from umpirical.reports import numbers
 from umpirical.reports.charts import DotCell, NotDrawn, dot_cell
 from umpirical.reports.comparisons.matrices import Matrix, Overview, matrices, overview

@@ -9,7 +9,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from umpirical.protocols.datasheet.costs.record import Costs
+from umpirical.protocols.datasheet.costs import Costs
 from umpirical.protocols.datasheet.record import ProfileRecord
 from umpirical.reports.comparisons.record import DifferenceRecord, Place
 from umpirical.reports.decision import Advice, DecisionRecord

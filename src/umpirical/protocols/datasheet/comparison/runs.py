@@ -12,8 +12,7 @@ from umpirical.protocols.datasheet.comparison.assembly import compare, needed_me
 from umpirical.protocols.datasheet.comparison.card import render_comparison_markdown
 from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
 from umpirical.protocols.datasheet.comparison.record import Comparison, render_comparison_json
-from umpirical.protocols.datasheet.costs.assembly import costs_of
-from umpirical.protocols.datasheet.costs.options import CallKeeper
+from umpirical.protocols.datasheet.costs import CallKeeper, costs_of
 from umpirical.protocols.datasheet.policy_files import chosen_policy
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.report import ReadRun, datasheet_of_read, policy_of, read_run

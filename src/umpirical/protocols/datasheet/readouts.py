@@ -1,9 +1,10 @@
-"""Makes every readout that the responses of a run allow, each with its datasheet, and all of them side by side."""
+"""A run read in every way that its answers allow: a datasheet for each readout, and one page on all."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Measure, Undefined
 from umpirical.domain.readouts import READOUTS, TARGET, Readout, calibration_tasks
@@ -15,27 +16,224 @@ from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.counting import tally_judgments
 from umpirical.protocols.datasheet.examples import example_records
 from umpirical.protocols.datasheet.protocol import DATASHEET
-from umpirical.protocols.datasheet.readouts.choice import recommend
-from umpirical.protocols.datasheet.readouts.pages import render_readouts_html, render_readouts_markdown
-from umpirical.protocols.datasheet.readouts.record import (
+from umpirical.protocols.datasheet.readout_rules import (
     HOW_TO_RECORD,
     NON_CLAIMS,
+    HeardRun,
     ReadoutRow,
     Readouts,
+    band_of,
+    measure_in,
+    recommend,
     render_readouts_json,
+    rewrite_judgments,
+    rule_of,
+    shown_measures,
 )
-from umpirical.protocols.datasheet.readouts.rows import HeardRun, band_of, rewrite_judgments
-from umpirical.protocols.datasheet.readouts.rules import rule_of
-from umpirical.protocols.datasheet.readouts.sheets import BY_CONSTRUCTION, as_readout, band_words, readout_judge
 from umpirical.protocols.datasheet.record import Datasheet
-from umpirical.protocols.datasheet.report import ReadRun, assemble, datasheet_of_read, read_run
+from umpirical.protocols.datasheet.report import ReadRun, assemble, datasheet_of_read, held_to, read_run
 from umpirical.protocols.datasheet.stimuli import stimuli_record
 from umpirical.protocols.protocol import Documents
+from umpirical.reports import numbers
+from umpirical.reports.card import plain, quoted
 from umpirical.reports.facts import judge_record, run_record, spend_record, trouble_records
-from umpirical.reports.record import MeasureRecord, measure_record
+from umpirical.reports.numbers import ratio
+from umpirical.reports.pages import environment
+from umpirical.reports.policy import Limit, Policy
+from umpirical.reports.record import EstimateRecord, JudgeRecord, MeasureRecord, measure_record
 from umpirical.runs.run import Run, open_run
 from umpirical.store.files import building, write_text
 from umpirical.store.snapshots import RunSnapshot, snapshot
+
+_ORDERS = "by construction: both orders of a pair are read as one verdict, so no slot can be preferred"
+_HALVES = "its two halves of a quad would be the same verdicts, and their noise would count as appeal"
+_MODEL = "the model takes the two orders for two answers, and this readout makes one of them"
+
+BY_CONSTRUCTION = {
+    **dict.fromkeys(
+        (
+            "positional-false-preference", "one-sided-commit", "one-sided-slot", "one-sided-content",
+            "slot-1-rate", "slot-2-rate", "excess-stable", "excess-positional",
+            "slot-effect", "label-effect", "list-effect",
+        ),
+        _ORDERS,
+    ),
+    **dict.fromkeys(
+        (
+            "model-threshold", "resolution", "criterion", "slot-bias", "surface-sensitivity", "length-weight", "lapse",
+            "goodness-of-fit", "d-prime", "resolution-shift",
+        ),
+        _MODEL,
+    ),
+    "text-appeal": _HALVES,
+}  # fmt: skip
+"""Measures that say nothing about a readout of both orders, and why."""
+
+BOTH_ORDERS = ("both-orders-sensitivity",)
+"""What a way of use needs that asks both orders."""
+
+_WORDS = {
+    "raw-false-preference": (
+        "Calling equal answers equal.",
+        "Answers that may be equally good: it still names a winner.",
+    ),
+    "dark-current": ("", "Answers that may be blank: it names a winner all the same."),
+}
+"""What a readout of both orders is good for and not for, in place of the policy's words on single calls and vacuum."""
+
+_CLAIMS = (
+    f"Nothing here is about order effects, which are taken out {_ORDERS}.",
+    (
+        "Two identical or two empty answers are one prompt in both orders and tie by construction: dark current is "
+        "measured on blank answers that differ."
+    ),
+)
+
+
+def readout_judge(judge: JudgeRecord, readout: Readout, *, band: float | None) -> JudgeRecord:
+    """Returns the judge with a readout: a configuration of its own, with its own fingerprint."""
+    if readout.name == "text":
+        return judge
+    words = f"readout {readout.name}" + (f", tie band {band_words(band)}" if band is not None else "")
+    whole = digest("judge", {"judge": judge.fingerprint, "readout": readout.name, "band": band})
+    return judge.model_copy(
+        update={"name": f"{judge.name} ({readout.name})", "model": f"{judge.model}; {words}", "fingerprint": whole}
+    )
+
+
+def as_readout(sheet: Datasheet, readout: Readout, *, notes: Sequence[str]) -> Datasheet:
+    """Returns a datasheet with the limits and words of its readout; `notes` precede the findings."""
+    if readout.name == "text":
+        return sheet
+    sheet = sheet.model_copy(update={"findings": [*notes, *_not_slots(sheet.findings, readout)]})
+    if not readout.pairwise or sheet.policy is None:
+        return sheet
+    again = held_to(sheet, _pairwise(sheet.policy))
+    decision = again.decision
+    if decision is not None and decision.verdict in {"use", "use-with-limits"}:
+        way = f"Ask both orders of every pair, and read them together by the readout {readout.name}."
+        decision = decision.model_copy(update={"use_like_this": [way, *decision.use_like_this]})
+    return again.model_copy(
+        # A sketch describes how the judge answers, which the readout does not show.
+        update={
+            "decision": decision,
+            "findings": sheet.findings,
+            "profile": None,
+            "non_claims": [*sheet.non_claims, *_CLAIMS],
+        }
+    )
+
+
+def band_words(band: float) -> str:
+    return f"{ratio(band)} nats"
+
+
+def _not_slots(findings: Sequence[str], readout: Readout) -> list[str]:
+    """Removes findings about slots: that a slot is never preferred is no finding if it could not be."""
+    return [finding for finding in findings if not (readout.pairwise and _ORDERS in finding)]
+
+
+def _pairwise(policy: Policy) -> Policy:
+    """Removes the advice to ask both orders: it has already been done, so it makes up for nothing."""
+    limits = tuple(_reworded(limit) for limit in policy.compare if limit.measure not in BY_CONSTRUCTION)
+    return policy.model_copy(update={"compare": limits})
+
+
+def _reworded(limit: Limit) -> Limit:
+    good_for, not_for = _WORDS.get(limit.measure, (limit.good_for, limit.not_for))
+    cures = tuple(cure for cure in limit.cures if all(need.measure not in BOTH_ORDERS for need in cure.needs))
+    return limit.model_copy(update={"cures": cures, "good_for": good_for, "not_for": not_for})
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Readouts by measures."""
+
+    id: str
+    title: str
+    heads: tuple[str, ...]
+    lines: "tuple[Line, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One readout in a table: a cell for each measure shown."""
+
+    row: ReadoutRow
+    band: str
+    cells: tuple[MeasureRecord | None, ...]
+
+
+def render_readouts_html(readouts: Readouts) -> str:
+    """Renders the page. The same record gives the same text, which can always be encoded as UTF-8."""
+    made = [row for row in readouts.rows if not row.why_not]
+    shown = shown_measures(made)
+    # At equal quality, a difference in ties is the difference in false preferences with the sign reversed.
+    fewer = [key for key in shown if key != ("tie-rate", "0")]
+    tables = (
+        Table("reported", "On the tasks for reporting", *_table(made, "reported_on", shown)),
+        Table("chosen", "On the tasks for choosing", *_table(made, "chosen_on", shown)),
+        Table("less", "Less the readout text, on the tasks for reporting", *_table(made[1:], "against_text", fewer)),
+    )
+    return (
+        environment("umpirical.protocols.datasheet")
+        .get_template("readouts.html")
+        .render(readouts=readouts, shown=tables)
+    )
+
+
+def render_readouts_markdown(readouts: Readouts) -> str:
+    """Renders the card."""
+    return "\n".join(_card(readouts)) + "\n"
+
+
+def _card(readouts: Readouts) -> Iterator[str]:
+    made = [row for row in readouts.rows if not row.why_not]
+    shown = shown_measures(made)
+    yield from ("---", f"format: {quoted(readouts.format)}", f"judge: {quoted(readouts.judge.name)}")
+    yield from (f"run: {quoted(readouts.run.id)}", "---", "", f"# Readouts of {plain(readouts.judge.name)}", "")
+    if not readouts.complete:
+        yield from ("**Incomplete run: not every planned trial has a response.**", "")
+    yield from (f"- {plain(sentence)}" for sentence in readouts.recommendation.sentences)
+    if readouts.how_to_record:
+        yield f"- {plain(readouts.how_to_record)}"
+    counts = (numbers.count(len(tasks)) for tasks in (readouts.reporting_tasks, readouts.calibration_tasks))
+    yield from ("", "On {} tasks; tie band and choice come from {} others.".format(*counts), "")
+    heads, lines = _table(made, "reported_on", shown)
+    yield f"| readout | tie band | {' | '.join(plain(head) for head in heads)} |"
+    yield f"| --- | --- |{' --- |' * len(heads)}"
+    for line in lines:
+        yield f"| {line.row.name} | {line.band} | {' | '.join(plain(_cell(cell)) for cell in line.cells)} |"
+    for row in readouts.rows:
+        if row.why_not:
+            yield from ("", f"Not made: {row.name}, since {plain(row.why_not)}.")
+
+
+def _table(
+    rows: Sequence[ReadoutRow], half: str, shown: Sequence[tuple[str, str]]
+) -> tuple[tuple[str, ...], tuple[Line, ...]]:
+    """Returns the column heads and lines for one half of the tasks."""
+    titles = {measure.name: measure.title for row in rows for measure in row.reported_on}
+    heads = (titles.get(name, name) + (f" at {numbers.part(stratum)}" if stratum else "") for name, stratum in shown)
+    lines = (
+        Line(
+            row,
+            "none" if row.band is None else band_words(row.band),
+            tuple(measure_in(getattr(row, half), name, stratum) for name, stratum in shown),
+        )
+        for row in rows
+    )
+    return tuple(heads), tuple(lines)
+
+
+def _cell(measure: MeasureRecord | None) -> str:
+    if measure is None:
+        return "not measured"
+    if not isinstance(measure.result, EstimateRecord):
+        return f"undefined: {measure.result.reason}"
+    estimate = measure.result
+    return f"{numbers.measured_value(measure, estimate)} {numbers.measured_interval(measure, estimate.interval)}"
+
 
 COMPARED = (
     "target-sensitivity",

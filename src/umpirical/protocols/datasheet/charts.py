@@ -1,0 +1,488 @@
+"""The charts of one judge's datasheet: the position of every mark."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, isfinite, sqrt
+from typing import ClassVar
+
+from umpirical.domain.trials import BASELINE
+from umpirical.protocols.datasheet.record import GradeRow
+from umpirical.reports import numbers
+from umpirical.reports.charts.drawing import (
+    CHAR_WIDTH,
+    NotDrawn,
+    Span,
+    Tick,
+    clip,
+    found,
+    place,
+    planted,
+    share,
+    span,
+    words,
+)
+from umpirical.reports.record import EstimateRecord, MeasureRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The part of a picture that its axes enclose."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def x(self, share: float) -> float:
+        return self.left + (self.right - self.left) * clip(share, 0, 1)
+
+    def y(self, share: float) -> float:
+        return self.bottom - (self.bottom - self.top) * clip(share, 0, 1)
+
+
+TICKS = ((0.0, "0"), (0.25, "0.25"), (0.5, "0.5"), (0.75, "0.75"), (1.0, "1"))
+"""Of an axis of shares."""
+
+BAR_LEFT, BAR_RIGHT, BAR_BOTTOM, ROW_HEIGHT = 4, 416, 44, 19
+
+PARTS = (
+    ("stable-cross-sensitivity", "stable cross-sensitivity"),
+    ("positional-false-preference", "positional false preference"),
+    ("one-sided-commit", "one-sided commit"),
+    ("no-preference", "no preference"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One part of a stacked bar. A part with no pairs has a label but no width."""
+
+    part: str
+    x: str
+    width: str | None
+    middle: str
+    label: str
+    label_x: str
+    label_y: str
+    leader_end: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The pairs of equal quality, by what the judge did with them."""
+
+    drawn: ClassVar[bool] = True
+    title: str
+    desc: str
+    segments: tuple[Segment, ...]
+    height: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The parts of a decomposition that adds up: name, words and number of pairs."""
+
+    parts: tuple[tuple[str, str, float], ...]
+    total: int
+
+
+def decomposition(measures: Sequence[MeasureRecord]) -> Stack | NotDrawn:
+    """Draws the Δ0 decomposition of one arm; pairs in none of its four parts are shown as a part of their own."""
+    shares = equal_quality(measures)
+    return shares if isinstance(shares, NotDrawn) else _stack(shares.parts, shares.total)
+
+
+def equal_quality(measures: Sequence[MeasureRecord]) -> Shares | NotDrawn:
+    """Returns the Δ0 decomposition of one arm, or why there is none to draw."""
+    parts: list[tuple[str, str, float]] = []
+    totals: set[int] = set()
+    for name, label in PARTS:
+        measure = found(measures, name)
+        if measure is None or not isinstance(measure.result, EstimateRecord):
+            state = "was not measured" if measure is None else "is undefined"
+            return NotDrawn(f"The decomposition is not drawn: {label} {state}.")
+        parts.append((name, label, measure.result.numerator))
+        totals.add(measure.result.denominator)
+    total = max(totals)
+    rest = round(total - sum(size for _, _, size in parts), 6)
+    if len(totals) > 1 or total <= 0 or not rest >= 0 or any(size < 0 for _, _, size in parts):
+        return NotDrawn("The decomposition is not drawn: its parts do not add up to one number of pairs.")
+    if rest > 0:
+        parts.append(("rest", "in none of these", rest))
+    return Shares(tuple(parts), total)
+
+
+def _stack(parts: Sequence[tuple[str, str, float]], total: int) -> Stack:
+    labels = [f"{numbers.count(size)} · {numbers.rate(size / total)} {words}" for _, words, size in parts]
+    # Labels descend from right to left, so that a label running to the right crosses no other leader line.
+    order = sorted(range(len(parts)), key=lambda part: (parts[part][2] == 0, -part))
+    segments: list[Segment] = []
+    start = float(BAR_LEFT)
+    for index, (name, _, size) in enumerate(parts):
+        width = (BAR_RIGHT - BAR_LEFT) * size / total
+        segments.append(_segment(name, start, width, label=labels[index], row=order.index(index)))
+        start += width
+    return Stack(
+        title="Pairs of equal quality, by what the judge did with them",
+        desc=f"of {numbers.count(total)} pairs: " + "; ".join(labels),
+        segments=tuple(segments),
+        height=place(BAR_BOTTOM + 12 + ROW_HEIGHT * len(parts)),
+    )
+
+
+def _segment(part: str, start: float, width: float, *, label: str, row: int) -> Segment:
+    middle = start + width / 2 if width else BAR_LEFT - 5
+    length = CHAR_WIDTH * len(label)
+    label_x, anchor = middle + 5, "start"
+    if label_x + length > BAR_RIGHT:
+        label_x, anchor = middle - 5, "end"
+        if label_x < length:
+            # It fits on neither side of its leader line, so it goes below.
+            label_x, anchor = clip(middle, BAR_LEFT + length / 2, BAR_RIGHT - length / 2), "middle"
+    return Segment(
+        part=part,
+        x=place(start),
+        width=place(width) if width else None,
+        middle=place(middle),
+        label=label,
+        label_x=place(label_x),
+        label_y=place(BAR_BOTTOM + 20 + ROW_HEIGHT * row),
+        leader_end=place(BAR_BOTTOM + (9 if anchor == "middle" else 16) + ROW_HEIGHT * row),
+        anchor=anchor,
+    )
+
+
+CURVE = Box(36, 412, 8, 218)
+FARTHEST = 5.0
+"""The ladder's last step; the axis reaches at least that far."""
+LABEL_GAP = 42.0
+"""Least distance between two printed values; values that are closer appear in the table only."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """The sensitivity at one step."""
+
+    step: float
+    x: str
+    y: str
+    label: str
+    """Empty if the label would overlap its neighbour."""
+    words: str
+    interval: Span | None
+    planted: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdMark:
+    """Where the curve crosses 0.75, or on which side of the ladder it does."""
+
+    x: str
+    label: str
+    label_x: str
+    anchor: str
+    censoring: str
+    interval: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Sensitivity over the steps of the ladder."""
+
+    drawn: ClassVar[bool] = True
+    title: str
+    desc: str
+    points: tuple[CurvePoint, ...]
+    segments: tuple[tuple[CurvePoint, CurvePoint], ...]
+    bands: tuple[str, ...]
+    """Polygons between the ends of the intervals, one for each unbroken stretch of the curve."""
+    threshold: ThresholdMark | None
+    x_ticks: tuple[Tick, ...]
+    quarters: tuple[str, ...]
+    """Minor ticks, if the ladder has steps below one requirement."""
+    y_ticks: tuple[Tick, ...]
+    goal: str
+    """Height of the 0.75 line."""
+
+
+def psychometric_curve(measures: Sequence[MeasureRecord]) -> Curve | NotDrawn:
+    """Draws the curve of one arm, from `target-sensitivity` at every step and `detection-threshold`."""
+    at_steps = dict(sorted(_steps(measures)))
+    if not at_steps:
+        return NotDrawn("The curve is not drawn: target sensitivity was not measured.")
+    last = max(FARTHEST, ceil(max(at_steps)))
+    labelled = _labelled([step for step, measure in at_steps.items() if share(measure)], last)
+    points = {step: _curve_point(step, measure, last, labelled) for step, measure in at_steps.items()}
+    known = [point for point in points.values() if point]
+    if not known:
+        return NotDrawn("The curve is not drawn: target sensitivity is undefined at every step.")
+    mark = _threshold_mark(found(measures, "detection-threshold"), last)
+    segments = tuple((one, two) for one, two in pairwise(points.values()) if one and two and _near(one, two))
+    said = [f"step {numbers.step(point.step)}: {point.words}" for point in known]
+    return Curve(
+        title="Target sensitivity by size of the difference",
+        desc="; ".join([*said, mark.label if mark else "no Δ75"]),
+        points=tuple(known),
+        segments=segments,
+        bands=tuple(band for one, two in segments if (band := _band(one, two))),
+        threshold=mark,
+        x_ticks=tuple(Tick(place(_step_x(step, last)), str(step)) for step in range(int(last) + 1)),
+        quarters=tuple(place(_step_x(quarter / 4, last)) for quarter in range(1, int(4 * last)) if quarter % 4)
+        if any(step % 1 for step in at_steps)
+        else (),
+        y_ticks=tuple(Tick(place(CURVE.y(share)), label) for share, label in TICKS),
+        goal=place(CURVE.y(0.75)),
+    )
+
+
+def _steps(measures: Sequence[MeasureRecord]) -> Iterator[tuple[float, MeasureRecord]]:
+    for measure in measures:
+        if measure.name == "target-sensitivity":
+            try:
+                step = float(measure.stratum)
+            except ValueError:
+                continue
+            if isfinite(step) and 0 <= step < 1000:
+                yield step, measure
+
+
+def _near(one: CurvePoint, two: CurvePoint) -> bool:
+    """Whether two points may be joined: a line across steps that were not asked about would look like a measurement."""
+    return two.step - one.step <= 1
+
+
+def _labelled(steps: Sequence[float], last: float) -> set[float]:
+    """Returns the steps whose value is printed: whole steps first, as long as there is room."""
+    chosen: list[float] = []
+    for step in sorted(steps, key=lambda step: (step % 1 != 0, step)):
+        if all(abs(_step_x(step, last) - _step_x(other, last)) >= LABEL_GAP for other in chosen):
+            chosen.append(step)
+    return set(chosen)
+
+
+def _curve_point(step: float, measure: MeasureRecord, last: float, labelled: set[float]) -> CurvePoint | None:
+    estimate = share(measure)
+    if estimate is None:
+        return None
+    return CurvePoint(
+        step=step,
+        x=place(_step_x(step, last)),
+        y=place(CURVE.y(estimate.value)),
+        label=numbers.rate(estimate.value) if step in labelled else "",
+        words=words(measure, estimate),
+        interval=span(estimate.interval, CURVE.y),
+        planted=planted(measure, CURVE.y),
+    )
+
+
+def _band(one: CurvePoint, two: CurvePoint) -> str | None:
+    if one.interval is None or two.interval is None:
+        return None
+    corners = ((one.x, one.interval.start), (two.x, two.interval.start), (two.x, two.interval.end))
+    return " ".join(f"{x},{y}" for x, y in (*corners, (one.x, one.interval.end)))
+
+
+def _threshold_mark(measure: MeasureRecord | None, last: float) -> ThresholdMark | None:
+    estimate = measure.result if measure else None
+    if measure is None or not isinstance(estimate, EstimateRecord) or not isfinite(estimate.value):
+        return None
+
+    def axis(step: float) -> float:
+        return _step_x(step, last)
+
+    x = axis(estimate.value)
+    to_left = x > (CURVE.left + CURVE.right) / 2
+    return ThresholdMark(
+        x=place(x),
+        label=f"Δ75 {'= ' if estimate.censoring == 'none' else ''}{numbers.measured_value(measure, estimate)}",
+        label_x=place(x - 8 if to_left else x + 8),
+        anchor="end" if to_left else "start",
+        censoring=estimate.censoring,
+        interval=span(estimate.interval, axis, edges=(-9, 99)),
+    )
+
+
+def _step_x(step: float, last: float) -> float:
+    margin = 30
+    return clip(CURVE.left + (CURVE.right - CURVE.left - margin) * step / last, CURVE.left, CURVE.right)
+
+
+OPERATING = Box(40, 320, 10, 290)
+ROW = 14.0
+"""Height of a label."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoint:
+    """One arm."""
+
+    arm: str
+    x: str
+    y: str
+    across: Span | None
+    up: Span | None
+    label_x: str
+    label_y: str
+    anchor: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """An arrow from the judge's own prompt to another."""
+
+    x1: str
+    y1: str
+    x2: str
+    y2: str
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPlot:
+    """A plot in which each arm is a point with two shares as coordinates."""
+
+    drawn: ClassVar[bool] = True
+    title: str
+    desc: str
+    points: tuple[OperatingPoint, ...]
+    arrows: tuple[Arrow, ...]
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+
+
+def operating_plot(arms: Mapping[str, Sequence[MeasureRecord]]) -> OperatingPlot | NotDrawn:
+    """Draws one point for each arm that has both shares."""
+    points: list[OperatingPoint] = []
+    for arm, measures in arms.items():
+        if point := _operating_point(arm, measures, [float(other.label_y) for other in points]):
+            points.append(point)
+    if len(points) < 2:
+        return NotDrawn("Not drawn: fewer than two arms have both a raw false preference and a sensitivity at Δ1.")
+    start = next((point for point in points if point.arm == BASELINE), points[0])
+    return OperatingPlot(
+        title="Operating points of the arms",
+        desc="; ".join(f"{point.arm}: {point.words}" for point in points),
+        points=tuple(points),
+        arrows=tuple(
+            Arrow(start.x, start.y, end.x, end.y)
+            for end in points
+            if end is not start and (end.x, end.y) != (start.x, start.y)
+        ),
+        x_ticks=tuple(Tick(place(OPERATING.x(value)), label) for value, label in TICKS),
+        y_ticks=tuple(Tick(place(OPERATING.y(value)), label) for value, label in TICKS),
+    )
+
+
+def _operating_point(arm: str, measures: Sequence[MeasureRecord], taken: Sequence[float]) -> OperatingPoint | None:
+    false, seen = found(measures, "raw-false-preference"), found(measures, "target-sensitivity", "1")
+    across, up = share(false), share(seen)
+    if false is None or seen is None or across is None or up is None:
+        return None
+    x, y = OPERATING.x(across.value), OPERATING.y(up.value)
+    to_left = x + 10 + CHAR_WIDTH * len(arm) > OPERATING.right + 70
+    label_y = clip(y + 18, OPERATING.top + ROW, OPERATING.bottom - 6)
+    while any(abs(label_y - other) < ROW for other in taken):
+        label_y += ROW
+    return OperatingPoint(
+        arm=arm,
+        x=place(x),
+        y=place(y),
+        across=span(across.interval, OPERATING.x),
+        up=span(up.interval, OPERATING.y),
+        label_x=place(x - 10 if to_left else x + 10),
+        label_y=place(label_y),
+        anchor="end" if to_left else "start",
+        words=f"false preference {numbers.rate(across.value)} {numbers.measured_interval(false, across.interval)}, "
+        f"seen at Δ1 {numbers.rate(up.value)} {numbers.measured_interval(seen, up.interval)}",
+    )
+
+
+GRADES = Box(40, 412, 16, 226)
+MOST_TICKS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class LevelGrades:
+    """The answers of one quality."""
+
+    level: float
+    answers: int
+    mean: float
+    shares: dict[float, float]
+    """Shares of the answers, by grade."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bubble:
+    """A share of the answers of one quality; its area is the share."""
+
+    x: str
+    y: str
+    r: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class GradeChart:
+    """Grades over quality, with a line through the mean of each quality."""
+
+    drawn: ClassVar[bool] = True
+    title: str
+    desc: str
+    bubbles: tuple[Bubble, ...]
+    means: str
+    """The line through the means, as points."""
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+
+
+def levels(rows: Sequence[GradeRow]) -> list[LevelGrades]:
+    """Returns the grades by quality, lowest first. Blank answers have no quality to grade; dark current covers them."""
+    grades: dict[float, dict[float, int]] = defaultdict(lambda: defaultdict(int))
+    for row in rows:
+        if row.family != "vacuum" and row.answers > 0 and isfinite(row.level) and isfinite(row.score):
+            grades[row.level][row.score] += row.answers
+    return [_level(level, grades[level]) for level in sorted(grades)]
+
+
+def grade_chart(rows: Sequence[GradeRow]) -> GradeChart | NotDrawn:
+    """Draws the chart of one arm."""
+    found = levels(rows)
+    if not found:
+        return NotDrawn("The grades are not drawn: the record holds none by quality.")
+    top_level, top_score = max(1.0, found[-1].level), max(1.0, *(score for one in found for score in one.shares))
+    least = min(0.0, *(score for one in found for score in one.shares))
+
+    def x(level: float) -> float:
+        return GRADES.left + 14 + (GRADES.right - GRADES.left - 28) * level / top_level
+
+    def y(score: float) -> float:
+        return GRADES.bottom - 12 - (GRADES.bottom - GRADES.top - 24) * (score - least) / (top_score - least)
+
+    step = max(1, ceil((top_score - least) / MOST_TICKS))
+    ticks = range(ceil(least), int(top_score) + 1, step)
+    return GradeChart(
+        title="Grades by quality",
+        desc="; ".join(f"{numbers.step(one.level)} met: mean grade {numbers.latent(one.mean)}" for one in found),
+        bubbles=tuple(
+            Bubble(place(x(one.level)), place(y(score)), place(11 * sqrt(part)), _grade_words(one, score, part))
+            for one in found
+            for score, part in one.shares.items()
+        ),
+        means=" ".join(f"{place(x(one.level))},{place(y(one.mean))}" for one in found),
+        x_ticks=tuple(Tick(place(x(level)), str(level)) for level in range(int(top_level) + 1)),
+        y_ticks=tuple(Tick(place(y(score)), str(score)) for score in ticks),
+    )
+
+
+def _level(level: float, grades: dict[float, int]) -> LevelGrades:
+    answers = sum(grades.values())
+    mean = sum(score * count for score, count in grades.items()) / answers
+    return LevelGrades(level, answers, mean, {score: grades[score] / answers for score in sorted(grades)})
+
+
+def _grade_words(one: LevelGrades, score: float, part: float) -> str:
+    return f"{numbers.step(one.level)} met, grade {numbers.step(score)}: {numbers.rate(part)} of answers"

@@ -1,0 +1,553 @@
+"""The charts of several judges in one picture: the position of every mark."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import pairwise
+from math import ceil, floor, hypot, log10
+from typing import ClassVar, Literal
+
+from umpirical.protocols.datasheet.charts import (
+    PARTS,
+    TICKS,
+    Box,
+    Curve,
+    CurvePoint,
+    Shares,
+    equal_quality,
+    psychometric_curve,
+)
+from umpirical.reports import numbers
+from umpirical.reports.charts.drawing import CHAR_WIDTH, NotDrawn, Span, Tick, clip, found, place, share, span
+from umpirical.reports.record import EstimateRecord, MeasureRecord
+
+PLANE = Box(54, 354, 12, 272)
+NEAR = 15.0
+"""Marks closer than this share one label."""
+LABEL_HEIGHT, LETTER_WIDTH = 14.0, 9.0
+"""Height of a label, and width of one of its letters with the space after it."""
+SMALLEST_MARK, LARGEST_MARK = 3.0, 11.0
+"""Radius of a mark whose third share is 0, and of one whose it is 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The measures of one judge, and the sign that it has in all charts."""
+
+    sign: str
+    style: int
+    """Number of its colour and line."""
+    measures: Sequence[MeasureRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanePoint:
+    """One judge."""
+
+    sign: str
+    style: int
+    x: str
+    y: str
+    r: str | None
+    """None if the third share was not measured."""
+    across: Span | None
+    up: Span | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneLabel:
+    """The signs of the judges whose marks are in one place."""
+
+    text: str
+    x: str
+    y: str
+    anchor: str
+    leader: tuple[str, str, str, str] | None
+    """A line from the marks, if the label had to move away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """Judges by two shares."""
+
+    drawn: ClassVar[bool] = True
+    title: str
+    desc: str
+    across: str
+    up: str
+    sized: str
+    """What the size of a mark stands for; empty if all are alike."""
+    points: tuple[PlanePoint, ...]
+    labels: tuple[PlaneLabel, ...]
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    missing: str
+    """Signs of the judges that lack one of the two shares."""
+
+
+def plane(
+    judges: Sequence[Marked],
+    *,
+    title: str,
+    across: tuple[str, str],
+    up: tuple[str, str],
+    size: tuple[str, str, str] | None = None,
+) -> Plane | NotDrawn:
+    """Draws one point for each judge that has both shares.
+
+    `across` and `up` are the name of a measure and its words; `size` is that of the mark, with its part of the design.
+    """
+    points = [point for judge in judges if (point := _plane_point(judge, across, up, size))]
+    if not points:
+        return NotDrawn(f"Not drawn: no judge has both {across[1]} and {up[1]}.")
+    drawn = {point.sign for point in points}
+    return Plane(
+        title=title,
+        desc="; ".join(f"{point.sign}: {point.words}" for point in points),
+        across=across[1],
+        up=up[1],
+        sized=size[2] if size else "",
+        # The largest first, so that no mark hides another.
+        points=tuple(sorted(points, key=lambda point: -float(point.r or 0))),
+        labels=tuple(point_labels(points)),
+        x_ticks=tuple(Tick(place(PLANE.x(value)), label) for value, label in TICKS),
+        y_ticks=tuple(Tick(place(PLANE.y(value)), label) for value, label in TICKS),
+        missing=", ".join(judge.sign for judge in judges if judge.sign not in drawn),
+    )
+
+
+def _plane_point(
+    judge: Marked, across: tuple[str, str], up: tuple[str, str], size: tuple[str, str, str] | None
+) -> PlanePoint | None:
+    measures = [found(judge.measures, name) for name, _ in (across, up)]
+    x, y = (share(measure) for measure in measures)
+    if x is None or y is None:
+        return None
+    third = share(found(judge.measures, size[0], size[1])) if size else None
+    said = [f"{words} {numbers.rate(each.value)} {_limits(each)}" for (_, words), each in ((across, x), (up, y))] + (
+        [f"{size[2]} {numbers.rate(third.value) if third else 'not measured'}"] if size else []
+    )
+    radius = (
+        5.0 if size is None else None if third is None else SMALLEST_MARK + (LARGEST_MARK - SMALLEST_MARK) * third.value
+    )
+    return PlanePoint(
+        sign=judge.sign,
+        style=judge.style,
+        x=place(PLANE.x(x.value)),
+        y=place(PLANE.y(y.value)),
+        r=None if radius is None else place(radius),
+        across=span(x.interval, PLANE.x),
+        up=span(y.interval, PLANE.y),
+        words=", ".join(said),
+    )
+
+
+def _limits(estimate: EstimateRecord) -> str:
+    ends = estimate.interval
+    return "without an interval" if ends is None else numbers.interval(ends.low, ends.high)
+
+
+def point_labels(points: Sequence[PlanePoint]) -> list[PlaneLabel]:
+    """Returns one label for all marks of a place, moved down until it covers no other."""
+    groups: list[list[PlanePoint]] = []
+    for point in points:
+        near = next((group for group in groups if _distance(group[0], point) < NEAR), None)
+        if near is None:
+            groups.append([point])
+        else:
+            near.append(point)
+    placed: list[tuple[float, float, float]] = []
+    return [_label(group, placed) for group in sorted(groups, key=lambda group: float(group[0].y))]
+
+
+def _label(group: Sequence[PlanePoint], placed: list[tuple[float, float, float]]) -> PlaneLabel:
+    x, y = float(group[0].x), float(group[0].y)
+    text, reach = " ".join(point.sign for point in group), max(float(point.r or SMALLEST_MARK) for point in group) + 5
+    width = sum(LETTER_WIDTH + CHAR_WIDTH * (len(point.sign) - 1) for point in group)
+    # Above and to the right of the mark, where neither axis nor whiskers are; near the edge, to the left.
+    to_left = x + reach + width > PLANE.right + 50
+    start = x - reach - width if to_left else x + reach
+    at = clip(y - reach, PLANE.top, PLANE.bottom - 6)
+    while any(abs(at - other) < LABEL_HEIGHT and start < end and begin < start + width for begin, end, other in placed):
+        at += LABEL_HEIGHT
+    placed.append((start, start + width, at))
+    moved = abs(at - (y - reach)) > LABEL_HEIGHT
+    label = PlaneLabel(text, place(start), place(at), "start", None)
+    return replace(label, leader=(place(x), place(y), place(start), place(at - 4))) if moved else label
+
+
+def _distance(one: PlanePoint, other: PlanePoint) -> float:
+    return hypot(float(one.x) - float(other.x), float(one.y) - float(other.y))
+
+
+BARS_LEFT, BARS_RIGHT, BARS_TOP, BARS_HEIGHT, BARS_STEP = 92, 416, 6, 18, 25
+
+
+@dataclass(frozen=True, slots=True)
+class BarPart:
+    """One part of a bar."""
+
+    part: str
+    x: str
+    width: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The equal pairs of one judge under one prompt."""
+
+    label: str
+    y: str
+    middle: str
+    parts: tuple[BarPart, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """The decomposition of several judges."""
+
+    drawn: ClassVar[bool] = True
+    title: str
+    desc: str
+    bars: tuple[Bar, ...]
+    height: str
+    parts: tuple[tuple[str, str], ...]
+    missing: str
+
+
+def equal_quality_bars(judges: Sequence[Marked]) -> Bars | NotDrawn:
+    """Draws a bar for each judge and prompt whose decomposition adds up; the sign of a bar is that of its judge."""
+    found = [(judge.sign, equal_quality(judge.measures)) for judge in judges]
+    drawn = [(sign, shares) for sign, shares in found if isinstance(shares, Shares)]
+    if not drawn:
+        return NotDrawn("The bars are not drawn: no judge has the four parts.")
+    bars = tuple(_bar(sign, shares, row) for row, (sign, shares) in enumerate(drawn))
+    rest = any(name == "rest" for _, shares in drawn for name, _, _ in shares.parts)
+    return Bars(
+        title="Pairs of equal quality, by what each judge did with them",
+        desc="; ".join(f"{bar.label}: {bar.words}" for bar in bars),
+        bars=bars,
+        height=place(BARS_TOP + BARS_STEP * len(bars)),
+        parts=(*PARTS, *([("rest", "in none of these")] if rest else [])),
+        missing=", ".join(sign for sign, shares in found if isinstance(shares, NotDrawn)),
+    )
+
+
+def _bar(sign: str, shares: Shares, row: int) -> Bar:
+    start, parts = float(BARS_LEFT), []
+    for name, _, size in shares.parts:
+        width = (BARS_RIGHT - BARS_LEFT) * size / shares.total
+        if width:
+            parts.append(BarPart(name, place(start), place(width)))
+        start += width
+    top = BARS_TOP + BARS_STEP * row
+    said = ", ".join(f"{numbers.count(size)} {words}" for _, words, size in shares.parts)
+    words = f"of {numbers.count(shares.total)}: {said}"
+    return Bar(sign, place(top), place(top + BARS_HEIGHT / 2 + 4), tuple(parts), words)
+
+
+LABELS_TOP, LABELS_BOTTOM, LABELS_LINE = 12.0, 214.0, 13.0
+"""Where labels may be, and the height of one."""
+
+FEW = 3
+"""Up to so many judges the intervals are drawn; of more they would hide each other, and are in the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class LadderCurve:
+    """The curve of one judge."""
+
+    sign: str
+    style: int
+    points: tuple[CurvePoint, ...]
+    lines: tuple[str, ...]
+    """Each a stretch of the curve without a gap, as points."""
+    end_x: str
+    end_y: str
+    label_y: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ladders:
+    """Sensitivity over the steps of the ladder, judge by judge."""
+
+    drawn: ClassVar[bool] = True
+    title: str
+    desc: str
+    curves: tuple[LadderCurve, ...]
+    with_intervals: bool
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    goal: str
+    missing: str
+
+
+def ladder_curves(judges: Sequence[Marked]) -> Ladders | NotDrawn:
+    """Draws the curve of every judge whose target sensitivity was measured."""
+    drawn = [(judge, curve) for judge in judges if isinstance(curve := psychometric_curve(judge.measures), Curve)]
+    if not drawn:
+        return NotDrawn("The curves are not drawn: no judge has a target sensitivity.")
+    heights = spread_labels([float(curve.points[-1].y) for _, curve in drawn])
+    known = {judge.sign for judge, _ in drawn}
+    widest = max((curve for _, curve in drawn), key=lambda curve: len(curve.x_ticks))
+    return Ladders(
+        title="Target sensitivity by size of the difference, judge by judge",
+        desc="; ".join(f"{judge.sign}: {curve.desc}" for judge, curve in drawn),
+        curves=tuple(
+            _ladder_curve(judge, curve, height) for (judge, curve), height in zip(drawn, heights, strict=True)
+        ),
+        with_intervals=len(drawn) <= FEW,
+        x_ticks=widest.x_ticks,
+        y_ticks=widest.y_ticks,
+        goal=widest.goal,
+        missing=", ".join(judge.sign for judge in judges if judge.sign not in known),
+    )
+
+
+def _ladder_curve(judge: Marked, curve: Curve, height: float) -> LadderCurve:
+    joined = {(one.step, two.step) for one, two in curve.segments}
+    stretches = [[curve.points[0]]]
+    for one, two in pairwise(curve.points):
+        if (one.step, two.step) in joined:
+            stretches[-1].append(two)
+        else:
+            stretches.append([two])
+    return LadderCurve(
+        sign=judge.sign,
+        style=judge.style,
+        points=curve.points,
+        lines=tuple(" ".join(f"{point.x},{point.y}" for point in each) for each in stretches if len(each) > 1),
+        end_x=curve.points[-1].x,
+        end_y=curve.points[-1].y,
+        label_y=place(height),
+    )
+
+
+def spread_labels(wanted: Sequence[float]) -> list[float]:
+    """Returns heights of labels near the wanted ones, in the same order, none on another, all inside the picture."""
+    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
+    heights = dict.fromkeys(order, 0.0)
+    last = LABELS_TOP - LABELS_LINE
+    for index in order:
+        last = heights[index] = max(clip(wanted[index], LABELS_TOP, LABELS_BOTTOM), last + LABELS_LINE)
+    limit = max(LABELS_BOTTOM, LABELS_TOP + LABELS_LINE * (len(order) - 1))
+    for index in reversed(order):
+        heights[index] = min(heights[index], limit)
+        limit = heights[index] - LABELS_LINE
+    return [heights[index] for index in range(len(wanted))]
+
+
+FREE_WIDTH = 44
+"""Of the column for what is free: a logarithm has no place for 0."""
+COST_CURVE = Box(60, 384, 8, 218)
+MOST_DECADES = 4
+"""With more, only some of them have a tick."""
+
+Mark = Literal["judge", "readout", "jury"]
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """One option, as it is drawn."""
+
+    sign: str
+    style: int
+    mark: Mark
+    front: bool
+    dollars: tuple[Decimal, Decimal] | None
+    """For 1,000 verdicts, at least and at most; None if not known."""
+    accuracy: EstimateRecord | None
+    curve: Sequence[tuple[float, Decimal | None]]
+    """Half-widths, and the most that each costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostPoint:
+    """One option at its price and accuracy."""
+
+    sign: str
+    style: int
+    mark: Mark
+    front: bool
+    x: str
+    y: str
+    across: Span | None
+    up: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class CostPlane:
+    """Options by price, on a logarithmic axis, and by balanced accuracy."""
+
+    drawn: ClassVar[bool] = True
+    title: str
+    desc: str
+    points: tuple[CostPoint, ...]
+    labels: tuple[PlaneLabel, ...]
+    front: str
+    """The steps of the front, as points of a line; empty with fewer than two."""
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    free: bool
+    """Whether there is a column for what is free."""
+    baseline: str | None
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
+class CostCurve:
+    """What one judge costs at each width."""
+
+    sign: str
+    style: int
+    points: tuple[tuple[str, str], ...]
+    line: str
+    end_y: str
+    label_y: str
+
+
+@dataclass(frozen=True, slots=True)
+class CostCurves:
+    """Dollars by the width of the interval."""
+
+    drawn: ClassVar[bool] = True
+    title: str
+    desc: str
+    curves: tuple[CostCurve, ...]
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    missing: str
+
+
+def cost_plane(options: Sequence[Priced], *, baseline: float) -> CostPlane | NotDrawn:
+    """Draws every option whose price and accuracy are known. What is free has a column of its own, left of the axis."""
+    known = [
+        (one, one.dollars, one.accuracy) for one in options if one.dollars is not None and one.accuracy is not None
+    ]
+    if not known:
+        return NotDrawn("Cost and accuracy are not drawn: of nothing that could be taken are both known.")
+    if not any(dollars[1] for _, dollars, _ in known):
+        return NotDrawn("Cost and accuracy are not drawn: everything whose price is known is free.")
+    paid = [float(end) for _, dollars, _ in known for end in dollars if end > 0]
+    free = any(not dollars[1] for _, dollars, _ in known)
+    x, ticks = _log_axis(paid, PLANE.left + (FREE_WIDTH if free else 0), PLANE.right)
+    floor_at = floor(4 * min(_low(accuracy) for _, _, accuracy in known)) / 4
+    y = _linear(floor_at, 1.0, PLANE.bottom, PLANE.top)
+
+    def across(dollars: Decimal) -> float:
+        return x(float(dollars)) if dollars > 0 else PLANE.left + FREE_WIDTH / 2 if free else PLANE.left
+
+    points = [
+        CostPoint(
+            sign=one.sign,
+            style=one.style,
+            mark=one.mark,
+            front=one.front,
+            x=place(across(dollars[1])),
+            y=place(y(accuracy.value)),
+            across=_spanned(dollars, across),
+            up=span(accuracy.interval, y, edges=(floor_at, 1)),
+        )
+        for one, dollars, accuracy in known
+    ]
+    named = [point for point in points if point.mark == "judge" or point.front]
+    marks = [PlanePoint(p.sign, p.style, p.x, p.y, "5.0", None, None, "") for p in named]
+    steps = sorted({(float(point.x), float(point.y)) for point in points if point.front})
+    quarters = [floor_at + 0.25 * step for step in range(round((1 - floor_at) * 4) + 1)]
+    return CostPlane(
+        title="Balanced accuracy by dollars for 1,000 verdicts",
+        desc="; ".join(_option_words(one.sign, dollars, accuracy) for one, dollars, accuracy in known),
+        points=tuple(points),
+        labels=tuple(point_labels(marks)),
+        front=_stairs(steps) if len(steps) > 1 else "",
+        x_ticks=(*((Tick(place(PLANE.left + FREE_WIDTH / 2), "free"),) if free else ()), *ticks),
+        y_ticks=tuple(Tick(place(y(value)), numbers.step(value)) for value in quarters),
+        free=free,
+        baseline=place(y(baseline)) if floor_at <= baseline else None,
+        missing=", ".join(one.sign for one in options if one.dollars is None or one.accuracy is None),
+    )
+
+
+def cost_curves(judges: Sequence[Priced]) -> CostCurves | NotDrawn:
+    """Draws what the interval of each judge's accuracy costs, by its width, for the judges that cost anything."""
+    drawn = [(one, [(width, dollars) for width, dollars in one.curve if dollars]) for one in judges]
+    drawn = [(one, curve) for one, curve in drawn if curve]
+    if not drawn:
+        return NotDrawn("Cost curves are not drawn: no judge has a price that is known and not 0.")
+    widths = sorted({width for _, curve in drawn for width, _ in curve}, reverse=True)
+    at = {
+        width: COST_CURVE.left + 20 + (COST_CURVE.right - COST_CURVE.left - 40) * number / max(1, len(widths) - 1)
+        for number, width in enumerate(widths)
+    }
+    y, ticks = _log_axis(
+        [float(dollars or 0) for _, curve in drawn for _, dollars in curve], COST_CURVE.bottom, COST_CURVE.top
+    )
+    lines = [[(place(at[width]), place(y(float(dollars or 0)))) for width, dollars in curve] for _, curve in drawn]
+    heights = spread_labels([float(line[-1][1]) for line in lines])
+    return CostCurves(
+        title="Dollars by the half-width of the interval of balanced accuracy",
+        desc="; ".join(_curve_words(one.sign, curve) for one, curve in drawn),
+        curves=tuple(
+            CostCurve(one.sign, one.style, tuple(line), " ".join(map(",".join, line)), line[-1][1], place(height))
+            for (one, _), line, height in zip(drawn, lines, heights, strict=True)
+        ),
+        x_ticks=tuple(Tick(place(at[width]), f"±{numbers.ratio(width)}") for width in widths),
+        y_ticks=ticks,
+        missing=", ".join(one.sign for one in judges if one.sign not in {each.sign for each, _ in drawn}),
+    )
+
+
+def _log_axis(values: Sequence[float], start: float, end: float) -> tuple[Callable[[float], float], tuple[Tick, ...]]:
+    """Returns an axis over whole decades, and a tick for each of them."""
+    if not values:
+        return (lambda _: start), ()
+    low, high = floor(log10(min(values))), ceil(log10(max(values)))
+    high = max(high, low + 1)
+    axis = _linear(low, high, start, end)
+    every = 1 + (high - low) // MOST_DECADES
+    ticks = tuple(
+        Tick(place(axis(decade)), numbers.dollars(Decimal(10) ** decade)) for decade in range(low, high + 1, every)
+    )
+    return (lambda value: axis(log10(value))), ticks
+
+
+def _linear(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    return lambda value: start + (end - start) * (clip(value, low, high) - low) / (high - low)
+
+
+def _spanned(dollars: tuple[Decimal, Decimal], axis: Callable[[Decimal], float]) -> Span | None:
+    """Returns the span of a price of which only the ends are known."""
+    least, most = (place(axis(end)) for end in dollars)
+    return None if dollars[0] == dollars[1] else Span(least, most, start_closed=True, end_closed=True)
+
+
+def _low(accuracy: EstimateRecord) -> float:
+    low = accuracy.interval.low if accuracy.interval else None
+    return min(0.99, accuracy.value if low is None else low)
+
+
+def _stairs(steps: Sequence[tuple[float, float]]) -> str:
+    """Returns the front as stairs: until the next one is paid for, no more can be had than the one before.
+
+    What is dearer and not better as measured is on the front where it is not shown to be worse; the line passes it by.
+    """
+    points = [steps[0]]
+    for x, y in steps[1:]:
+        before = points[-1][1]
+        points += [(x, before), (x, min(before, y))]
+    return " ".join(f"{place(x)},{place(y)}" for x, y in points)
+
+
+def _option_words(sign: str, dollars: tuple[Decimal, Decimal], accuracy: EstimateRecord) -> str:
+    least, most = (numbers.dollars(end) for end in dollars)
+    cost = "free" if not dollars[1] else most if least == most else f"{least} to {most}"
+    ends = accuracy.interval
+    limits = "without an interval" if ends is None else numbers.interval(ends.low, ends.high)
+    return f"{sign}: {cost}, balanced accuracy {numbers.rate(accuracy.value)} {limits}"
+
+
+def _curve_words(sign: str, curve: Sequence[tuple[float, Decimal | None]]) -> str:
+    said = ", ".join(f"{numbers.dollars(dollars)} for ±{numbers.ratio(width)}" for width, dollars in curve if dollars)
+    return f"{sign}: {said}"

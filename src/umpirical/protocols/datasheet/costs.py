@@ -1,0 +1,634 @@
+"""Cost and accuracy of everything that could be taken: the judges compared, their readouts, and juries of them.
+
+All of them are heard on the same calls. Pairs of two identical answers are left out: both orders are one prompt, on
+which a readout of both orders ties by construction. A readout that settles its tie band on some families speaks for the
+others only.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, NonNegativeInt
+
+from umpirical.domain.judgments import Outcome
+from umpirical.domain.measures import Estimate, Interval, Result, Undefined
+from umpirical.domain.readouts import READOUTS, TARGET, Readout, Span, calibration_tasks
+from umpirical.domain.responses import Response
+from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.trials import BASELINE, Trial
+from umpirical.judges.logprobs.labels import LabelReader, Undecided
+from umpirical.judges.simulated.model import profile_of
+from umpirical.measures.estimates.rates import ONE_TASK, PLANNING_CORRELATION
+from umpirical.protocols.datasheet.jury import (
+    Asked,
+    Member,
+    SharedCalls,
+    VoteKeeper,
+    balanced_accuracy,
+    share_calls,
+    vote_of,
+)
+from umpirical.protocols.datasheet.readout_rules import Heard, band_of, paired, rule_of
+from umpirical.protocols.datasheet.report import ReadRun
+from umpirical.reports.comparisons.words import letter
+from umpirical.reports.facts import quantile
+from umpirical.reports.numbers import dollars, ratio
+from umpirical.reports.prices import Basis, Dollars, PriceRecord, no_price, price_of
+from umpirical.reports.record import EstimateRecord, ResultRecord, Strict, UndefinedRecord, result_record
+from umpirical.reports.significance import LEVEL, difference_p, holm
+from umpirical.runs.run import Run
+from umpirical.stats.differences import paired_difference
+from umpirical.stats.juries import NO_VOTE, Ballots, Votes, fair_shares, majority
+from umpirical.stats.precision import clusters_needed
+from umpirical.store.budget import Budget
+
+OptionKind = Literal["judge", "readout", "jury"]
+
+Standing = Literal["front", "dominated", "not told apart", "apart"]
+"""`dominated`: another is no dearer, and shown to be more accurate. `not told apart`: another may be no dearer, and is
+at least as accurate as measured, but is not shown to be both. `front`: neither. `apart`: price or accuracy is unknown.
+"""
+
+
+class PointPrice(Strict):
+    """Dollars for a percentage point of balanced accuracy above the baseline, for 1,000 verdicts."""
+
+    least: Decimal | None = Field(default=None, description="At the measured accuracy and the least price.")
+    most: Decimal | None = Field(default=None, description="At the measured accuracy and the greatest price.")
+    low: Decimal | None = Field(default=None, description="At the least price and the upper end of the accuracy.")
+    high: Decimal | None = Field(
+        default=None, description="At the greatest price and the lower end; null if that is at the baseline."
+    )
+    why_not: str = Field(default="", description="Why there is none.")
+
+
+class CurveStep(Strict):
+    """What an interval of the accuracy of some width takes, in a design like that of the run."""
+
+    half_width: float
+    families: int
+    calls: int
+    dollars: tuple[Decimal, Decimal] | None = Field(description="At least and at most; null if no price is known.")
+
+
+class CostRecord(Strict):
+    """One judge, readout or jury."""
+
+    kind: OptionKind
+    sign: str = Field(description="Its letters on the page: `A`, `A both-orders`, `A+B+C`.")
+    name: str
+    judges: list[NonNegativeInt] = Field(description="The places of the judges that are asked.")
+    calls_per_verdict: int
+    price: PriceRecord
+    accuracy: ResultRecord = Field(
+        description="Balanced accuracy, on the calls that all were asked but pairs of identical answers."
+    )
+    per_point: PointPrice
+    curve: list[CurveStep] = Field(default=[], description="The cost curve: dollars by the half-width of the interval.")
+    no_curve: str = Field(default="", description="Why there is no curve.")
+    latency_p50_ms: float | None = None
+    latency_p95_ms: float | None = Field(
+        default=None, description="Of a jury, the slowest of its members in each call."
+    )
+    standing: Standing
+    dominated_by: list[NonNegativeInt] = Field(default=[], description="Places in `options`.")
+    not_told_from: list[NonNegativeInt] = Field(default=[], description="Places in `options`.")
+
+
+class AccuracyDifference(Strict):
+    """The balanced accuracy of two options, on the calls that may speak for both."""
+
+    first: NonNegativeInt
+    second: NonNegativeInt
+    difference: ResultRecord = Field(description="The second less the first.")
+    adjusted_p: float | None = Field(description="By Holm's correction, over all pairs of options.")
+
+
+class Costs(Strict):
+    """Cost and accuracy, and who is on the front of both."""
+
+    baseline: float = Field(description="The balanced accuracy of always saying that it is a tie.")
+    options: list[CostRecord]
+    differences: list[AccuracyDifference]
+    stimuli: str = Field(description="What making the stimuli cost.")
+    findings: list[str]
+
+
+MOST_FOR_TRIOS = 5
+"""Up to so many judges, every jury of three is shown; of more, the jury of all."""
+
+MOST_JUDGES = 15
+
+MOST_CALLS = 100_000
+"""Of one run: more are not held in memory side by side, and the judge has a price alone."""
+
+UNHEARD = Undecided("the answer has no log-probabilities")
+
+
+@dataclass(slots=True)
+class CallKeeper(VoteKeeper):
+    """The calls of one run, with what its readouts need."""
+
+    heard: dict[Asked, Heard] = field(default_factory=dict)
+    latencies: dict[Asked, float] = field(default_factory=dict)
+    labels: LabelReader | None = None
+    logprobs: bool = False
+    too_many: bool = False
+
+    @classmethod
+    def of(cls, run: Run) -> "CallKeeper":
+        return cls(labels=LabelReader(run.judge) if run.judge.kind == "compare" else None)
+
+    def see(self, trial: Trial, stimulus: Stimulus, outcome: Outcome | None, response: Response | None) -> None:
+        self.too_many = self.too_many or len(self.calls) >= MOST_CALLS
+        identical = len(set(stimulus.candidates)) == 1
+        key = None if identical or self.too_many else self.keep(trial, stimulus, outcome)
+        if key is None:
+            return
+        odds: Mapping[str, Span] | Undecided = UNHEARD
+        if response is not None and response.logprobs and outcome is not None and self.labels is not None:
+            self.logprobs, odds = True, self.labels.read(response, outcome, trial.presentation.layout)
+        self.heard[key] = Heard(trial, stimulus, None, outcome, odds)
+        if response is not None and response.latency_ms:
+            self.latencies[key] = response.latency_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Something that gives verdicts on the shared calls."""
+
+    kind: OptionKind
+    name: str
+    readout: str
+    judges: tuple[int, ...]
+    """Places among the judges compared."""
+    calls_per_verdict: int
+    votes: Votes
+    speaks: NDArray[np.bool_]
+    """The calls that may speak for it."""
+    verdicts: float
+    """Verdicts that it gave for all shared calls, where each of its judges was asked once."""
+    latencies: tuple[float, ...]
+
+
+def why_not_heard(read: ReadRun, keeper: CallKeeper) -> str:
+    """Returns why a judge has no balanced accuracy; empty if it has."""
+    if read.run.judge.kind != "compare":
+        return "a judge that grades is not right or wrong about a pair"
+    if read.reading.unasked:
+        return "the run is not complete"
+    if keeper.too_many:
+        return f"a run of more than {MOST_CALLS:,} calls is not compared call by call"
+    return "" if keeper.calls else "it was not asked with its own prompt"
+
+
+def options_of(
+    read: Sequence[ReadRun], kept: Sequence[CallKeeper], *, reference: int | None
+) -> tuple[SharedCalls | None, list[Option]]:
+    """Returns the calls that all judges which can be heard were asked, and what could be taken."""
+    heard = [
+        place for place, (one, keeper) in enumerate(zip(read, kept, strict=True)) if not why_not_heard(one, keeper)
+    ]
+    if not heard:
+        return None, []
+    members = [Member(read[place].run, read[place].reading) for place in heard]
+    shared = share_calls(members, [kept[place] for place in heard])
+    if not shared.asked:
+        return None, []
+    options = [_judge(shared, place, column, read[place]) for column, place in enumerate(heard)]
+    for place in heard:
+        options += _readouts(shared, place, read[place], kept[place])
+    jurors = [(column, place) for column, place in enumerate(heard) if place != reference]
+    return shared, [*options, *_juries(shared, jurors, kept)]
+
+
+def _judge(shared: SharedCalls, place: int, column: int, read: ReadRun) -> Option:
+    votes = shared.ballots.votes[:, column]
+    everything = np.ones(len(votes), dtype=bool)
+    given = float(np.count_nonzero(votes != NO_VOTE))
+    times = tuple(read.reading.spent.latencies)
+    return Option("judge", shared.members[column].name, "", (place,), 1, votes, everything, given, times)
+
+
+def _readouts(shared: SharedCalls, place: int, read: ReadRun, keeper: CallKeeper) -> Iterator[Option]:
+    tasks = frozenset(tally.cluster for tally in read.tallies.calls)
+    chosen_on = calibration_tasks(tasks)
+    pairs = list(paired(keeper.heard.values()))
+    for readout in READOUTS[1:]:
+        if readout.needs_logprobs and not keeper.logprobs:
+            continue
+        if readout.pairwise and not read.run.judge.capabilities.order_controllable:
+            continue
+        band: float | str | None = None
+        if readout.name == "order-averaged":
+            band = band_of(pairs, arm=BASELINE, tasks=chosen_on, target=TARGET)
+        if not isinstance(band, str):
+            yield _readout(shared, place, keeper, _Reading(read.run.judge.name, readout, band, chosen_on), pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How a readout of a judge reads, and which families settled its tie band."""
+
+    judge: str
+    readout: Readout
+    band: float | None
+    chosen_on: frozenset[str]
+
+    def speaks_of(self, stimulus: Stimulus) -> bool:
+        return self.band is None or stimulus.cluster not in self.chosen_on
+
+
+def _readout(
+    shared: SharedCalls, place: int, keeper: CallKeeper, reading: _Reading, pairs: Sequence[Sequence[Heard]]
+) -> Option:
+    pairwise = reading.readout.pairwise
+    rule, said = rule_of(reading.readout.name, band=reading.band), dict[Asked, int]()
+    verdicts, latencies = 0.0, list[float]()
+    for pair in pairs:
+        votes = [vote_of(outcome) for outcome in rule(pair)]
+        verdicts += sum(vote != NO_VOTE for vote in votes) / (len(pair) if pairwise else 1)
+        keys = [(one.stimulus.id, one.order, one.trial.presentation.repeat) for one in pair]
+        said.update(zip(keys, votes, strict=True))
+        times = [keeper.latencies[key] for key in keys if key in keeper.latencies]
+        # Both orders can be asked at once.
+        latencies += [max(times)] if pairwise and times else times
+    return Option(
+        kind="readout",
+        name=f"{reading.judge}, {reading.readout.name}",
+        readout=reading.readout.name,
+        judges=(place,),
+        calls_per_verdict=2 if pairwise else 1,
+        votes=np.array([said.get(key, NO_VOTE) for key in shared.asked], dtype=np.int64),
+        speaks=np.array([reading.speaks_of(stimulus) for _, stimulus in shared.calls], dtype=bool),
+        verdicts=verdicts * len(shared.asked) / sum(len(pair) for pair in pairs),
+        latencies=tuple(latencies),
+    )
+
+
+def _juries(shared: SharedCalls, jurors: Sequence[tuple[int, int]], kept: Sequence[CallKeeper]) -> Iterator[Option]:
+    """Yields juries by majority, which learn nothing from these calls: of all judges, and of three if they are few."""
+    if not 3 <= len(jurors) <= MOST_JUDGES:
+        return
+    sizes = {len(jurors), 3} if len(jurors) <= MOST_FOR_TRIOS else {len(jurors)}
+    fingerprints = [member.run.manifest["fingerprint"] for member in shared.members]
+    for size in sorted(sizes):
+        for members in combinations(jurors, size):
+            columns, places = [column for column, _ in members], tuple(place for _, place in members)
+            if len({fingerprints[column] for column in columns}) < size:
+                # The same judge twice has one vote.
+                continue
+            votes = majority(size).verdicts(shared.ballots.of(columns))
+            yield Option(
+                kind="jury",
+                name=f"jury of {', '.join(shared.members[column].name for column in columns)}",
+                readout="",
+                judges=places,
+                calls_per_verdict=size,
+                votes=votes,
+                speaks=np.ones(len(votes), dtype=bool),
+                verdicts=float(np.count_nonzero(votes != NO_VOTE)),
+                latencies=_slowest(shared.asked, [kept[place] for place in places]),
+            )
+
+
+def _slowest(asked: Sequence[Asked], kept: Sequence[CallKeeper]) -> tuple[float, ...]:
+    """Returns the time of the slowest member in each call, as if all were asked at once."""
+    return tuple(max(one.latencies[key] for one in kept) for key in asked if all(key in one.latencies for one in kept))
+
+
+BASELINE_ACCURACY = 0.5
+"""Of always saying that it is a tie: no way of answering without reading does better. Always naming one slot gives a
+quarter."""
+
+HALF_WIDTHS = (0.10, 0.05, 0.03, 0.02, 0.01)
+
+TINY = Decimal("0.000001")
+
+
+def option_price(option: Option, prices: Sequence[PriceRecord], shared: int) -> PriceRecord:
+    """Returns what the verdicts of a readout or a jury cost, by what the calls of its judges cost.
+
+    It is asked for the `shared` calls: a jury by as many calls to each member, a readout of both orders for half as
+    many verdicts.
+    """
+    if option.kind == "judge":
+        return prices[option.judges[0]]
+    each = [prices[place] for place in option.judges]
+    unknown = [price for price in each if price.per_call is None]
+    if unknown:
+        return no_price(unknown[0].why_not)
+    least, most = (sum((price.per_call[end] for price in each if price.per_call), Decimal(0)) for end in (0, 1))
+    dollars = least * shared / 1000, most * shared / 1000
+    verdicts = int(option.verdicts)
+    bases: set[Basis] = {price.basis for price in each}
+    return PriceRecord(
+        basis="booked" if "booked" in bases else "answers" if "answers" in bases else "free",
+        dollars=dollars,
+        calls=shared * len(each),
+        verdicts=verdicts,
+        per_call=(least / len(each), most / len(each)),
+        per_1000=(_tiny(dollars[0] * 1000 / verdicts), _tiny(dollars[1] * 1000 / verdicts)) if verdicts else None,
+        why_not="" if verdicts else "no call gave a verdict",
+    )
+
+
+def point_price(price: PriceRecord, accuracy: EstimateRecord | UndefinedRecord) -> PointPrice:
+    """Returns dollars for a point of accuracy above the baseline: dollars per 1,000 verdicts over points."""
+    if isinstance(accuracy, UndefinedRecord):
+        return PointPrice(why_not=accuracy.reason)
+    if price.per_1000 is None:
+        return PointPrice(why_not=price.why_not)
+    above = accuracy.value - BASELINE_ACCURACY
+    if above <= 0:
+        return PointPrice(why_not="it is no more often right than who always says that it is a tie")
+    ends = accuracy.interval
+    low, high = (None, None) if ends is None else (ends.low, ends.high)
+    return PointPrice(
+        least=_over(price.per_1000[0], above),
+        most=_over(price.per_1000[1], above),
+        low=None if high is None else _over(price.per_1000[0], high - BASELINE_ACCURACY),
+        high=None if low is None or low <= BASELINE_ACCURACY else _over(price.per_1000[1], low - BASELINE_ACCURACY),
+    )
+
+
+def cost_curve(
+    price: PriceRecord, accuracy: EstimateRecord | UndefinedRecord, calls: int
+) -> tuple[list[CurveStep], str]:
+    """Returns what intervals of some widths take, or why that cannot be said.
+
+    So many families of the size that they have here, with units of a family as alike as they are here. The rate is the
+    middle of the interval, which is never 0 or 1. `calls` are those of the whole run: a family more is asked
+    everything that the others were.
+    """
+    if isinstance(accuracy, UndefinedRecord):
+        return [], accuracy.reason
+    ends = accuracy.interval
+    if ends is None or ends.low is None or ends.high is None:
+        return [], "its accuracy has no interval"
+    each = accuracy.denominator / accuracy.clusters
+    steps = []
+    for width in HALF_WIDTHS:
+        families = clusters_needed(
+            (ends.low + ends.high) / 2, width, per_cluster=each, correlation=_correlation(accuracy, each)
+        )
+        asked = -(-calls * families // accuracy.clusters)
+        dollars = None if price.per_call is None else (_cost(price.per_call[0], asked), _cost(price.per_call[1], asked))
+        steps.append(CurveStep(half_width=width, families=families, calls=asked, dollars=dollars))
+    return steps, ""
+
+
+def _correlation(accuracy: EstimateRecord, each: float) -> float:
+    """Returns how alike calls of a family are, by the design effect; what every plan assumes where none is known."""
+    if accuracy.design_effect is None or each <= 1:
+        return PLANNING_CORRELATION
+    return min(1.0, max(0.0, (accuracy.design_effect - 1) / (each - 1)))
+
+
+def _cost(per_1000: Decimal, calls: int) -> Decimal:
+    return _tiny(per_1000 * calls / 1000)
+
+
+def _over(dollars: Decimal, share: float) -> Decimal:
+    return _tiny(dollars / (100 * Decimal(repr(share))))
+
+
+def _tiny(dollars: Decimal) -> Decimal:
+    return dollars.quantize(TINY, ROUND_HALF_UP)
+
+
+Cheaper = Literal["yes", "perhaps", "no"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one option stands."""
+
+    standing: Standing
+    dominated_by: tuple[int, ...] = ()
+    not_told_from: tuple[int, ...] = ()
+
+
+def accuracy_differences(options: Sequence[Option], ballots: Ballots) -> list[AccuracyDifference]:
+    """Returns the difference of every two options, with one correction for all of them."""
+    pairs = list(combinations(range(len(options)), 2))
+    found = [result_record(_difference(options[one], options[other], ballots)) for one, other in pairs]
+    p_values = holm([difference_p(each) if isinstance(each, EstimateRecord) else None for each in found])
+    return [
+        AccuracyDifference(first=one, second=other, difference=each, adjusted_p=p)
+        for (one, other), each, p in zip(pairs, found, p_values, strict=True)
+    ]
+
+
+def places(
+    options: Sequence[Option],
+    prices: Sequence[PriceRecord],
+    accuracies: Sequence[EstimateRecord | UndefinedRecord],
+    differences: Sequence[AccuracyDifference],
+) -> list[Place]:
+    """Returns where each option stands. One that lacks a price or an accuracy stands apart, and dominates nobody."""
+    known = {
+        place
+        for place, (price, accuracy) in enumerate(zip(prices, accuracies, strict=True))
+        if price.per_1000 is not None and isinstance(accuracy, EstimateRecord)
+    }
+    leads = {(one.first, one.second): one for one in differences}
+
+    def no_dearer(one: int, other: int) -> Cheaper:
+        same = options[one].judges == options[other].judges
+        return _no_dearer(prices[one].per_1000, prices[other].per_1000, same_judges=same)
+
+    return [_place(place, known, no_dearer, leads) for place in range(len(prices))]
+
+
+def _place(
+    place: int,
+    known: set[int],
+    no_dearer: Callable[[int, int], Cheaper],
+    leads: dict[tuple[int, int], AccuracyDifference],
+) -> Place:
+    if place not in known:
+        return Place("apart")
+    shown: list[int] = []
+    open_ones: list[int] = []
+    for other in sorted(known - {place}):
+        ahead, sure = _lead(other, place, leads)
+        cheaper = no_dearer(other, place)
+        if cheaper == "no" or (ahead is not None and ahead < 0):
+            continue
+        surely = cheaper == "yes" and sure and ahead is not None and ahead > 0
+        (shown if surely else open_ones).append(other)
+    if shown:
+        return Place("dominated", tuple(shown), tuple(open_ones))
+    return Place("not told apart" if open_ones else "front", (), tuple(open_ones))
+
+
+def _no_dearer(one: Dollars | None, other: Dollars | None, *, same_judges: bool) -> Cheaper:
+    """Whether one costs no more than the other: perhaps, if that depends on what was billed.
+
+    Two readouts of one judge share its bill, whatever that is: one is dearer by as many calls as it takes.
+    """
+    if one is None or other is None:
+        return "no"
+    if same_judges:
+        return "yes" if one[1] <= other[1] else "no"
+    if one[0] > other[1]:
+        return "no"
+    return "yes" if one[1] <= other[0] else "perhaps"
+
+
+def _lead(one: int, other: int, leads: dict[tuple[int, int], AccuracyDifference]) -> tuple[float | None, bool]:
+    """Returns by how much one option is ahead of another, and whether that is shown."""
+    found, turn = (leads[one, other], -1) if one < other else (leads[other, one], 1)
+    if not isinstance(found.difference, EstimateRecord):
+        return None, False
+    return turn * found.difference.value, found.adjusted_p is not None and found.adjusted_p < LEVEL
+
+
+def _difference(one: Option, other: Option, ballots: Ballots) -> Result:
+    """The second less the first, on the calls that may speak for both."""
+    both = one.speaks & other.speaks
+    common = Ballots(ballots.votes[both], ballots.truth[both], ballots.clusters[both])
+    first, second = (fair_shares(option.votes[both], common) for option in (one, other))
+    if len(first[1]) < 2:
+        return Undefined(ONE_TASK)
+    found, calls = paired_difference(*second, *first), int(both.sum())
+    limits = Interval(found.low, found.high, "cluster-Wilson limits of both, joined over families")
+    return Estimate(found.value, found.value * calls, calls, "call", limits, found.clusters)
+
+
+NOTHING = Ballots(*(np.zeros(shape, dtype=np.int64) for shape in ((0, 0), 0, 0)))
+
+STIMULI = (
+    "The stimuli are made by program: writing and validating them cost nothing. Every judge has the same ones, so that "
+    "they move no judge against another."
+)
+
+
+def costs_of(read: Sequence[ReadRun], kept: Sequence[CallKeeper], *, reference: int | None) -> Costs:
+    """Returns cost and accuracy of the judges, their readouts, and juries of them; the reference is in no jury."""
+    prices = [_price(one) for one in read]
+    shared, options = options_of(read, kept, reference=reference)
+    heard = {option.judges[0] for option in options if option.kind == "judge"}
+    unheard = [
+        _unheard(place, read[place], kept[place], prices[place]) for place in range(len(read)) if place not in heard
+    ]
+    ballots = shared.ballots if shared else NOTHING
+    return assemble_costs(options, ballots, prices, [one.reading.planned for one in read], unheard)
+
+
+def assemble_costs(
+    options: Sequence[Option],
+    ballots: Ballots,
+    prices: Sequence[PriceRecord],
+    planned: Sequence[int],
+    unheard: Sequence[CostRecord] = (),
+) -> Costs:
+    """Returns the cost section: `prices` and `planned` calls are those of the judges, by place."""
+    priced = [option_price(option, prices, len(ballots.truth)) for option in options]
+    accuracies = [_accuracy(option, ballots) for option in options]
+    differences = accuracy_differences(options, ballots)
+    where = places(options, priced, accuracies, differences)
+    found = [
+        _record(option, price, accuracy, place, sum(planned[judge] for judge in option.judges))
+        for option, price, accuracy, place in zip(options, priced, accuracies, where, strict=True)
+    ]
+    return Costs(
+        baseline=BASELINE_ACCURACY,
+        options=[*found, *unheard],
+        differences=differences,
+        stimuli=STIMULI,
+        findings=list(_findings([*found, *unheard])),
+    )
+
+
+def _price(read: ReadRun) -> PriceRecord:
+    bill = Budget(read.run.call.folder).bill_of(read.run.name)
+    return price_of(read.reading.spent, bill, simulated=profile_of(read.run.judge) is not None)
+
+
+def _accuracy(option: Option, ballots: Ballots) -> EstimateRecord | UndefinedRecord:
+    speaks = option.speaks
+    heard = Ballots(ballots.votes[speaks], ballots.truth[speaks], ballots.clusters[speaks])
+    return result_record(balanced_accuracy(option.votes[speaks], heard))
+
+
+def _record(
+    option: Option,
+    price: PriceRecord,
+    accuracy: EstimateRecord | UndefinedRecord,
+    place: Place,
+    calls: int,
+) -> CostRecord:
+    curve, no_curve = cost_curve(price, accuracy, calls)
+    latencies = sorted(option.latencies)
+    letters = "+".join(letter(judge) for judge in option.judges)
+    return CostRecord(
+        kind=option.kind,
+        sign=f"{letters} {option.readout}".strip(),
+        name=option.name,
+        judges=list(option.judges),
+        calls_per_verdict=option.calls_per_verdict,
+        price=price,
+        accuracy=accuracy,
+        per_point=point_price(price, accuracy),
+        curve=curve,
+        no_curve=no_curve,
+        latency_p50_ms=quantile(latencies, 0.50),
+        latency_p95_ms=quantile(latencies, 0.95),
+        standing=place.standing,
+        dominated_by=list(place.dominated_by),
+        not_told_from=list(place.not_told_from),
+    )
+
+
+def _unheard(place: int, read: ReadRun, keeper: CallKeeper, price: PriceRecord) -> CostRecord:
+    """A judge that has a price, and no balanced accuracy."""
+    accuracy = UndefinedRecord(reason=why_not_heard(read, keeper) or "the judges share no calls")
+    latencies = sorted(read.reading.spent.latencies)
+    return CostRecord(
+        kind="judge",
+        sign=letter(place),
+        name=read.run.judge.name,
+        judges=[place],
+        calls_per_verdict=1,
+        price=price,
+        accuracy=accuracy,
+        per_point=point_price(price, accuracy),
+        no_curve=accuracy.reason,
+        latency_p50_ms=quantile(latencies, 0.50),
+        latency_p95_ms=quantile(latencies, 0.95),
+        standing="apart",
+    )
+
+
+def _findings(options: Sequence[CostRecord]) -> Iterator[str]:
+    """Yields who is on the front, who is dominated, and who stands apart."""
+    front = [one.sign for one in options if one.standing == "front"]
+    if front:
+        yield f"On the front of cost and balanced accuracy: {', '.join(front)}."
+    dominated = [one for one in options if one.standing == "dominated"]
+    for one in [one for one in dominated if one.kind == "judge"]:
+        better = ", ".join(options[place].sign for place in one.dominated_by)
+        verbs = ("costs", "is") if len(one.dominated_by) == 1 else ("cost", "are")
+        yield f"{one.sign} is dominated: {better} {verbs[0]} no more, and {verbs[1]} shown to be more often right."
+    if others := [one.sign for one in dominated if one.kind != "judge"]:
+        yield f"Readouts and juries that are dominated: {', '.join(others)}."
+    if unclear := [one.sign for one in options if one.standing == "not told apart"]:
+        yield f"Not told from the front at this size of run: {', '.join(unclear)}."
+    for one in options:
+        if one.standing == "apart":
+            reason = one.price.why_not or (one.accuracy.reason if one.accuracy.kind == "undefined" else "")
+            yield f"{one.sign} stands apart: {reason}."
+    points = [(most, one.sign) for one in options if one.kind == "judge" and (most := one.per_point.most)]
+    if len(points) > 1:
+        least, sign = min(points)
+        yield (
+            f"Of the judges, {sign} has the cheapest point of balanced accuracy above {ratio(BASELINE_ACCURACY)}: "
+            f"{dollars(least)} for 1,000 verdicts."
+        )

@@ -1,1 +1,0 @@
-"""What judges, readouts and juries cost, beside what they are worth."""

@@ -1,1 +1,0 @@
-"""Several measured judges as one: a jury, with a datasheet of its own."""

@@ -1,0 +1,464 @@
+"""Ways to read a judge's calls: the verdicts of each readout, and which readout to take."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
+from math import isfinite
+from pathlib import Path
+from typing import Any, Literal, assert_never
+
+from pydantic import Field
+
+from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
+from umpirical.domain.readouts import (
+    Content,
+    ReadoutName,
+    Span,
+    content_odds,
+    most_likely,
+    preferred,
+    slot_odds,
+    tie_band,
+)
+from umpirical.domain.responses import Response
+from umpirical.domain.scales import Choice
+from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.trials import Order, Presentation, Trial
+from umpirical.judges.answers import ABSTAIN
+from umpirical.judges.logprobs.labels import LabelReader, Undecided
+from umpirical.protocols.datasheet.counting import FACTS
+from umpirical.protocols.datasheet.examples import FailureKeeper
+from umpirical.protocols.datasheet.report import ReadRun
+from umpirical.reports import numbers
+from umpirical.reports.record import EstimateRecord, JudgeRecord, MeasureRecord, RunRecord, Strict
+from umpirical.runs.judgments import judgment_row, reader_of
+from umpirical.store.parquet import row_writer
+from umpirical.store.schemas import judgment_schema
+from umpirical.store.snapshots import RunSnapshot
+
+HOW_TO_RECORD = (
+    "No log-probabilities were recorded, so no readout of them can be made. To record them, put "
+    "decoding: {top_logprobs: 20} into the judge, and run it again: they come with the same calls."
+)
+
+NON_CLAIMS = [
+    "A readout is chosen among these by this rule; that it is the best there could be is not shown.",
+    "Readouts of both orders take two calls for one verdict.",
+    (
+        "Two identical or two empty answers are one prompt in both orders: a readout of both orders ties on them by "
+        "construction, so its dark current is measured on blank answers that differ."
+    ),
+    "A tie band holds for this judge, with this prompt and these settings, and for no other.",
+]
+
+SEEN = "target-sensitivity"
+
+FALSE = ("raw-false-preference", "dark-current")
+"""The measures that make a readout acceptable or not."""
+
+
+class ReadoutRow(Strict):
+    """One readout, on either half of the tasks."""
+
+    name: str
+    about: str
+    pairwise: bool = Field(description="One verdict is read from both orders together.")
+    why_not: str = Field(default="", description="Why it cannot be made of these responses; empty if it can.")
+    band: float | None = Field(default=None, description="Log-odds within this, in nats, are a tie.")
+    datasheet: str = Field(default="", description="Its own datasheet, beside this record.")
+    chosen_on: list[MeasureRecord] = Field(default=[], description="On the tasks the choice was made on.")
+    reported_on: list[MeasureRecord] = Field(default=[], description="On the other tasks.")
+    against_text: list[MeasureRecord] = Field(
+        default=[], description="Differences from the readout `text` on the other tasks, pair by pair."
+    )
+
+
+class Recommendation(Strict):
+    """Which readout to use, in words."""
+
+    readout: str | None = Field(description="Null if none is acceptable.")
+    sentences: list[str]
+    rule: list[str] = Field(description="What decided.")
+
+
+class Readouts(Strict):
+    """What can be read from the responses of one judge, measured."""
+
+    format: Literal["judge-readouts/1"] = "judge-readouts/1"
+    judge: JudgeRecord
+    run: RunRecord
+    complete: bool = Field(default=True, description="Every planned trial has a response.")
+    arm: str
+    target: float = Field(description="False preference that is acceptable, on equal pairs and on vacuum.")
+    calibration_tasks: list[str] = Field(description="These set the tie band and decided the choice.")
+    reporting_tasks: list[str]
+    rows: list[ReadoutRow]
+    recommendation: Recommendation
+    how_to_record: str = Field(default="", description="What to do where log-probabilities are missing.")
+    non_claims: list[str]
+
+
+def render_readouts_json(readouts: Readouts) -> str:
+    """Renders the record as text: the same readouts give the same bytes."""
+    return readouts.model_dump_json(indent=1) + "\n"
+
+
+def parse_readouts(text: str) -> Readouts:
+    return Readouts.model_validate_json(text)
+
+
+def shown_measures(rows: Sequence[ReadoutRow]) -> list[tuple[str, str]]:
+    """Returns the (measure, stratum) pairs of a table: the step of one requirement and the largest, or the two ends."""
+    steps = sorted({float(m.stratum) for row in rows for m in row.reported_on if m.name == SEEN})
+    small = 1.0 if 1.0 in steps else min(steps, default=1.0)
+    ends = [f"{step:g}" for step in dict.fromkeys((small, *steps[-1:]))]
+    return [*((SEEN, step) for step in ends), *((name, "") for name in FALSE), *(("tie-rate", s) for s in ("0", *ends))]
+
+
+def measure_in(measures: Sequence[MeasureRecord], name: str, stratum: str) -> MeasureRecord | None:
+    return next((measure for measure in measures if (measure.name, measure.stratum) == (name, stratum)), None)
+
+
+OTHER = "the other order has no verdict"
+ALONE = "only one order was asked"
+UNKNOWN = "a label is outside the listed log-probabilities, and what is known does not settle the verdict"
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One presentation of a stimulus, with all that a readout may need to know about it."""
+
+    trial: Trial
+    stimulus: Stimulus
+    response: Response | None
+    outcome: Outcome | None
+    """What the parser reads; None if it was not asked."""
+    labels: Mapping[str, Span] | Undecided
+    """Log-probabilities of the labels."""
+
+    @property
+    def order(self) -> Order:
+        return self.trial.presentation.order
+
+    @property
+    def words(self) -> str:
+        return (self.response.text or "") if self.response else ""
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether both candidates are the same text, so that both orders are one prompt."""
+        return len(set(self.stimulus.candidates)) == 1
+
+
+Rule = Callable[[Sequence[Heard]], list[Outcome | None]]
+
+
+def rule_of(readout: ReadoutName, *, band: float | None = None) -> Rule:
+    """Returns the rule of a readout; `band` is the tie band of `order-averaged`."""
+    match readout:
+        case "text":
+            return lambda pair: [heard.outcome for heard in pair]
+        case "logprob":
+            return lambda pair: [_by_logprob(heard) for heard in pair]
+        case "both-orders":
+            return lambda pair: _together(pair, [heard.outcome for heard in pair], _agreed)
+        case "order-averaged":
+            if band is None:
+                raise ValueError("the readout order-averaged needs a tie band")
+            return lambda pair: _together(pair, [_with_labels(h) for h in pair], lambda uv, vu: _averaged(uv, vu, band))
+        case _:
+            assert_never(readout)
+
+
+def pair_odds(pair: Sequence[Heard]) -> Span | None:
+    """Returns the log-odds of content u against v over both orders; None unless they are known for both."""
+    by_order = {heard.order: heard.labels for heard in pair}
+    uv, vu = by_order.get(Order.UV), by_order.get(Order.VU)
+    if uv is None or vu is None or isinstance(uv, Undecided) or isinstance(vu, Undecided):
+        return None
+    return content_odds(slot_odds(uv), slot_odds(vu))
+
+
+def _by_logprob(heard: Heard) -> Outcome | None:
+    outcome = _with_labels(heard)
+    if not isinstance(outcome, Verdict | Abstained) or isinstance(heard.labels, Undecided):
+        return outcome
+    label = most_likely(heard.labels)
+    if label is None:
+        return Unparsed(heard.words, UNKNOWN)
+    return Abstained() if label == ABSTAIN else Verdict(Choice(label))
+
+
+def _with_labels(heard: Heard) -> Outcome | None:
+    """Returns what the parser reads, or why the labels are unknown."""
+    if isinstance(heard.outcome, Verdict | Abstained) and isinstance(heard.labels, Undecided):
+        return Unparsed(heard.words, heard.labels.why)
+    return heard.outcome
+
+
+def _together(
+    pair: Sequence[Heard],
+    outcomes: Sequence[Outcome | None],
+    judge: Callable[[Heard, Heard], Content | Outcome],
+) -> list[Outcome | None]:
+    """Gives both orders one verdict, or neither of them any."""
+    if len(pair) == 1 and pair[0].mirrored:
+        # The other order is the same prompt, so it would name the same slot there: each content once.
+        return [Verdict(Choice.TIE) if isinstance(outcomes[0], Verdict) else outcomes[0]]
+    if {heard.order for heard in pair} != {Order.UV, Order.VU}:
+        return [_or_why(heard, outcome, ALONE) for heard, outcome in zip(pair, outcomes, strict=True)]
+    if not all(isinstance(outcome, Verdict | Abstained) for outcome in outcomes):
+        return [_or_why(heard, outcome, OTHER) for heard, outcome in zip(pair, outcomes, strict=True)]
+    by_order = {heard.order: heard for heard in pair}
+    verdict = judge(by_order[Order.UV], by_order[Order.VU])
+    return [_in_slot(verdict, heard) for heard in pair]
+
+
+def _or_why(heard: Heard, outcome: Outcome | None, why: str) -> Outcome | None:
+    return Unparsed(heard.words, why) if isinstance(outcome, Verdict | Abstained) else outcome
+
+
+def _agreed(uv: Heard, vu: Heard) -> Content | Outcome:
+    named = {_content(uv), _content(vu)}
+    if named == {None}:
+        return Abstained()
+    return "u" if named == {"u"} else "v" if named == {"v"} else "tie"
+
+
+def _content(heard: Heard) -> Content | None:
+    """Returns the content that was named, mapped back from its slot; None for an abstention."""
+    match heard.outcome:
+        case Verdict(value=Choice.TIE):
+            return "tie"
+        case Verdict(value=value):
+            return "u" if (value == Choice.SLOT_1) == (heard.order is Order.UV) else "v"
+        case Abstained() | Unparsed() | Failed() | None:
+            return None
+
+
+def _averaged(uv: Heard, vu: Heard, band: float) -> Content | Outcome:
+    odds = pair_odds([uv, vu])
+    content = None if odds is None else preferred(odds, band=band)
+    return Unparsed("", UNKNOWN) if content is None else content
+
+
+def _in_slot(verdict: Content | Outcome, heard: Heard) -> Outcome:
+    """Returns the verdict as an answer to one order."""
+    match verdict:
+        case "tie":
+            return Verdict(Choice.TIE)
+        case "u" | "v":
+            return Verdict(Choice.SLOT_1 if (verdict == "u") == (heard.order is Order.UV) else Choice.SLOT_2)
+        case Unparsed(why=why):
+            return Unparsed(heard.words, why)
+        case Verdict() | Abstained() | Failed():
+            return verdict
+
+
+ROWS_AT_A_TIME = 2000
+
+NOT_ASKED = Undecided("it was not asked")
+
+
+@dataclass(frozen=True, slots=True)
+class HeardRun:
+    """A run that was read by its parser, and whose responses can be read again."""
+
+    text: ReadRun
+    """As the parser reads it."""
+    now: RunSnapshot
+    """Of the responses that it has read."""
+
+    def pairs(self) -> Iterator[list[Heard]]:
+        """Yields the presentations of each pair."""
+        return paired(self._heard())
+
+    def _heard(self) -> Iterator[Heard]:
+        run, labels, read = self.text.run, LabelReader(self.text.run.judge), reader_of(self.text.run.judge)
+        for shard, responses in self.now.walk():
+            for trial, part in run.store.plan_shard(shard):
+                response = responses.get(trial.id)
+                outcome = read(response, trial.presentation) if response else None
+                odds = labels.read(response, outcome, trial.presentation.layout) if response and outcome else NOT_ASKED
+                yield Heard(trial, run.stimuli.part(part)[trial.stimulus_id], response, outcome, odds)
+
+
+def paired(heard: Iterable[Heard]) -> Iterator[list[Heard]]:
+    """Yields the presentations of each pair, from all of them in the order of the plan."""
+    # The presentations of a stimulus are adjacent in the plan, though perhaps in two shards.
+    for _, group in groupby(heard, key=lambda one: one.stimulus.id):
+        pairs: dict[Presentation, list[Heard]] = {}
+        for one in group:
+            pairs.setdefault(one.trial.presentation.pair, []).append(one)
+        yield from pairs.values()
+
+
+def rewrite_judgments(heard: HeardRun, rule: Rule, path: Path, *, tasks: Collection[str]) -> ReadRun:
+    """Writes the judgments of `tasks` as a readout reads them, in the same form; returns them as a run.
+
+    They are not counted yet: the tallies are still those of the readout `text`.
+    """
+    failures = FailureKeeper(None)
+    reading = replace(heard.text.reading, judgments=path, planned=0, unasked=0, trouble=Counter(), examples={})
+
+    def rewritten() -> Iterator[dict[str, Any]]:
+        for pair in heard.pairs():
+            if pair[0].stimulus.cluster not in tasks:
+                continue
+            for one, outcome in zip(pair, rule(pair), strict=True):
+                reading.add(outcome)
+                failures.see(one.trial, one.stimulus, outcome, one.response)
+                yield judgment_row(one.trial, one.stimulus, outcome, None, FACTS)
+
+    rows = rewritten()
+    with row_writer(path, judgment_schema(FACTS.columns)) as write:
+        while chunk := list(islice(rows, ROWS_AT_A_TIME)):
+            write(chunk)
+    return replace(heard.text, reading=reading, failures=failures.failures())
+
+
+def band_of(pairs: Iterable[Sequence[Heard]], *, arm: str, tasks: Collection[str], target: float) -> float | str:
+    """Returns the narrowest tie band that meets the target both on equal pairs and on vacuum, or why there is none."""
+    odds = equal_pair_odds(pairs, arm=arm, tasks=tasks)
+    if not odds["delta0"]:
+        return "no equal pair of the tasks for choosing has log-odds in both orders, so no tie band can be set"
+    # A value of which only a bound is known may be as large as that bound.
+    band = max(tie_band([one.largest for one in found], target=target) for found in odds.values() if found)
+    return band if isfinite(band) else "too many log-odds have no bound for a tie band: record more top_logprobs"
+
+
+def equal_pair_odds(pairs: Iterable[Sequence[Heard]], *, arm: str, tasks: Collection[str]) -> dict[str, list[Span]]:
+    """Returns the log-odds of pairs with nothing to prefer, by family: `delta0`, and `vacuum` in two orders.
+
+    Pairs whose log-odds are unknown are left out.
+    """
+    found: dict[str, list[Span]] = {"delta0": [], "vacuum": []}
+    for heard in pairs:
+        stimulus = heard[0].stimulus
+        if stimulus.family not in found or stimulus.cluster not in tasks or heard[0].trial.presentation.arm != arm:
+            continue
+        if (odds := pair_odds(heard)) is not None:
+            found[stimulus.family].append(odds)
+    return found
+
+
+MORE_OFTEN_THAN_NOT = 0.5
+
+
+def recommend(rows: Sequence[ReadoutRow], *, target: float) -> Recommendation:
+    """Returns the acceptable readout with the best sensitivity, all on the tasks for choosing."""
+    made = [row for row in rows if not row.why_not]
+    fit = [row for row in made if _is_acceptable(row, target) and _largest(row) > MORE_OFTEN_THAN_NOT]
+    if not fit:
+        return Recommendation(readout=None, sentences=_none(made, target), rule=_rule(target))
+    # Of equally good readouts the first is the simplest.
+    best = max(fit, key=_sensitivity)
+    return Recommendation(readout=best.name, sentences=_said(best, made, target), rule=_rule(target))
+
+
+def _is_acceptable(row: ReadoutRow, target: float) -> bool:
+    return all(rate is not None and rate <= target for rate in (_false(row, name) for name in FALSE))
+
+
+def _false(row: ReadoutRow, name: str) -> float | None:
+    """Returns the rate, counting whatever has no verdict as a false preference."""
+    measure = measure_in(row.chosen_on, name, "")
+    if measure is None or not isinstance(measure.result, EstimateRecord):
+        # If a vacuum pair is one prompt in both orders, such a readout names no winner; an unanswered one is open.
+        unanswered = measure is not None and measure.result.left_out
+        return 0.0 if row.pairwise and name == "dark-current" and not unanswered else None
+    return measure.result.bounds[1] if measure.result.bounds else measure.result.value
+
+
+def _seen(row: ReadoutRow) -> dict[float, float]:
+    """Returns sensitivity by step, counting whatever has no verdict as not seen. Skips a step of a single task."""
+    found = {}
+    for measure in row.chosen_on:
+        result = measure.result
+        if measure.name != SEEN:
+            continue
+        if isinstance(result, EstimateRecord):
+            found[float(measure.stratum)] = result.bounds[0] if result.bounds else result.value
+        elif result.left_out:
+            found[float(measure.stratum)] = 0.0
+    return found
+
+
+def _sensitivity(row: ReadoutRow) -> float:
+    seen = _seen(row)
+    return sum(seen.values()) / len(seen) if seen else 0.0
+
+
+def _largest(row: ReadoutRow) -> float:
+    seen = _seen(row)
+    return seen[max(seen)] if seen else 0.0
+
+
+def _rule(target: float) -> list[str]:
+    return [
+        (
+            f"Acceptable: raw false preference and dark current are both at most {numbers.rate(target)} on the tasks "
+            "for choosing, and the largest difference is seen more often than not."
+        ),
+        "Best: the highest mean of target sensitivity over the steps, on the same tasks; of equals the simplest.",
+        "What has no verdict counts against a readout in both.",
+        "What is said of the chosen one is measured on the other tasks only.",
+    ]
+
+
+def _none(made: Sequence[ReadoutRow], target: float) -> list[str]:
+    said = [
+        (
+            "No readout is acceptable on the tasks for choosing: none both keeps false preferences at or below "
+            f"{numbers.rate(target)} and sees the largest difference more often than not."
+        )
+    ]
+    rates = {row.name: _false(row, FALSE[0]) for row in made}
+    known = [row for row in made if rates[row.name] is not None]
+    if known:
+        least = min(known, key=lambda row: (rates[row.name] or 0.0, -_sensitivity(row)))
+        step = f"{max(_seen(least), default=0.0):g}"
+        said.append(
+            f"The fewest false preferences on equal pairs there has {least.name}, "
+            f"{_words(least.chosen_on, FALSE[0], '')}; its sensitivity at {numbers.part(step)} is "
+            f"{_words(least.chosen_on, SEEN, step)}."
+        )
+    return said
+
+
+def _said(best: ReadoutRow, made: Sequence[ReadoutRow], target: float) -> list[str]:
+    shown = [key for key in shown_measures(made) if key[0] != "tie-rate"]
+    parts = "; ".join(_named(best, name, stratum) for name, stratum in shown)
+    said = [
+        (
+            f"Use the readout {best.name}: of those that are acceptable it has the best sensitivity on the tasks for "
+            f"choosing, {numbers.rate(_sensitivity(best))} over all steps."
+        ),
+        f"On the other tasks: {parts}.",
+    ]
+    measure = measure_in(best.reported_on, FALSE[0], "")
+    if measure and isinstance(measure.result, EstimateRecord) and measure.result.interval:
+        low, high = measure.result.interval.low or 0.0, measure.result.interval.high
+        if low > target:
+            said.append(f"There it misses the target of {numbers.rate(target)}: the choice did not hold.")
+        elif high is None or high > target:
+            said.append(f"That it meets the target of {numbers.rate(target)} there is not settled at this size.")
+    return said
+
+
+def _named(row: ReadoutRow, name: str, stratum: str) -> str:
+    measure = measure_in(row.reported_on, name, stratum)
+    title = (measure.title if measure else name).lower()
+    at = f" at {numbers.part(stratum)}" if stratum else ""
+    return f"{title}{at} {_words(row.reported_on, name, stratum)}"
+
+
+def _words(measures: Sequence[MeasureRecord], name: str, stratum: str) -> str:
+    measure = measure_in(measures, name, stratum)
+    if measure is None:
+        return "not measured"
+    if not isinstance(measure.result, EstimateRecord):
+        return f"undefined ({measure.result.reason})"
+    estimate = measure.result
+    return f"{numbers.measured_value(measure, estimate)} {numbers.measured_interval(measure, estimate.interval)}"
