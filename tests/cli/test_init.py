@@ -9,7 +9,7 @@ from tests.datasets.described import PERSUADE
 from umpirical.datasets.items import read_items
 from umpirical.protocols.catalogue import start_study
 from umpirical.protocols.stress.record import parse_stress
-from umpirical.protocols.stress.start import ENOUGH, RUBRIC_PLACEHOLDER, SAMPLE, start_stress_study
+from umpirical.protocols.stress.spec import ENOUGH, RUBRIC_PLACEHOLDER, SAMPLE, start_stress_study
 from umpirical.study.file import read_study
 
 ANSWERS = [

@@ -14,8 +14,7 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally, ChangeTally, Tallies
 from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
 from umpirical.measures.catalogue import measure_all
-from umpirical.protocols.stress.start import ENOUGH, SAMPLE
-from umpirical.protocols.stress.suites import HARNESS_NAMES, HARNESS_SUITE
+from umpirical.protocols.stress.spec import ENOUGH, HARNESS_NAMES, HARNESS_SUITE, SAMPLE
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
 from umpirical.stimuli.simulated.model import FAULTS
 from umpirical.study.file import parse_study

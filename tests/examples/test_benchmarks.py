@@ -9,7 +9,7 @@ from tests.examples.benchmarks import EXAMPLES, fortress_rows, harmbench_rows, s
 from tests.protocols.stress.end_to_end.loopback import PERSUADE
 from umpirical.datasets.guess import guess_dataset
 from umpirical.protocols.stress.record import parse_stress
-from umpirical.protocols.stress.suites import HARNESS_NAMES
+from umpirical.protocols.stress.spec import HARNESS_NAMES
 from umpirical.study.file import parse_study
 
 DATA = {

@@ -5,9 +5,7 @@ from pathlib import Path
 
 from tests.stimuli.generation.wanted import drive, grade
 from umpirical.protocols.protocol import Study
-from umpirical.protocols.stress.commissions import planned_commissions
-from umpirical.protocols.stress.originals import read_originals
-from umpirical.protocols.stress.stimuli import open_generation
+from umpirical.protocols.stress.stimuli import open_generation, planned_commissions, read_originals
 from umpirical.protocols.writing import ReviewTerms, Writing
 from umpirical.study.file import read_study
 

@@ -8,7 +8,7 @@ from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.judges.factory import build_judge
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.protocols.stress.check import check_stress
-from umpirical.protocols.stress.originals import read_originals
+from umpirical.protocols.stress.stimuli import read_originals
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import open_run
 from umpirical.study.file import parse_study_data

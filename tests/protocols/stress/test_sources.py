@@ -8,9 +8,8 @@ import shutil
 import pytest
 
 from umpirical.domain.digests import digest
-from umpirical.protocols.stress import sources, stimuli
-from umpirical.protocols.stress.sources import source_of
-from umpirical.protocols.stress.stimuli import write_stress_set
+from umpirical.protocols.stress import stimuli
+from umpirical.protocols.stress.stimuli import source_of, write_stress_set
 from umpirical.store import stimulus_sets
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.study.file import parse_study
@@ -106,7 +105,7 @@ def test_another_study_has_another_source(study, old, new):
 
 def test_a_changed_program_has_another_source_though_its_version_is_the_same(study, monkeypatch):
     before = source_of(study)
-    monkeypatch.setattr(sources, "_code", lambda _: ["changed"])
+    monkeypatch.setattr(stimuli, "_code", lambda _: ["changed"])
     assert source_of(study) not in (None, before)
 
 
@@ -120,7 +119,7 @@ def test_what_a_generator_writes_is_never_looked_up(study):
 @pytest.mark.parametrize("damage", ["cut", "edited", "no manifest", "of another set"])
 def test_a_note_that_is_not_sound_is_not_believed(study, damage):
     made = write_stress_set(study)
-    note, ids = made.folder / sources.NOTE, [stimulus.id for stimulus in made]
+    note, ids = made.folder / stimuli.NOTE, [stimulus.id for stimulus in made]
     if damage == "cut":
         note.write_text(note.read_text()[:20])
     elif damage == "edited":
@@ -128,10 +127,10 @@ def test_a_note_that_is_not_sound_is_not_believed(study, damage):
     elif damage == "no manifest":
         (made.folder / "manifest.json").unlink()
     else:
-        sources.note_source(made.folder, "x")
+        stimuli.note_source(made.folder, "x")
     again = write_stress_set(study)
     assert [stimulus.id for stimulus in again] == ids
-    assert sources.set_made_from(study.folder / "stimuli", source_of(study)).folder == made.folder
+    assert stimuli.set_made_from(study.folder / "stimuli", source_of(study)).folder == made.folder
 
 
 def test_what_a_killed_process_left_is_swept_and_is_no_set(study, monkeypatch):

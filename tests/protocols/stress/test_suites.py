@@ -3,8 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from umpirical.protocols.stress.spec import REPEAT_TESTS, StressSpec
-from umpirical.protocols.stress.suites import HARNESS_NAMES, HARNESS_SUITE, WITHOUT_GENERATOR
+from umpirical.protocols.stress.spec import HARNESS_NAMES, HARNESS_SUITE, REPEAT_TESTS, WITHOUT_GENERATOR, StressSpec
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 
 WRITERS = {

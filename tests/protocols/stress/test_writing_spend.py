@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from tests.stimuli.generation.wanted import TERMS
 from umpirical.domain.responses import Response, Usage
-from umpirical.protocols.stress.writing_spend import writing_spend
+from umpirical.protocols.stress.responses import writing_spend
 from umpirical.stimuli.generation.commissions import Writer
 
 

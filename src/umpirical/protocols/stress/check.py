@@ -12,12 +12,17 @@ from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.protocols.protocol import StudyCheck
 from umpirical.protocols.review import Review, read_review
 from umpirical.protocols.review_record import never_opened, review_words
-from umpirical.protocols.stress.commissions import PlannedCommissions, planned_commissions
-from umpirical.protocols.stress.originals import Originals, read_originals
 from umpirical.protocols.stress.responses import responses_left
-from umpirical.protocols.stress.spec import StressStudy
-from umpirical.protocols.stress.start import RUBRIC_PLACEHOLDER
-from umpirical.protocols.stress.stimuli import existing_generation, expected_stimuli, generated_made
+from umpirical.protocols.stress.spec import RUBRIC_PLACEHOLDER, StressStudy
+from umpirical.protocols.stress.stimuli import (
+    Originals,
+    PlannedCommissions,
+    existing_generation,
+    expected_stimuli,
+    generated_made,
+    planned_commissions,
+    read_originals,
+)
 from umpirical.stimuli.perturbations.proof import proved_stimuli
 
 

@@ -33,10 +33,8 @@ from umpirical.protocols.stress.pages.render import render_stress_pages
 from umpirical.protocols.stress.record import StressReport, render_stress_json
 from umpirical.protocols.stress.report import stress_report_of
 from umpirical.protocols.stress.responses import ResponsesWriting
-from umpirical.protocols.stress.spec import SYNTHETIC, StressStudy, StressStudySpec
-from umpirical.protocols.stress.start import start_stress_study
+from umpirical.protocols.stress.spec import HARNESS_NAMES, SYNTHETIC, StressStudy, StressStudySpec, start_stress_study
 from umpirical.protocols.stress.stimuli import write_stress_set
-from umpirical.protocols.stress.suites import HARNESS_NAMES
 from umpirical.protocols.stress.verdicts import tests_held
 from umpirical.protocols.stress.writing import StressWriting
 from umpirical.protocols.writing import ReviewTerms, Writing

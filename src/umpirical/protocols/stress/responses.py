@@ -1,17 +1,19 @@
 """Responses that a model writes for a study whose dataset has tasks only, and the labels that people give them."""
 
 import json
-from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import reduce
 from pathlib import Path
 
 from umpirical.datasets.items import DatasetSummary, read_items
 from umpirical.datasets.spec import ColumnsSpec, DatasetSpec, ResponsesSpec
 from umpirical.domain.digests import Json
 from umpirical.domain.errors import UsageError
-from umpirical.domain.responses import Response
+from umpirical.domain.responses import Response, Usage
 from umpirical.domain.reviews import ReviewItem
 from umpirical.domain.stimuli import Attempt, Item
 from umpirical.models.adapters.catalogue import Calling, open_model
@@ -19,15 +21,47 @@ from umpirical.models.money import Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED
 from umpirical.models.worst_case import WorstCase
 from umpirical.protocols.stress.spec import StressStudy
-from umpirical.protocols.stress.writing_spend import role_spend
 from umpirical.protocols.writing import MadeCounts, WatchGeneration, WriterSpec, Writing, WritingEstimate, Written
 from umpirical.runs.attempts import GenerationWatcher, Open, settle
 from umpirical.runs.loop import run_on_loop
 from umpirical.stimuli.asks import Ask
-from umpirical.stimuli.generation.commissions import Writer
+from umpirical.stimuli.generation.commissions import GenerationTerms, Writer
 from umpirical.stimuli.generation.responses import RESPONDER, RESPONSES, WantedResponse, respond
 from umpirical.store.files import write_text
 from umpirical.store.generation import GenerationStore
+
+
+def writing_spend(terms: GenerationTerms, calls: Iterable[tuple[str, Response]]) -> list[Json]:
+    """Returns what the calls of each role took, in the order of the roles; a role that was not asked is left out."""
+    by_role: Mapping[str, list[Response]] = defaultdict(list)
+    for role, response in calls:
+        by_role[role].append(response)
+    writers = {"generator": terms.generator, "validator": terms.validator, "fallback": terms.fallback}
+    return [
+        role_spend(role, writer, by_role[role])
+        for role, writer in writers.items()
+        if writer is not None and by_role[role]
+    ]
+
+
+def role_spend(role: str, writer: Writer, responses: Sequence[Response]) -> Json:
+    """Returns what the calls of one role took; there is at least one."""
+    costs = [response.cost for response in responses]
+    known = [cost for cost in costs if cost is not None]
+    usage = reduce(Usage.plus, (response.usage for response in responses))
+    return {
+        "role": role,
+        "model": writer.words,
+        "calls": len(responses),
+        "refused": sum(response.failure == "refused" or response.ending == "refused" for response in responses),
+        "failed": sum(response.failure not in (None, "refused") for response in responses),
+        # A sum of what is known would pass for the whole.
+        "cost": "0" if writer.simulated else str(sum(known, Decimal(0))) if len(known) == len(costs) else None,
+        "price_table": ", ".join(sorted({response.price_table for response in responses} - {""})),
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+    }
+
 
 GENERATED = "generated"
 """Folder in a study that holds everything its models wrote."""

@@ -1,31 +1,240 @@
-"""The stimulus set of a stress study: originals, what a program made from them, and what a generator wrote."""
+"""The stimuli of a stress study: the user's own responses, the changed texts, and how a set is made only once.
+
+A set is named by its stimuli, which have to be made before the name is known. Beside its manifest is therefore a note
+of what it was made from. A note that is missing or damaged costs time, and nothing else.
+"""
 
 import hashlib
+import inspect
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 
-from umpirical.domain.digests import Json, canonical_json
-from umpirical.domain.errors import UsageError
-from umpirical.domain.stimuli import ORIGINAL, Attempt, Stimulus
+from umpirical.datasets.items import DatasetSummary, read_items
+from umpirical.datasets.readers import format_of
+from umpirical.domain.digests import Json, canonical_json, digest
+from umpirical.domain.errors import StoreError, UsageError
+from umpirical.domain.stimuli import ORIGINAL, Attempt, GivenLabel, Item, SameVerdict, Stimulus
 from umpirical.protocols.review import Review, applied, read_review
-from umpirical.protocols.stress.commissions import PlannedCommissions, planned_commissions
-from umpirical.protocols.stress.originals import Originals, read_originals
-from umpirical.protocols.stress.responses import GENERATED
-from umpirical.protocols.stress.sources import note_source, set_made_from, source_of
+from umpirical.protocols.stress.responses import GENERATED, Answered, answered, writing_spend
 from umpirical.protocols.stress.spec import StressStudy
-from umpirical.protocols.stress.writing_spend import writing_spend
 from umpirical.protocols.writing import MadeCounts, ReviewSpec
 from umpirical.runs.generation import commissions_left
 from umpirical.stimuli.generation.buckets import Bucket, bucket_report, rejection_reasons, source_report
-from umpirical.stimuli.generation.commissions import Commission
+from umpirical.stimuli.generation.commissions import Commission, GenerationTerms
 from umpirical.stimuli.generation.opinions import FALLBACK
+from umpirical.stimuli.generation.plan import Skipped, plan_commissions
+from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 from umpirical.stimuli.perturbations.proof import proved_stimuli
 from umpirical.store.files import drafted_folder, publish_folder
 from umpirical.store.generation import GenerationStore
+from umpirical.store.manifests import file_sha256, read_manifest, write_manifest
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli
+
+MAKER = "original/1"
+
+LEAST = 2
+"""Fewest items: an interval needs at least two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Originals:
+    """The items that the tests of a study are made from."""
+
+    summary: DatasetSummary
+    stimuli: tuple[Stimulus, ...]
+    """One for each item of the sample, in the order of the file; only the first row with the same task and response."""
+    repeated: int
+    """How many items of the sample are left out because they repeat an earlier one."""
+    empty_columns: Mapping[str, int]
+    """How many of the items have nothing in a column that a judge names; only columns with such items."""
+    responses: Answered | None = None
+    """How a model wrote the responses; None if they are the user's own."""
+
+
+def read_originals(study: StressStudy) -> Originals:
+    """Reads the dataset of a study and draws its sample."""
+    spec = study.spec.dataset
+    items, summary = read_items(spec, study.folder, seed=study.spec.seed, columns=study.named_columns)
+    made = None
+    if spec.responses is not None:
+        made, summary = answered(study, items, summary)
+        items = list(made.items)
+    _refuse_label(items, study.named_columns)
+    if len({(item.task, item.response) for item in items}) < LEAST:
+        raise UsageError(f"{spec.path}: {len(items)} items are too few to measure with", fix=f"give at least {LEAST}")
+    # A row that repeats another is the same question to a judge: asking it again would cost more and add nothing.
+    distinct = {_question(item): item for item in reversed(items)}
+    kept = [item for item in items if distinct[_question(item)] is item]
+    empty = {column: sum(not item.columns[column] for item in kept) for column in study.named_columns}
+    return Originals(
+        summary,
+        tuple(_originals(kept)),
+        repeated=len(items) - len(kept),
+        empty_columns={column: count for column, count in empty.items() if count},
+        responses=made,
+    )
+
+
+def _question(item: Item) -> tuple[str, ...]:
+    """Returns what a judge may be shown of an item: one response may be judged by two rubrics."""
+    return (item.task, item.response, *(text for _, text in sorted(item.columns.items())))
+
+
+def _refuse_label(items: Sequence[Item], columns: Sequence[str]) -> None:
+    """Raises if a column that a prompt names is the label under another name, which would tell a judge the answer."""
+    labelled = [item for item in items if item.labels]
+    if len({item.labels for item in labelled}) < LEAST:
+        return
+    for column in columns:
+        if all(item.columns[column].strip().casefold() == item.labels[0].casefold() for item in labelled):
+            raise UsageError(
+                f"the column {column!r}, which a prompt names, holds the label of every row: it would tell a judge the "
+                "answer",
+                fix="take it out of the prompt",
+            )
+
+
+def _originals(items: Sequence[Item]) -> list[Stimulus]:
+    return [
+        Stimulus(
+            task_id=item.cluster or item.name,
+            task=item.task,
+            candidates=(item.response,),
+            # Without a label, a judge can only be required to give the same answer again.
+            expectation=GivenLabel(item.labels[0]) if item.labels else SameVerdict(),
+            maker=MAKER,
+            family=ORIGINAL,
+            parent=item.id,
+            gold=item.labels[0] if item.labels else "",
+            gold_from="label" if item.labels else None,
+            evidence={"item": item.name},
+            strata=item.strata,
+            columns=item.columns,
+        )
+        for item in items
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCommissions:
+    """The texts that a generator is to write."""
+
+    commissions: tuple[Commission, ...]
+    skipped: tuple[Skipped, ...]
+    """What it cannot be asked to write, and why."""
+    by_source: bool = False
+    """Whether every original is to have texts of every level."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a program stands in for the generator."""
+        return any(commission.terms.generator.simulated for commission in self.commissions)
+
+
+def planned_commissions(study: StressStudy, originals: Sequence[Stimulus]) -> PlannedCommissions:
+    """Returns the commissions of a study's generated tests; none if it has no such test."""
+    stress = study.spec.stress
+    if not stress.generated:
+        return PlannedCommissions((), ())
+    commissions, skipped = plan_commissions(
+        originals,
+        stress.generated,
+        generation_terms(study),
+        seed=study.spec.seed,
+        per_level=stress.per_level,
+        per_source=stress.per_source,
+        shown=stress.examples,
+    )
+    return PlannedCommissions(tuple(commissions), tuple(skipped), by_source=stress.per_source is not None)
+
+
+def generation_terms(study: StressStudy) -> GenerationTerms:
+    """Returns the terms of a study whose stress tests need a generator."""
+    stress = study.spec.stress
+    if stress.generator is None or stress.validator is None:
+        raise UsageError("no generator and validator are named", fix="name them under stress in the study file")
+    return GenerationTerms(
+        instruction=study.instruction,
+        rubric=study.rubric,
+        scale=study.spec.dataset.scale,
+        generator=stress.generator.writer,
+        validator=stress.validator.writer,
+        votes=stress.votes,
+        agree=stress.agree,
+        validator_temperature=stress.validator_temperature,
+        temperatures=stress.temperatures,
+        tries=stress.tries,
+        fallback=stress.fallback_validator.writer if stress.fallback_validator else None,
+        rubric_column=study.spec.dataset.columns.rubric or "",
+        reference_column=study.spec.dataset.columns.reference or "",
+    )
+
+
+def texts_by_label(originals: Sequence[Stimulus]) -> dict[str, list[str]]:
+    """Returns the user's own responses by label."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for original in originals:
+        found[original.gold].append(original.candidates[0])
+    return found
+
+
+NOTE = "made-from.json"
+
+ONE_FILE = ("csv", "jsonl", "parquet")
+"""Formats whose readers read one file and nothing else."""
+
+
+def source_of(study: StressStudy) -> str | None:
+    """Returns the digest of everything that decides the stimuli of a study; None if that cannot be told beforehand.
+
+    That is so for a dataset that is not one file here, and for texts that a model writes and people review.
+    """
+    spec = study.spec
+    path = study.folder / spec.dataset.path
+    if spec.stress.generated or spec.dataset.responses is not None or not path.is_file():
+        return None
+    read_as = format_of(spec.dataset.path, study.folder, named=spec.dataset.format)
+    if read_as not in ONE_FILE:
+        return None
+    tests: list[Json] = [[test.maker, *_code(test)] for test in spec.stress.proved]
+    return digest(
+        "source of a stress set",
+        {
+            "dataset": spec.dataset.model_dump(mode="json"),
+            "format": read_as,
+            "content": file_sha256(path),
+            "columns": list(study.named_columns),
+            "tests": tests,
+            "seed": spec.seed,
+            "umpirical": version("umpirical"),
+        },
+    )
+
+
+def set_made_from(stimuli: Path, source: str | None) -> StimulusSet | None:
+    """Returns the set of a study that was made from this before, if there is one."""
+    for note in sorted(stimuli.glob(f"*/{NOTE}")) if source is not None else ():
+        with suppress(StoreError):
+            if read_manifest(note).get("source") == source and (note.parent / "manifest.json").exists():
+                return StimulusSet(note.parent)
+    return None
+
+
+def note_source(folder: Path, source: str | None) -> None:
+    """Notes what a set was made from. One that is made from several things in turn has the last of them."""
+    if source is not None:
+        write_manifest(folder / NOTE, {"source": source})
+
+
+def _code(test: ProvedPerturbation) -> list[str]:
+    """Returns digests of the files with the code of a test: its author may forget to raise its version."""
+    files = {inspect.getsourcefile(function) for function in (test.change, test.normal)}
+    return [file_sha256(Path(file)) for file in sorted(filter(None, files))]
 
 
 def write_stress_set(study: StressStudy) -> StimulusSet:

@@ -13,10 +13,15 @@ from umpirical.models.prices import UNPRICED
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.models.worst_case import WorstCase
 from umpirical.protocols.review import review_item
-from umpirical.protocols.stress.commissions import planned_commissions, texts_by_label
-from umpirical.protocols.stress.originals import read_originals
 from umpirical.protocols.stress.spec import StressStudy
-from umpirical.protocols.stress.stimuli import existing_generation, generated_made, open_generation
+from umpirical.protocols.stress.stimuli import (
+    existing_generation,
+    generated_made,
+    open_generation,
+    planned_commissions,
+    read_originals,
+    texts_by_label,
+)
 from umpirical.protocols.writing import WatchGeneration, Writing, WritingEstimate, Written
 from umpirical.runs.attempts import GenerationWatcher
 from umpirical.runs.generation import Unlike, Writers, commissions_left, generate

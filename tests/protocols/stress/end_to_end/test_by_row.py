@@ -7,8 +7,8 @@ import pytest
 
 from tests.protocols.stress.end_to_end.rehearsals import note, notes_study
 from umpirical.domain.errors import ConfigError
-from umpirical.protocols.stress.originals import read_originals
 from umpirical.protocols.stress.record import parse_stress
+from umpirical.protocols.stress.stimuli import read_originals
 from umpirical.protocols.stress.writing import StressWriting
 from umpirical.stimuli.generation.attempt import attempt
 from umpirical.stimuli.generation.opinions import validator_prompt
