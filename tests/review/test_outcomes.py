@@ -76,6 +76,13 @@ def test_an_adjudication_stands_above_all_and_its_undoing_brings_the_dispute_bac
     assert (again.state, again.adjudicator) == ("disputed", "")
 
 
+def test_the_newest_adjudication_settles_it():
+    pair = [said(1), said(2, "bob", "reject")]
+    first, second = said(3, "eve", "reject", adjudicates=True), said(4, "dan", "edit", revision=2, adjudicates=True)
+    settled = fold(*pair, first, second, overlap=2)
+    assert (settled.state, settled.text, settled.adjudicator) == ("accepted", "Text 2.", "dan")
+
+
 @given(histories(), st.integers(1, 3), st.randoms())
 def test_the_order_in_which_decisions_are_read_changes_nothing(history, overlap, random):
     mixed = random.sample(history, len(history))

@@ -52,3 +52,18 @@ def test_fewer_wait_for_others_and_are_kept_at_the_end(tmp_path, monkeypatch):
 
 def test_one_alone_waits_for_no_other(tmp_path):
     assert recorded(tmp_path, 1, most=64, expected=1) == 1
+
+
+def test_a_shard_is_sealed_with_its_last_answer_and_not_before(tmp_path):
+    store = RunStore(tmp_path)
+
+    async def record(last):
+        recorder, shard = Recorder(store, 1), OpenShard(0, 0, waiting=2)
+        for number in range(2 if last else 1):
+            recorder.record(shard, Response(f"trial-{number}", "tie"))
+            await recorder.keep_up()
+        return recorder.close()
+
+    assert asyncio.run(record(last=False)) == []
+    (receipt,) = asyncio.run(record(last=True))
+    assert receipt.shard == 0
