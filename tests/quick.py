@@ -2,7 +2,8 @@
 
 A changed file is tested by the test file of its name, or else by the nearest folder of tests that mirrors its own, and
 by every test file that imports it, unless nearly all do. Heavy tests, which need a browser, a database, a model server
-or more than a few seconds, are left to `just check`.
+or more than a few seconds, are left to `just check`; so is what goes beyond the CPU that a quick run may take, by the
+record of `tests/weights.py`. What is named after the changed file comes first, then the folder, then importers.
 """
 
 import re
@@ -11,6 +12,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
+
+from tests.weights import HEAVY, Record, Weight, read_record
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path("src/umpirical")
@@ -29,6 +32,12 @@ CORE = (
 
 MOST_IMPORTERS = 20
 """Test files. What more of them import concerns everything, and everything is what `just check` is for."""
+
+MOST_SECONDS = 45.0
+"""Of CPU that the chosen tests may take together, by the record; lint, types and contracts take as much again."""
+
+UNKNOWN = 0.3
+"""Seconds that a test file is taken for if the record has no figure."""
 
 OUTSIDE = {
     "docs": ("tests/docs",),
@@ -49,28 +58,48 @@ def changed_files(root: Path = ROOT) -> set[Path]:
     return {Path(line) for lines in listed for line in lines}
 
 
-def concerned_tests(changed: Iterable[Path], root: Path = ROOT) -> set[Path]:
-    """The test files and folders that concern the changed files, relative to `root`."""
-    found: set[Path] = set()
-    for path in changed:
+def concerned_tests(changed: Iterable[Path], root: Path = ROOT) -> list[Path]:
+    """The test files that concern the changed files, relative to `root`, nearest first."""
+    named: list[Path] = []
+    folders: list[Path] = []
+    importing: list[Path] = []
+    for path in sorted(changed):
         if path.is_relative_to(SOURCE):
-            importing = set(_importing(path, root))
-            found |= {
-                *_mirrored(path.relative_to(SOURCE), root),
-                *(importing if len(importing) <= MOST_IMPORTERS else ()),
-            }
+            mirrored = _mirrored(path.relative_to(SOURCE), root)
+            (named if mirrored and mirrored.suffix else folders).extend([mirrored] if mirrored else [])
+            importers = list(_importing(path, root))
+            importing += importers if len(importers) <= MOST_IMPORTERS else []
         elif path.is_relative_to(TESTS):
-            found |= set(_concerned(path, root))
+            for each in _concerned(path, root):
+                (named if each == path else folders if not each.suffix else importing).append(each)
         else:
-            found |= {Path(name) for name in OUTSIDE.get(path.parts[0], ())}
-    return {path for path in found if (root / path).exists()}
+            folders += [Path(name) for name in OUTSIDE.get(path.parts[0], ())]
+    files = [file for path in (*named, *folders, *importing) for file in _files(path, root)]
+    return list(dict.fromkeys(files))
+
+
+def within(files: Iterable[Path], record: Record, most: float = MOST_SECONDS) -> tuple[list[Path], list[Path]]:
+    """Divides files into those that fit into so many seconds, in their order, and the rest."""
+    chosen: list[Path] = []
+    rest: list[Path] = []
+    spent = 0.0
+    for file in files:
+        weight = record.files.get(str(file), Weight(UNKNOWN))
+        takes = max(0.0, weight.cpu - sum(seconds for seconds in weight.tests.values() if seconds >= HEAVY))
+        (chosen if spent + takes <= most else rest).append(file)
+        spent += takes if chosen and chosen[-1] == file else 0
+    return chosen, rest
 
 
 def main() -> int:
     """Runs every check, also after one has failed, and says how much CPU time it took."""
-    tests = sorted({str(path) for path in concerned_tests(changed_files())} | set(CORE))
+    record = read_record()
+    core = [file for name in CORE for file in _files(Path(name), ROOT)]
+    tests, rest = within(dict.fromkeys([*concerned_tests(changed_files()), *core]), record)
     print("tests of what changed, and the core:", *tests, sep="\n  ", flush=True)  # noqa: T201
-    pytest = ["pytest", "-q", "-n", "logical", "-m", "not slow and not attack and not heavy", *tests]
+    if rest:
+        print("left to `just check`, since they take long together:", *rest, sep="\n  ", flush=True)  # noqa: T201
+    pytest = ["pytest", "-q", "-n", "logical", "-m", "not slow and not attack and not heavy", *map(str, tests)]
     commands = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["lint-imports"], pytest]
     failed = [command[0] for command in commands if subprocess.run(command, cwd=ROOT, check=False).returncode]
     used = getrusage(RUSAGE_CHILDREN)
@@ -91,24 +120,32 @@ def _git(root: Path, *arguments: str) -> list[str]:
     return done.stdout.splitlines() if done.returncode == 0 else []
 
 
-def _mirrored(path: Path, root: Path) -> Iterator[Path]:
+def _files(path: Path, root: Path) -> list[Path]:
+    """The test files of a folder, or a test file itself; none where it is gone."""
+    if (root / path).is_dir():
+        return sorted(file.relative_to(root) for file in (root / path).rglob("test_*.py"))
+    return [path] if (root / path).exists() else []
+
+
+def _mirrored(path: Path, root: Path) -> Path | None:
     """The test file named after a source file, or else the nearest folder that mirrors the source's."""
     for folder in (path.parent, *path.parent.parents):
         if (root / TESTS / folder / f"test_{path.stem}.py").exists():
-            yield TESTS / folder / f"test_{path.stem}.py"
-            return
+            return TESTS / folder / f"test_{path.stem}.py"
         if folder != Path() and (root / TESTS / folder).exists():
-            yield TESTS / folder
-            return
+            return TESTS / folder
+    return None
 
 
 def _importing(path: Path, root: Path) -> Iterator[Path]:
-    """The test files that import a source file by its full name."""
+    """The test files that import a source file: by its full name, or from its package."""
     if path.suffix != ".py":
         return
     module = ".".join(path.relative_to("src").with_suffix("").parts).removesuffix(".__init__")
-    names = re.compile(rf"\b{re.escape(module)}(?![\w.]|$)", re.MULTILINE)
-    for file in (root / TESTS).rglob("test_*.py"):
+    package, _, name = module.rpartition(".")
+    whole, part = re.escape(module), rf"from {re.escape(package)} import (?:\([^)]*|[^\n(]*)\b{re.escape(name)}\b"
+    names = re.compile(rf"\b{whole}(?![\w.]|$)|{part}", re.MULTILINE)
+    for file in sorted((root / TESTS).rglob("test_*.py")):
         if names.search(file.read_text(encoding="utf-8")):
             yield file.relative_to(root)
 

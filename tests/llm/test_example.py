@@ -61,6 +61,7 @@ def test_the_study_is_sound_and_its_calls_are_as_many_as_the_page_says(folder):
     assert f"then {RECIPES['screen'].tasks} built-in tasks are used, with {RECIPES['screen'].calls} calls" in page
 
 
+@pytest.mark.slow
 @pytest.mark.llm
 @pytest.mark.usefixtures("smollm2")
 def test_one_command_leads_to_a_datasheet_and_leaves_no_server(folder, port):

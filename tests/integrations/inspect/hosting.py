@@ -1,12 +1,17 @@
 """Runs Inspect's command line with the package's entry points as pyproject.toml has them, installed or not."""
 
+import gc
 import os
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
+from warnings import catch_warnings, simplefilter
+
+import pytest
+from inspect_ai.log import EvalLog
 
 import umpirical
 
@@ -44,6 +49,32 @@ def inspect_retry(folder: Path, log: Path, *, base_url: str) -> str:
     """Runs `inspect eval-retry` on a log; returns what it printed."""
     command = ["-m", "inspect_ai", "eval-retry", str(log), "--log-dir", str(folder / "logs"), "--display", "plain"]
     return _run(command, folder, base_url, 0)
+
+
+def inspect_here(
+    folder: Path, task: str, *, base_url: str, parameters: dict[str, object], **options: object
+) -> list[EvalLog]:
+    """Evaluates in this process, in a folder, as Inspect's Python function does; for what is not about the process."""
+    from inspect_ai import eval as evaluate
+
+    with chdir(folder), pytest.MonkeyPatch.context() as patch, catch_warnings():
+        # Inspect leaves streams to the garbage collector, which complains of them, also in tests that come later.
+        simplefilter("ignore")
+        for name, value in {"LOCAL_API_KEY": KEY, "LOCAL_BASE_URL": base_url}.items():
+            patch.setenv(name, value)
+        try:
+            return evaluate(
+                task,
+                model="openai-api/local/swayed",
+                model_base_url=base_url,
+                task_args=parameters,
+                log_dir=str(folder / "logs"),
+                display="none",
+                log_realtime=False,
+                **options,
+            )
+        finally:
+            gc.collect()
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from tests.integrations.inspect.hosting import (
     KEY,
     inspect_eval,
     inspect_evaluating,
+    inspect_here,
     inspect_retry,
     only_log,
     umpirical_run,
@@ -21,7 +22,7 @@ from tests.integrations.inspect.hosting import (
 from tests.runs.loopback import CALLS, REFUSED, swayed_answer
 from tests.stimuli.built import lend_stimuli
 from umpirical.cli import main
-from umpirical.domain.errors import UsageError
+from umpirical.domain.errors import UmpiricalError, UsageError
 from umpirical.testing import ChatServer
 
 STUDY = """\
@@ -239,11 +240,12 @@ def test_a_judge_file_says_everything_but_the_model(tmp_path):
     (place / "strict.yaml").write_text(JUDGE)
     (place / "prompt.txt").write_text(PROMPT)
     with ChatServer(swayed_answer) as server:
-        inspect_eval(
+        inspect_here(
             tmp_path,
             "umpirical/datasheet",
-            *("-T", "size=screen", "-T", "judge=judges/strict.yaml", "--limit", "3"),
             base_url=server.base_url,
+            parameters={"size": "screen", "judge": "judges/strict.yaml"},
+            limit=3,
         )
     assert len(server.bodies) == 3
     for body in server.bodies:
@@ -257,44 +259,42 @@ def test_a_study_is_hosted_once_it_is_trusted_and_its_own_server_is_never_asked(
     study.mkdir()
     lend_stimuli(study)
     (study / "umpirical.yaml").write_text(STUDY.format(base_url="http://127.0.0.1:9/v1"))
-    options = ("-T", "study=study", "-T", "judge=swayed", "--limit", "3")
+    parameters = {"study": "study", "judge": "swayed"}
     with ChatServer(swayed_answer) as server:
-        inspect_eval(tmp_path, "umpirical/datasheet", *options, base_url=server.base_url)
-        said = inspect_eval(tmp_path, "umpirical/stress", *options, base_url=server.base_url, expect=None)
+        inspect_here(tmp_path, "umpirical/datasheet", base_url=server.base_url, parameters=parameters, limit=3)
+        with pytest.raises(UsageError, match="is a study for protocol datasheet"):
+            inspect_here(tmp_path, "umpirical/stress", base_url=server.base_url, parameters=parameters, limit=3)
     assert server.answered.total() == 3
-    assert "is a study for protocol datasheet" in said
     assert record(study)["run"]["trials"] == CALLS
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--epochs", "2"), "-T repeats=N"),
-        (("--top-p", "0.5"), "top_p=0.5"),
-    ],
+    ("options", "message"), [({"epochs": 2}, "the same trials again"), ({"top_p": 0.5}, "top_p=0.5")]
 )
 def test_what_would_be_another_question_is_refused(tmp_path, options, message):
     lend_stimuli(tmp_path / "umpirical-runs")
     with ChatServer(swayed_answer) as server:
-        said = inspect_eval(
+        [log] = inspect_here(
             tmp_path,
             "umpirical/datasheet",
-            *("-T", "size=screen", "--limit", "2", *options),
             base_url=server.base_url,
-            expect=None,
+            parameters={"size": "screen"},
+            limit=2,
+            **options,
         )
-    assert message in said
-    assert read_eval_log(str(only_log(tmp_path)), header_only=True).status == "error"
+    assert log.status == "error"
+    assert message in log.error.message
 
 
 def test_a_part_of_the_plan_is_not_a_measured_judge(tmp_path):
     lend_stimuli(tmp_path / "umpirical-runs")
     with ChatServer(swayed_answer) as server:
-        inspect_eval(tmp_path, "umpirical/datasheet", "-T", "size=screen", "--limit", "20", base_url=server.base_url)
+        [log] = inspect_here(
+            tmp_path, "umpirical/datasheet", base_url=server.base_url, parameters={"size": "screen"}, limit=20
+        )
     sheet = record(tmp_path / "umpirical-runs")
     assert sheet["complete"] is False
     assert sum(row["unasked"] for row in sheet["audit"]) == CALLS - 20
-    log = read_eval_log(str(only_log(tmp_path)), header_only=True)
     assert log.eval.metadata["umpirical"]["complete"] is False
     assert log.results.scores[0].metrics["decision"].value != 0
 
@@ -302,14 +302,12 @@ def test_a_part_of_the_plan_is_not_a_measured_judge(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        (("judge=some-name",), "no judge file"),
-        (("study=.", "size=screen"), "leave -T size= out"),
-        (("size=enormous",), "enormous"),
+        ({"judge": "some-name"}, "no judge file"),
+        ({"study": ".", "size": "screen"}, "leave -T size= out"),
+        ({"size": "enormous"}, "enormous"),
     ],
 )
 def test_parameters_that_say_nothing_usable_are_refused_before_a_call(tmp_path, parameters, message):
-    with ChatServer(swayed_answer) as server:
-        options = [word for parameter in parameters for word in ("-T", parameter)]
-        said = inspect_eval(tmp_path, "umpirical/datasheet", *options, base_url=server.base_url, expect=None)
-    assert message in said
+    with ChatServer(swayed_answer) as server, pytest.raises(UmpiricalError, match=message):
+        inspect_here(tmp_path, "umpirical/datasheet", base_url=server.base_url, parameters=parameters)
     assert server.asked.total() == 0
