@@ -302,7 +302,15 @@ def test_a_stress_run_is_held_to_its_tests(umpirical, tmp_path):
     assert {row["standing"] for row in json.loads(out)["baseline"]["rows"]} <= {"not shown", "not comparable"}
     code, _, err = umpirical("gate", steady.folder, "--policy", "release")
     assert code == USAGE
-    assert "does not decide by a policy" in err
+    assert "no policy for stress tests is named 'release'" in err
+    (tmp_path / "wide.yaml").write_text(
+        "policy: wide\nlimits:\n  - {measure: excess-change, at: same-verdict, at_most: 1}\n"
+        "  - {measure: shift-equivalence, at: same-verdict, within: 100}\n"
+        "  - {measure: flip-rate, at: repeats, at_most: 1}\n"
+        "  - {measure: unparsed-rate, omit: true}\n  - {measure: failure-rate, omit: true}\n"
+    )
+    code, out, _ = umpirical("gate", fickle.folder, "--policy", tmp_path / "wide.yaml", "--json")
+    assert (code, json.loads(out)["policy"]) == (0, "wide")
 
 
 def test_a_judge_of_agents_is_held_to_the_limits_of_its_report(umpirical, tmp_path):

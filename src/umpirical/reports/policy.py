@@ -387,13 +387,18 @@ def _limits(base: Mapping[Any, Parts], entries: Sequence[LimitEntry], document: 
     return merged(kept, [((entry.measure, entry.at), _given(entry)) for entry in entries if not entry.omit])
 
 
-def merged(base: Mapping[Any, Parts], own: Sequence[tuple[Any, Parts]]) -> dict[Any, Parts]:
-    """Returns entries of a policy with those of a policy that extends it, by their keys."""
+def merged(
+    base: Mapping[Any, Parts],
+    own: Sequence[tuple[Any, Parts]],
+    sides: frozenset[str] = frozenset({"at_most", "at_least"}),
+) -> dict[Any, Parts]:
+    """Returns entries of a policy with those of a policy that extends it, by their keys.
+
+    `sides` are the keys of a limit's value: what is given of them replaces them all.
+    """
     found = dict(base)
     for key, entry in own:
         known = found.get(key, {})
-        # The other side of a limit is replaced with it.
-        sides = {"at_most", "at_least"}
         found[key] = {k: v for k, v in known.items() if not (k in sides and sides & entry.keys())} | entry
     return found
 

@@ -8,9 +8,8 @@ import pytest
 from tests.reports.dissection import shape, shown, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS
 from umpirical.protocols.stress.card import render_stress_markdown
-from umpirical.protocols.stress.record import render_stress_json
 from umpirical.reports.card import MOST_LINES
-from umpirical.reports.record import TroubleRecord
+from umpirical.reports.record import TroubleRecord, record_json
 from umpirical.text.inert import inert
 
 from .infecting import infected
@@ -60,7 +59,7 @@ def test_the_front_matter_names_judge_and_data():
 
 def test_the_digest_is_that_of_the_record():
     one = report()
-    assert f"`{sha256(render_stress_json(one).encode()).hexdigest()}`" in render_stress_markdown(one)
+    assert f"`{sha256(record_json(one).encode()).hexdigest()}`" in render_stress_markdown(one)
 
 
 def test_what_is_missing_is_said():

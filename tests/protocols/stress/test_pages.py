@@ -15,8 +15,9 @@ from umpirical.domain.scales import GradeScale
 from umpirical.protocols import stress
 from umpirical.protocols.stress.pages import render as rendering
 from umpirical.protocols.stress.pages.render import render_stress_pages
-from umpirical.protocols.stress.record import parse_stress, render_stress_json
+from umpirical.protocols.stress.record import parse_stress
 from umpirical.reports.pages import environment
+from umpirical.reports.record import record_json
 from umpirical.text.inert import inert
 
 from .infecting import infected
@@ -65,7 +66,7 @@ def reports(request):
 def test_the_same_records_give_the_same_bytes(reports):
     first = render_stress_pages(reports)
     environment.cache_clear()
-    assert render_stress_pages([parse_stress(render_stress_json(one)) for one in reports]) == first
+    assert render_stress_pages([parse_stress(record_json(one)) for one in reports]) == first
 
 
 def test_there_is_an_index_and_a_page_for_every_test_of_every_judge(reports):

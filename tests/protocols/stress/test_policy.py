@@ -2,15 +2,19 @@
 
 import pytest
 
+from umpirical.domain.errors import UmpiricalError
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.stress.heat_map import FIGURES
-from umpirical.protocols.stress.policy import LIMITS, MARGIN, NO_LIMIT, allowed, limit_words, policy_words
+from umpirical.protocols.stress.policy import MARGIN, NO_LIMIT, SHELF, allowed, limit_words, policy_words
+from umpirical.protocols.stress.protocol import STRESS
 from umpirical.protocols.stress.report import scale_record
 from umpirical.protocols.stress.tables import HEADLINES
 from umpirical.protocols.stress.verdicts import judge_answers
 from umpirical.protocols.stress.words import SIGNED
 
-from .samples import BINARY, NOMINAL, SIX, SPECS
+from .samples import BINARY, NOMINAL, SIX, SPECS, report
+
+LIMITS = [limit for limit in SHELF.preset().limits if limit.at]
 
 
 def held(kind, scale=SIX, margin=MARGIN):
@@ -72,3 +76,64 @@ def test_a_scale_without_order_is_said():
 def test_a_limit_is_written_to_its_last_digit():
     assert limit_words(held("same-verdict", margin=0.025)["excess-change"]) == "≤ 0.025"
     assert limit_words(held("same-verdict", margin=0.03)["shift-equivalence"]) == "within ±0.15 grades"
+
+
+STRICT = """\
+policy: strict
+limits:
+  - {measure: excess-change, at: same-verdict, at_most: 0.001}
+  - {measure: unparsed-rate, at_most: 0.5}
+  - {measure: flip-rate, at: repeats, omit: true}
+  - {measure: accuracy, at: original, at_least: 0.9}
+"""
+
+
+def test_a_policy_of_ones_own_says_what_differs(tmp_path):
+    (tmp_path / "strict.yaml").write_text(STRICT)
+    policy = SHELF.chosen("strict.yaml", tmp_path)
+    found = {(limit.measure, limit.at): limit for limit in policy.limits}
+    # The unit goes with the value that it counts.
+    assert (found["excess-change", "same-verdict"].at_most, found["excess-change", "same-verdict"].unit) == (0.001, "")
+    assert found["excess-change", "same-verdict"].instead == "change-rate"
+    assert ("flip-rate", "repeats") not in found
+    assert {limit.measure: limit.value for limit in policy.answers} == {"unparsed-rate": 0.5, "failure-rate": 0.02}
+    words = "\n".join(policy_words(margin=0.05, scale=scale_record(SIX), policy=policy))
+    assert "Agreement with gold: accuracy ≥ 0.9." in words
+    assert "Asked again" not in words
+    assert NO_LIMIT not in words
+
+
+def test_a_policy_of_ones_own_makes_a_judge_fail_or_pass():
+    sample = report()
+    before = {cell.test: cell.verdict for cell in sample.verdicts}
+    tight = {"measure": "excess-change", "at": "same-verdict", "at_most": 0.000001}
+    wide = [{**tight, "at_most": 1.0}, {"measure": "shift-equivalence", "at": "same-verdict", "within": 100}]
+    loose = STRESS.hold(sample, {"policy": "wide", "limits": wide})
+    changed = [test.name for test in sample.tests if test.kind == "same-verdict" and before[test.name] != "N/A"]
+    assert "FAIL" in {before[name] for name in changed}
+    assert {cell.verdict for cell in loose.verdicts if cell.test in changed} <= {"PASS", "INCONCLUSIVE"}
+    strict = STRESS.hold(sample, {"policy": "tight", "limits": [tight]})
+    assert "PASS" not in {cell.verdict for cell in strict.verdicts if cell.test in changed}
+    assert (STRESS.policy_name(sample), STRESS.policy_name(loose)) == ("", "wide")
+    assert STRESS.parse(STRESS.render(loose)) == loose
+    assert "own_policy" not in STRESS.render(sample)
+    assert STRESS.as_published(sample, loose) == loose
+    assert STRESS.as_published(loose, sample) == sample
+    assert "≤ 1" in STRESS.page(loose)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "fix"),
+    [
+        ("policy: x\nlimit: []\n", "limit", "its keys: policy, about, limits"),
+        ("policy: x\nlimits: [{measure: flip-rate, at: repeats, most: 1}]\n", "most", "its keys: measure, at, at_most"),
+        ("policy: x\nlimits: [{measure: flips, at: repeats, at_most: 1}]\n", "no measure named flips", "measures.md"),
+        ("policy: x\nlimits: [{measure: flip-rate, at: repeats, at_most: 1, within: 1}]\n", "needs one of", "keys"),
+        ("policy: x\nlimits: [{measure: flip-rate, omit: true}]\n", "not there to be omitted", ""),
+    ],
+)
+def test_what_is_not_known_is_answered_with_what_is(tmp_path, text, problem, fix):
+    (tmp_path / "own.yaml").write_text(text)
+    with pytest.raises(UmpiricalError, match=problem) as caught:
+        SHELF.chosen("own.yaml", tmp_path)
+    assert fix in (caught.value.fix or "")

@@ -17,10 +17,10 @@ from umpirical.protocols.stress.record import (
     StressReport,
     WorstItem,
     parse_stress,
-    render_stress_json,
     stress_schema,
 )
 from umpirical.protocols.stress.report import LONGEST_TEXT, LONGEST_WORDS, MOST_WORST, NON_CLAIMS, scale_record
+from umpirical.reports.record import record_json
 
 from .samples import BINARY, NOMINAL, SAMPLES, SIX, SPECS, judge, rate, report, spend, stress_test, worst
 
@@ -32,16 +32,16 @@ def reports(request):
 
 def test_the_record_survives_the_way_to_disk_and_back(reports):
     for one in reports:
-        text = render_stress_json(one)
+        text = record_json(one)
         assert parse_stress(text) == one
-        assert render_stress_json(parse_stress(text)) == text
+        assert record_json(parse_stress(text)) == text
 
 
 def test_the_record_keeps_to_its_schema(reports):
     schema = json.loads(stress_schema())
     jsonschema.Draft202012Validator.check_schema(schema)
     for one in reports:
-        jsonschema.Draft202012Validator(schema).validate(json.loads(render_stress_json(one)))
+        jsonschema.Draft202012Validator(schema).validate(json.loads(record_json(one)))
     assert schema["properties"]["format"]["const"] == "judge-stress/1"
     assert schema["additionalProperties"] is False
 
@@ -171,6 +171,6 @@ def test_what_is_not_claimed_is_said():
 
 
 def test_money_is_kept_as_decimal_text():
-    text = render_stress_json(report(judge=judge("x")))
+    text = record_json(report(judge=judge("x")))
     assert '"cost": "0.812345"' in text
     assert parse_stress(text).spend == spend()

@@ -19,9 +19,9 @@ from umpirical.protocols.review_record import (
 )
 from umpirical.protocols.stress.card import render_stress_markdown
 from umpirical.protocols.stress.pages.render import render_stress_pages
-from umpirical.protocols.stress.record import parse_stress, render_stress_json
+from umpirical.protocols.stress.record import parse_stress
 from umpirical.protocols.stress.verdicts import why_not_made
-from umpirical.reports.record import EstimateRecord, IntervalRecord, UndefinedRecord
+from umpirical.reports.record import EstimateRecord, IntervalRecord, UndefinedRecord, record_json
 from umpirical.text.inert import inert
 
 
@@ -149,9 +149,9 @@ def test_the_card_has_two_lines_and_keeps_to_its_length():
 
 def test_the_record_keeps_it():
     given = report(review=review())
-    assert parse_stress(render_stress_json(given)) == given
+    assert parse_stress(record_json(given)) == given
     # Records of before there were reviews are read as they are.
-    assert parse_stress(render_stress_json(report())).review is None
+    assert parse_stress(record_json(report())).review is None
 
 
 @pytest.mark.parametrize(

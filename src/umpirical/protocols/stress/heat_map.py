@@ -6,8 +6,8 @@ from typing import Protocol
 
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.stress.pages.names import judge_keys, page_name
-from umpirical.protocols.stress.policy import NO_LIMIT, allowed, limit_words
-from umpirical.protocols.stress.record import CellVerdict, StressMeasure, StressReport, StressTest, TestKind
+from umpirical.protocols.stress.policy import NO_LIMIT, TestKind, allowed, limit_words
+from umpirical.protocols.stress.record import CellVerdict, StressMeasure, StressReport, StressTest
 from umpirical.protocols.stress.words import interval_words, unanswered_words, value_words
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, LimitVerdict

@@ -1,57 +1,105 @@
 """The limits that a judge under stress is held to, with the reason for each.
 
-The values are conventions, chosen before any judge was stressed; the user can set only the margin.
+They are a policy: the shipped one is a file, and a user's own says what differs. The margin is a setting of the study.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
-from umpirical.protocols.stress.record import ScaleRecord, TestKind
+from pydantic import Field, model_validator
+
+from umpirical.domain.errors import ConfigError
+from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.stress.words import allowed_words
+from umpirical.reports.policy import Limit, Shelf, merged, refuse_unknown
+from umpirical.reports.record import Strict
+from umpirical.store.yaml_files import YamlDocument
+
+if TYPE_CHECKING:
+    from umpirical.protocols.stress.record import ScaleRecord
 
 MARGIN = 0.05
 """The default margin: a rate for changes, a share of the scale's range for shifts."""
 
+TestKind = Literal["same-verdict", "flipped-verdict", "repeats", "given-label", "original"]
+"""What a test asks of the judge: to keep its verdict, to change it, to answer the same again, to give new texts their
+label, and to give the user's own texts theirs."""
 
-@dataclass(frozen=True, slots=True)
-class StressLimit:
+
+class StressLimit(Strict):
     """One limit on one measure of every test of a kind."""
 
-    kind: TestKind
-    measure: str
-    least: float | None
-    """In margins if `in_margins`; None for no lower limit."""
-    most: float | None
-    why: str
-    """The reason for the value, as printed on the page."""
-    in_margins: bool = False
-    of_range: bool = False
-    """Whether the margin is a share of the scale's range; a scale without order then has no limit."""
-    instead: str = ""
-    """The measure that is held to the same limit if this one is undefined."""
+    measure: str = Field(description="The measure's name, as in docs/measures.md.")
+    at: TestKind | Literal[""] = Field(default="", description="The kind of test; by default all calls together.")
+    at_most: float | None = Field(default=None, description="The most that is allowed.")
+    at_least: float | None = Field(default=None, description="The least that is allowed.")
+    within: float | None = Field(default=None, gt=0, description="The most that is allowed, up and down.")
+    unit: Literal["", "margin", "margin of the range"] = Field(
+        default="",
+        description="What the value counts: the measure itself, margins, or margins times the range of the scale.",
+    )
+    instead: str = Field(default="", description="The measure that is held to the same limit if this is undefined.")
+    why: str = Field(default="", description="The reason for the value, as printed on the page.")
+
+    @model_validator(mode="after")
+    def _one_value(self) -> "StressLimit":
+        if sum(value is not None for value in (self.at_most, self.at_least, self.within)) != 1:
+            raise ValueError(f"{self.measure} needs one of at_most, at_least and within")
+        if not self.at and (self.at_most is None or self.unit):
+            raise ValueError(f"{self.measure}: a limit on all calls together is at_most, and of the measure itself")
+        return self
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The least and the most that is allowed, in the limit's unit."""
+        return (-self.within, self.within) if self.within is not None else (self.at_least, self.at_most)
+
+    @property
+    def of_range(self) -> bool:
+        """Whether the value is a share of the scale's range; a scale without order then has no limit."""
+        return self.unit == "margin of the range"
 
 
-LIMITS: tuple[StressLimit, ...] = (
-    StressLimit(
-        "same-verdict", "excess-change", None, 1.0, in_margins=True, instead="change-rate",
-        why="A judge that answers the same request differently changes some verdicts anyway. What the changed text may "
-        "add to that is the margin. Where nothing was asked twice its own noise is not known, and all changes count.",
-    ),
-    StressLimit(
-        "same-verdict", "shift-equivalence", -1.0, 1.0, in_margins=True, of_range=True,
-        why="Changes up and down may cancel out in number and still move the mean, or the other way round. The 90 % "
-        "interval inside the margin is two one-sided tests at 5 %: no difference shown is not enough.",
-    ),
-    StressLimit(
-        "flipped-verdict", "flip-detection", 0.80, None,
-        why="The value that the datasheet asks for a difference of one requirement: a judge that misses more than one "
-        "such change in five does not see what the rubric asks it to see.",
-    ),
-    StressLimit(
-        "repeats", "flip-rate", None, 0.10,
-        why="The value that the datasheet allows for preferences between equal answers: more than one pair of answers "
-        "in ten that differ is noise in every score.",
-    ),
-)  # fmt: skip
+class StressPolicy(Strict):
+    """The limits of every kind of test."""
+
+    policy: str = Field(min_length=1, description="Its name.")
+    about: str = Field(default="", description="The use that it is for.")
+    limits: tuple[StressLimit, ...] = Field(description="In a file of your own, those that differ from the shipped.")
+
+    @property
+    def answers(self) -> list[Limit]:
+        """The limits on answers that are no verdict: unreadable ones, and failed calls."""
+        return [Limit(measure=one.measure, at_most=one.at_most) for one in self.limits if not one.at]
+
+
+class StressShelf(Shelf[StressPolicy]):
+    """Policies that say how they differ from the shipped one."""
+
+    file = StressPolicy
+
+    def resolved(self, document: YamlDocument) -> StressPolicy:
+        own: Any = document.data
+        entries = own.get("limits", []) if isinstance(own, dict) else None
+        if not isinstance(entries, list) or not all(isinstance(one, dict) and "measure" in one for one in entries):
+            return StressPolicy.model_validate(own)
+        base = {_key(one): dict(one) for one in self.shipped(self.names[0]).data["limits"]}
+        for one in entries:
+            if one.get("omit") is True and base.pop(_key(one), None) is None:
+                raise ConfigError(f"{one['measure']} is not there to be omitted", where=document.name)
+        kept = [(_key(one), dict(one)) for one in entries if one.get("omit") is not True]
+        limits = merged(base, kept, sides=frozenset({"at_most", "at_least", "within", "unit"}))
+        return StressPolicy.model_validate({**own, "limits": list(limits.values())})
+
+    def refuse_unknown(self, document: YamlDocument) -> None:
+        refuse_unknown((one["measure"] for one in document.data.get("limits", ())), document)
+
+
+def _key(entry: dict[str, Any]) -> tuple[str, str]:
+    return entry["measure"], entry.get("at", "")
+
+
+SHELF = StressShelf("umpirical.protocols.stress", "stress", of="stress tests")
 
 NO_LIMIT = (
     "no limit is set: how much agreement is enough depends on how well people agree with each other on the same texts, "
@@ -80,15 +128,17 @@ class Allowed:
     most: float | None
 
 
-def allowed(kind: TestKind, *, margin: float, scale: ScaleRecord) -> tuple[Allowed, ...]:
-    """Returns the limits on a kind of test; empty if none is set."""
+def allowed(
+    kind: TestKind, *, margin: float, scale: "ScaleRecord", policy: StressPolicy | None = None
+) -> tuple[Allowed, ...]:
+    """Returns the limits on a kind of test; empty if none is set. The default is the shipped policy."""
     held = []
-    for limit in LIMITS:
-        if limit.kind != kind or (limit.of_range and scale.range is None):
+    for limit in (policy or SHELF.preset()).limits:
+        if limit.at != kind or (limit.of_range and scale.range is None):
             continue
-        unit = margin if limit.in_margins else 1.0
+        unit = margin if limit.unit else 1.0
         unit *= scale.range if limit.of_range and scale.range is not None else 1.0
-        held.append(Allowed(limit, *(None if end is None else end * unit for end in (limit.least, limit.most))))
+        held.append(Allowed(limit, *(None if end is None else end * unit for end in limit.ends)))
     return tuple(held)
 
 
@@ -96,30 +146,34 @@ def limit_words(held: Allowed) -> str:
     return allowed_words(held.least, held.most, unit="grades" if held.limit.of_range else "")
 
 
-def policy_words(*, margin: float, scale: ScaleRecord) -> list[str]:
+def policy_words(*, margin: float, scale: "ScaleRecord", policy: StressPolicy | None = None) -> list[str]:
     """Returns the rules and limits as printed on the page."""
     kinds: dict[TestKind, str] = {
         "same-verdict": "Should change nothing",
         "flipped-verdict": "Should change the verdict",
         "repeats": "Asked again",
+        "given-label": "New texts",
+        "original": "Agreement with gold",
     }
     words = [RULES]
     for kind, title in kinds.items():
         words += [
-            f"{title}: {_measure_words(one.limit)} {limit_words(one)}. {one.limit.why}"
-            for one in allowed(kind, margin=margin, scale=scale)
+            f"{title}: {_measure_words(one.limit)} {limit_words(one)}. {one.limit.why}".rstrip()
+            for one in allowed(kind, margin=margin, scale=scale, policy=policy)
         ]
     if scale.range is None:
         words.append("On a scale without order grades do not shift up or down: only changes are held to a limit.")
     if scale.kind == "interval":
         words.append(ANY_DIFFERENCE)
-    return [*words, f"Agreement with gold: {NO_LIMIT}."]
+    limited = allowed("original", margin=margin, scale=scale, policy=policy)
+    return words if limited else [*words, f"Agreement with gold: {NO_LIMIT}."]
 
 
 def _measure_words(limit: StressLimit) -> str:
-    return {
+    known = {
         "excess-change": "verdicts that change, less those that change on asking again,",
         "shift-equivalence": "the mean shift of the grades, its 90 % interval,",
         "flip-detection": "verdicts that change as required",
         "flip-rate": "pairs of answers to the same request that differ",
-    }[limit.measure]
+    }
+    return known.get(limit.measure) or MEASURES.get(limit.measure).title.lower()

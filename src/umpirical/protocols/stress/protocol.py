@@ -13,6 +13,7 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.protocol import (
     DataSource,
+    DecidesByPolicy,
     Documents,
     HoldsToLimits,
     NewStudy,
@@ -30,8 +31,9 @@ from umpirical.protocols.stress.design import PlannedStress, StressDesign
 from umpirical.protocols.stress.findings import TITLES
 from umpirical.protocols.stress.pages.names import INDEX
 from umpirical.protocols.stress.pages.render import render_stress_pages
-from umpirical.protocols.stress.record import StressReport, render_stress_json
-from umpirical.protocols.stress.report import stress_report_of
+from umpirical.protocols.stress.policy import SHELF
+from umpirical.protocols.stress.record import StressReport
+from umpirical.protocols.stress.report import held_to, stress_report_of
 from umpirical.protocols.stress.responses import ResponsesWriting
 from umpirical.protocols.stress.spec import HARNESS_NAMES, SYNTHETIC, StressStudy, StressStudySpec, start_stress_study
 from umpirical.protocols.stress.stimuli import write_stress_set
@@ -64,6 +66,7 @@ class StressProtocol(
     Protocol[StressStudy, StressReport],
     WritesStimuli[StressStudy],
     ReviewsStimuli[StressStudy],
+    DecidesByPolicy[StressReport],
     HoldsToLimits[StressReport],
     ShowsSideBySide[StressReport],
 ):
@@ -78,6 +81,8 @@ class StressProtocol(
 
     def open(self, spec: StressStudySpec, folder: Path, *, outside: bool) -> StressStudy:
         inside(folder, spec.dataset.path, outside=outside)
+        if spec.stress.policy:
+            SHELF.chosen(spec.stress.policy, folder)
 
         def text(name: str | None) -> str:
             if name is None:
@@ -176,6 +181,11 @@ class StressProtocol(
             "positive": list(dataset.positive),
             "dataset": Path(dataset.path).name,
         }
+        if study.policy or stress.policy:
+            own = (
+                SHELF.chosen(study.policy, outside=True) if study.policy else SHELF.chosen(stress.policy, study.folder)
+            )
+            about["policy"] = own.model_dump(mode="json")
         if dataset.columns.by_row:
             about["by_row"] = dataset.columns.by_row
         if isinstance(design, StressDesign):
@@ -205,11 +215,17 @@ class StressProtocol(
         write_stress_pages([record], folder / "report")
         return documents
 
-    def render(self, record: StressReport) -> str:
-        return render_stress_json(record)
-
     def findings(self, record: StressReport) -> list[str]:
         return [f"{TITLES[finding.kind]}: {finding.words}" for finding in record.findings]
+
+    def hold(self, record: StressReport, policy: str | Mapping[str, Any]) -> StressReport:
+        return held_to(record, SHELF.chosen(policy, outside=True))
+
+    def policy_name(self, record: StressReport) -> str:
+        return record.own_policy.policy if record.own_policy else ""
+
+    def as_published(self, record: StressReport, published: StressReport) -> StressReport:
+        return record if record.own_policy == published.own_policy else held_to(record, published.own_policy)
 
     def held_limits(self, record: StressReport) -> list[HeldLimit]:
         return [*tests_held(record), *own_limits(record.answered)]

@@ -1,34 +1,32 @@
 """The stress record, `judge-stress/1`: one judge, every stress test, and everything that its pages are made from."""
 
 from decimal import Decimal
-from typing import Any, Literal, Self
+from typing import ClassVar, Literal, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, model_validator
 
 from umpirical.domain.measures import Unit
 from umpirical.domain.scales import ScaleKind
 from umpirical.domain.stimuli import GoldSource
 from umpirical.protocols.review_record import ReviewRecord
+from umpirical.protocols.stress.policy import StressPolicy, TestKind
 from umpirical.reports.limits import Leaning
 from umpirical.reports.record import (
     AuditRow,
+    GroupedMeasure,
     JudgeRecord,
     LimitRecord,
     LimitVerdict,
-    MeasureRecord,
     ReasoningRecord,
     Record,
     RunRecord,
     SmallestDifference,
+    Sparse,
     SpendRecord,
     Strict,
     TroubleRecord,
     schema_text,
 )
-
-TestKind = Literal["same-verdict", "flipped-verdict", "repeats", "given-label", "original"]
-"""What a test asks of the judge: to keep its verdict, to change it, to answer the same again, to give new texts their
-label, and to give the user's own texts theirs."""
 
 FindingKind = Literal["rehearsal", "breaks", "holds", "undecided", "not-judged", "noise", "agreement", "unanswered"]
 
@@ -45,8 +43,10 @@ class ResponsesRecord(Strict):
     spend: "WriterSpendRecord | None" = None
 
 
-class DatasetRecord(Strict):
+class DatasetRecord(Sparse):
     """The user's data that the tests were made from."""
+
+    seldom: ClassVar = ("responses",)
 
     name: str = Field(description="Name of the file or dataset, without its path.")
     rows: int = Field(description="Rows that were read.")
@@ -62,19 +62,11 @@ class DatasetRecord(Strict):
         default=None, description="How they were written; left out for responses of the user's own."
     )
 
-    # The return type is not named: pydantic would take it for the schema of the whole.
-    @model_serializer(mode="wrap")
-    def _as_known(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202
-        known: dict[str, Any] = handler(self)
-        return {name: each for name, each in known.items() if each is not None or name != "responses"}
 
-
-SELDOM = ("by_fallback", "simulated", "sources")
-"""What a record of making leaves out where there is nothing to say, so that other records stay as they were."""
-
-
-class MadeRecord(Strict):
+class MadeRecord(Sparse):
     """How the stimuli of one test were made, and what became of those that were wanted."""
+
+    seldom: ClassVar = ("by_fallback", "simulated", "sources")
 
     wanted: int = Field(description="Stimuli that were wanted.")
     proved: int = Field(default=0, description="Made by program, with a proof that nothing else has changed.")
@@ -104,12 +96,6 @@ class MadeRecord(Strict):
         default={}, description="Where new texts were written for each level: how many, and why not more."
     )
     sources: str = Field(default="", description="Where each original was to have them: how many have every level.")
-
-    # The return type is not named: pydantic would take it for the schema of the whole.
-    @model_serializer(mode="wrap")
-    def _as_known(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202
-        known: dict[str, Any] = handler(self)
-        return {name: each for name, each in known.items() if each or name not in SELDOM}
 
 
 class WriterSpendRecord(Strict):
@@ -144,7 +130,7 @@ class ScaleRecord(Strict):
     range: float | None = Field(description="Steps from the least grade to the greatest; null without order.")
 
 
-class StressMeasure(MeasureRecord):
+class StressMeasure(GroupedMeasure):
     """One named property of the judge under one test, named by `stratum`."""
 
     group: str = Field(default="", description="A stratum of the user's, `grade_level=8`; empty for all items.")
@@ -214,8 +200,10 @@ class FindingRecord(Strict):
     words: str
 
 
-class StressReport(Record):
+class StressReport(Record, Sparse):
     """A judge under stress, on the user's own data."""
+
+    seldom: ClassVar = ("writing", "own_policy")
 
     format: Literal["judge-stress/1"] = "judge-stress/1"
     judge: JudgeRecord
@@ -233,6 +221,9 @@ class StressReport(Record):
     )
     findings: list[FindingRecord]
     policy: list[str] = Field(description="The limits as they stand, and why.")
+    own_policy: StressPolicy | None = Field(
+        default=None, description="A policy of the user's own, whole; left out for the shipped one."
+    )
     worst: list[WorstItem] = Field(default=[])
     audit: list[AuditRow]
     trouble: list[TroubleRecord]
@@ -248,23 +239,12 @@ class StressReport(Record):
     )
     non_claims: list[str]
 
-    # The return type is not named: pydantic would take it for the schema of the whole.
-    @model_serializer(mode="wrap")
-    def _as_known(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202
-        known: dict[str, Any] = handler(self)
-        return known if self.writing else {name: each for name, each in known.items() if name != "writing"}
-
     @model_validator(mode="after")
     def _one_verdict_for_each_test(self) -> Self:
         names = [test.name for test in self.tests]
         if len(set(names)) != len(names) or [cell.test for cell in self.verdicts] != names:
             raise ValueError("a stress report has one verdict for each test, in the order of the tests")
         return self
-
-
-def render_stress_json(report: StressReport) -> str:
-    """Renders the record as text: the same report gives the same bytes."""
-    return report.model_dump_json(indent=1) + "\n"
 
 
 def parse_stress(text: str) -> StressReport:

@@ -24,7 +24,7 @@ from umpirical.protocols.review_record import ReviewRecord
 from umpirical.protocols.stress.counting import WorstRow, Wrong, stress_counts
 from umpirical.protocols.stress.findings import find_stress
 from umpirical.protocols.stress.key import truths
-from umpirical.protocols.stress.policy import MARGIN, policy_words
+from umpirical.protocols.stress.policy import MARGIN, StressPolicy, policy_words
 from umpirical.protocols.stress.record import (
     DatasetRecord,
     MadeRecord,
@@ -129,6 +129,7 @@ def read_stress(run: Run) -> tuple[StressReport, Tallies]:
         trouble_records(reading),
         spend_record(run, reading.spent),
         margin=about["margin"],
+        policy=StressPolicy.model_validate(about["policy"]) if "policy" in about else None,
         scale=scale,
         planted=_planted(run.judge, scale, stimuli),
         reasoning=reasoning_record(reading),
@@ -151,6 +152,7 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
     *,
     scale: GradeScale,
     margin: float = MARGIN,
+    policy: StressPolicy | None = None,
     planted: Planted = MappingProxyType({}),
     reasoning: ReasoningRecord | None = None,
     review: ReviewRecord | None = None,
@@ -158,15 +160,7 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
 ) -> StressReport:
     """Assembles the report of one judge on one set of stress tests. Verdicts are about the judge's own prompt."""
     measures = [_measure(spec, measure, planted) for spec, measure in measured]
-    own = [measure for measure in measures if measure.arm == BASELINE]
-    whole = [measure for measure in own if not measure.group]
-    held = scale_record(scale)
-    cells = [
-        judge_test(test, [one for one in whole if one.stratum == test.name], margin=margin, scale=held)
-        for test in tests
-    ]
-    answered = judge_answers(whole)
-    audit = audit_rows(calls, by=("arm", "family"))
+    held, audit = scale_record(scale), audit_rows(calls, by=("arm", "family"))
     return StressReport(
         judge=judge,
         run=run,
@@ -176,11 +170,7 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
         complete=not any(row.unasked for row in audit),
         tests=list(tests),
         measures=measures,
-        verdicts=cells,
-        answered=answered,
-        smallest_differences=[*smallest_of_tests(cells, whole), *smallest_differences(whole, answered)],
-        findings=find_stress(tests, cells, whole, answered),
-        policy=policy_words(margin=margin, scale=held),
+        **_verdicts(tests, measures, margin, held, policy),
         worst=_worst(worst, tests),
         audit=audit,
         trouble=list(trouble),
@@ -190,6 +180,35 @@ def assemble_stress(  # noqa: PLR0913, PLR0917  # the parts of a report, each on
         review=review,
         non_claims=NON_CLAIMS,
     )
+
+
+def held_to(report: StressReport, policy: StressPolicy | None) -> StressReport:
+    """Returns the report with the verdicts of a policy; None for the shipped one."""
+    return report.model_copy(update=_verdicts(report.tests, report.measures, report.margin, report.scale, policy))
+
+
+def _verdicts(
+    tests: Sequence[StressTest],
+    measures: Sequence[StressMeasure],
+    margin: float,
+    scale: ScaleRecord,
+    policy: StressPolicy | None,
+) -> dict[str, Any]:
+    """Returns what a policy says of the tests, as parts of a report."""
+    whole = [measure for measure in measures if measure.arm == BASELINE and not measure.group]
+    cells = [
+        judge_test(test, [one for one in whole if one.stratum == test.name], margin=margin, scale=scale, policy=policy)
+        for test in tests
+    ]
+    answered = judge_answers(whole, policy)
+    return {
+        "verdicts": cells,
+        "answered": answered,
+        "smallest_differences": [*smallest_of_tests(cells, whole), *smallest_differences(whole, answered)],
+        "findings": find_stress(tests, cells, whole, answered),
+        "policy": policy_words(margin=margin, scale=scale, policy=policy),
+        "own_policy": policy,
+    }
 
 
 def scale_record(scale: GradeScale) -> ScaleRecord:

@@ -117,6 +117,10 @@ class StressSpec(BaseModel):
         lt=1,
         description="What counts as no change: a share of the scale's range for grades, of items for verdicts.",
     )
+    policy: str | dict[str, Any] = Field(
+        default="",
+        description="What judges are held to: a .yaml file beside the study file, or its keys. Default: as shipped.",
+    )
     generator: WriterSpec | None = Field(default=None, description="The model that writes what a program cannot.")
     validator: WriterSpec | None = Field(
         default=None, description="The model that says whether it came out as meant. Another one than the generator."

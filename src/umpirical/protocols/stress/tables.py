@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from umpirical.protocols.stress.heat_map import own_measures
-from umpirical.protocols.stress.record import StressMeasure, StressReport, StressTest, TestKind
+from umpirical.protocols.stress.policy import TestKind
+from umpirical.protocols.stress.record import StressMeasure, StressReport, StressTest
 from umpirical.reports.record import EstimateRecord
 
 HEADLINES: dict[TestKind, tuple[str, ...]] = {

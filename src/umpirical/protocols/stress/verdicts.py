@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from umpirical.protocols.stress.policy import NO_LIMIT, Allowed, allowed, limit_words
+from umpirical.protocols.stress.policy import NO_LIMIT, SHELF, Allowed, StressPolicy, allowed, limit_words
 from umpirical.protocols.stress.record import (
     CellVerdict,
     MadeRecord,
@@ -17,8 +17,6 @@ from umpirical.reports import numbers
 from umpirical.reports.forecast import items_to_settle
 from umpirical.reports.gate import Effect, HeldLimit
 from umpirical.reports.limits import (
-    NO_VERDICT,
-    RARE,
     Forecast,
     Held,
     hold,
@@ -27,17 +25,21 @@ from umpirical.reports.limits import (
     units_needed,
     worst_ends,
 )
-from umpirical.reports.policy import Limit
 from umpirical.reports.record import EstimateRecord, LimitRecord, LimitVerdict, SmallestDifference
 from umpirical.reports.significance import p_value
 from umpirical.reports.smallest_differences import Standard, smallest_difference
 
 
 def judge_test(
-    test: StressTest, measures: Sequence[StressMeasure], *, margin: float, scale: ScaleRecord
+    test: StressTest,
+    measures: Sequence[StressMeasure],
+    *,
+    margin: float,
+    scale: ScaleRecord,
+    policy: StressPolicy | None = None,
 ) -> CellVerdict:
     """Returns the verdict of one test. `measures` are those of this test over all items."""
-    limits = allowed(test.kind, margin=margin, scale=scale)
+    limits = allowed(test.kind, margin=margin, scale=scale, policy=policy)
     if missing := why_not_made(test):
         return CellVerdict(test=test.name, verdict="N/A", why=missing)
     if not limits:
@@ -46,9 +48,9 @@ def judge_test(
     return _cell(test.name, [_part(one, found) for one in limits])
 
 
-def judge_answers(measures: Sequence[StressMeasure]) -> list[LimitRecord]:
+def judge_answers(measures: Sequence[StressMeasure], policy: StressPolicy | None = None) -> list[LimitRecord]:
     """Returns the limits on answers that are no verdict: unreadable ones, and failed calls."""
-    return hold_intervals([Limit(measure=name, at_most=RARE) for name in NO_VERDICT], measures)
+    return hold_intervals((policy or SHELF.preset()).answers, measures)
 
 
 def tests_held(record: StressReport) -> list[HeldLimit]:
@@ -61,7 +63,7 @@ def tests_held(record: StressReport) -> list[HeldLimit]:
     for test, cell in zip(record.tests, record.verdicts, strict=True):
         if cell.parts:
             found += [_held_part(test, part) for part in cell.parts]
-        elif allowed(test.kind, margin=record.margin, scale=record.scale):
+        elif allowed(test.kind, margin=record.margin, scale=record.scale, policy=record.own_policy):
             found.append(
                 HeldLimit(
                     measure="",

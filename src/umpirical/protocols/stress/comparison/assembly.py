@@ -16,8 +16,8 @@ from umpirical.protocols.stress.comparison.record import (
     study_titles,
 )
 from umpirical.protocols.stress.pass_rates import CLOSENESS
-from umpirical.protocols.stress.policy import NO_LIMIT
-from umpirical.protocols.stress.record import StressMeasure, StressReport, TestKind
+from umpirical.protocols.stress.policy import NO_LIMIT, TestKind
+from umpirical.protocols.stress.record import StressMeasure, StressReport
 from umpirical.reports.comparisons.families import standings
 from umpirical.reports.comparisons.record import (
     DifferenceRecord,

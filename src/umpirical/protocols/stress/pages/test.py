@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from umpirical.protocols.stress.heat_map import HeatCell, own_measures
 from umpirical.protocols.stress.pages.diffs import Stretch, compare_words, show_text
-from umpirical.protocols.stress.policy import ANY_DIFFERENCE
-from umpirical.protocols.stress.record import CellVerdict, StressMeasure, StressReport, StressTest, TestKind, WorstItem
+from umpirical.protocols.stress.policy import ANY_DIFFERENCE, TestKind
+from umpirical.protocols.stress.record import CellVerdict, StressMeasure, StressReport, StressTest, WorstItem
 from umpirical.protocols.stress.tables import GroupTable, by_group
 
 EXPECTED: dict[TestKind, str] = {
