@@ -14,6 +14,11 @@ from umpirical.domain.errors import UsageError
 KEBAB_CASE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 """How measures, perturbations, sections and protocols are named."""
 
+INTEGRATION = "umpirical.integrations."
+"""In place of a path: umpirical declares this object as an entry point itself, as a plugin would.
+
+What lies under `umpirical.integrations` needs a package or a program that is optional, and the core never imports it.
+"""
 
 T = TypeVar("T")
 
@@ -24,10 +29,10 @@ class Registry(Generic[T]):
     def __init__(self, group: str, builtins: Mapping[str, str] | Callable[[], Mapping[str, str]], *, noun: str) -> None:
         """`group` is the entry point group without `umpirical.`; `builtins` maps a name to `module:object`.
 
-        Or it is a function that looks for them, which is called when the first is asked for. `noun` is what a message
-        calls one of them.
+        A name that maps to INTEGRATION is built in too: no plugin can take it. `builtins` may be a function that looks
+        for them, which is called when the first is asked for. `noun` is what a message calls one.
         """
-        self._group = f"umpirical.{group}"
+        self._group = group
         self._given = builtins
         self._noun = noun
 
@@ -47,7 +52,8 @@ class Registry(Generic[T]):
     def get(self, name: str) -> T:
         """Returns the object of that name. If there is none, UsageError suggests the name that was probably meant."""
         if name in self._builtins:
-            found: T = load_object(self._builtins[name])
+            path = self._builtins[name]
+            found: T = load_integration(name, self._group) if path == INTEGRATION else load_object(path)
             return found
         for point in _plugins(self._group, tuple(sys.path)):
             if point.name == name:
@@ -61,13 +67,24 @@ class Registry(Generic[T]):
         return (self.get(name) for name in self.names())
 
 
+def load_integration(name: str, group: str = "integrations") -> Any:  # noqa: ANN401  # the caller knows what it asked for
+    """Returns what umpirical itself declares under a name; no other package can replace it.
+
+    The group `integrations` has what no plugin could be: each of its objects has one caller.
+    """
+    for point in _plugins(group, tuple(sys.path)):
+        if point.name == name and point.value.startswith(INTEGRATION):
+            return point.load()
+    raise UsageError(f"this installation of umpirical does not declare {name!r}", fix="install umpirical again")
+
+
 @cache
 def _plugins(group: str, path: tuple[str, ...]) -> EntryPoints:  # noqa: ARG001  # the result depends on it
     """Returns the entry points of installed packages in a group; cached, since finding them is slow."""
-    return entry_points(group=group)
+    return entry_points(group=f"umpirical.{group}")
 
 
-def load_object(path: str) -> Any:  # noqa: ANN401  # the caller knows what it asked for
+def load_object(path: str) -> Any:  # noqa: ANN401  # likewise
     """The object at `package.module:attribute`."""
     module, _, attribute = path.partition(":")
     return getattr(import_module(module), attribute)

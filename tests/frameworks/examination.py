@@ -25,10 +25,10 @@ from tests.frameworks.specimen import BATCH, FAULTS, RUBBISH, Simulation, Specim
 from umpirical.api.studies import JudgeEntry
 from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Verdict
 from umpirical.domain.trials import Presentation, Presented
+from umpirical.integrations.promptfoo import judge as promptfoo
 from umpirical.judges.adapters.catalogue import Adapted, judge_adapter_of
-from umpirical.judges.adapters.promptfoo import describe_promptfoo, promptfoo_judge
 from umpirical.judges.factory import build_judge
-from umpirical.judges.promptfoo.spec import PromptfooSpec
+from umpirical.judges.promptfoo import PromptfooSpec
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.telemetry import silence_telemetry
 from umpirical.models.adapters.catalogue import Calling
@@ -86,7 +86,7 @@ class Examined:
         # Built to be asked what it is: nothing is sent.
         told, _ = JudgeEntry().of(specimen.made("http://127.0.0.1:9/v1", "", folder), folder)
         if specimen.is_config:
-            told = {**describe_promptfoo(PromptfooSpec.model_validate(told["promptfoo"]), folder), **told}
+            told = {**promptfoo.describe(PromptfooSpec.model_validate(told["promptfoo"]), folder), **told}
         self.spec = JudgeSpec.model_validate({**told, **specimen.entry, "deadline": DEADLINE})
 
     def measured(self, runs: int) -> dict[str, Any]:
@@ -222,10 +222,10 @@ class _OfConfigs:
         self._folder = folder
 
     def describe(self, judge: Any) -> Any:
-        return describe_promptfoo(PromptfooSpec.model_validate(judge["promptfoo"]), self._folder)
+        return promptfoo.describe(PromptfooSpec.model_validate(judge["promptfoo"]), self._folder)
 
     def adapt(self, judge: Any, spec: JudgeSpec) -> Adapted:
-        return promptfoo_judge(_about(judge, spec), self._folder)
+        return promptfoo.judge(_about(judge, spec), self._folder)
 
 
 def _about(judge: Any, spec: JudgeSpec) -> JudgeSpec:

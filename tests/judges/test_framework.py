@@ -11,8 +11,7 @@ import pytest
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import Presented
-from umpirical.judges.adapters.catalogue import JUDGE_ADAPTERS
-from umpirical.judges.adapters.framework import (
+from umpirical.integrations.frameworks.description import (
     judged,
     keep_client,
     on_scale,
@@ -21,6 +20,7 @@ from umpirical.judges.adapters.framework import (
     versions_of,
     written,
 )
+from umpirical.judges.adapters.catalogue import JUDGE_ADAPTERS
 from umpirical.judges.arguments import named_arguments
 from umpirical.judges.failures import Unreadable
 from umpirical.judges.spec import JudgeSpec

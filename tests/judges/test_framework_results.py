@@ -8,7 +8,8 @@ import pytest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Unparsed, Verdict
 from umpirical.domain.scales import Choice, GradeScale
-from umpirical.judges.adapters import inspect_scorer, langchain, llama_index, opik, ragas
+from umpirical.integrations.frameworks import evaluators, metrics
+from umpirical.integrations.inspect import scorer as inspect_scorer
 from umpirical.judges.adapters.catalogue import judge_adapter_of
 from umpirical.judges.factory import build_reader
 from umpirical.judges.failures import Unreadable
@@ -41,22 +42,22 @@ def result(**parts):
     ],
 )
 def test_a_score_of_llama_index_names_the_answer_and_not_the_place(score, source, winner):
-    text = llama_index._text(result(score=score, pairwise_source=source), COMPARE)
+    text = evaluators._llama_index_text(result(score=score, pairwise_source=source), COMPARE)
     assert outcome(text, COMPARE) == Verdict(winner)
 
 
 @pytest.mark.parametrize("score", [None, 0.7, float("nan"), 99])
 def test_any_other_score_of_a_pair_is_no_verdict(score):
-    assert isinstance(outcome(llama_index._text(result(score=score), COMPARE), COMPARE), Unparsed)
+    assert isinstance(outcome(evaluators._llama_index_text(result(score=score), COMPARE), COMPARE), Unparsed)
 
 
 def test_an_invalid_result_of_llama_index_is_unread_even_with_a_score():
     with pytest.raises(Unreadable, match="cannot be parsed"):
-        llama_index._text(result(score=1.0, invalid_result=True, invalid_reason="it cannot be parsed"), UNIT)
+        evaluators._llama_index_text(result(score=1.0, invalid_result=True, invalid_reason="it cannot be parsed"), UNIT)
 
 
 def test_a_guideline_of_llama_index_is_met_or_not():
-    assert outcome(llama_index._text(result(score=0.0, passing=False), YES_NO), YES_NO) == Verdict("false")
+    assert outcome(evaluators._llama_index_text(result(score=0.0, passing=False), YES_NO), YES_NO) == Verdict("false")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_a_guideline_of_llama_index_is_met_or_not():
     ],
 )
 def test_a_choice_of_langchain(said, read):
-    found = outcome(json.dumps({"verdict": langchain._choice(said)}), COMPARE)
+    found = outcome(json.dumps({"verdict": evaluators._langchain_choice(said)}), COMPARE)
     assert found == read or (read is Unparsed and isinstance(found, Unparsed))
 
 
@@ -85,7 +86,7 @@ def test_a_choice_of_langchain(said, read):
     ],
 )
 def test_a_criterion_of_langchain(said, read):
-    found = outcome(json.dumps({"grade": langchain._grade(said, CRITERION)}), CRITERION)
+    found = outcome(json.dumps({"grade": evaluators._langchain_grade(said, CRITERION)}), CRITERION)
     assert found == read or (read is Unparsed and isinstance(found, Unparsed))
 
 
@@ -96,10 +97,10 @@ def scored(value, **parts):
 
 def test_a_failed_score_of_opik_is_unread_whatever_its_value():
     with pytest.raises(Unreadable, match="scoring failed"):
-        opik._text(scored(0.0, scoring_failed=True), UNIT)
+        metrics._opik_text(scored(0.0, scoring_failed=True), UNIT)
     with pytest.raises(Unreadable, match="2 results"):
-        opik._text([scored(0.1), scored(0.9)], UNIT)
-    assert outcome(opik._text([scored(0.9)], UNIT), UNIT) == Verdict(0.9)
+        metrics._opik_text([scored(0.1), scored(0.9)], UNIT)
+    assert outcome(metrics._opik_text([scored(0.9)], UNIT), UNIT) == Verdict(0.9)
 
 
 def test_a_score_of_inspect_that_is_none_or_not_a_number_is_unread():
@@ -130,10 +131,10 @@ def test_the_users_own_scorer_is_known_by_the_mark_of_inspect():
 
 def test_a_metric_of_ragas_without_a_model_or_with_a_cache_is_refused_with_what_to_do():
     with pytest.raises(UsageError, match="which model") as refused:
-        ragas._llm(SimpleNamespace(), UNIT)
+        metrics._ragas_llm(SimpleNamespace(), UNIT)
     assert "metric.llm" in refused.value.fix
     with pytest.raises(UsageError, match="has a cache"):
-        ragas._llm(SimpleNamespace(llm=SimpleNamespace(cache={})), UNIT)
+        metrics._ragas_llm(SimpleNamespace(llm=SimpleNamespace(cache={})), UNIT)
 
 
 @pytest.mark.parametrize(
@@ -147,4 +148,4 @@ def test_a_metric_of_ragas_without_a_model_or_with_a_cache_is_refused_with_what_
     ],
 )
 def test_the_scale_of_a_metric_of_ragas(allowed, scale):
-    assert ragas._scale(allowed) == scale
+    assert metrics._ragas_scale(allowed) == scale

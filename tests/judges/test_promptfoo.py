@@ -11,10 +11,10 @@ import umpirical
 from umpirical.domain.errors import NotTrusted, UsageError
 from umpirical.domain.judgments import Failed, Unparsed, Verdict
 from umpirical.domain.trials import Presentation, Presented
-from umpirical.judges.adapters.promptfoo import describe_promptfoo
+from umpirical.integrations.promptfoo.assertion import read_assertion
+from umpirical.integrations.promptfoo.judge import describe
 from umpirical.judges.factory import build_judge
-from umpirical.judges.promptfoo.assertion import read_assertion
-from umpirical.judges.promptfoo.spec import PromptfooSpec
+from umpirical.judges.promptfoo import PromptfooSpec
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.study.trust import powers_of_judges
@@ -291,7 +291,7 @@ tests:
     assert (first.variables["tone"], second.variables["tone"]) == ("warm", "cold")
     assert third.provider == {"id": "openai:chat:third"}
     assert third.options == {"rubricPrompt": "{{outputs}}"}
-    assert [describe_promptfoo(spec, tmp_path)["kind"] for spec in specs] == ["grade", "grade", "compare"]
+    assert [describe(spec, tmp_path)["kind"] for spec in specs] == ["grade", "grade", "compare"]
 
 
 def identity(judge, **keys):

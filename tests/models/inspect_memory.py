@@ -12,7 +12,7 @@ import sys
 import tracemalloc
 from pathlib import Path
 
-from umpirical.models.adapters.inspect.connection import InspectConnection, Provider
+from umpirical.integrations.inspect.model import InspectConnection, Provider
 from umpirical.models.caller import Caller
 from umpirical.models.pace import Pace
 from umpirical.models.requests import ChatRequest, Decoding, Message

@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import pytest
 
-from umpirical.models.adapters.inspect.connection import InspectConnection, Provider
+from umpirical.integrations.inspect.model import InspectConnection, Provider
 from umpirical.models.caller import Caller, Retrying
 from umpirical.models.pace import Pace
 from umpirical.models.requests import ChatRequest, Decoding, Message

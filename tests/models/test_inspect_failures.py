@@ -6,7 +6,7 @@ import re
 import pytest
 from tenacity import Future, RetryError
 
-from umpirical.models.adapters.inspect.failures import failure_of, not_billed
+from umpirical.integrations.inspect.calls import failure_of, not_billed
 
 
 def error(name, *bases, text="it broke", **attributes):

@@ -12,11 +12,9 @@ from pydantic import ValidationError
 
 from tests.stimuli.built import lend_stimuli
 from umpirical.domain.errors import NotTrusted, UsageError
+from umpirical.integrations.vllm import FIXED, FLAGS, MOST_STARTS, Engines, EngineSpec, VllmConnection, files_digest
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import ADAPTERS, Calling
-from umpirical.models.adapters.vllm.adapter import FLAGS
-from umpirical.models.adapters.vllm.connection import MOST_STARTS, VllmConnection
-from umpirical.models.adapters.vllm.engines import FIXED, Engines, EngineSpec, files_digest
 from umpirical.models.caller import CallFailed
 from umpirical.models.money import FREE
 from umpirical.models.prices import PricedModel, pricer_for
@@ -149,7 +147,7 @@ def test_a_judge_on_a_server_needs_no_gpu():
 
 
 def test_actors_without_their_gpus_are_refused_and_not_waited_for():
-    from umpirical.runs import ray as executor
+    from umpirical.integrations.ray import executor
 
     class Cluster:
         def cluster_resources(self):
@@ -236,7 +234,7 @@ class Loaded:
 
 
 def test_engines_are_shared_while_used_and_ended_when_another_model_is_wanted(monkeypatch):
-    monkeypatch.setattr("umpirical.models.adapters.vllm.engines.Engine", Loaded)
+    monkeypatch.setattr("umpirical.integrations.vllm.Engine", Loaded)
     engines = Engines()
     first = engines.lend(EngineSpec("/models/one"))
     assert engines.lend(EngineSpec("/models/one")) is first
@@ -257,8 +255,8 @@ def test_engines_are_shared_while_used_and_ended_when_another_model_is_wanted(mo
 
 
 def test_actors_find_the_memory_free_that_a_preflight_has_used(monkeypatch):
-    monkeypatch.setattr("umpirical.models.adapters.vllm.engines.Engine", Loaded)
-    monkeypatch.setattr("umpirical.models.adapters.vllm.adapter.ENGINES", engines := Engines())
+    monkeypatch.setattr("umpirical.integrations.vllm.Engine", Loaded)
+    monkeypatch.setattr("umpirical.integrations.vllm.ENGINES", engines := Engines())
     idle, used = engines.lend(EngineSpec("/models/one")), engines.lend(EngineSpec("/models/two"))
     engines.give_back(idle)
     ADAPTERS.get("vllm").release()

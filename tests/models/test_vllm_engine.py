@@ -18,9 +18,9 @@ import pytest
 from tests.models.small_model import make_model, with_pickled_weights, with_remote_code
 from tests.runs.loopback import CALLS
 from tests.stimuli.built import lend_stimuli
+from umpirical.integrations.vllm import ENGINES
 from umpirical.judges.logprobs.tokens import read_tokens
 from umpirical.models.adapters.catalogue import ADAPTERS, Calling
-from umpirical.models.adapters.vllm.engines import ENGINES
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.models.spec import ModelSpec
 

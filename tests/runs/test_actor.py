@@ -9,13 +9,13 @@ import pytest
 
 from tests.runs.loopback import swayed_answer, write_study
 from umpirical.domain.errors import StoreError, UsageError
+from umpirical.integrations.ray import actor as actors
+from umpirical.integrations.ray.actor import Actor, Given, Held, Left, Posting, PushedBack, Renewal, Stop, Wanted
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, Ledger, Meter
 from umpirical.models.pace import Pace
 from umpirical.models.prices import RatePricer, TokenPrices
 from umpirical.models.push_backs import RelayedPushBacks
-from umpirical.runs import actor as actors
-from umpirical.runs.actor import Actor, Given, Held, Left, Posting, PushedBack, Renewal, Stop, Wanted
 from umpirical.runs.assignments import Ended, Settled
 from umpirical.runs.executor import EXECUTORS
 from umpirical.runs.together import Together
@@ -186,7 +186,7 @@ def test_a_pushed_back_actor_says_so(tmp_path):
 
 def test_without_ray_the_extra_is_named_before_anything_is_made(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    monkeypatch.delitem(sys.modules, "umpirical.runs.ray", raising=False)
+    monkeypatch.delitem(sys.modules, "umpirical.integrations.ray.executor", raising=False)
     with pytest.raises(UsageError, match="Ray, which is not installed") as refused:
         EXECUTORS.get("ray")
     assert refused.value.fix == "pip install 'umpirical[ray]'"

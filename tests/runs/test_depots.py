@@ -13,20 +13,19 @@ from tests.runs.loopback import swayed_answer, write_study
 from tests.runs.test_actor import ELSEWHERE, HERE, Leader, planned, wait_until
 from tests.store.s3 import s3_server
 from umpirical.domain.errors import StoreError, UsageError
+from umpirical.integrations.object_storage import depots
+from umpirical.integrations.object_storage.depots import Deliveries, Depot
+from umpirical.integrations.ray import actor as actors
+from umpirical.integrations.ray.actor import Actor, Delivered, Left, Posting, Stop, Taken
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, Ledger, Meter
-from umpirical.runs import actor as actors
-from umpirical.runs.actor import Actor, Delivered, Left, Posting, Stop, Taken
 from umpirical.runs.assignments import Settled
-from umpirical.runs.deliveries import Deliveries
 from umpirical.runs.executor import EXECUTORS, Unwatched, factory_of
 from umpirical.runs.local import LocalExecutor
 from umpirical.runs.together import Together
-from umpirical.store import depots
-from umpirical.store.depots import RECORD, Depot
 from umpirical.store.manifests import Damaged, file_sha256
 from umpirical.store.reuse import find_answers
-from umpirical.store.runs import RunStore
+from umpirical.store.runs import DEPOT, RunStore
 from umpirical.store.snapshots import snapshot
 from umpirical.study.run import Asking, complete_run
 from umpirical.testing import ChatServer
@@ -128,7 +127,7 @@ def test_it_works_on_a_server_of_s3_s_protocol_and_leaves_nothing_there(tmp_path
     assert asked == 56
     shared.depot.close(shared.store)
     assert depots.ObjectStore(s3).names(shared.run.folder.name) == []
-    assert not (shared.run.folder / RECORD).exists()
+    assert not (shared.run.folder / DEPOT).exists()
 
 
 def test_only_what_is_read_is_put(shared):
@@ -232,7 +231,7 @@ def test_at_its_end_it_takes_what_nobody_has_heard_of_and_removes_the_rest(share
     assert shared.store.sealed() == [(0, 0), (1, 0)]
     assert watcher.sentences == []
     assert not shared.objects("**/*")
-    assert not Depot.is_left(shared.run.folder)
+    assert not shared.run.store.has_depot()
 
 
 def test_it_hands_out_only_what_has_questions_without_an_answer(shared):
@@ -265,7 +264,7 @@ def test_a_store_that_fails_at_the_end_is_left_to_the_next_command(shared, monke
         patch.setattr(depots.ObjectStore, "names", fail)
         deliveries.end()
     assert watcher.sentences == ["left in object storage: out of order"]
-    assert Depot.is_left(shared.run.folder)
+    assert shared.run.store.has_depot()
     Deliveries(shared.uri, shared.store, watcher).take_up()
     assert shared.store.sealed() == [(0, 0)]
 
@@ -290,7 +289,7 @@ def test_simulated_judges_are_given_every_stimulus(shared):
 
 @pytest.mark.parametrize("place", ["../../others", "x", "", "a" * 31])
 def test_the_place_of_a_depot_that_is_not_of_our_making_is_refused(shared, place):
-    (shared.run.folder / RECORD).write_text(json.dumps({"place": place, "secret": "known"}))
+    (shared.run.folder / DEPOT).write_text(json.dumps({"place": place, "secret": "known"}))
     with pytest.raises(Damaged, match=r"depot\.json cannot be read"):
         Depot.of(shared.uri, shared.store)
 
@@ -407,13 +406,13 @@ def test_a_changed_file_of_the_stock_stops_an_actor_before_anything_is_asked(sha
 
 def test_nothing_that_is_put_or_written_or_shown_has_a_secret_of_ours(shared):
     leader = untaken(shared, 0)
-    secret = json.loads((shared.run.folder / RECORD).read_text())["secret"]
-    assert (shared.run.folder / RECORD).stat().st_mode & 0o077 == 0
+    secret = json.loads((shared.run.folder / DEPOT).read_text())["secret"]
+    assert (shared.run.folder / DEPOT).stat().st_mode & 0o077 == 0
     assert secret not in repr(shared.posting([0]))
     assert secret not in repr(leader.words)
     assert not [path for path in shared.objects("**/*") if path.is_file() and secret.encode() in path.read_bytes()]
     # Where credentials are, and where they would be, nothing says which store it is.
-    assert set(json.loads((shared.run.folder / RECORD).read_text())) == {"place", "secret"}
+    assert set(json.loads((shared.run.folder / DEPOT).read_text())) == {"place", "secret"}
 
 
 # Ends

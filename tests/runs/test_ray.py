@@ -60,7 +60,7 @@ def address():
 
 def started_cluster(starts: int = 5):
     """Starts a cluster, and tries again where Ray gives up: it waits 15 seconds for its own processes and no longer."""
-    import umpirical.runs.ray  # noqa: F401  # first: it settles how Ray behaves under `uv run`, where CI is
+    import umpirical.integrations.ray.executor  # noqa: F401  # first: it settles how Ray behaves under `uv run`, where CI is
     import ray  # isort: skip
     from ray.cluster_utils import Cluster
 
@@ -140,7 +140,7 @@ def check_same(study: Path, result: dict, calm: dict) -> None:
 
 @pytest.mark.usefixtures("address")
 def test_it_keeps_every_promise_of_an_executor():
-    from umpirical.runs.ray import RayExecutor
+    from umpirical.integrations.ray.executor import RayExecutor
 
     check_executor(lambda calling: RayExecutor(replace(calling, processes=2)))
 

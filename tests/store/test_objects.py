@@ -8,8 +8,8 @@ import pytest
 
 from tests.store.s3 import s3_server
 from umpirical.domain.errors import StoreError, UsageError
+from umpirical.integrations.object_storage.objects import AT_A_TIME, ObjectStore, check_uri
 from umpirical.store.manifests import Damaged
-from umpirical.store.objects import AT_A_TIME, ObjectStore, check_uri
 
 
 @pytest.fixture(scope="module", params=["file", "s3"])
@@ -136,6 +136,8 @@ def test_a_store_that_cannot_be_reached_is_an_error_with_its_name(monkeypatch, f
 
 
 def test_its_library_is_not_imported_before_there_is_a_uri():
-    seen = "import sys, umpirical.store.objects, umpirical.cli; print('pyarrow.fs' in sys.modules)"
+    seen = (
+        "import sys, umpirical.integrations.object_storage.objects, umpirical.cli; print('pyarrow.fs' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", seen], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -1,5 +1,6 @@
 """A release: what is built holds what it should and nothing more, says what it is, and is published by nobody else."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -93,6 +94,7 @@ def test_it_says_what_it_is_and_what_it_needs(metadata):
 
 
 WITHOUT_EXTRAS = """
+import atexit
 import sys
 from importlib.metadata import packages_distributions
 
@@ -108,6 +110,10 @@ class Absent:
         if name.partition(".")[0] in foreign:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
+@atexit.register
+def tell():
+    print("INTEGRATIONS", [each for each in sys.modules if each.startswith("umpirical.integrations")], file=sys.stderr)
+
 sys.meta_path.insert(0, Absent())
 from umpirical.cli import main
 main(sys.argv[2:])
@@ -115,23 +121,32 @@ main(sys.argv[2:])
 """Runs a command as in an environment that has only what `pip install umpirical` brings."""
 
 
-def test_a_datasheet_and_its_report_need_no_extra(tmp_path):
+def test_a_datasheet_and_its_report_need_no_extra_and_import_no_integration(built, tmp_path):
+    site = tmp_path / "site"
+    with ZipFile(built[0]) as wheel:
+        wheel.extractall(site)  # noqa: S202  # our own
     lock = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))
     core = ",".join(name for name, by in brought(lock).items() if by == ["umpirical"])
     lend_stimuli(tmp_path)
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-c", WITHOUT_EXTRAS, core, *words]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        environment = os.environ | {"PYTHONPATH": str(site)}
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 
+    done = run("--help")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "INTEGRATIONS []")
     done = run("datasheet", "simulated:careful", "--size", "screen")
-    assert done.returncode == 4, done.stderr
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (4, "INTEGRATIONS []"), done.stderr
     (folder,) = (tmp_path / "runs").iterdir()
     (folder / "datasheet.html").unlink()
     done = run("report", str(folder))
     assert (done.returncode, (folder / "datasheet.html").is_file()) == (4, True), done.stderr
-    # The absence is real: what needs an extra says which.
-    assert "umpirical[inspect]" in run("datasheet", "openai/gpt-4o", "--yes", "--trust").stderr
+    assert done.stderr.splitlines()[-1] == "INTEGRATIONS []"
+    # The absence is real: what needs an extra says which, and it is the integration in the wheel that says so.
+    done = run("datasheet", "openai/gpt-4o", "--yes", "--trust")
+    assert "umpirical[inspect]" in done.stderr
+    assert "umpirical.integrations.inspect.model" in done.stderr.splitlines()[-1]
 
 
 # The workflows.

@@ -15,7 +15,7 @@ from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale, JudgeKind
 from umpirical.judges.adapters.catalogue import judge_adapter_of
-from umpirical.judges.adapters.promptfoo import describe_promptfoo
+from umpirical.judges.promptfoo import promptfoo
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
 from umpirical.protocols.protocol import STUDY_FILE, Study
@@ -132,7 +132,7 @@ def _as_they_say(study: Study[Any]) -> Study[Any]:
             told = _described(load_user_object(judge.callable, study.folder))
             told.pop("name", None)
         elif judge.promptfoo:
-            told = describe_promptfoo(judge.promptfoo, study.folder)
+            told = dict(promptfoo().describe(judge.promptfoo, study.folder))
         if told:
             said[judge.name] = JudgeSpec.model_validate({**judge.model_dump(exclude_unset=True), **told})
     judges = [said.get(judge.name, judge) for judge in study.spec.judges]

@@ -187,9 +187,9 @@ def _consent(estimate: "PlanEstimate", trying: TerminalPreflight) -> Decimal | N
 def _checked_uri(_: click.Context, __: click.Parameter, uri: str) -> str:
     """Refuses credentials before anything else: whoever is interrupted is shown the command line again."""
     if uri:
-        from umpirical.store.objects import check_uri
+        from umpirical.runs.executor import check_through
 
-        check_uri(uri)
+        check_through(uri)
     return uri
 
 

@@ -467,13 +467,12 @@ def export_command(target: str, form: str, out: Path | None) -> int:
 
     A call that failed is a sample with an error. Makes no calls, and needs no key.
     """
-    from umpirical.integrations.inspect.export import export_run
-    from umpirical.integrations.inspect.transcripts import export_transcripts
+    from umpirical.registry import load_integration
     from umpirical.study.results import find_run
 
     run = find_run(target)
-    write, ending = (export_run, "") if form == "inspect" else (export_transcripts, "-transcripts")
-    path, samples = write(run, out or run / f"{run.resolve().name}{ending}.eval")
+    ending = form.removeprefix("inspect")
+    path, samples = load_integration(form, "exports")(run, out or run / f"{run.resolve().name}{ending}.eval")
     say(f"{path}: {samples:,} samples")
     say(f"  inspect view --log-dir {path.parent}")
     return 0

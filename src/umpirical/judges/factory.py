@@ -12,12 +12,12 @@ from umpirical.domain.responses import Response
 from umpirical.judges.adapters.catalogue import Adapted, judge_adapter_of
 from umpirical.judges.adapters.endpoint import endpoint_judge
 from umpirical.judges.adapters.program import program_judge
-from umpirical.judges.adapters.promptfoo import describe_promptfoo, promptfoo_judge
 from umpirical.judges.answers import AnswerReader
 from umpirical.judges.judge import Judge
 from umpirical.judges.model_judge import ModelJudge
 from umpirical.judges.object_judge import ObjectJudge
 from umpirical.judges.prompt import columns_of, messages_of
+from umpirical.judges.promptfoo import promptfoo
 from umpirical.judges.shapes import shape_of
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
@@ -52,8 +52,8 @@ def build_judge(
     if spec.exec:
         return _object_judge(spec, reader, whole, program_judge(spec, folder), identity)
     if spec.promptfoo:
-        _check_kind(spec, describe_promptfoo(spec.promptfoo, folder))
-        return _object_judge(spec, reader, whole, promptfoo_judge(spec, folder), identity)
+        _check_kind(spec, promptfoo().describe(spec.promptfoo, folder))
+        return _object_judge(spec, reader, whole, promptfoo().judge(spec, folder), identity)
     if spec.http:
         return endpoint_judge(spec, reader, digest("judge", whole), calling)
     return _model_judge(spec, reader, whole, calling)

@@ -11,7 +11,7 @@ from umpirical.judges.endpoint_spec import HttpSpec
 from umpirical.judges.judge import Capabilities
 from umpirical.judges.patterns import AnswerPattern
 from umpirical.judges.placeholders import ROW
-from umpirical.judges.promptfoo.spec import PromptfooSpec
+from umpirical.judges.promptfoo import PromptfooSpec
 from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.requests import Decoding, Message
 from umpirical.models.spec import ModelSpec

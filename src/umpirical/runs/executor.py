@@ -9,7 +9,7 @@ from umpirical.domain.responses import Response
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import Pricer
-from umpirical.registry import Registry
+from umpirical.registry import INTEGRATION, Registry, load_integration
 from umpirical.runs.call import CallSpec
 from umpirical.store.runs import Receipt, RunStore
 
@@ -68,7 +68,7 @@ EXECUTORS: Registry[ExecutorFactory] = Registry(
     "executors",
     {
         LOCAL: "umpirical.runs.local:LocalExecutor",
-        RAY: "umpirical.runs.ray:RayExecutor",
+        RAY: INTEGRATION,
         "batch": "umpirical.runs.batches:BatchExecutor",
     },
     noun="executor",
@@ -98,6 +98,16 @@ class Reaching(Protocol):
     def through(self, uri: str) -> ExecutorFactory:
         """Returns the factory for a run that machines share through object storage. Raises UsageError if it is none."""
         ...
+
+
+def check_through(uri: str) -> None:
+    """Raises UsageError unless this is a URI of object storage without credentials. It is sent to other machines."""
+    load_integration("object-storage")(uri)
+
+
+def asks_elsewhere(executor: str) -> bool:
+    """Whether an executor also asks on other machines."""
+    return isinstance(EXECUTORS.get(executor), Reaching)
 
 
 def factory_of(executor: str, through: str = "") -> ExecutorFactory:

@@ -10,7 +10,7 @@
     responses/00003-0.parquet    the sealed responses of shard 3; -1, -2 hold answers to trials that had failed before
     responses/00003-0.json       its receipt: how many, and the digest of the file
     depot.json                   where this run is in object storage, while machines without this folder ask it:
-                                 see `depots.py`
+                                 see `integrations/object_storage/depots.py`
     batches/5f0c....json         a batch that is at a provider, or was: see `batches.py`
     judgments.parquet            read from the responses by the judge's parser; can be deleted at any time
 
@@ -45,6 +45,9 @@ from umpirical.store.schemas import (
     trial_from_row,
     trial_row,
 )
+
+DEPOT = "depot.json"
+"""The place of a run's depot, and the secret. Gone when the depot is, at every end but a kill."""
 
 _SEALED = re.compile(r"(\d+)-(\d+)\.(parquet|json)")
 _ANSWER = ["trial_id", "text", "failure"]
@@ -96,6 +99,10 @@ class RunStore:
         self.folder.mkdir(parents=True, exist_ok=True)
         write_manifest(self.folder / "run.json", manifest)
         self._manifest = None
+
+    def has_depot(self) -> bool:
+        """Whether there may be answers in object storage that this folder does not have."""
+        return (self.folder / DEPOT).exists()
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -17,11 +17,19 @@ from umpirical.models.money import FREE, CapReached, Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED, TokenPrices
 from umpirical.protocols.catalogue import protocol_of_run
 from umpirical.protocols.protocol import FollowsUp, Study
-from umpirical.runs.executor import LOCAL, RAY, ExecutorFactory, Watcher, check_judge, factory_of, price_asked
+from umpirical.runs.executor import (
+    LOCAL,
+    RAY,
+    ExecutorFactory,
+    Watcher,
+    asks_elsewhere,
+    check_judge,
+    factory_of,
+    price_asked,
+)
 from umpirical.runs.processes import helpful_processes
 from umpirical.runs.run import Run, open_run
 from umpirical.runs.together import why_alone
-from umpirical.store.depots import Depot
 from umpirical.store.lock import one_at_a_time
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.preflight import Preflighting, ask_preflight, plan_preflight
@@ -64,10 +72,11 @@ class Asking:
         return factory_of(self.executor, self.through)
 
     def processes_for(self, run: Run, calling: Calling) -> int:
-        several = self.executor == RAY or (self.processes or 1) > 1
+        elsewhere = asks_elsewhere(self.executor)
+        several = elsewhere or (self.processes or 1) > 1
         if several and (why := why_alone(run.call, calling)):
             self.note(f"judge {run.judge.name} is asked in one process: {why}")
-        elif several and self.executor != RAY and run.judge.loads_model:
+        elif several and not elsewhere and run.judge.loads_model:
             self.note(
                 f"judge {run.judge.name} is asked in one process: its model is loaded once; --executor {RAY} has one "
                 "for each GPU"
@@ -88,7 +97,7 @@ def complete_run(
     """Asks what is left, then measures and writes the documents. The ledger of `meter` is closed before that."""
     meter, asking = meter or Meter(FREE, Ledger()), asking or Asking()
     calling = Calling(concurrency, meter)
-    if Depot.is_left(run.folder) and not asking.through:
+    if run.store.has_depot() and not asking.through:
         asking.note(f"answers of run {run.name} may lie in object storage: --through, as before, takes them up")
     calling = replace(calling, processes=asking.processes_for(run, calling))
     chosen = asking.factory(calling)

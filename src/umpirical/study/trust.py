@@ -21,9 +21,8 @@ from urllib.parse import urlsplit
 from umpirical.datasets.readers import READERS
 from umpirical.domain.errors import NotTrusted, UsageError
 from umpirical.judges.adapters.program import program_files
-from umpirical.judges.adapters.promptfoo import promptfoo_files
 from umpirical.judges.endpoint_spec import HttpSpec
-from umpirical.judges.promptfoo.spec import PromptfooSpec
+from umpirical.judges.promptfoo import PromptfooSpec, promptfoo
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import code_files
 from umpirical.models.adapters.catalogue import ADAPTERS
@@ -205,7 +204,7 @@ def _of_promptfoo(folder: Path, judge: PromptfooSpec) -> Iterator[Power]:
     words = f"{shlex.join(judge.command)} eval with assertion {judge.assertion} of {judge.config}"
     yield Power("code", f"runs the program {words}, with your environment")
     yield Power("send", f"sends prompts wherever {judge.config} says, by whatever code it names")
-    for file in promptfoo_files(judge, folder):
+    for file in promptfoo().files(judge, folder):
         yield Power("code", f"may load {file.relative_to(folder)}", _file_digest(file))
 
 

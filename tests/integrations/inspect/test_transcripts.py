@@ -9,7 +9,7 @@ from umpirical import run
 from umpirical.datasets.transcripts.files import read_transcripts
 from umpirical.domain.errors import UsageError
 from umpirical.domain.transcripts import transcript_from_text
-from umpirical.integrations.inspect.transcripts import export_transcripts
+from umpirical.integrations.inspect.export import export_transcripts
 from umpirical.store.stimulus_sets import StimulusSet
 
 

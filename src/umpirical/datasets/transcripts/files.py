@@ -1,7 +1,7 @@
 """Transcripts of a file, or of a folder of logs: in which formats, read how, and with what taken out."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib.util import find_spec
@@ -10,13 +10,20 @@ from pathlib import Path
 from umpirical.datasets.confined_folder import only_inside
 from umpirical.datasets.transcripts.chat import read_messages
 from umpirical.datasets.transcripts.confinement import Parsed, parse_apart
-from umpirical.datasets.transcripts.inspect_logs import read_inspect
-from umpirical.datasets.transcripts.sources import TranscriptLimits, TranscriptReader
+from umpirical.datasets.transcripts.sources import TranscriptLimits, TranscriptReader, TranscriptSource
 from umpirical.datasets.transcripts.spans import read_spans
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.domain.transcripts import Message, Transcript
+from umpirical.registry import load_integration
 
 # Which formats there are, and which of them a file has.
+
+
+def read_inspect(source: TranscriptSource, note: Callable[[str], None]) -> Iterator[Transcript]:
+    """Reads a log of Inspect's, through Inspect."""
+    read: TranscriptReader = load_integration("inspect", "transcripts")
+    return read(source, note)
+
 
 FORMATS: Mapping[str, TranscriptReader] = {
     "inspect": read_inspect,

@@ -1,1 +1,1 @@
-"""Inspect AI as the host: its command asks the judge, its logs hold the answers, its viewer shows them."""
+"""Inspect AI: its models and scorers as judges, its logs as transcripts, its tasks and logs of our runs."""

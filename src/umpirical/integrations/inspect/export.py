@@ -1,6 +1,6 @@
 """A run as a log of Inspect's, written by Inspect's own writer, for `inspect view` and for whoever reads such logs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +8,7 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Failed, Outcome
 from umpirical.domain.responses import Response
 from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.transcripts import Message, Transcript, transcript_from_text
 from umpirical.domain.trials import Trial
 from umpirical.judges.factory import build_renderer
 from umpirical.judges.judge import Judge
@@ -21,7 +22,8 @@ from umpirical.text.inert import plain_address
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalResults, EvalSample, EvalSpec, EvalStats
-    from inspect_ai.model import ModelOutput
+    from inspect_ai.model import ChatMessage, ModelOutput
+
 
 MOST_SAMPLES = 50_000
 """Inspect writes a log from memory, and its viewer reads it into that of a browser."""
@@ -120,7 +122,7 @@ def _question(run: Run, judge: Judge | None, trial: Trial, stimulus: Stimulus) -
     """Returns the messages that the judge was sent; for the user's own judge, the texts that it was shown."""
     from inspect_ai.model import ChatMessageUser
 
-    from umpirical.models.adapters.inspect.calls import chat_messages
+    from umpirical.integrations.inspect.calls import chat_messages
 
     if judge is not None:
         request = request_for(judge, stimulus, trial.presentation)
@@ -172,7 +174,7 @@ def _spec(run: Run, finished: FinishedRun, ids: list[str]) -> "EvalSpec":
 def _results(finished: FinishedRun, samples: "list[EvalSample]") -> "EvalResults":
     from inspect_ai.log import EvalMetric, EvalResults, EvalScore
 
-    from umpirical.integrations.inspect.metrics import estimates, metrics
+    from umpirical.integrations.inspect.samples import estimates, metrics
 
     about = {name: found.model_dump(mode="json") for name, found in estimates(finished).items()}
     values, done = metrics(finished), sum(sample.error is None for sample in samples)
@@ -188,7 +190,7 @@ def _results(finished: FinishedRun, samples: "list[EvalSample]") -> "EvalResults
 
 def _summary(finished: FinishedRun) -> dict[str, Any]:
     """Returns what is no number. A log travels, so nothing in it says where the run was on this machine."""
-    from umpirical.integrations.inspect.metrics import undefined
+    from umpirical.integrations.inspect.samples import undefined
 
     told = finished.summary()
     paths = {"html", finished.protocol.name}
@@ -200,3 +202,101 @@ def _model(run: Run) -> str:
     if model is None:
         return f"callable/{run.judge.name}"
     return model.name if "/" in model.name else f"{model.adapter}/{model.name}"
+
+
+# The transcripts that a judge of agents was shown, as a log for `inspect view`.
+
+
+MOST_TRANSCRIPTS = 20_000
+"""Texts of one log; Inspect reads a log into memory."""
+
+
+def export_transcripts(folder: Path, out: Path) -> tuple[Path, int]:
+    """Writes the texts of a run, each once, with the policy, the truth and the edit; returns path and number."""
+    run = open_run(folder)
+    if run.manifest["protocol"] != "umpirical-agent/1":
+        raise UsageError(f"{run.name} is no run on transcripts", fix="--to inspect  exports its answers")
+    if run.stimuli.manifest["stimuli"] > MOST_TRANSCRIPTS:
+        raise UsageError(f"more than {MOST_TRANSCRIPTS:,} texts", fix="export a smaller run")
+    samples = list(_transcript_samples(run.stimuli))
+    return write_log(samples, out, name=run.name), len(samples)
+
+
+def write_log(samples: "list[EvalSample]", out: Path, *, name: str) -> Path:
+    """Writes samples as a log of Inspect's."""
+    try:
+        from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSpec, write_eval_log
+    except ImportError:
+        raise UsageError("Inspect's logs need Inspect AI", fix="pip install 'umpirical[inspect]'") from None
+    spec = EvalSpec(
+        created="2000-01-01T00:00:00+00:00",
+        task="umpirical/transcripts",
+        task_id=name,
+        run_id=name,
+        eval_id=name,
+        dataset=EvalDataset(name=name, samples=len(samples), sample_ids=[str(sample.id) for sample in samples]),
+        model="none/none",
+        config=EvalConfig(),
+    )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_eval_log(EvalLog(status="success", eval=spec, samples=samples), str(out))
+    return out
+
+
+def _transcript_samples(stimuli: Iterable[Stimulus]) -> "Iterator[EvalSample]":
+    for stimulus in stimuli:
+        about = {"edit": stimulus.family, "truth": stimulus.gold, "policy": stimulus.version, **stimulus.strata}
+        shown = transcript_from_text(stimulus.candidates[0])
+        name = f"{stimulus.task_id} {stimulus.family} {stimulus.version} {stimulus.id[:8]}"
+        yield sample_of(shown, name=name, policy=stimulus.task, about={**about, **stimulus.evidence})
+
+
+def sample_of(transcript: Transcript, *, name: str, policy: str, about: dict[str, Any]) -> "EvalSample":
+    """Returns a transcript as a sample: the policy is its input, and its messages are the transcript's."""
+    from inspect_ai.log import EvalSample
+
+    messages = [_chat_message(message) for message in transcript.messages]
+    return EvalSample(id=name, epoch=1, input=policy, target="", messages=messages, metadata=about)
+
+
+def _chat_message(message: Message) -> "ChatMessage":
+    from inspect_ai.model import (
+        ChatMessageAssistant,
+        ChatMessageSystem,
+        ChatMessageTool,
+        ChatMessageUser,
+        ContentReasoning,
+        ContentText,
+    )
+    from inspect_ai.tool import ToolCall, ToolCallError
+
+    match message.role:
+        case "system":
+            return ChatMessageSystem(content=message.text)
+        case "user":
+            return ChatMessageUser(content=message.text)
+        case "tool":
+            kind, _, said = message.error.partition(": ")
+            failed: Any = {"type": kind, "message": said} if message.error else None
+            error = ToolCallError(**failed) if failed else None
+            return ChatMessageTool(
+                content=message.text, tool_call_id=message.answers, function=message.tool or None, error=error
+            )
+        case "assistant":
+            calls = [
+                ToolCall(
+                    id=call.id,
+                    function=call.tool,
+                    arguments=call.named or {},
+                    parse_error=_unparsed(call.arguments, call.named),
+                )
+                for call in message.calls
+            ]
+            content: Any = message.text
+            if message.reasoning:
+                content = [ContentReasoning(reasoning=message.reasoning), ContentText(text=message.text)]
+            return ChatMessageAssistant(content=content, tool_calls=calls or None)
+
+
+def _unparsed(written: str, named: dict[str, Any] | None) -> str | None:
+    return f"not a JSON object: {written[:200]}" if named is None else None

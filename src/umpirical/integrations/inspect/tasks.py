@@ -45,7 +45,7 @@ def datasheet(  # noqa: PLR0913  # each by its name
     all of these; there, `judge` is the name of one of its judges. The run and its documents are kept in `folder`: by
     default in umpirical-runs, or beside the judge file.
     """
-    from umpirical.integrations.inspect.studies import hosted_datasheet, hosted_study
+    from umpirical.integrations.inspect.hosted import hosted_datasheet, hosted_study
 
     design = {"size": size, "arms": arms, "repeats": repeats, "seed": seed, "folder": folder}
     if study is not None:
@@ -77,7 +77,7 @@ def stress(  # noqa: PLR0913  # each by its name
     left out. The other parameters are those of `umpirical.stress`. `study` is a study file, or its folder, in place of
     all of these; there, `judge` is the name of one of its judges.
     """
-    from umpirical.integrations.inspect.studies import hosted_stress, hosted_study
+    from umpirical.integrations.inspect.hosted import hosted_stress, hosted_study
 
     design = {"tests": tests, "repeats": repeats, "sample": sample, "seed": seed, "folder": folder}
     columns = {"response": response, "label": label, "task": task}

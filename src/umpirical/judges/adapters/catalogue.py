@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from umpirical.domain.digests import Json
 from umpirical.domain.trials import Presented
 from umpirical.judges.failures import JSON_READING
-from umpirical.registry import Registry
+from umpirical.registry import INTEGRATION, Registry
 
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
@@ -52,18 +52,18 @@ JUDGE_ADAPTERS: Registry[JudgeAdapter] = Registry(
     "judges",
     {
         PYTHON: "umpirical.judges.adapters.python:ADAPTER",
-        "autoevals": "umpirical.judges.adapters.autoevals:ADAPTER",
-        "deepeval": "umpirical.judges.adapters.deepeval:ADAPTER",
-        "inspect_ai": "umpirical.judges.adapters.inspect_scorer:ADAPTER",
-        "langchain": "umpirical.judges.adapters.langchain:ADAPTER",
-        "langchain_classic": "umpirical.judges.adapters.langchain:ADAPTER",
-        "llama_index": "umpirical.judges.adapters.llama_index:ADAPTER",
-        "mlflow": "umpirical.judges.adapters.mlflow:ADAPTER",
-        "openevals": "umpirical.judges.adapters.openevals:ADAPTER",
-        "opik": "umpirical.judges.adapters.opik:ADAPTER",
-        "phoenix": "umpirical.judges.adapters.phoenix:ADAPTER",
-        "pydantic_evals": "umpirical.judges.adapters.pydantic_evals:ADAPTER",
-        "ragas": "umpirical.judges.adapters.ragas:ADAPTER",
+        "autoevals": INTEGRATION,
+        "deepeval": INTEGRATION,
+        "inspect_ai": INTEGRATION,
+        "langchain": INTEGRATION,
+        "langchain_classic": INTEGRATION,
+        "llama_index": INTEGRATION,
+        "mlflow": INTEGRATION,
+        "openevals": INTEGRATION,
+        "opik": INTEGRATION,
+        "phoenix": INTEGRATION,
+        "pydantic_evals": INTEGRATION,
+        "ragas": INTEGRATION,
     },
     noun="judge adapter",
 )

@@ -14,7 +14,7 @@ from umpirical.models.money import FREE, Ledger, Meter
 from umpirical.models.pace import Pace
 from umpirical.models.push_backs import Others
 from umpirical.models.requests import Model
-from umpirical.registry import Registry
+from umpirical.registry import INTEGRATION, Registry
 
 if TYPE_CHECKING:
     from umpirical.models.spec import ModelSpec
@@ -116,9 +116,9 @@ ADAPTERS: Registry[ModelAdapter] = Registry(
     "models",
     {
         "openai-compatible": "umpirical.models.adapters.openai_compatible:ADAPTER",
-        "inspect": "umpirical.models.adapters.inspect.adapter:ADAPTER",
+        "inspect": INTEGRATION,
         "anthropic": "umpirical.models.adapters.anthropic:ADAPTER",
-        "vllm": "umpirical.models.adapters.vllm.adapter:ADAPTER",
+        "vllm": INTEGRATION,
         "simulated": "umpirical.judges.simulated.model:ADAPTER",
         "simulated-rewriter": "umpirical.stimuli.transcripts.rewriting.simulated:ADAPTER",
         "simulated-writer": "umpirical.stimuli.simulated.model:ADAPTER",

@@ -1,35 +1,83 @@
-"""A model behind Inspect AI, through Inspect's public model interface.
+"""Models behind Inspect AI, through Inspect's public interface. Inspect itself is an extra, imported on opening one.
 
     umpirical retries  >  Inspect, which makes one attempt  >  the provider's client, which makes one request
 
 Only one layer retries, so that every request is counted, paced and under the cap. Three facts about Inspect shape the
 rest: its transcript keeps every call of a context permanently, so each call has its own context; its cache would answer
-a repeat with the first answer, so it is never on; and it returns errors as completions, so `replies` checks why an
-answer stopped before anything else.
+a repeat with the first answer, so it is never on; and it returns errors as completions, so `calls` checks why an answer
+stopped before anything else.
 """
 
 import asyncio
 import math
+import re
 import warnings
-from collections.abc import Mapping
-from contextvars import Context
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextvars import Context, ContextVar
 from dataclasses import dataclass, field
-from importlib.metadata import version as installed_version
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.errors import UsageError
-from umpirical.models.adapters.inspect.batches import Batches
-from umpirical.models.adapters.inspect.calls import Asked, ask, chat_messages, generate_config
-from umpirical.models.adapters.inspect.replies import asked_parameters
-from umpirical.models.adapters.inspect.wire import MOST_BYTES, bound
+from umpirical.integrations.inspect.calls import Asked, ask, asked_parameters, chat_messages, generate_config
+from umpirical.models.adapters.catalogue import Calling, ModelAdapter, key_of
+from umpirical.models.adapters.exchanges import IDENTITY, check_head, too_large
 from umpirical.models.caller import CallFailed, Connection, Reply, backoff
-from umpirical.models.recording import Recording, largest_body
+from umpirical.models.recording import LARGEST, Recording, largest_body
 from umpirical.models.redaction import environment_secrets
 from umpirical.models.requests import ChatRequest, Decoding
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, GenerateConfig
-    from inspect_ai.model import Model as Provided
+    from inspect_ai.model import BatchConfig, ChatMessage, GenerateConfig, Model
+
+    from umpirical.models.spec import ModelSpec
+
+
+BATCHED = frozenset({"anthropic", "google", "grok", "openai", "together"})
+"""Providers whose batch interface Inspect uses. Others would silently be asked one by one, at full price."""
+
+OWN_ARGUMENTS = {"api_key", "base_url", "config", "default", "memoize", "model", "required", "role"}
+"""Arguments of Inspect's `get_model` that are given elsewhere in the spec or not at all."""
+
+
+class _Inspect(ModelAdapter):
+    """Every provider that Inspect knows, by its name there."""
+
+    names_provider = True
+    client_retries = 2
+
+    def check(self, spec: "ModelSpec") -> None:
+        if not re.fullmatch(r"[\w.-]+/.+", spec.name):
+            raise ValueError("an inspect model is named by provider and model, such as openai/gpt-4o")
+        if taken := OWN_ARGUMENTS & spec.model_args.keys():
+            raise ValueError(f"model_args: {min(taken)} is not allowed here; a key goes into api_key_env")
+
+    def connect(self, spec: "ModelSpec", calling: Calling) -> Connection:
+        key = key_of(spec)
+        _need_inspect(spec.name)
+        if spec.batch and spec.name.partition("/")[0] not in BATCHED:
+            raise UsageError(
+                f"Inspect has no batches for {spec.name}, only for {', '.join(sorted(BATCHED))}", fix="leave batch out"
+            )
+        provider = Provider(
+            spec.name, base_url=spec.base_url, api_key=key, model_args=spec.model_args, batch=spec.batch
+        )
+        return InspectConnection(provider, timeout=spec.timeout, concurrency=calling.concurrency)
+
+
+ADAPTER = _Inspect()
+
+
+def _need_inspect(name: str) -> None:
+    try:
+        import inspect_ai  # noqa: F401
+
+        version("inspect-ai")
+    except (ImportError, PackageNotFoundError):
+        raise UsageError(
+            f"{name} is asked through Inspect AI, which is not installed", fix="pip install 'umpirical[inspect]'"
+        ) from None
+
 
 BATCH_SECONDS = 25 * 3600
 """Providers promise a batch within a day. Without a limit, an expired batch would be waited for forever."""
@@ -61,7 +109,7 @@ class Provider:
     model_args: Parameters = field(default_factory=dict)
     batch: bool = False
 
-    def open(self) -> "Provided":
+    def open(self) -> "Model":
         """Opens a client that is not shared. Raises UsageError if the provider cannot be opened."""
         from inspect_ai.model import get_model
 
@@ -92,9 +140,9 @@ class InspectConnection(Connection):
         self._concurrency = concurrency
         self._seconds = BATCH_SECONDS if provider.batch else math.ceil(timeout)
         self._batches = Batches(provider.open, size=concurrency, tick=batch_tick) if provider.batch else None
-        self._version = installed_version("inspect-ai")
+        self._version = version("inspect-ai")
         self._configs: dict[tuple[Decoding, str], GenerateConfig] = {}
-        self._opened: Provided | None = provider.open()
+        self._opened: Model | None = provider.open()
         own_key = self._opened.api.api_key
         # A provider may read other variables by itself, such as those of Amazon's services.
         self.secrets = tuple(filter(None, (provider.api_key, own_key, *environment_secrets())))
@@ -149,7 +197,7 @@ class InspectConnection(Connection):
         finally:
             await self._batches.leave(group)
 
-    def _open(self) -> "Provided":
+    def _open(self) -> "Model":
         if self._opened is None:
             self._opened = self._provider.open()
         return self._opened
@@ -178,3 +226,117 @@ class InspectConnection(Connection):
             "max_connections": max(self._concurrency, MOST_CONNECTIONS),
         }
         return generate_config(request).model_copy(update=runtime)
+
+
+# Bounds what a provider's HTTP client reads, as far as its package lets us.
+
+
+MOST_BYTES: ContextVar[int] = ContextVar("umpirical_most_bytes", default=LARGEST)
+"""The most bytes of a reply, set for each call. A batch answers many calls in one reply: the default is for those."""
+
+
+def bound(client: Any) -> bool:  # noqa: ANN401  # of one provider's package or another
+    """Bounds the replies to a provider's client. Returns whether its HTTP client could be told to."""
+    http: Any = getattr(client, "_client", None)
+    if not (hasattr(http, "event_hooks") and hasattr(http, "follow_redirects")):
+        return False
+    http.follow_redirects = False
+    http.headers.update(IDENTITY)
+    hooks = http.event_hooks
+    http.event_hooks = {**hooks, "response": [*hooks.get("response", ()), _check]}
+    return True
+
+
+async def _check(response: Any) -> None:  # noqa: ANN401  # of one version of httpx or another
+    """Refuses a reply before its body is read, or has it refused while it is read."""
+    most = MOST_BYTES.get()
+    check_head(response.status_code, response.headers, most)
+    # The client insists on a stream of its own kind.
+    kind = next(base for base in type(response.stream).__mro__ if base.__name__ == "AsyncByteStream")
+    response.stream = type("Bounded", (_Bounded, kind), {})(response.stream, most)
+
+
+class _Bounded:
+    """A stream that ends with CallFailed once it is longer than `most` bytes."""
+
+    def __init__(self, stream: Any, most: int) -> None:  # noqa: ANN401  # of one version of httpx or another
+        self._stream, self._most = stream, most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        left = self._most
+        async for piece in self._stream:
+            left -= len(piece)
+            if left < 0:
+                raise too_large(self._most)
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+# Batches: each has its own Inspect model.
+#
+# If a batch cannot be created, Inspect's batch worker ends, and calls that wait for another of its batches wait
+# forever. So calls are gathered here, and each group has its own model and worker: its calls are answered together or
+# fail together.
+
+
+FILL_SECONDS = 15.0
+"""How long a group waits for more calls. Providers take from minutes to a day."""
+
+
+class Group:
+    """The calls that go into one batch."""
+
+    def __init__(self) -> None:
+        self.members = 0
+        self.left = 0
+        self.sent = asyncio.Event()
+        self.model: Model | None = None
+
+
+class Batches:
+    """Gathers calls into groups of at most `size`. For one event loop."""
+
+    def __init__(self, open_model: "Callable[[], Model]", *, size: int, tick: float | None = None) -> None:
+        """`tick` is how often a batch is polled, and how long a group waits for more calls; by default 15 seconds."""
+        self._open_model = open_model
+        self._size = size
+        self._tick = tick
+        self._filling: Group | None = None
+
+    async def join(self) -> "tuple[Group, Model]":
+        """Waits until the group is complete. A caller that joined must leave."""
+        group = self._filling
+        if group is None:
+            group = self._filling = Group()
+            asyncio.get_running_loop().call_later(self._tick or FILL_SECONDS, self._send, group)
+        group.members += 1
+        if group.members >= self._size:
+            self._send(group)
+        try:
+            await group.sent.wait()
+        except asyncio.CancelledError:
+            group.members -= 1
+            raise
+        if group.model is None:
+            group.model = self._open_model()
+        return group, group.model
+
+    async def leave(self, group: Group) -> None:
+        """The last to leave closes the model."""
+        group.left += 1
+        if group.left >= group.members and group.model is not None:
+            model, group.model = group.model, None
+            await model.api.aclose()
+
+    def config(self, group: Group) -> "BatchConfig":
+        """Returns a config with which Inspect sends the batch once the whole group has asked."""
+        from inspect_ai.model import BatchConfig
+
+        return BatchConfig(size=group.members, tick=self._tick)
+
+    def _send(self, group: Group) -> None:
+        if self._filling is group:
+            self._filling = None
+        group.sent.set()

@@ -7,8 +7,8 @@ from contextvars import Context
 from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.trials import Presented
+from umpirical.integrations.frameworks.description import on_scale, refusal, versions_of, without_reference, written
 from umpirical.judges.adapters.catalogue import Adapted
-from umpirical.judges.adapters.framework import on_scale, refusal, versions_of, without_reference, written
 from umpirical.judges.adapters.returned import judgment_text
 from umpirical.judges.adapters.source import source_digest
 from umpirical.judges.failures import READING, Unreadable
@@ -16,6 +16,7 @@ from umpirical.judges.telemetry import silence_telemetry
 
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
+
 
 CRITERION = "The submission does everything that the task asks for."
 """The target of every sample. Controlled stimuli have no reference answer, and a grader's prompt wants a criterion."""

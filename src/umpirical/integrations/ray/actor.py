@@ -28,12 +28,11 @@ from tempfile import TemporaryDirectory
 from umpirical.domain.bills import Bill
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Response
+from umpirical.integrations.object_storage.depots import Access, Delivery, RemoteRun
 from umpirical.models.push_backs import RelayedPushBacks
 from umpirical.runs.assignments import Assignment, Ended, Resumed, Settled, ask_assigned, sendable
 from umpirical.runs.loop import STOPPER, Stopper
 from umpirical.store.budget import Booked
-from umpirical.store.depots import Access, Delivery
-from umpirical.store.remote_runs import RemoteRun
 from umpirical.store.runs import RunStore
 from umpirical.store.schemas import response_from_row
 

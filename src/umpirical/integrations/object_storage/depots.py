@@ -19,7 +19,7 @@ import hashlib
 import hmac
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -27,18 +27,21 @@ from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import uuid4
 
 from umpirical.domain.digests import canonical_json
+from umpirical.domain.errors import StoreError
+from umpirical.integrations.object_storage.objects import ObjectStore
+from umpirical.models.adapters.catalogue import ADAPTERS
+from umpirical.runs.call import CallSpec
+from umpirical.runs.executor import Told, Watcher
 from umpirical.store.files import drafted
 from umpirical.store.journal import JournalViews
 from umpirical.store.manifests import Damaged, file_sha256
-from umpirical.store.objects import ObjectStore
 from umpirical.store.reuse import reused_files
-from umpirical.store.runs import Receipt, RunStore
+from umpirical.store.runs import DEPOT, Receipt, RunStore
+from umpirical.store.snapshots import snapshot
 from umpirical.store.stimulus_sets import StimulusSet
-
-RECORD = "depot.json"
-"""In the run's folder: the place of its depot, and the secret. Gone when the depot is, at every end but a kill."""
 
 LARGEST_SHARD = 256_000_000
 """Bytes that a sealed file may have. One of 2,000 answers has some hundred thousand."""
@@ -91,7 +94,7 @@ class Depot:
     @classmethod
     def of(cls, uri: str, store: RunStore) -> "Depot":
         """Returns the depot of a run, for its leading process: that of a killed command, or a new one."""
-        objects, record = ObjectStore(uri), store.folder / RECORD
+        objects, record = ObjectStore(uri), store.folder / DEPOT
         try:
             said = json.loads(record.read_bytes())
             place, secret = str(said["place"]), str(said["secret"])
@@ -112,11 +115,6 @@ class Depot:
     def at(cls, access: Access) -> "Depot":
         """Returns the depot that an asker was told about."""
         return cls(ObjectStore(access.uri), access.place, access.secret)
-
-    @staticmethod
-    def is_left(run: Path) -> bool:
-        """Whether a run has a depot, in which there may be answers that the run's folder does not have."""
-        return (run / RECORD).exists()
 
     # What is read while asking
 
@@ -263,7 +261,7 @@ class Depot:
     def close(self, store: RunStore) -> None:
         """Removes the depot, of which everything has been taken up."""
         self._objects.clear(self._place)
-        (store.folder / RECORD).unlink(missing_ok=True)
+        (store.folder / DEPOT).unlink(missing_ok=True)
 
 
 class Stock:
@@ -297,3 +295,83 @@ def _next_generation(store: RunStore, shard: int, sealed: Sequence[int]) -> int:
     """Returns the generation that a shard wants; that of a file that was left without its receipt comes again."""
     without = (generation for generation in sealed if not store.has_receipt(shard, generation))
     return next(without, max(sealed, default=-1) + 1)
+
+
+# A run as seen by a machine that does not share its folder: read from its depot, sealed in a temporary folder.
+
+
+class RemoteRun(RunStore):
+    """The record of one run, as far as one asker needs it and adds to it."""
+
+    def __init__(self, folder: Path, access: Access, *, process: int, deliver: Callable[[Delivery], None]) -> None:
+        """`folder` is this asker's own. `deliver` tells the leading process, and raises if it refuses."""
+        super().__init__(folder / "run", process=process)
+        self._depot, self._deliver = Depot.at(access), deliver
+        # In the names of what it puts, so that no two askers ever write the same object.
+        self._asker = uuid4().hex
+        self._stock = Stock(self._depot, access, folder)
+        self.stimuli = folder / "stimuli"
+
+    def fetch_shard(self, shard: int) -> None:
+        """Fetches what is read while asking a shard."""
+        self._stock.fetch_shard(shard)
+
+    def seal_rows(self, shard: int, generation: int, rows: Sequence[Mapping[str, Any]]) -> Receipt:
+        """Seals here, and delivers. Unless it arrives, it is not sealed: the rows are still in the journal."""
+        receipt = super().seal_rows(shard, generation, rows)
+        try:
+            self._deliver(self._depot.deliver(self._asker, receipt, self._responses(shard, generation)))
+        except BaseException:
+            self._receipt(shard, generation).unlink()
+            self._responses(shard, generation).unlink()
+            raise
+        return receipt
+
+
+# Deliveries of a run that machines share through object storage: what the leading process does with its depot.
+
+
+class Deliveries:
+    """Takes what askers put into the depot of a run. For the process that holds the run's lock."""
+
+    def __init__(self, uri: str, store: RunStore, watcher: Watcher) -> None:
+        self._store, self._watcher = store, watcher
+        self._depot = Depot.of(uri, store)
+
+    def take(self, delivery: Delivery) -> None:
+        """Seals what an asker says it has delivered, unless its shard is sealed already. Raises if it is refused."""
+        self._depot.take(delivery, self._store)
+
+    def take_up(self, shards: Collection[int] | None = None) -> None:
+        """Takes what was delivered while nobody listened, of some shards or of all, and tells what is refused."""
+        for why in self._depot.take_up(self._store, shards):
+            self._tell(f"{why}; unless its shard is sealed, it is asked again")
+
+    def not_answered(self, shards: Sequence[int]) -> list[int]:
+        """Returns the shards that have questions without an answer: nothing of the others has to be put anywhere."""
+        left = []
+        with snapshot(self._store) as now:
+            for shard in shards:
+                if now.is_answered(shard):
+                    self._watcher.resumed(self._store.planned(shard))
+                else:
+                    left.append(shard)
+        return left
+
+    def stock(self, call: CallSpec, shards: Sequence[int]) -> Access:
+        """Puts what is read while asking some shards, and returns what to tell askers."""
+        model = call.judge.model
+        simulated = model is not None and ADAPTERS.get(model.adapter).simulated
+        return self._depot.stock(self._store, call.stimulus_set, shards, every_stimulus=simulated)
+
+    def end(self) -> None:
+        """Takes what is left, and removes the depot. If the store fails, both are left to the next command."""
+        try:
+            self.take_up()
+            self._depot.close(self._store)
+        except StoreError as error:
+            self._tell(f"left in object storage: {error}")
+
+    def _tell(self, sentence: str) -> None:
+        if isinstance(self._watcher, Told):
+            self._watcher.told(sentence)

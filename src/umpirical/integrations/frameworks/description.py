@@ -19,6 +19,7 @@ from umpirical.text.inert import plain_address
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec
 
+
 UNIT_SCALE = {"kind": "interval", "low": 0.0, "high": 1.0}
 
 YES_NO = {"kind": "binary", "labels": ["false", "true"]}

@@ -25,9 +25,9 @@ from uuid import uuid4
 
 from umpirical.domain.bills import Bill
 from umpirical.domain.errors import UsageError
-from umpirical.models.adapters.catalogue import ADAPTERS, Calling
-from umpirical.models.push_backs import RelayedPushBacks
-from umpirical.runs.actor import (
+from umpirical.integrations.object_storage.depots import Access, Deliveries, Delivery
+from umpirical.integrations.object_storage.objects import check_uri
+from umpirical.integrations.ray.actor import (
     Actor,
     Answer,
     Delivered,
@@ -42,18 +42,17 @@ from umpirical.runs.actor import (
     Wanted,
     Word,
 )
+from umpirical.models.adapters.catalogue import ADAPTERS, Calling
+from umpirical.models.push_backs import RelayedPushBacks
 from umpirical.runs.asking import GIVE_UP_AFTER, ask_shards
 from umpirical.runs.assignments import Ended, Resumed, Settled
 from umpirical.runs.call import CallSpec
-from umpirical.runs.deliveries import Deliveries
 from umpirical.runs.executor import ExecutorFactory, Watcher
 from umpirical.runs.local import LocalExecutor
 from umpirical.runs.loop import run_on_loop
 from umpirical.runs.together import Hearing, ProcessLost, Together, begun, until_all_end, why_alone
 from umpirical.store.batches import refuse_in_flight
 from umpirical.store.budget import Booked, Lease
-from umpirical.store.depots import Access, Delivery
-from umpirical.store.objects import check_uri
 from umpirical.store.runs import Receipt, RunStore
 
 # Under `uv run`, Ray would give every actor a copy of the working folder and an environment of its own, made over the

@@ -18,6 +18,7 @@ from umpirical.store.manifests import Damaged
 if TYPE_CHECKING:
     from pyarrow import fs
 
+
 AT_A_TIME = 1_000_000
 """Bytes of an object that are in memory."""
 

@@ -1,0 +1,1 @@
+"""Judges of evaluation frameworks. None of them is imported before one of its judges is asked."""

@@ -1,1 +1,0 @@
-"""The adapter for every provider that Inspect AI knows."""

@@ -1,1 +1,0 @@
-"""The adapter for models that vLLM loads into this process."""
