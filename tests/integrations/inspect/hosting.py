@@ -30,9 +30,9 @@ def installed(folder: Path) -> Path:
     metadata.mkdir(parents=True)
     (site / "umpirical").symlink_to(PACKAGE)
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: umpirical\nVersion: {umpirical.__version__}\n")
-    points = project["entry-points"]["inspect_ai"]
-    lines = [f"{name} = {module}" for name, module in points.items()]
-    (metadata / "entry_points.txt").write_text("\n".join(["[inspect_ai]", *lines]) + "\n")
+    with (metadata / "entry_points.txt").open("w") as file:
+        for group, points in project["entry-points"].items():
+            file.write(f"[{group}]\n" + "".join(f"{name} = {found}\n" for name, found in points.items()))
     return site
 
 
