@@ -4,18 +4,24 @@ A tally is exact and small, whatever the number of judgments behind it, and it i
 treats published counts and the counts of a run alike.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from umpirical.domain.scales import GradeScale
 
 
 @dataclass(frozen=True, slots=True)
-class VacuumTally:
-    """Vacuum prompts of one class in one task, counted by distinct prompt."""
+class Tally:
+    """What was counted of one part of the design in one task, or in one cluster of items, under one arm."""
 
     cluster: str
     arm: str
+
+
+@dataclass(frozen=True, slots=True)
+class VacuumTally(Tally):
+    """Vacuum prompts of one class in one task, counted by distinct prompt."""
+
     stratum: str
     """The vacuum class: `empty`, `whitespace`, `identical`."""
     prompts: int
@@ -27,7 +33,7 @@ class VacuumTally:
 
 
 @dataclass(frozen=True, slots=True)
-class PairTally:
+class PairTally(Tally):
     """Canonical pairs of one step in one task, each asked in both orders, after slots were mapped back to contents.
 
     A pair counts once, however often it was repeated: it adds to each count the share of its repeats that came out so.
@@ -35,8 +41,6 @@ class PairTally:
     preference, as a tie does; but it is no tie, and is counted apart.
     """
 
-    cluster: str
-    arm: str
     family: str
     """What it measures; in an agent study the edit, empty for all edits."""
     delta: float
@@ -83,7 +87,7 @@ class PairTally:
 
 
 @dataclass(frozen=True, slots=True)
-class QuadTally:
+class QuadTally(Tally):
     """Quads of one step in one task: the same two texts under two versions of a task, which differ in the better text.
 
     A version has a winner if the same text won in both orders; a tie or an abstention in either order leaves it
@@ -91,8 +95,6 @@ class QuadTally:
     asked several times, it adds the share of all combinations of a repeat of the one with a repeat of the other.
     """
 
-    cluster: str
-    arm: str
     family: str
     stratum: str
     delta: float
@@ -119,11 +121,9 @@ class QuadTally:
 
 
 @dataclass(frozen=True, slots=True)
-class OutcomeTally:
+class OutcomeTally(Tally):
     """Pairs of one kind in one task whose calls came out alike: what the latent model is fitted to."""
 
-    cluster: str
-    arm: str
     family: str
     stratum: str
     delta: float
@@ -140,11 +140,9 @@ class OutcomeTally:
 
 
 @dataclass(frozen=True, slots=True)
-class LayoutTally:
+class LayoutTally(Tally):
     """Pairs with nothing to prefer in one task that were shown in one kind of layout, whichever labels it used."""
 
-    cluster: str
-    arm: str
     family: str
     """`delta0`, asked in both orders, or `vacuum`: identical answers, of which there is only one order."""
     label_sign: int
@@ -164,14 +162,12 @@ class LayoutTally:
 
 
 @dataclass(frozen=True, slots=True)
-class GradePairTally:
+class GradePairTally(Tally):
     """Pairs of answers of one step in one task, each answer graded separately by a `grade` judge.
 
     A pair counts once, however often it was repeated: it adds to each count the mean over its repeats.
     """
 
-    cluster: str
-    arm: str
     family: str
     stratum: str
     delta: float
@@ -193,11 +189,9 @@ class GradePairTally:
 
 
 @dataclass(frozen=True, slots=True)
-class GradeTally:
+class GradeTally(Tally):
     """Answers of one quality in one task that got one grade."""
 
-    cluster: str
-    arm: str
     family: str
     level: float
     """Requirements met, by construction."""
@@ -207,14 +201,12 @@ class GradeTally:
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeTally:
+class ChangeTally(Tally):
     """Items of one cluster, each graded as it is and as one stress test changed it.
 
     If either was asked several times, a pair counts the share of all (original, changed) combinations of answers.
     """
 
-    cluster: str
-    arm: str
     test: str
     group: str
     """A stratum of the user's data, such as `grade_level=8`; empty for all items, which are counted separately."""
@@ -248,15 +240,13 @@ class ChangeTally:
 
 
 @dataclass(frozen=True, slots=True)
-class EditTally:
+class EditTally(Tally):
     """Labelled pairs of one cluster, asked as they are and after an edit of one answer that no judge should heed.
 
     A call on an edited pair is compared with calls on the pair as it is in the same order. A pair counts the share of
     all combinations of such calls, over both orders and over all edited versions of it that the tally is about.
     """
 
-    cluster: str
-    arm: str
     test: str
     """The edit; empty for all edits."""
     group: str
@@ -274,14 +264,12 @@ class EditTally:
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyTally:
+class PolicyTally(Tally):
     """Transcripts of one cluster, judged under a policy, as they are or after one kind of edit.
 
     A text that was asked several times counts in shares, split by its answers.
     """
 
-    cluster: str
-    arm: str
     test: str
     """The edit; `original` for transcripts as they are."""
     group: str
@@ -311,11 +299,9 @@ class PolicyTally:
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatTally:
+class RepeatTally(Tally):
     """Items of one cluster whose repeats were answered alike."""
 
-    cluster: str
-    arm: str
     test: str
     """`stability`: the same request again; `seeds`: with another seed; `sampling`: with other parameters."""
     group: str
@@ -329,11 +315,9 @@ class RepeatTally:
 
 
 @dataclass(frozen=True, slots=True)
-class GoldTally:
+class GoldTally(Tally):
     """Items of one cluster and one gold label that were given one verdict."""
 
-    cluster: str
-    arm: str
     test: str
     """`original`, or the stress test that made the text."""
     group: str
@@ -348,11 +332,9 @@ class GoldTally:
 
 
 @dataclass(frozen=True, slots=True)
-class CallTally:
+class CallTally(Tally):
     """Every trial of one part of the design in one task, by outcome: the audit table, whose columns add up."""
 
-    cluster: str
-    arm: str
     family: str
     stratum: str
     delta: float | None
@@ -399,14 +381,8 @@ class Tallies:
 
     def arms(self) -> tuple[str, ...]:
         """The arms in which anything was counted, in alphabetical order."""
-        compared = (self.vacuum, self.pairs, self.calls, self.outcomes, self.layouts, self.quads)
-        single = (*compared, self.grade_pairs, self.grades)
-        return tuple(
-            sorted(
-                {
-                    tally.arm
-                    for part in (*single, self.changes, self.repeats, self.golds, self.policies, self.edits)
-                    for tally in part
-                }
-            )
-        )
+        return tuple(sorted({tally.arm for part in PARTS for tally in getattr(self, part)}))
+
+
+PARTS = tuple(field.name for field in fields(Tallies) if field.name not in ("scale", "positive"))
+"""The fields of `Tallies` that hold tallies; the others say what the scale means."""

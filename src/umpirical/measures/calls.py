@@ -36,8 +36,6 @@ CALLS = MeasureFamily(
 )
 
 ASIDE = TIER_2 | {Family.VACUUM}
-
-
 CONTROLLED = frozenset(Family) - ASIDE - {Family.ORIGINAL}
 
 

@@ -19,8 +19,6 @@ from umpirical.measures.estimates.pairs import NO_PAIR, UNANSWERED, UNKNOWN_SLOT
 from umpirical.stats.differences import Difference, excess_rate, paired_difference
 
 Floats = NDArray[np.float64]
-
-
 Kept = NDArray[np.bool_]
 
 

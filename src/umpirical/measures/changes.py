@@ -12,11 +12,8 @@ from umpirical.measures.estimates.rates import by_task
 from umpirical.stats.differences import signed_mean
 
 UNPAIRED = "without a verdict on both texts"
-
 NO_CHANGED = "without a verdict on the changed text"
-
 NO_ORIGINAL = "without a verdict on the original"
-
 NO_VERDICTS = "no item has a verdict on both texts"
 
 
@@ -95,7 +92,6 @@ def flipped_shares(tallies: Tallies, arm: str, count: Callable[[ChangeTally], fl
 
 
 SAME = MeasureFamily(same_verdicts, kinds=("compare", "grade"), protocols=("stress", "pairs"))
-
 SHIFT = MeasureFamily(grade_shifts, kinds=("grade",), protocols=("stress",), scale="steps")
 
 FLIPPED = MeasureFamily(

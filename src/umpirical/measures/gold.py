@@ -21,26 +21,14 @@ from umpirical.stats.differences import signed_mean
 from umpirical.stats.intervals import Bounds, ClusterRatio, cluster_mean, combined_wilson, student, wilson
 
 Floats = NDArray[np.float64]
-
-
 Bools = NDArray[np.bool_]
-
-
 Labels = NDArray[np.object_]
-
-
 NO_VERDICT = "without a verdict"
-
 NO_GIVEN = "no item with a gold label has a verdict"
-
 NO_LABELS = "an interval scale has no labels: this is not for such scales"
-
 NO_POSITIVE = "no label is named as positive: name those that count as such"
-
 ONE_LABEL = "all gold labels and verdicts are one: nothing to agree on"
-
 ONE_SIDE = "all gold labels, or all verdicts, are the same: nothing to correlate"
-
 FISHER = "jackknife over clusters of items, Student's t on Fisher's scale"
 
 

@@ -18,8 +18,6 @@ from umpirical.stats.intervals import cluster_mean, cluster_ratio
 from umpirical.stats.repeats import effective_number, effective_number_interval
 
 GRADES = MeasureFamily(as_a_whole, kinds=("grade",), scale="steps")
-
-
 FAMILIES = (Family.DELTA0, Family.LADDER)
 
 

@@ -19,10 +19,8 @@ from umpirical.stats.intervals import student
 EFFECTS = ("slot", "label", "list")
 """The coefficients, in order."""
 
-
 PARTS = {Family.DELTA0: "", Family.VACUUM: "identical"}
 """The families that are looked at, each separately, and the names of their parts: equal pairs, and identical ones."""
-
 
 NOT_VARIED = "the labels and the list of answers were not varied, as with a prompt or a function of one's own"
 NOT_ANSWERED = "no pair with nothing to prefer was answered in every order"

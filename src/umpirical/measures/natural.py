@@ -16,7 +16,6 @@ from umpirical.measures.estimates.rates import Counted, clustered_rate, differen
 NATURAL = "natural"
 """The family of such pairs. The stratum of a tally of them is a group, `subset=math`; empty for all pairs."""
 
-
 CHOSEN_SIDE, REJECTED_SIDE = "side=chosen", "side=rejected"
 """Groups of edited pairs, by the answer that was edited."""
 
@@ -24,7 +23,6 @@ LONGER_CHOSEN, LONGER_REJECTED = "longer=chosen", "longer=rejected"
 """Groups of labelled pairs, by the answer that has more characters."""
 
 UNCOMPARED = "without a verdict in both orders, as it is or edited"
-
 Score = Callable[[PairTally], float]
 
 
@@ -88,7 +86,6 @@ NATURAL_CALLS = MeasureFamily(
 )
 
 EDITS = _edits("", CHOSEN_SIDE, REJECTED_SIDE)
-
 REJECTED_EDITS = _edits(REJECTED_SIDE)
 
 

@@ -16,9 +16,7 @@ from umpirical.measures.estimates.rates import ONE_TASK, Counted, by_task, clust
 from umpirical.stats.intervals import cluster_ratio
 
 Score = Callable[[QuadTally], float]
-
 NO_QUAD = "no quad has an answer in both orders of both versions"
-
 UNANSWERED = "without an answer in both orders of both versions"
 
 
@@ -156,7 +154,6 @@ def neither_version_preference(tally: QuadTally) -> float:
 
 PARTS = {Family.LADDER: "", Family.FIGURES: "figures"}
 """The ladders that are measured, each by itself, and what they are called."""
-
 
 LEAST_ERROR = 1.9
 """The least standard error, in quads: where no quad shows any appeal, the upper limit is that of 0 events of n."""

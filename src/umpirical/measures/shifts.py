@@ -22,7 +22,6 @@ from umpirical.stats.seeds import generator
 from umpirical.stats.signal_tests import parameter_difference
 
 BASELINE = "baseline"
-
 NO_SHARED_PAIRS = "no task has answered pairs in this arm and in the baseline"
 
 

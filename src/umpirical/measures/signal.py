@@ -33,10 +33,8 @@ FAMILIES = (Family.DELTA0, Family.LADDER, Family.LENGTH, Family.CONFLICT)
 """Families the model is fitted to. Pairs of unlike requirements are not among them: their difference is not a multiple
 of one unit."""
 
-
 UNEQUAL = (Family.LENGTH, Family.CONFLICT)
 """Families whose candidates are of different length on purpose."""
-
 
 METHODS = {
     "jackknife": "model-based, task jackknife",
@@ -287,9 +285,7 @@ def goodness_of_fit(tallies: Tallies, arm: str) -> Result:
 
 
 LEVEL = 0.95
-
 Counts = NDArray[np.float64]
-
 
 FEW = 5
 """With fewer events, a normal quantile of their rate is mostly the correction that keeps it finite."""

@@ -33,11 +33,10 @@ from typing import Literal, NamedTuple, NoReturn, get_args
 
 from umpirical.domain.measures import Censoring, Estimate, Interval, Measure, Result, Undefined, Unit
 from umpirical.domain.scales import GradeScale, JudgeKind
-from umpirical.domain.tallies import Tallies
+from umpirical.domain.tallies import PARTS, Tallies
 from umpirical.measures.catalogue import MEASURES, MeasureSpec, Scale
 from umpirical.registry import KEBAB_CASE
 from umpirical.testing.sample_tallies import (
-    PARTS,
     agent_pair_tallies,
     agent_tallies,
     backwards,

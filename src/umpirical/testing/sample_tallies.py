@@ -7,7 +7,7 @@ run can be turned into another: backwards, doubled, with one task, unanswered.
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL, Family
 from umpirical.domain.tallies import (
+    PARTS,
     CallTally,
     ChangeTally,
     EditTally,
@@ -28,6 +29,7 @@ from umpirical.domain.tallies import (
     QuadTally,
     RepeatTally,
     Tallies,
+    Tally,
     VacuumTally,
 )
 from umpirical.measures.natural import NATURAL
@@ -35,23 +37,6 @@ from umpirical.stats.simulation.judge import LatentJudge
 
 Ints = NDArray[np.int64]
 Rng = np.random.Generator
-
-PARTS = (
-    "vacuum",
-    "pairs",
-    "calls",
-    "outcomes",
-    "layouts",
-    "grade_pairs",
-    "grades",
-    "changes",
-    "repeats",
-    "golds",
-    "quads",
-    "policies",
-    "edits",
-)
-"""The fields of `Tallies` that hold tallies; the others say what the scale means."""
 
 TASKS = 12
 TOP = 5
@@ -554,44 +539,24 @@ def unanswered(tallies: Tallies) -> Tallies:
     return replace(
         tallies,
         vacuum=tuple(
-            VacuumTally(t.cluster, t.arm, t.stratum, 0, 0.0, t.prompts + t.unanswered) for t in tallies.vacuum
+            _blank(t, prompts=0, false_preferences=0.0, unanswered=t.prompts + t.unanswered) for t in tallies.vacuum
         ),
-        pairs=tuple(
-            PairTally(t.cluster, t.arm, t.family, t.delta, 0, incomplete=t.pairs + t.incomplete, stratum=t.stratum)
-            for t in tallies.pairs
-        ),
-        calls=tuple(
-            CallTally(t.cluster, t.arm, t.family, t.stratum, t.delta, t.planned, unasked=t.planned)
-            for t in tallies.calls
-        ),
-        outcomes=(),
-        quads=tuple(
-            QuadTally(t.cluster, t.arm, t.family, t.stratum, t.delta, 0, incomplete=t.quads + t.incomplete)
-            for t in tallies.quads
-        ),
+        calls=tuple(_blank(t, planned=t.planned, unasked=t.planned) for t in tallies.calls),
+        quads=tuple(_blank(t, quads=0, incomplete=t.quads + t.incomplete) for t in tallies.quads),
         layouts=tuple(
             replace(t, pairs=0, difference=0.0, ties=0.0, incomplete=t.pairs + t.incomplete) for t in tallies.layouts
         ),
-        grade_pairs=tuple(
-            GradePairTally(t.cluster, t.arm, t.family, t.stratum, t.delta, 0, incomplete=t.pairs + t.incomplete)
-            for t in tallies.grade_pairs
-        ),
+        pairs=tuple(_blank(t, pairs=0, incomplete=t.pairs + t.incomplete) for t in tallies.pairs),
+        grade_pairs=tuple(_blank(t, pairs=0, incomplete=t.pairs + t.incomplete) for t in tallies.grade_pairs),
+        changes=tuple(_blank(t, pairs=0, incomplete=t.pairs + t.incomplete) for t in tallies.changes),
+        edits=tuple(_blank(t, pairs=0, incomplete=t.pairs + t.incomplete) for t in tallies.edits),
+        outcomes=(),
         grades=(),
-        changes=tuple(
-            ChangeTally(t.cluster, t.arm, t.test, t.group, t.expectation, 0, incomplete=t.pairs + t.incomplete)
-            for t in tallies.changes
-        ),
-        edits=tuple(
-            EditTally(t.cluster, t.arm, t.test, t.group, 0, incomplete=t.pairs + t.incomplete) for t in tallies.edits
-        ),
         repeats=tuple(replace(t, answers=(), scores=()) for t in tallies.repeats),
         golds=tuple(replace(t, given="", given_score=None) for t in tallies.golds),
         policies=tuple(
-            PolicyTally(
-                t.cluster,
-                t.arm,
-                t.test,
-                t.group,
+            _blank(
+                t,
                 broken_missing=t.broken + t.broken_missing,
                 kept_missing=t.kept + t.kept_missing,
                 pairs_missing=t.pairs + t.pairs_missing,
@@ -600,6 +565,16 @@ def unanswered(tallies: Tallies) -> Tallies:
             for t in tallies.policies
         ),
     )
+
+
+_Counted = TypeVar("_Counted", bound=Tally)
+
+
+def _blank(tally: _Counted, **counts: float) -> _Counted:
+    """A tally of the same part of the design that has these counts alone."""
+    part = ("cluster", "arm", "family", "stratum", "delta", "test", "group", "expectation")
+    kept: dict[str, Any] = {name: getattr(tally, name) for name in part if hasattr(tally, name)} | counts
+    return type(tally)(**kept)
 
 
 def _each_part(tallies: Tallies, change: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Tallies:

@@ -40,7 +40,6 @@ select cluster, arm, family, stratum, delta, count(*) as planned,
 from judgment group by all order by all
 """
 
-
 PART = 10_000_000
 """Judgments that are counted at a time: five million pairs fit into the memory that there is."""
 

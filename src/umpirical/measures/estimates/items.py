@@ -18,9 +18,7 @@ from umpirical.measures.estimates.rates import PLANNING_CORRELATION, by_task
 from umpirical.stats.intervals import cluster_wilson, planning_wilson
 
 NO_ORDER = "the scale has no order"
-
 ONE_CLUSTER = "only one cluster of items was measured: an interval needs at least two"
-
 ROUNDING = 1e-9
 
 

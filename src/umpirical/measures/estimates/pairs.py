@@ -15,7 +15,6 @@ from umpirical.measures.catalogue import Part
 from umpirical.measures.estimates.rates import Counted, clustered_rate
 
 UNANSWERED = "without an answer in both orders"
-
 UNGRADED = "without a grade for both answers"
 
 CONTROLS = {Family.SUBSET: "different-subset", Family.LENGTH: "longer"}
@@ -23,13 +22,9 @@ CONTROLS = {Family.SUBSET: "different-subset", Family.LENGTH: "longer"}
 as many requirements but not the same, and answers of which one says the same in more words."""
 
 NO_PAIR = "no pair has an answer in both orders"
-
 ABSTAINED = "with an abstention"
-
 NO_VERDICTS = "no pair has a verdict in both orders"
-
 NO_GRADED_PAIR = "no pair has a grade for both answers"
-
 UNKNOWN_SLOTS = "which slot was named is not known for all calls"
 
 
