@@ -13,7 +13,7 @@ from scaling.cpu import least, timed
 from umpirical.protocols.protocol import Study
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.study.file import parse_study
-from umpirical.study.prepare import prepare_run
+from umpirical.study.prepare import PlanOptions, prepare_run
 
 ITEMS, QUICK_ITEMS = 10_000, 400
 
@@ -93,7 +93,7 @@ def _made(study: Study[Any]) -> StimulusSet:
 
 
 def _planned(study: Study[Any], stimuli: StimulusSet | None, folder: Path) -> int:
-    return prepare_run(study, study.spec.judges[0], stimuli=stimuli or _made(study), folder=folder).trials
+    return prepare_run(study, study.spec.judges[0], stimuli=stimuli or _made(study), options=PlanOptions(folder)).trials
 
 
 def _datasheet(folder: Path, *, repeats: int) -> Study[Any]:

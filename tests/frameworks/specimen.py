@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from umpirical.api.options import DatasheetKeywords
 from umpirical.api.studies import datasheet_study
 from umpirical.domain.digests import digest
 from umpirical.domain.trials import Presentation, Presented
@@ -23,7 +24,6 @@ from umpirical.judges.spec import JudgeSpec
 from umpirical.models.adapters.catalogue import Calling
 from umpirical.protocols.datasheet.stimuli import quality_of
 from umpirical.stats.simulation.judge import LatentJudge, slot_rates
-from umpirical.study.trust import agree_to_all
 from umpirical.testing.chat_server import Message, prompt_text
 
 FAULTS = {"rejected": "rejected", "rate-limit": "rate-limited", "server-error": "server-error", "hang": "timeout"}
@@ -177,7 +177,7 @@ class Simulation:
             "prompts": {"baseline": f"builtin:{self._judge.kind}{suffix}"},
             **({"scale": self._judge.scale} if self._judge.scale else {}),
         }
-        return datasheet_study([entry], self._folder, agree=agree_to_all, size="screen")
+        return datasheet_study([entry], DatasheetKeywords(folder=self._folder, size="screen", trust=True))
 
     @cached_property
     def _stimuli(self) -> list[Any]:

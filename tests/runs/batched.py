@@ -15,7 +15,7 @@ from umpirical.runs.batches import BatchExecutor, Polling
 from umpirical.runs.executor import Unwatched
 from umpirical.runs.run import Run
 from umpirical.study.file import read_study
-from umpirical.study.prepare import prepare_run
+from umpirical.study.prepare import PlanOptions, prepare_run
 from umpirical.testing.batch_server import BatchServer
 
 PROTOCOLS = ("openai-compatible", "anthropic")
@@ -49,7 +49,7 @@ def batch_study(folder: Path, server: BatchServer, protocol: str = "openai-compa
 def planned(study: Path) -> Run:
     """The run of the study, planned in small shards."""
     loaded = read_study(study)
-    return prepare_run(loaded, loaded.spec.judges[0], shard_size=SHARD)
+    return prepare_run(loaded, loaded.spec.judges[0], options=PlanOptions(shard_size=SHARD))
 
 
 def ask(run: Run, *, watcher=None, pricer=FREE, cap: Decimal | None = None, ledger=None, polling=QUICK, most=None):

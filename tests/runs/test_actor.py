@@ -22,7 +22,7 @@ from umpirical.runs.together import Together
 from umpirical.store.budget import Booked
 from umpirical.store.runs import RunStore
 from umpirical.study.file import read_study
-from umpirical.study.prepare import prepare_run
+from umpirical.study.prepare import PlanOptions, prepare_run
 from umpirical.testing import ChatServer
 
 SEEN = ".seen-by-the-test.tmp"
@@ -31,7 +31,7 @@ HERE, ELSEWHERE = "here", "elsewhere"
 
 def planned(folder, base_url):
     study = read_study(write_study(folder, base_url, concurrency=8))
-    return prepare_run(study, study.spec.judges[0], shard_size=28)
+    return prepare_run(study, study.spec.judges[0], options=PlanOptions(shard_size=28))
 
 
 def posting(run, *, leased=False, pricer=FREE):

@@ -26,7 +26,7 @@ from umpirical.study.estimate import estimate_run
 from umpirical.study.file import parse_study_data
 from umpirical.study.preflight import plan_preflight
 from umpirical.study.results import finished_run
-from umpirical.study.run import Asking, measure_judges
+from umpirical.study.run import CallOptions, Terms, measure_judges
 from umpirical.testing import ChatServer
 from umpirical.testing.batch_server import BatchServer
 
@@ -258,7 +258,7 @@ def test_a_create_call_without_a_clear_reply_makes_one_batch(tmp_path):
 def test_a_judge_without_batches_is_refused_before_anything_is_priced(tmp_path, judge, why):
     study = parse_study_data({"study": "s", "judges": [{"name": "mine", **judge}]}, tmp_path)
     with pytest.raises(UsageError, match=why) as refused:
-        next(measure_judges(study, consent=pytest.fail, watch=pytest.fail, asking=Asking("batch")))
+        next(measure_judges(study, (), Terms(pytest.fail, pytest.fail, calls=CallOptions("batch"))))
     assert "--executor local" in refused.value.fix
     assert list(tmp_path.iterdir()) == []
 

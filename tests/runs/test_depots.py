@@ -27,7 +27,7 @@ from umpirical.store.manifests import Damaged, file_sha256
 from umpirical.store.reuse import find_answers
 from umpirical.store.runs import DEPOT, RunStore
 from umpirical.store.snapshots import snapshot
-from umpirical.study.run import Asking, complete_run
+from umpirical.study.run import CallOptions, complete_run
 from umpirical.testing import ChatServer
 
 
@@ -273,7 +273,7 @@ def test_a_command_without_it_says_that_answers_may_be_left_there(shared):
     said = []
     untaken(shared, *range(shared.run.shards))
     shared.depot.take_up(shared.store)
-    complete_run(shared.run, 8, lambda *_: Unwatched(), asking=Asking(note=said.append))
+    complete_run(shared.run, 8, lambda *_: Unwatched(), calls=CallOptions(log=said.append))
     assert said == [f"answers of run {shared.run.name} may lie in object storage: --through, as before, takes them up"]
 
 

@@ -17,7 +17,7 @@ from tests.runs.loopback import CALLS, REFUSED, judgments, swayed_answer, write_
 from umpirical.runs.leases import ShardLeases
 from umpirical.store.budget import Budget
 from umpirical.study.file import read_study
-from umpirical.study.prepare import prepare_run
+from umpirical.study.prepare import PlanOptions, prepare_run
 from umpirical.testing import ChatServer
 
 CONCURRENCY = 32
@@ -32,7 +32,7 @@ def planned_study(folder: Path, base_url: str, **settings) -> Path:
     """A study whose run is planned in small shards."""
     study = write_study(folder, base_url, concurrency=CONCURRENCY, **settings)
     loaded = read_study(study)
-    prepare_run(loaded, loaded.spec.judges[0], shard_size=SHARD)
+    prepare_run(loaded, loaded.spec.judges[0], options=PlanOptions(shard_size=SHARD))
     return study
 
 

@@ -5,17 +5,17 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from umpirical.api.amounts import in_dollars
 from umpirical.api.comparisons import ComparedJudges, compare_targets
+from umpirical.api.options import in_dollars, of_file
 from umpirical.api.results import JuryReport, Report
 from umpirical.api.twins import twin_of
+from umpirical.claims.correction import CorrectionOptions, correct_file
 from umpirical.reports.gate import GateDecision
 from umpirical.reports.regressions import MARGIN
 from umpirical.study.results import gate_run
 
 if TYPE_CHECKING:
-    from umpirical.claims.record import Claim, Correction, LabelSample
-    from umpirical.datasets.verdicts.targets import Estimand
+    from umpirical.claims.record import Claim, Correction
 
 
 def gate(
@@ -82,18 +82,8 @@ def jury(
     return JuryReport(DATASHEET, seated.datasheet, seated.documents.json.parent, seated.jury)
 
 
-def correct(  # noqa: PLR0913  # each by its name
-    file: str | Path,
-    *,
-    estimate: "Estimand",
-    columns: Mapping[str, str] | None = None,
-    scale: str = "",
-    labels: "LabelSample" = "random",
-    record: str | Path | None = None,
-    sensitivity: str = "",
-    specificity: str = "",
-    step: float = 1.0,
-) -> "Correction":
+@of_file(CorrectionOptions)
+def correct(file: str | Path, options: CorrectionOptions) -> "Correction":
     """Corrects a win rate, a pass rate or a mean score for the errors of the judge that it rests on. Makes no calls.
 
     `file` is a CSV, JSON Lines or Parquet table of verdicts. `estimate` is win-rate, pass-rate or mean-score; a mean
@@ -105,10 +95,7 @@ def correct(  # noqa: PLR0913  # each by its name
 
     The result has a record for each system, what is assumed, and undefined estimates with their reason.
     """
-    from umpirical.claims.correction import Asked, correct_file
-
-    asked = Asked(estimate, dict(columns or {}), scale, labels, record, sensitivity, specificity, step)
-    return correct_file(Path(file), asked)
+    return correct_file(Path(file), options)
 
 
 def claim(result: "Correction | str | Path", *, datasheet: str | Path) -> "Claim":

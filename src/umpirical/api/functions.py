@@ -1,32 +1,35 @@
 """The functions of the Python API that measure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from umpirical.api.amounts import in_dollars
 from umpirical.api.counts import measure_counts
+from umpirical.api.options import (
+    DatasheetKeywords,
+    PairsKeywords,
+    RunKeywords,
+    Scale,
+    StressKeywords,
+    TermKeywords,
+    of_data,
+    of_judge,
+    of_study,
+)
 from umpirical.api.results import Measures, Report
-from umpirical.api.studies import JudgeEntry, Scale, datasheet_study, pairs_study, stress_study
+from umpirical.api.studies import datasheet_study, pairs_study, stress_study
 from umpirical.api.twins import twin_of
-from umpirical.domain.errors import SpendRefused, UmpiricalError, UsageError
+from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.tallies import Tallies
 from umpirical.measures.catalogue import measure_all
-from umpirical.models.money import Ledger, booked_line
-from umpirical.models.prices import TokenPrices
-from umpirical.progress import tell, watch_run
 from umpirical.protocols.catalogue import read_record
 from umpirical.protocols.protocol import Study
 from umpirical.reports.record import Record, measure_record
-from umpirical.runs.executor import LOCAL, Unwatched
-from umpirical.study.estimate import PlanEstimate
+from umpirical.store.snapshots import started
 from umpirical.study.file import load_study
-from umpirical.study.preflight import Preflight, PreflightPlan
-from umpirical.study.run import Asking, Watch, measure_judges
-from umpirical.study.spending import enough
+from umpirical.study.results import finished_run
+from umpirical.study.run import measure_judges, plan_runs
 from umpirical.study.trust import agree_if
 
 if TYPE_CHECKING:
@@ -35,32 +38,9 @@ if TYPE_CHECKING:
     from umpirical.protocols.pairs.record import PairsReport
     from umpirical.protocols.stress.record import StressReport
 
-FOLDER = "umpirical-runs"
-"""Where runs are kept, unless a folder is named."""
 
-
-def datasheet(  # noqa: PLR0913  # each by its name
-    judge: object,
-    *,
-    size: str = "standard",
-    arms: Sequence[str] = (),
-    repeats: int = 1,
-    name: str | None = None,
-    kind: JudgeKind | None = None,
-    scale: Scale | None = None,
-    seed: int = 1,
-    folder: str | Path = FOLDER,
-    concurrency: int = 16,
-    deadline: float | None = None,
-    max_cost: Decimal | float | str | None = None,
-    prices: Mapping[str, tuple[float, float]] | None = None,
-    allow_unpriced: bool = False,
-    executor: str = LOCAL,
-    processes: int | None = None,
-    progress: bool = True,
-    preflight: bool = True,
-    trust: bool = False,
-) -> "Report[Datasheet]":
+@of_judge(DatasheetKeywords)
+def datasheet(judge: object, options: DatasheetKeywords) -> "Report[Datasheet]":
     """Measures a judge on controlled stimuli: dark current, the quality ladder, both orders, the criterion.
 
     `judge` is a function or any judge object, the name of a judge in the study file of `folder`, a file with a judge in
@@ -86,47 +66,13 @@ def datasheet(  # noqa: PLR0913  # each by its name
     A study file or a judge file says whom to send to, with which key, and what code to run, and a folder may come with
     answers. The first time, `umpirical.domain.errors.NotTrusted` lists that, and nothing is done; `trust` agrees to it.
     """
-    study = datasheet_study(
-        [judge],
-        Path(folder),
-        agree=agree_if(trust=trust),
-        size=size,
-        arms=arms,
-        repeats=repeats,
-        seed=seed,
-        concurrency=concurrency,
-        entry=JudgeEntry(name, kind, scale, deadline),
-    )
-    [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, processes, progress, preflight))
+    [report] = _measured(datasheet_study([judge], options), (), options)
     return report
 
 
-def stress(  # noqa: PLR0913  # each by its name
-    judge: object,
-    data: str | Path | Iterable[Mapping[str, Any]],
-    *,
-    rubric: str = "",
-    instruction: str = "",
-    response: str | None = None,
-    label: str | None = None,
-    task: str | None = None,
-    scale: Scale | None = None,
-    tests: Sequence[str] | None = None,
-    repeats: int = 3,
-    sample: int | None = None,
-    name: str | None = None,
-    seed: int = 1,
-    folder: str | Path = FOLDER,
-    concurrency: int = 16,
-    deadline: float | None = None,
-    max_cost: Decimal | float | str | None = None,
-    prices: Mapping[str, tuple[float, float]] | None = None,
-    allow_unpriced: bool = False,
-    executor: str = LOCAL,
-    processes: int | None = None,
-    progress: bool = True,
-    preflight: bool = True,
-    trust: bool = False,
+@of_data(StressKeywords)
+def stress(
+    judge: object, data: str | Path | Iterable[Mapping[str, Any]], options: StressKeywords
 ) -> "Report[StressReport]":
     """Measures a judge that grades on changed versions of your own responses, which should get the same verdict.
 
@@ -137,50 +83,13 @@ def stress(  # noqa: PLR0913  # each by its name
     `repeats` times and, if that is more than once, changed texts twice, which shows the judge's own noise. The other
     parameters are those of `datasheet`.
     """
-    study = stress_study(
-        judge,
-        data,
-        Path(folder),
-        agree=agree_if(trust=trust),
-        texts={"rubric": rubric, "instruction": instruction},
-        columns={"response": response, "label": label, "task": task},
-        scale=scale,
-        tests=tests,
-        repeats=repeats,
-        sample=sample,
-        seed=seed,
-        concurrency=concurrency,
-        entry=JudgeEntry(name, "grade", None, deadline),
-    )
-    [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, processes, progress, preflight))
+    [report] = _measured(stress_study(judge, data, options), (), options)
     return report
 
 
-def pairs(  # noqa: PLR0913  # each by its name
-    judge: object,
-    data: str | Path | Iterable[Mapping[str, Any]],
-    *,
-    chosen: str | None = None,
-    rejected: str | None = None,
-    task: str | None = None,
-    strata: Sequence[str] | None = None,
-    edits: Sequence[str] | None = None,
-    policy: Mapping[str, Any] | None = None,
-    repeats: int = 1,
-    sample: int | None = None,
-    name: str | None = None,
-    seed: int = 1,
-    folder: str | Path = FOLDER,
-    concurrency: int = 16,
-    deadline: float | None = None,
-    max_cost: Decimal | float | str | None = None,
-    prices: Mapping[str, tuple[float, float]] | None = None,
-    allow_unpriced: bool = False,
-    executor: str = LOCAL,
-    processes: int | None = None,
-    progress: bool = True,
-    preflight: bool = True,
-    trust: bool = False,
+@of_data(PairsKeywords)
+def pairs(
+    judge: object, data: str | Path | Iterable[Mapping[str, Any]], options: PairsKeywords
 ) -> "Report[PairsReport]":
     """Measures a judge that compares on labelled pairs: in both orders, and after harmless edits of one answer.
 
@@ -191,39 +100,12 @@ def pairs(  # noqa: PLR0913  # each by its name
     accuracy, same_slot, changes, without_verdict. Everything is asked `repeats` times, and two or more show the judge's
     own noise. The other parameters are those of `datasheet`.
     """
-    study = pairs_study(
-        judge,
-        data,
-        Path(folder),
-        agree=agree_if(trust=trust),
-        columns={"chosen": chosen, "rejected": rejected, "task": task, "strata": strata},
-        terms={"edits": edits, "policy": policy},
-        repeats=repeats,
-        sample=sample,
-        seed=seed,
-        concurrency=concurrency,
-        entry=JudgeEntry(name, "compare", None, deadline),
-    )
-    [report] = _measured(study, (), _Terms(max_cost, prices, allow_unpriced, executor, processes, progress, preflight))
+    [report] = _measured(pairs_study(judge, data, options), (), options)
     return report
 
 
-def run(  # noqa: PLR0913  # each by its name
-    study: str | Path,
-    *,
-    judges: Sequence[str] = (),
-    outside: bool = False,
-    max_cost: Decimal | float | str | None = None,
-    prices: Mapping[str, tuple[float, float]] | None = None,
-    allow_unpriced: bool = False,
-    max_calls: int | None = None,
-    fresh: bool = False,
-    executor: str = LOCAL,
-    processes: int | None = None,
-    progress: bool = True,
-    preflight: bool = True,
-    trust: bool = False,
-) -> list[Report[Record]]:
+@of_study(RunKeywords)
+def run(study: str | Path, options: RunKeywords) -> list[Report[Record]]:
     """Measures the judges of a study file (or of the one in a folder) as `umpirical run` does; one report for each.
 
     `study` is the file or its folder. `judges` are the names of those to measure; by default, all.
@@ -231,9 +113,18 @@ def run(  # noqa: PLR0913  # each by its name
     `max_calls` is the most calls that one judge may take, a million by default. The other parameters are those of
     `datasheet`. A judge that cannot be asked does not stop the others: its error is raised when they are measured.
     """
-    loaded = load_study(Path(study), agree_if(trust=trust), outside=outside, max_calls=max_calls)
-    terms = _Terms(max_cost, prices, allow_unpriced, executor, processes, progress, preflight)
-    return _measured(loaded, judges, terms, fresh=fresh)
+    agree = agree_if(trust=options.trust)
+    loaded = load_study(Path(study), agree, outside=options.outside, max_calls=options.max_calls)
+    return _measured(loaded, options.judges, options, fresh=options.fresh)
+
+
+def kept_report(study: Study[Any]) -> Report[Any] | None:
+    """Measures what has been answered in a study of one judge, and sends nothing; None if there is nothing yet."""
+    [run] = plan_runs(study, ())
+    if not started(run.store):
+        return None
+    finished = finished_run(run.folder)
+    return Report(finished.protocol, finished.record, run.folder)
 
 
 def load(path: str | Path) -> Report[Record]:
@@ -293,69 +184,13 @@ measure_async = twin_of(measure)
 measure_verdicts_async = twin_of(measure_verdicts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Terms:
-    """How a judge is asked, and what that may cost."""
-
-    max_cost: Decimal | float | str | None
-    prices: Mapping[str, tuple[float, float]] | None
-    allow_unpriced: bool
-    executor: str
-    processes: int | None
-    progress: bool
-    preflight: bool
-
-    def consent(self, estimate: PlanEstimate) -> Decimal | None:
-        cap = in_dollars("max_cost", self.max_cost)
-        if estimate.bound and cap is None:
-            booked = f"; {booked_line(estimate.booked, None)} already" if estimate.booked.total else ""
-            raise SpendRefused(
-                f"{estimate.calls:,} calls may cost up to ${estimate.bound}, and no budget has been agreed to{booked}",
-                fix=f"pass max_cost={enough(estimate.booked, estimate.bound)}, or less: no call is sent that might "
-                "exceed it",
-            )
-        return cap
-
-    def overrides(self) -> dict[str, TokenPrices]:
-        given = (self.prices or {}).items()
-        return {name: TokenPrices(*(Decimal(str(price)) for price in each)) for name, each in given}
-
-    def asking(self) -> Asking:
-        if self.processes is not None and self.processes < 1:
-            raise UsageError(f"processes is {self.processes}", fix="pass processes=1, or more")
-        return Asking(self.executor, self.processes, tell if self.progress else lambda _: None)
-
-    def watch(self, name: str, total: int, ledger: Ledger) -> Watch:
-        return watch_run(name, total, ledger) if self.progress else Unwatched()
-
-
-class _Preflights:
-    """Holds preflights under the caller's terms: whoever agrees to everything agrees to a few calls of it."""
-
-    def __init__(self, terms: _Terms) -> None:
-        self._terms = terms
-
-    def agree(self, _: Sequence[PreflightPlan], whole: PlanEstimate) -> Decimal | None:
-        return self._terms.consent(whole)
-
-    def show(self, found: Preflight) -> None: ...
-
-
-def _measured(study: Study[Any], judges: Sequence[str], terms: _Terms, *, fresh: bool = False) -> list[Report[Any]]:
+def _measured(
+    study: Study[Any], judges: Sequence[str], options: TermKeywords, *, fresh: bool = False
+) -> list[Report[Any]]:
     """Measures judges. One that cannot be asked does not stop the others; its error is raised at the end."""
     lost: dict[str, UmpiricalError] = {}
-    finished = measure_judges(
-        study,
-        judges,
-        consent=terms.consent,
-        watch=terms.watch,
-        prices=terms.overrides(),
-        allow_unpriced=terms.allow_unpriced,
-        fresh=fresh,
-        asking=terms.asking(),
-        preflight=_Preflights(terms) if terms.preflight else None,
-        lose=lambda run, error: lost.update({run.judge.name: error}),
-    )
+    terms = options.terms(lambda run, error: lost.update({run.judge.name: error}), fresh=fresh)
+    finished = measure_judges(study, judges, terms)
     reports = [Report(run.protocol, run.record, run.folder) for run in finished]
     if lost:
         raise _told_all(lost, [report.judge for report in reports])

@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from umpirical.api.options import DatasheetKeywords, PairsKeywords, Scale, StressKeywords, StudyKeywords
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale, JudgeKind
@@ -23,10 +24,7 @@ from umpirical.reports.record import first_problem
 from umpirical.store.files import write_text
 from umpirical.store.yaml_files import load_yaml
 from umpirical.study.file import WAYS, judge_entry, judge_name, judges_study, parse_study_data
-from umpirical.study.trust import Agree, ensure_trusted
-
-Scale = GradeScale | Sequence[str] | tuple[float, float]
-"""What a judge may answer: labels from lowest to highest, the two ends of an interval, or any `GradeScale`."""
+from umpirical.study.trust import Agree, agree_if, ensure_trusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,53 +66,43 @@ def _described(judge: object) -> dict[str, Any]:
     return told | ({"name": _name(told["name"])} if "name" in told else {})
 
 
-def datasheet_study(  # noqa: PLR0913  # each by its name
-    judges: Sequence[object],
-    folder: Path,
-    *,
-    agree: Agree,
-    size: str = "standard",
-    arms: Sequence[str] = (),
-    repeats: int = 1,
-    seed: int = 1,
-    concurrency: int = 16,
-    entry: JudgeEntry | None = None,
-) -> Study[Any]:
+def datasheet_study(judges: Sequence[object], options: DatasheetKeywords, agree: Agree | None = None) -> Study[Any]:
     """Returns a study of judges on controlled stimuli, in a folder, as a study file would describe it.
 
-    Raises NotTrusted unless `agree` agrees to what files say about the judges.
+    Raises NotTrusted unless `agree`, or what the options say of trust, agrees to what files say about the judges.
     """
+    folder, size, arms, repeats, seed = Path(options.folder), options.size, options.arms, options.repeats, options.seed
+    entry = JudgeEntry(options.name, options.kind, options.scale, options.deadline)
     design = {"size": size, "arms": ("baseline", *(arm for arm in dict.fromkeys(arms) if arm != "baseline"))}
     targets = [_from_folder(str(judge), folder) for judge in judges if isinstance(judge, str | Path)]
     written = []
-    if len(targets) < len(judges) or (entry is not None and entry.told()):
-        written = [(entry or JudgeEntry()).of(judge, folder) for judge in judges]
+    if len(targets) < len(judges) or entry.told():
+        written = [entry.of(judge, folder) for judge in judges]
     study = judges_study(
         targets,
         folder,
         protocol="datasheet",
         keys={"design": {**design, "repeats": repeats}},
-        defaults={"seed": seed, "concurrency": concurrency},
+        defaults={"seed": seed, "concurrency": options.concurrency},
         entries=[entry for entry, _ in written],
     )
     names = [judge.name for judge in study.spec.judges]
-    ensure_trusted(
-        study, agree, named=[name for name, judge in zip(names, judges, strict=True) if _is_typed(judge, folder)]
-    )
+    typed = [name for name, judge in zip(names, judges, strict=True) if _is_typed(judge, folder)]
+    ensure_trusted(study, agree or agree_if(trust=options.trust), named=typed)
     found = {name: each for name, (_, each) in zip(names, written, strict=False) if each is not None}
     study = _as_they_say(replace(study, found=found))
     said = [name if name in targets else target for name, target in zip(names, targets, strict=False)]
     if not written and seed == 1:
-        options = [f"--size {size}", *(f"--arm {arm}" for arm in design["arms"] if arm != "baseline")]
-        options += [f"--repeats {repeats}"] if repeats > 1 else []
-        again = [" ".join(["umpirical datasheet", shlex.quote(target), *options]) for target in said]
+        words = [f"--size {size}", *(f"--arm {arm}" for arm in design["arms"] if arm != "baseline")]
+        words += [f"--repeats {repeats}"] if repeats > 1 else []
+        again = [" ".join(["umpirical datasheet", shlex.quote(target), *words]) for target in said]
     else:
         # What the command line has no option for can only be said in Python.
-        told = {"size": size, "arms": list(arms), "repeats": repeats, "seed": seed, **(entry or JudgeEntry()).told()}
+        told = {"size": size, "arms": list(arms), "repeats": repeats, "seed": seed, **entry.told()}
         usual = {"arms": [], "repeats": 1, "seed": 1}
-        options = [f"{key}={value!r}" for key, value in told.items() if value != usual.get(key)]
+        words = [f"{key}={value!r}" for key, value in told.items() if value != usual.get(key)]
         objects = names if found else [repr(target) for target in targets] or names
-        again = [f"umpirical.datasheet({', '.join([judge, *options])})" for judge in objects]
+        again = [f"umpirical.datasheet({', '.join([judge, *words])})" for judge in objects]
     return replace(study, commands=dict(zip(names, again, strict=True)), found=found)
 
 
@@ -139,80 +127,57 @@ def _as_they_say(study: Study[Any]) -> Study[Any]:
     return replace(study, spec=study.spec.model_copy(update={"judges": judges})) if said else study
 
 
-def stress_study(  # noqa: PLR0913  # each by its name
-    judge: object,
-    data: str | Path | Iterable[Mapping[str, Any]],
-    folder: Path,
-    *,
-    agree: Agree,
-    texts: Mapping[str, str],
-    columns: Mapping[str, str | None],
-    scale: Scale | None = None,
-    tests: Sequence[str] | None = None,
-    repeats: int = 3,
-    sample: int | None = None,
-    seed: int = 1,
-    concurrency: int = 16,
-    entry: JudgeEntry | None = None,
-) -> Study[Any]:
+def stress_study(judge: object, data: str | Path | Iterable[Mapping[str, Any]], options: StressKeywords) -> Study[Any]:
     """Returns a study of a judge on changed versions of the caller's data, in a folder, as a file would describe it.
 
-    `texts` are the rubric and the instruction; an empty one is left out. `columns` are those of the data by role.
-    Raises NotTrusted unless `agree` agrees to what files say about the judge.
+    Raises NotTrusted unless the options trust what files say about the judge.
     """
-    dataset = _dataset_entry(data, folder, columns, scale, sample)
-    chosen, found = (entry or JudgeEntry(kind="grade")).of(judge, folder)
+    folder = Path(options.folder)
+    dataset = _dataset_entry(data, options)
+    chosen, found = JudgeEntry(options.name, "grade", None, options.deadline).of(judge, folder)
+    texts = {"rubric": options.rubric, "instruction": options.instruction}
     written = {key: _write_text_file(folder, key, text) for key, text in texts.items() if text}
-    stressed = {"repeats": repeats, **({} if tests is None else {"tests": list(tests)})}
+    stressed = {"repeats": options.repeats, **({} if options.tests is None else {"tests": list(options.tests)})}
     plain = {key: value for key, value in chosen.items() if key not in ("kind", "scale")}
-    keys = {"study": "stress", "seed": seed, "concurrency": concurrency, "stress": stressed, "judges": [plain]}
-    keys |= {**written, "dataset": dataset}
-    return _data_study(keys, judge, found, folder, agree, guide="docs/stress-tests.md")
+    keys = {"study": "stress", "seed": options.seed, "concurrency": options.concurrency, "stress": stressed}
+    keys |= {"judges": [plain], **written, "dataset": dataset}
+    return _data_study(keys, judge, found, options, guide="docs/stress-tests.md")
 
 
-def pairs_study(  # noqa: PLR0913  # each by its name
-    judge: object,
-    data: str | Path | Iterable[Mapping[str, Any]],
-    folder: Path,
-    *,
-    agree: Agree,
-    columns: Mapping[str, object],
-    terms: Mapping[str, object],
-    repeats: int = 1,
-    sample: int | None = None,
-    seed: int = 1,
-    concurrency: int = 16,
-    entry: JudgeEntry | None = None,
-) -> Study[Any]:
+def pairs_study(judge: object, data: str | Path | Iterable[Mapping[str, Any]], options: PairsKeywords) -> Study[Any]:
     """Returns a study of a judge on the caller's labelled pairs, in a folder, as a file would describe it.
 
-    `columns` are those of the data by role, and `terms` further keys of the study; None leaves one to its default.
-    Raises NotTrusted unless `agree` agrees to what files say about the judge.
+    Raises NotTrusted unless the options trust what files say about the judge.
     """
+    folder = Path(options.folder)
     path = Path(data) if isinstance(data, str | Path) else _rows_file(data, folder)
-    chosen, found = (entry or JudgeEntry(kind="compare")).of(judge, folder)
+    chosen, found = JudgeEntry(options.name, "compare", None, options.deadline).of(judge, folder)
+    columns = {"chosen": options.chosen, "rejected": options.rejected, "task": options.task, "strata": options.strata}
     dataset: dict[str, Any] = {"path": str(path.resolve()), "columns": _said(columns)}
-    dataset |= {} if sample is None else {"sample": {"size": sample}}
-    keys = {"study": "pairs", "protocol": "pairs", "seed": seed, "concurrency": concurrency}
-    keys |= {**_said(terms), "dataset": dataset, "design": {"repeats": repeats}, "judges": [chosen]}
-    return _data_study(keys, judge, found, folder, agree, guide="docs/labelled-pairs.md")
+    dataset |= {} if options.sample is None else {"sample": {"size": options.sample}}
+    keys = {"study": "pairs", "protocol": "pairs", "seed": options.seed, "concurrency": options.concurrency}
+    keys |= _said({"edits": options.edits, "policy": options.policy})
+    keys |= {"dataset": dataset, "design": {"repeats": options.repeats}, "judges": [chosen]}
+    return _data_study(keys, judge, found, options, guide="docs/labelled-pairs.md")
 
 
 def _said(given: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in given.items() if value is not None}
 
 
-def _data_study(  # each once
-    keys: Mapping[str, Any], judge: object, found: object, folder: Path, agree: Agree, guide: str
+def _data_study(
+    keys: Mapping[str, Any], judge: object, found: object, options: StudyKeywords, guide: str
 ) -> Study[Any]:
-    """Returns the study of one judge on the caller's data. Raises NotTrusted unless `agree` agrees."""
+    """Returns the study of one judge on the caller's data. Raises NotTrusted unless the options trust it."""
+    folder = Path(options.folder)
     # A caller who names a file wants it read, wherever it is.
     try:
         study = parse_study_data(keys, folder, outside=True)
     except ValidationError as error:
         raise UsageError(first_problem(error), fix=f"see {guide} for what may be said") from None
     name = keys["judges"][0]["name"]
-    ensure_trusted(study, agree, named=[name] if _is_typed(judge, folder) else [], data=False)
+    typed = [name] if _is_typed(judge, folder) else []
+    ensure_trusted(study, agree_if(trust=options.trust), named=typed, data=False)
     return replace(study, found={name: found} if found is not None else {})
 
 
@@ -271,24 +236,18 @@ def _scale(scale: Scale) -> dict[str, Any]:
     return {"kind": "interval", "low": first, "high": scale[1]}
 
 
-def _dataset_entry(
-    data: str | Path | Iterable[Mapping[str, Any]],
-    folder: Path,
-    columns: Mapping[str, str | None],
-    scale: Scale | None,
-    sample: int | None,
-) -> dict[str, Any]:
+def _dataset_entry(data: str | Path | Iterable[Mapping[str, Any]], options: StressKeywords) -> dict[str, Any]:
     """Returns the `dataset` part of a study file: what the caller said, and guesses for the rest."""
     from umpirical.datasets.guess import guess_dataset
 
-    path = Path(data) if isinstance(data, str | Path) else _rows_file(data, folder)
-    told = {role: column for role, column in columns.items() if column is not None}
+    path = Path(data) if isinstance(data, str | Path) else _rows_file(data, Path(options.folder))
+    told = _said({"response": options.response, "label": options.label, "task": options.task})
     guess = guess_dataset(path, told=told)  # type: ignore[arg-type]  # the roles are those of the parameters
     return {
         "path": str(path.resolve()),
         "columns": dict(guess.columns),
-        "scale": _scale(guess.scale.scale if scale is None else scale),
-        **({} if sample is None else {"sample": {"size": sample}}),
+        "scale": _scale(guess.scale.scale if options.scale is None else options.scale),
+        **({} if options.sample is None else {"sample": {"size": options.sample}}),
     }
 
 

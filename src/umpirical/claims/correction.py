@@ -51,12 +51,12 @@ NOTHING_LEARNED = 0.95
 FEWEST_TO_COMPARE = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+@dataclass(frozen=True, kw_only=True)
+class CorrectionOptions:
     """What a person asks for."""
 
     estimate: Estimand
-    columns: Mapping[str, str]
+    columns: Mapping[str, str] | None = None
     scale: str = ""
     """The ends of the scale of a mean score, such as 1..5."""
     labels: LabelSample = "random"
@@ -72,22 +72,22 @@ def find_record(target: str | Path) -> ReadRecord:
     return read_record(path if path.is_file() else find_run(target))
 
 
-def correct_file(file: Path, asked: Asked) -> Correction:
+def correct_file(file: Path, options: CorrectionOptions) -> Correction:
     """Corrects the estimate from a table of verdicts."""
-    if asked.estimate not in ESTIMANDS:
-        raise UsageError(f"no estimate {asked.estimate!r}", fix=f"one of {', '.join(ESTIMANDS)}")
-    low, high = _ends(asked)
-    target = read_target(file, TargetSpec(asked.estimate, asked.columns, low, high))
-    record = None if asked.record is None else find_record(asked.record)
+    if options.estimate not in ESTIMANDS:
+        raise UsageError(f"no estimate {options.estimate!r}", fix=f"one of {', '.join(ESTIMANDS)}")
+    low, high = _ends(options)
+    target = read_target(file, TargetSpec(options.estimate, options.columns or {}, low, high))
+    record = None if options.record is None else find_record(options.record)
     match = None if record is None else MatchRecord(name=record.file.name, sha256=sha256(record.text))
     settings = SettingsRecord(
-        estimate=asked.estimate,
+        estimate=options.estimate,
         low=low,
         high=high,
-        labels=asked.labels,
-        step=asked.step,
-        sensitivity=asked.sensitivity,
-        specificity=asked.specificity,
+        labels=options.labels,
+        step=options.step,
+        sensitivity=options.sensitivity,
+        specificity=options.specificity,
         record=match,
     )
     return correct_target(target, settings, record)
@@ -108,20 +108,20 @@ def correct_target(target: TargetFile, settings: SettingsRecord, record: ReadRec
     )
 
 
-def _ends(asked: Asked) -> tuple[float, float]:
+def _ends(options: CorrectionOptions) -> tuple[float, float]:
     """Returns the ends of the scale: given for a mean score, 0 and 1 for any rate."""
-    if asked.estimate != "mean-score":
-        if asked.scale:
-            raise UsageError(f"a {asked.estimate} has no scale", fix="leave --scale out")
+    if options.estimate != "mean-score":
+        if options.scale:
+            raise UsageError(f"a {options.estimate} has no scale", fix="leave --scale out")
         return 0.0, 1.0
-    if not asked.scale:
+    if not options.scale:
         raise UsageError("a mean score needs its scale", fix="name its ends, such as --scale 1..5")
-    scale = parse_scale(asked.scale)
+    scale = parse_scale(options.scale)
     ends = (scale.low, scale.high) if scale.kind == "interval" else (scale.labels[0], scale.labels[-1])
     try:
         return float(ends[0] or 0.0), float(ends[1] or 0.0)
     except ValueError:
-        raise UsageError(f"{asked.scale!r:.60} has no numbers at its ends", fix="such as --scale 1..5") from None
+        raise UsageError(f"{options.scale!r:.60} has no numbers at its ends", fix="such as --scale 1..5") from None
 
 
 Correct = Callable[[Sample], Found]

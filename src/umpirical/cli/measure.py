@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from functools import partial
 from pathlib import Path
@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from umpirical.cli.options import (
+    SpendingFlags,
+    StudyFlags,
     TerminalPreflight,
-    Terms,
     agree,
-    calls_option,
+    gathered,
     outside_option,
     spending_options,
+    study_argument,
+    study_options,
     tell_spent,
     terminal_trust,
     trust_option,
-    trusted_study,
 )
 from umpirical.cli.plan import show_plan, tell_planned
 from umpirical.cli.terminal import MAKING_STIMULI, complain, remark, say, say_json, short_path
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from umpirical.store.budget import Booked
     from umpirical.study.estimate import PlanEstimate
     from umpirical.study.results import FinishedRun
+    from umpirical.study.run import Terms
     from umpirical.study.serving import Changed, Serving, ServingPlan
     from umpirical.study.spending import Spending
 
@@ -52,70 +55,57 @@ preflight_option = click.option(
 )
 
 
-def measure(  # noqa: PLR0913  # each by its name
-    study: "Study[Any]",
-    judges: Sequence[str],
-    terms: Terms,
-    *,
-    fresh: bool = False,
-    executor: str | None = None,
-    processes: int | None = None,
-    through: str = "",
-    quiet: bool = False,
-    preflight: bool = False,
-    lost: "dict[str, UmpiricalError] | None" = None,
-) -> "list[FinishedRun]":
-    """Measures the named judges, or all, once the price has been shown and agreed to; after a preflight, if asked.
+@dataclass(frozen=True, slots=True)
+class MeasureFlags:
+    """How judges are called, as the command line says."""
 
-    What is wrong with one of several judges is printed, put into `lost` by its name, and does not stop the rest.
+    fresh: bool = False
+    executor: str | None = None
+    processes: int | None = None
+    through: str = ""
+    no_preflight: bool = False
+
+
+def measure(
+    study: "Study[Any]", judges: Sequence[str], flags: SpendingFlags, how: MeasureFlags, *, quiet: bool
+) -> "tuple[list[FinishedRun], dict[str, UmpiricalError]]":
+    """Measures the named judges, or all, once the price has been shown and agreed to.
+
+    Returns what was measured, and what is wrong with the others by the judge's name: it is printed, and does not stop
+    the rest.
     """
-    from umpirical.progress import watch_run
     from umpirical.runs.executor import LOCAL
-    from umpirical.study.run import Asking, measure_judges
+    from umpirical.study.run import CallOptions, measure_judges
 
     def lose(run: "Run", error: "UmpiricalError") -> None:
         complain(str(error), error.fix)
-        told[run.judge.name] = error
+        lost[run.judge.name] = error
 
-    told = {} if lost is None else lost
+    lost: dict[str, UmpiricalError] = {}
     remark(MAKING_STIMULI)
-    trying = TerminalPreflight(terms)
-    return tell_runs(
-        measure_judges(
-            study,
-            judges,
-            consent=lambda estimate: _consent(estimate, trying),
-            watch=watch_run,
-            prices=terms.price_overrides(),
-            allow_unpriced=terms.allow_unpriced,
-            fresh=fresh,
-            asking=Asking(executor or LOCAL, processes, remark, through),
-            planned=lambda runs: tell_planned(study, runs),
-            preflight=trying if preflight else None,
-            tell=tell_spent,
-            lose=lose,
-        ),
-        quiet=quiet,
+    terms = replace(
+        terminal_terms(flags, preflight=not how.no_preflight),
+        calls=CallOptions(how.executor or LOCAL, how.processes, remark, how.through),
+        fresh=how.fresh,
+        planned=lambda runs: tell_planned(study, runs),
+        lose=lose,
     )
+    return tell_runs(measure_judges(study, judges, terms), quiet=quiet), lost
 
 
-def measure_more(run: "Run", terms: Terms, *, concurrency: int, quiet: bool = False) -> "list[FinishedRun]":
-    """Measures a planned follow-up, once the price has been shown and agreed to."""
+def terminal_terms(flags: SpendingFlags, *, preflight: bool) -> "Terms":
+    """Returns terms under which the person at the terminal, or the flags of the command, agree to what is spent."""
     from umpirical.progress import watch_run
-    from umpirical.study.run import ask_runs
+    from umpirical.study.run import Terms
 
-    trying = TerminalPreflight(terms)
-    return tell_runs(
-        ask_runs(
-            [run],
-            concurrency,
-            consent=lambda estimate: _consent(estimate, trying),
-            watch=watch_run,
-            prices=terms.price_overrides(),
-            allow_unpriced=terms.allow_unpriced,
-            tell=tell_spent,
-        ),
-        quiet=quiet,
+    trying = TerminalPreflight(flags)
+    return Terms(
+        consent=lambda estimate: _consent(estimate, trying),
+        watch=watch_run,
+        prices=flags.price_overrides(),
+        allow_unpriced=flags.allow_unpriced,
+        preflight=trying if preflight else None,
+        spent=tell_spent,
     )
 
 
@@ -167,13 +157,12 @@ def _show(result: "FinishedRun") -> None:
 
 def _consent(estimate: "PlanEstimate", trying: TerminalPreflight) -> Decimal | None:
     """Shows what would be sent, and asks for consent if it may be billed. Returns the budget."""
-    terms = trying.terms
     if not estimate.calls:
-        return terms.max_cost
+        return trying.flags.max_cost
     show_plan(estimate, sys.stderr)
     unseen = estimate.unseen_calls
     return agree(
-        terms,
+        trying.flags,
         most=estimate.bound,
         booked=estimate.booked,
         unseen=f"{unseen:,} calls whose price is unknown here" if unseen else "",
@@ -194,12 +183,10 @@ def _checked_uri(_: click.Context, __: click.Parameter, uri: str) -> str:
 
 
 @click.command("run")
-@click.argument("study", type=click.Path(path_type=Path), default=Path())
+@gathered("how", MeasureFlags)
 @click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
 @spending_options
-@outside_option
-@trust_option
-@calls_option
+@study_options
 @click.option("--fresh", is_flag=True, help="Start a new run that reuses no answers from earlier ones.")
 @policy_option
 @click.option(
@@ -224,23 +211,8 @@ def _checked_uri(_: click.Context, __: click.Parameter, uri: str) -> str:
 )
 @preflight_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def run_command(  # noqa: PLR0913, PLR0917  # each an option
-    study: Path,
-    judges: tuple[str, ...],
-    yes: bool,  # noqa: FBT001
-    max_cost: Decimal | None,
-    prices: tuple[str, ...],
-    allow_unpriced: bool,  # noqa: FBT001
-    outside: bool,  # noqa: FBT001
-    trust: bool,  # noqa: FBT001
-    max_calls: int | None,
-    fresh: bool,  # noqa: FBT001
-    policy: str,
-    executor: str | None,
-    processes: int | None,
-    through: str,
-    no_preflight: bool,  # noqa: FBT001
-    as_json: bool,  # noqa: FBT001
+def run_command(
+    source: StudyFlags, judges: tuple[str, ...], flags: SpendingFlags, how: MeasureFlags, *, policy: str, as_json: bool
 ) -> int:
     """Measure the judges of the study STUDY (a file, or the folder it is in) and write their datasheets.
 
@@ -252,42 +224,44 @@ def run_command(  # noqa: PLR0913, PLR0917  # each an option
     Exits with 0 if the policy lets every judge be used, 3 if it refuses one, and 4 if there is not enough data on one.
     Stress tests have no policy: `umpirical gate` says by its exit code what came of them.
     """
-    from umpirical.domain.errors import UmpiricalError
     from umpirical.study.results import write_side_by_side
 
-    loaded = replace(trusted_study(study, trust=trust, outside=outside, max_calls=max_calls), policy=policy)
-    terms, lost = Terms(yes, max_cost, prices, allow_unpriced), dict[str, UmpiricalError]()
-    results = measure(
-        loaded,
-        judges,
-        terms,
-        fresh=fresh,
-        executor=executor,
-        processes=processes,
-        through=through,
-        quiet=as_json,
-        preflight=not no_preflight,
-        lost=lost,
-    )
+    study = replace(source.load(), policy=policy)
+    results, lost = measure(study, judges, flags, how, quiet=as_json)
     if as_json:
         import json
 
         summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
         say_json(json.dumps(summaries, indent=1))
-    tell = remark if as_json else say
+    log = remark if as_json else say
     if lost:
         measured = ", ".join(result.record.judge.name for result in results) or "none"
-        tell(f"not measured: {', '.join(lost)}; measured: {measured}")
-    if results and (together := write_side_by_side(loaded.folder, runs=[result.folder for result in results])):
-        tell(f"all judges side by side:  {together[1]}")
+        log(f"not measured: {', '.join(lost)}; measured: {measured}")
+    if results and (together := write_side_by_side(study.folder, runs=[result.folder for result in results])):
+        log(f"all judges side by side:  {together[1]}")
     return exit_code(results, lost)
 
 
 # `umpirical datasheet`.
 
 
+@dataclass(frozen=True, slots=True)
+class DatasheetFlags:
+    """The design of a datasheet, and what it is held to."""
+
+    against: str | None
+    size: str
+    arms: tuple[str, ...]
+    repeats: int
+    folder: Path
+    trust: bool
+    policy: str
+
+
 @click.command("datasheet")
 @click.argument("judge")
+@gathered("design", DatasheetFlags)
+@gathered("how", MeasureFlags)
 @click.option("--against", metavar="OTHER", help="Another judge, to compare on one page with paired differences.")
 @click.option("--size", default="standard", help="screen (336 calls), paper (620), standard (1,248) or full (2,496).")
 @click.option("--arm", "arms", multiple=True, help="Also ask with this tie instruction: strict, forced-choice.")
@@ -298,21 +272,8 @@ def run_command(  # noqa: PLR0913, PLR0917  # each an option
 @policy_option
 @preflight_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def datasheet_command(  # noqa: PLR0913, PLR0917  # each an option
-    judge: str,
-    against: str | None,
-    size: str,
-    arms: tuple[str, ...],
-    repeats: int,
-    folder: Path,
-    yes: bool,  # noqa: FBT001
-    max_cost: Decimal | None,
-    prices: tuple[str, ...],
-    allow_unpriced: bool,  # noqa: FBT001
-    trust: bool,  # noqa: FBT001
-    policy: str,
-    no_preflight: bool,  # noqa: FBT001
-    as_json: bool,  # noqa: FBT001
+def datasheet_command(
+    judge: str, design: DatasheetFlags, flags: SpendingFlags, how: MeasureFlags, *, as_json: bool
 ) -> int:
     """Measure the judge JUDGE and write its datasheet.
 
@@ -320,16 +281,15 @@ def datasheet_command(  # noqa: PLR0913, PLR0917  # each an option
     (module:function), a model (provider/model), or simulated:NAME. The possible cost is shown first. If the
     run stops, the same command resumes it.
     """
+    from umpirical.api.options import DatasheetKeywords
     from umpirical.api.studies import datasheet_study
-    from umpirical.domain.errors import UmpiricalError
 
-    targets = [judge] if against is None else [judge, against]
-    agree = terminal_trust(given=trust)
-    study = replace(datasheet_study(targets, folder, agree=agree, size=size, arms=arms, repeats=repeats), policy=policy)
-    terms, lost = Terms(yes, max_cost, prices, allow_unpriced), dict[str, UmpiricalError]()
-    results = measure(study, [], terms, quiet=as_json, preflight=not no_preflight, lost=lost)
+    targets = [judge] if design.against is None else [judge, design.against]
+    options = DatasheetKeywords(size=design.size, arms=design.arms, repeats=design.repeats, folder=design.folder)
+    study = datasheet_study(targets, options, terminal_trust(given=design.trust))
+    results, lost = measure(replace(study, policy=design.policy), [], flags, how, quiet=as_json)
     summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
-    if against is not None and not lost:
+    if design.against is not None and not lost:
         from umpirical.api.comparisons import compare_targets
 
         page = compare_targets([result.folder for result in results]).save().html
@@ -352,16 +312,7 @@ def datasheet_command(  # noqa: PLR0913, PLR0917  # each an option
 @trust_option
 @click.option("--concurrency", default=16, type=click.IntRange(1, 4096), help="Calls in flight at a time.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def more_command(  # noqa: PLR0913, PLR0917  # each an option
-    target: str,
-    yes: bool,  # noqa: FBT001
-    max_cost: Decimal | None,
-    prices: tuple[str, ...],
-    allow_unpriced: bool,  # noqa: FBT001
-    trust: bool,  # noqa: FBT001
-    concurrency: int,
-    as_json: bool,  # noqa: FBT001
-) -> int:
+def more_command(target: str, flags: SpendingFlags, *, trust: bool, concurrency: int, as_json: bool) -> int:
     """Ask just what would settle what a run leaves open, and write one datasheet of both.
 
     TARGET is the folder of a run, the name of a run or a judge, or a study's folder or file; it must have one run.
@@ -370,15 +321,14 @@ def more_command(  # noqa: PLR0913, PLR0917  # each an option
     look before it, since a second look gives chance a second try.
     """
     from umpirical.study.results import find_run
-    from umpirical.study.run import follow_run
+    from umpirical.study.run import follow_run, measure_runs
 
     remark(MAKING_STIMULI)
     planned, words = follow_run(find_run(target), terminal_trust(given=trust))
     for line in words:
         remark(f"  {line}")
-    results = measure_more(
-        planned, Terms(yes, max_cost, prices, allow_unpriced), concurrency=concurrency, quiet=as_json
-    )
+    terms = terminal_terms(flags, preflight=False)
+    results = tell_runs(measure_runs([planned], concurrency, terms), quiet=as_json)
     if as_json:
         import json
 
@@ -394,21 +344,10 @@ SHOWN = 5
 
 
 @click.command("generate")
-@click.argument("study", type=click.Path(path_type=Path), default=Path())
 @spending_options
-@outside_option
-@trust_option
+@gathered("source", StudyFlags, study_argument, outside_option, trust_option)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def generate_command(  # noqa: PLR0913, PLR0917  # each an option
-    study: Path,
-    yes: bool,  # noqa: FBT001
-    max_cost: Decimal | None,
-    prices: tuple[str, ...],
-    allow_unpriced: bool,  # noqa: FBT001
-    outside: bool,  # noqa: FBT001
-    trust: bool,  # noqa: FBT001
-    as_json: bool,  # noqa: FBT001
-) -> int:
+def generate_command(source: StudyFlags, flags: SpendingFlags, *, as_json: bool) -> int:
     """Have a model write the stimuli of STUDY that a program cannot make; check and validate them.
 
     The possible cost is shown first, and nothing is sent until you agree to it. Each text is kept as soon as it
@@ -420,18 +359,17 @@ def generate_command(  # noqa: PLR0913, PLR0917  # each an option
     from umpirical.protocols.protocol import WritesStimuli
     from umpirical.study.spending import WRITERS, Spending, response_bill
 
-    terms = Terms(yes, max_cost, prices, allow_unpriced)
-    loaded = trusted_study(study, trust=trust, outside=outside)
+    loaded = source.load()
     remark("reading the dataset and planning what to write")
     if not isinstance(loaded.protocol, WritesStimuli):
         raise WritesStimuli.missing(loaded.protocol)
-    writing, overrides = loaded.protocol.writing(loaded), terms.price_overrides()
+    writing, overrides = loaded.protocol.writing(loaded), flags.price_overrides()
     _refuse_stray_prices(writing, overrides)
     pricers = {
-        part: pricer_of(model, overrides, allow_unpriced=allow_unpriced) for part, model in writing.models.items()
+        part: pricer_of(model, overrides, allow_unpriced=flags.allow_unpriced) for part, model in writing.models.items()
     }
     spending = Spending(loaded.folder, {WRITERS: lambda: response_bill(writing.calls())})
-    spending.cap = _agree_to_writing(writing, writing.estimate(pricers), terms, spending.booked())
+    spending.cap = _agree_to_writing(writing, writing.estimate(pricers), flags, spending.booked())
     ledger = spending.ledger(WRITERS)
     try:
         written = writing.write(pricers, ledger, partial(watch_generation, ledger=ledger))
@@ -444,7 +382,7 @@ def generate_command(  # noqa: PLR0913, PLR0917  # each an option
     if as_json:
         _show_written_json(written)
     else:
-        _show_written(written, study)
+        _show_written(written, source.study)
     return 5 if written.open else 0
 
 
@@ -457,12 +395,12 @@ def _refuse_stray_prices(writing: "Writing", overrides: "Mapping[str, TokenPrice
 
 
 def _agree_to_writing(
-    writing: "Writing", estimate: "WritingEstimate", terms: Terms, booked: "Booked"
+    writing: "Writing", estimate: "WritingEstimate", flags: SpendingFlags, booked: "Booked"
 ) -> Decimal | None:
     """Shows what may be sent and spent, and asks for consent if it may be billed. Returns the budget."""
     left = estimate.commissions - estimate.settled
     if not left:
-        return terms.max_cost
+        return flags.max_cost
     most = None if estimate.at_most is None else estimate.at_most.quantize(Decimal("0.0001"), ROUND_CEILING)
     price = f"at most ${most} ({', '.join(estimate.tables)})" if most else "free"
     price = "no price is known" if most is None else price
@@ -473,7 +411,7 @@ def _agree_to_writing(
     if estimate.expected:
         remark(f"  ${estimate.expected:.4f} if every first attempt is accepted")
     unseen = f"up to {estimate.most_calls:,} calls whose price is unknown here" if most is None else ""
-    return agree(terms, most=most or Decimal(0), booked=booked, unseen=unseen)
+    return agree(flags, most=most or Decimal(0), booked=booked, unseen=unseen)
 
 
 def _show_written(written: "Written", study: Path) -> None:
@@ -509,7 +447,6 @@ def _show_written_json(written: "Written") -> None:
 
 
 @click.command("serving")
-@click.argument("study", type=click.Path(path_type=Path), default=Path())
 @click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
 @click.option(
     "--questions",
@@ -519,22 +456,10 @@ def _show_written_json(written: "Written") -> None:
     help="Questions whose answers are compared; each is asked three times. Default: 20.",
 )
 @spending_options
-@outside_option
-@trust_option
-@calls_option
+@study_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def serving_command(  # noqa: PLR0913, PLR0917  # each an option
-    study: Path,
-    judges: tuple[str, ...],
-    questions: int,
-    yes: bool,  # noqa: FBT001
-    max_cost: Decimal | None,
-    prices: tuple[str, ...],
-    allow_unpriced: bool,  # noqa: FBT001
-    outside: bool,  # noqa: FBT001
-    trust: bool,  # noqa: FBT001
-    max_calls: int | None,
-    as_json: bool,  # noqa: FBT001
+def serving_command(
+    source: StudyFlags, judges: tuple[str, ...], questions: int, flags: SpendingFlags, *, as_json: bool
 ) -> None:
     """Count the answers that change with what else a server is asked at the time, for judges of the study STUDY.
 
@@ -545,27 +470,26 @@ def serving_command(  # noqa: PLR0913, PLR0917  # each an option
     from umpirical.progress import watch_run
     from umpirical.study.estimate import pricers_of
     from umpirical.study.run import plan_runs, spending_of
-    from umpirical.study.serving import ask_serving, plan_serving
+    from umpirical.study.serving import call_serving, plan_serving
     from umpirical.study.spending import judge_account
 
-    terms = Terms(yes, max_cost, prices, allow_unpriced)
-    loaded = trusted_study(study, trust=trust, outside=outside, max_calls=max_calls)
+    loaded = source.load()
     remark(MAKING_STIMULI)
     runs = plan_runs(loaded, judges)
-    pricers = pricers_of(runs, terms.price_overrides(), allow_unpriced=allow_unpriced)
+    pricers = pricers_of(runs, flags.price_overrides(), allow_unpriced=flags.allow_unpriced)
     priced = list(zip(runs, pricers, strict=True))
     plans = [
         plan_serving(run, pricer, questions=questions, concurrency=loaded.spec.concurrency) for run, pricer in priced
     ]
     spending = spending_of(priced)
     found: list[Serving] = []
-    spending.cap = _agree_to_serving(plans, spending, terms)
+    spending.cap = _agree_to_serving(plans, spending, flags)
     try:
         for plan in plans:
             ledger = spending.ledger(judge_account(plan.run.judge.name), "serving")
             try:
                 with watch_run(plan.run.judge.name, plan.calls, ledger) as watcher:
-                    found.append(ask_serving(plan, ledger, watcher.settled))
+                    found.append(call_serving(plan, ledger, watcher.settled))
             finally:
                 ledger.close()
             if not as_json:
@@ -578,7 +502,7 @@ def serving_command(  # noqa: PLR0913, PLR0917  # each an option
         say_json(json.dumps([each.as_json() for each in found], indent=1))
 
 
-def _agree_to_serving(plans: "Sequence[ServingPlan]", spending: "Spending", terms: Terms) -> Decimal | None:
+def _agree_to_serving(plans: "Sequence[ServingPlan]", spending: "Spending", flags: SpendingFlags) -> Decimal | None:
     """Shows what would be sent, and asks for consent if it may be billed. Returns the budget."""
     for plan in plans:
         price = f", at most ${plan.at_most}" if plan.at_most else ""
@@ -589,7 +513,7 @@ def _agree_to_serving(plans: "Sequence[ServingPlan]", spending: "Spending", term
     most = sum((plan.at_most for plan in plans), Decimal(0))
     unseen = sum(plan.calls for plan in plans if plan.unseen)
     unknown = f"{unseen:,} calls whose price is unknown here" if unseen else ""
-    return agree(terms, most=most, booked=spending.booked(), unseen=unknown)
+    return agree(flags, most=most, booked=spending.booked(), unseen=unknown)
 
 
 def _show_serving(found: "Serving") -> None:

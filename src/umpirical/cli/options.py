@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,25 @@ if TYPE_CHECKING:
     from umpirical.study.trust import Agree, Asked
 
 
+def gathered(name: str, kind: type, *options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds options to a command, which receives their values as one argument: `name`, a dataclass of type `kind`."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_one_argument(**given: Any) -> Any:  # noqa: ANN401  # what click has parsed
+            own = {field.name: given.pop(field.name) for field in fields(kind) if field.name in given}
+            return command(**given, **{name: kind(**own)})
+
+        function: Callable[..., Any] = with_one_argument
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
 @dataclass(frozen=True, slots=True)
-class Terms:
+class SpendingFlags:
     """What the user agreed to in advance, on the command line."""
 
     yes: bool
@@ -58,29 +76,27 @@ def in_dollars(ctx: click.Context, param: click.Parameter, value: str | None) ->
     return amount
 
 
-def spending_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of every command that may spend: `yes`, `max_cost`, `prices`, `allow_unpriced`."""
-    options = [
-        click.option("--yes", is_flag=True, help="Send calls without asking first."),
-        click.option(
-            "--max-cost",
-            metavar="USD",
-            callback=in_dollars,
-            help="The budget in US dollars: all that the study may ever spend on what is asked here. What earlier "
-            "commands and other processes have spent counts.",
-        ),
-        price_option,
-        click.option(
-            "--allow-unpriced", is_flag=True, help="Also ask models whose price is unknown. No budget limits them."
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+spending_options = gathered(
+    "flags",
+    SpendingFlags,
+    click.option("--yes", is_flag=True, help="Send calls without asking first."),
+    click.option(
+        "--max-cost",
+        metavar="USD",
+        callback=in_dollars,
+        help="The budget in US dollars: all that the study may ever spend on what is asked here. What earlier "
+        "commands and other processes have spent counts.",
+    ),
+    price_option,
+    click.option(
+        "--allow-unpriced", is_flag=True, help="Also ask models whose price is unknown. No budget limits them."
+    ),
+)
+"""The options of every command that may spend, as `flags`."""
 
 
 def agree(
-    terms: Terms, *, most: Decimal, booked: "Booked", unseen: str = "", refused: str = "nothing was sent"
+    flags: SpendingFlags, *, most: Decimal, booked: "Booked", unseen: str = "", refused: str = "nothing was sent"
 ) -> Decimal | None:
     """Asks for consent if calls may be billed, after showing what would be sent. Returns the budget, or None.
 
@@ -92,36 +108,36 @@ def agree(
     from umpirical.study.spending import enough
 
     if not most and not unseen:
-        return terms.max_cost
+        return flags.max_cost
     needed = enough(booked, most) if most else None
-    budget = terms.max_cost if terms.max_cost is not None else needed
+    budget = flags.max_cost if flags.max_cost is not None else needed
     if most and booked.total:
         remark(f"{booked_line(booked, budget)}; this may cost up to ${most} more.")
     if budget is not None and needed is not None and budget < needed:
         remark(f"The budget of ${budget} is below that: the run may stop there, and can be resumed.")
     if not sys.stdin.isatty():
-        _need_flags(terms, most, needed)
-    elif not terms.yes and not confirm(_question(terms, booked, most, unseen)):
+        _need_flags(flags, most, needed)
+    elif not flags.yes and not confirm(_question(flags, booked, most, unseen)):
         raise SpendRefused(refused)
     return budget
 
 
-def _need_flags(terms: Terms, most: Decimal, needed: Decimal | None) -> None:
+def _need_flags(flags: SpendingFlags, most: Decimal, needed: Decimal | None) -> None:
     """Without a terminal nobody can be asked, so the answers must be given as flags."""
     from umpirical.domain.errors import SpendRefused
 
-    missing = [] if terms.yes else ["--yes"]
-    if most and terms.max_cost is None:
+    missing = [] if flags.yes else ["--yes"]
+    if most and flags.max_cost is None:
         missing.append(f"--max-cost {needed}")
     if missing:
         amount = f"up to ${most} would be spent" if most else "calls whose price is unknown here would be sent"
         raise SpendRefused(f"{amount}, and nobody is present to agree", fix=f"add {' '.join(missing)}")
 
 
-def _question(terms: Terms, booked: "Booked", most: Decimal, unseen: str) -> str:
+def _question(flags: SpendingFlags, booked: "Booked", most: Decimal, unseen: str) -> str:
     if not most:
         return f"Send {unseen}?"
-    more = most if terms.max_cost is None else max(Decimal(0), terms.max_cost - booked.total)
+    more = most if flags.max_cost is None else max(Decimal(0), flags.max_cost - booked.total)
     return f"Spend up to ${more}" + (f", and send {unseen}?" if unseen else "?")
 
 
@@ -159,11 +175,27 @@ calls_option = click.option(
 )
 
 
-def trusted_study(study: Path, *, trust: bool, outside: bool, max_calls: int | None = None) -> "Study[Any]":
-    """Reads a study for use, once a person has agreed to what it would do."""
-    from umpirical.study.file import load_study
+@dataclass(frozen=True, slots=True)
+class StudyFlags:
+    """A study, and what the user allows it in advance."""
 
-    return load_study(study, terminal_trust(given=trust), outside=outside, max_calls=max_calls)
+    study: Path
+    outside: bool
+    trust: bool
+    max_calls: int | None = None
+
+    def load(self) -> "Study[Any]":
+        """Reads the study for use, once a person has agreed to what it would do."""
+        from umpirical.study.file import load_study
+
+        agree = terminal_trust(given=self.trust)
+        return load_study(self.study, agree, outside=self.outside, max_calls=self.max_calls)
+
+
+study_argument = click.argument("study", type=click.Path(path_type=Path), default=Path())
+
+study_options = gathered("source", StudyFlags, study_argument, outside_option, trust_option, calls_option)
+"""The study of a command and what it is allowed, as `source`."""
 
 
 def terminal_trust(*, given: bool) -> "Agree":
@@ -197,8 +229,8 @@ LONGEST = 600
 class TerminalPreflight:
     """Holds preflights before the person at the terminal, or before the flags of the command."""
 
-    def __init__(self, terms: Terms) -> None:
-        self.terms = terms
+    def __init__(self, flags: SpendingFlags) -> None:
+        self.flags = flags
         self.held = False
         """Whether any call was tried."""
 
@@ -207,15 +239,15 @@ class TerminalPreflight:
 
         calls, most = sum(plan.calls for plan in plans), sum((plan.at_most for plan in plans), Decimal(0))
         unseen = sum(plan.calls for plan in plans if plan.unseen)
-        terms, price = self.terms, f", at most ${most}" if most else ""
+        flags, price = self.flags, f", at most ${most}" if most else ""
         remark(f"preflight: {calls} calls show whether answers can be read{price}; they are kept")
         if not sys.stdin.isatty():
             # Nobody can be asked twice, so the flags have to cover everything.
             most, unseen = whole.bound, whole.unseen_calls
-        elif terms.max_cost is not None:
-            terms = replace(terms, max_cost=min(terms.max_cost, enough(whole.booked, most)))
+        elif flags.max_cost is not None:
+            flags = replace(flags, max_cost=min(flags.max_cost, enough(whole.booked, most)))
         unknown = f"{unseen:,} calls whose price is unknown here" if unseen else ""
-        return agree(terms, most=most, booked=whole.booked, unseen=unknown)
+        return agree(flags, most=most, booked=whole.booked, unseen=unknown)
 
     def show(self, found: "Preflight") -> None:
         self.held = True

@@ -3,12 +3,11 @@
 import os
 import sys
 from decimal import ROUND_CEILING, ROUND_HALF_UP, Decimal
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from umpirical.cli.options import calls_option, outside_option, price_option, trust_option, trusted_study
+from umpirical.cli.options import StudyFlags, price_option, study_options
 from umpirical.cli.terminal import MAKING_STIMULI, remark, say, say_json
 from umpirical.text.inert import inert
 
@@ -29,12 +28,9 @@ LONGEST = 240
 
 
 @click.command("check")
-@click.argument("study", type=click.Path(path_type=Path), default=Path())
-@outside_option
-@trust_option
-@calls_option
+@study_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def check_command(study: Path, outside: bool, trust: bool, max_calls: int | None, as_json: bool) -> int:  # noqa: FBT001
+def check_command(source: StudyFlags, *, as_json: bool) -> int:
     """Check the study file STUDY (or the one in that folder), its prompts, tasks and keys. Makes no calls.
 
     The first time, shows whom the study would send to, with which keys, what code it would run and which data it would
@@ -42,7 +38,7 @@ def check_command(study: Path, outside: bool, trust: bool, max_calls: int | None
     """
     from umpirical.study.file import check_study
 
-    loaded = trusted_study(study, trust=trust, outside=outside, max_calls=max_calls)
+    loaded = source.load()
     remark(MAKING_STIMULI)
     checked = check_study(loaded, os.environ)
     if as_json:
@@ -87,7 +83,6 @@ NOT_PRICED = {"unpriced": "not priced", "unknown": "no price", "own-function": "
 
 
 @click.command("plan")
-@click.argument("study", type=click.Path(path_type=Path), default=Path())
 @click.option("--judge", "judges", multiple=True, help="Only this judge; can be given several times.")
 @click.option(
     "--for",
@@ -102,20 +97,16 @@ NOT_PRICED = {"unpriced": "not priced", "unknown": "no price", "own-function": "
     help="With --for: how likely it is then settled. Default: 0.9.",
 )
 @price_option
-@outside_option
-@trust_option
-@calls_option
+@study_options
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
-def plan_command(  # noqa: PLR0913, PLR0917  # each an option
-    study: Path,
+def plan_command(
+    source: StudyFlags,
     judges: tuple[str, ...],
     asked: tuple[str, ...],
+    *,
     power: float | None,
     prices: tuple[str, ...],
-    outside: bool,  # noqa: FBT001
-    trust: bool,  # noqa: FBT001
-    max_calls: int | None,
-    as_json: bool,  # noqa: FBT001
+    as_json: bool,
 ) -> None:
     """Show what  umpirical run  would take: calls, tokens, price, time, and how precise each measure will be.
 
@@ -129,7 +120,7 @@ def plan_command(  # noqa: PLR0913, PLR0917  # each an option
     if power is not None and not asked:
         raise click.UsageError('--power is about a question: add --for "dark-current<=0.05"')
     questions = [parse_question(text) for text in asked]
-    loaded = trusted_study(study, trust=trust, outside=outside, max_calls=max_calls)
+    loaded = source.load()
     remark(MAKING_STIMULI)
     planned = plan_runs(loaded, judges)
     tell_planned(loaded, planned)

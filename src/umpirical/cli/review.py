@@ -1,14 +1,14 @@
 """Commands that serve pages to a browser: review, with its subcommands, and view."""
 
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from umpirical.cli.options import outside_option, trust_option, trusted_study
+from umpirical.cli.options import StudyFlags, gathered, outside_option, study_argument, trust_option
 from umpirical.cli.terminal import leading_to, need_packages, open_browser, remark, say, say_json
 
 if TYPE_CHECKING:
@@ -42,23 +42,43 @@ def review_command() -> None:
     """
 
 
-def _shared(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the arguments and options that every review command takes."""
-    for option in (
-        outside_option,
-        trust_option,
-        click.option(
-            "--database",
-            metavar="URL",
-            help="The review's: postgresql+psycopg://user@host/name. Default: $UMPIRICAL_DATABASE, or in the study.",
-        ),
-        click.argument("study", type=click.Path(path_type=Path), default=Path()),
-    ):
-        function = option(function)
-    return function
+@dataclass(frozen=True, slots=True)
+class ReviewFlags:
+    """The review of a study, as every review command names it."""
+
+    study: Path
+    database: str | None
+    outside: bool
+    trust: bool
+
+
+_shared = gathered(
+    "review",
+    ReviewFlags,
+    study_argument,
+    click.option(
+        "--database",
+        metavar="URL",
+        help="The review's: postgresql+psycopg://user@host/name. Default: $UMPIRICAL_DATABASE, or in the study.",
+    ),
+    trust_option,
+    outside_option,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFlags:
+    """Where a review is served."""
+
+    port: int
+    host: str
+    expose: bool
+    called: tuple[str, ...]
+    no_open: bool
 
 
 @review_command.command("serve")
+@gathered("server", ServerFlags)
 @_shared
 @click.option(
     "--port", default=REVIEW_PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free port."
@@ -70,44 +90,33 @@ def _shared(function: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--as", "owner", default="owner", show_default=True, metavar="NAME", help="Who you are in this review.")
 @click.option("--no-open", is_flag=True, help="Do not open a browser.")
-def serve_review(  # noqa: PLR0913, PLR0917  # each an option
-    study: Path,
-    database: str | None,
-    outside: bool,  # noqa: FBT001
-    trust: bool,  # noqa: FBT001
-    port: int,
-    host: str,
-    expose: bool,  # noqa: FBT001
-    called: tuple[str, ...],
-    owner: str,
-    no_open: bool,  # noqa: FBT001
-) -> None:
+def serve_review(review: ReviewFlags, server: ServerFlags, owner: str) -> None:
     """Serve the review of STUDY to browsers on this machine. Texts appear in it as they are generated."""
     need_packages("review", "starlette", "uvicorn", "sqlalchemy", "alembic")
     from umpirical.protocols.review import review_folder
     from umpirical.review.web.app import create_app
     from umpirical.web.server import FORWARD, hosts_of, listen, serve, url_of
 
-    loaded = _load(study, trust=trust, outside=outside)
+    loaded = _load(review)
     feed = _feed(loaded)
     fix = f"{FORWARD}, or add --expose and put TLS in front of it"
-    with listen(host, port, expose=expose, fix=fix) as listening, ExitStack() as at_the_end:
-        opened = _open(loaded, database)
+    with listen(server.host, server.port, expose=server.expose, fix=fix) as listening, ExitStack() as at_the_end:
+        opened = _open(loaded, review.database)
         at_the_end.callback(opened.close)
         count = feed.into(opened.desk)
         link = f"{url_of(listening)}/join/{opened.people.invite(owner, 'owner')}"
         app = create_app(
             opened.desk,
             opened.people,
-            hosts=hosts_of(listening, names=frozenset(called)),
+            hosts=hosts_of(listening, names=frozenset(server.called)),
             feed=lambda: feed.into(opened.desk),
             title=loaded.spec.study,
         )
         say(f"review of {loaded.spec.study}: {_arrived(count, feed.wanted)}")
         if not opened.desk.progress(owner).total:
-            say(f"nothing is written yet; texts appear here once you run  umpirical generate {study}")
+            say(f"nothing is written yet; texts appear here once you run  umpirical generate {review.study}")
         page = None
-        if not no_open and sys.stdout.isatty():
+        if not server.no_open and sys.stdout.isatty():
             page = at_the_end.enter_context(leading_to(link, review_folder(_terms(loaded))))
         serve(app, listening, ready=lambda: _open_door(link, owner, page=page))
 
@@ -117,9 +126,9 @@ def serve_review(  # noqa: PLR0913, PLR0917  # each an option
 @_shared
 @click.option("--role", type=click.Choice(["reviewer", "adjudicator", "owner"]), default="reviewer", show_default=True)
 @click.option("--url", default=f"http://127.0.0.1:{REVIEW_PORT}", show_default=True, help="Where the review is served.")
-def invite(name: str, study: Path, database: str | None, outside: bool, trust: bool, role: str, url: str) -> None:  # noqa: FBT001, PLR0913, PLR0917
+def invite(name: str, review: ReviewFlags, role: str, url: str) -> None:
     """Print a link that lets NAME into the review of STUDY, once. Inviting a person again makes a new link."""
-    opened = _open(_load(study, trust=trust, outside=outside), database)
+    opened = _open(_load(review), review.database)
     try:
         token = opened.people.invite(name, cast("ReviewRole", role))
     finally:
@@ -131,9 +140,9 @@ def invite(name: str, study: Path, database: str | None, outside: bool, trust: b
 @review_command.command("revoke")
 @click.argument("name")
 @_shared
-def revoke(name: str, study: Path, database: str | None, outside: bool, trust: bool) -> int:  # noqa: FBT001
+def revoke(name: str, review: ReviewFlags) -> int:
     """Remove NAME from the review of STUDY: links and sessions end at once. Their decisions stay."""
-    opened = _open(_load(study, trust=trust, outside=outside), database, begin=False)
+    opened = _open(_load(review), review.database, begin=False)
     try:
         done = opened.people.revoke(name)
         known = ", ".join(person.name for person in opened.people.all())
@@ -150,12 +159,12 @@ def revoke(name: str, study: Path, database: str | None, outside: bool, trust: b
 @review_command.command("status")
 @_shared
 @click.option("--json", "as_json", is_flag=True, help="Print the status as JSON.")
-def status(study: Path, database: str | None, outside: bool, trust: bool, as_json: bool) -> None:  # noqa: FBT001
+def status(review: ReviewFlags, *, as_json: bool) -> None:
     """Show the progress of the review of STUDY, each person's decisions, how far they agree, and what was rejected."""
     from umpirical.protocols.review_record import review_status
 
-    loaded = _load(study, trust=trust, outside=outside)
-    opened = _open(loaded, database, begin=False)
+    loaded = _load(review)
+    opened = _open(loaded, review.database, begin=False)
     try:
         found = review_status(_terms(loaded), opened)
     finally:
@@ -173,15 +182,15 @@ def status(study: Path, database: str | None, outside: bool, trust: bool, as_jso
 @_shared
 @click.option("--format", "form", type=click.Choice(FORMATS), default="umpirical", show_default=True)
 @click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The file to write.")
-def export(study: Path, database: str | None, outside: bool, trust: bool, form: str, out: Path) -> None:  # noqa: FBT001
+def export(review: ReviewFlags, form: str, out: Path) -> None:
     """Write the review of STUDY to a file: all of it, or in the format of Argilla or Label Studio."""
     from umpirical.review.exchange.transfer import export_review
     from umpirical.store.files import write_text
 
     if not out.resolve().parent.is_dir():
         raise click.BadParameter(f"there is no folder {out.parent}", param_hint="--out")
-    loaded = _load(study, trust=trust, outside=outside)
-    opened = _open(loaded, database)
+    loaded = _load(review)
+    opened = _open(loaded, review.database)
     try:
         _feed(loaded).into(opened.desk)
         exported = export_review(opened.desk, cast("Format", form))
@@ -200,23 +209,15 @@ def export(study: Path, database: str | None, outside: bool, trust: bool, form: 
 @click.option(
     "--as", "names", multiple=True, metavar="THEIRS=NAME", help="What a person in the file is called here; repeatable."
 )
-def import_(  # noqa: PLR0913, PLR0917  # each an option
-    file: Path,
-    study: Path,
-    database: str | None,
-    outside: bool,  # noqa: FBT001
-    trust: bool,  # noqa: FBT001
-    form: str,
-    names: tuple[str, ...],
-) -> None:
+def import_(file: Path, review: ReviewFlags, form: str, names: tuple[str, ...]) -> None:
     """Import the decisions in FILE into the review of STUDY: all of them, or none if one does not fit.
 
     Known decisions are skipped, so a file can be imported again.
     """
     from umpirical.review.exchange.transfer import import_review
 
-    loaded = _load(study, trust=trust, outside=outside)
-    opened = _open(loaded, database)
+    loaded = _load(review)
+    opened = _open(loaded, review.database)
     try:
         _feed(loaded).into(opened.desk)
         taken = import_review(opened.desk, file, cast("Format", form), names=_names(names))
@@ -235,7 +236,8 @@ def _names(given: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def _load(study: Path, *, trust: bool, outside: bool) -> "Study[Any]":
+def _load(review: ReviewFlags) -> "Study[Any]":
+    study = review.study
     if not study.exists():
         from difflib import get_close_matches
 
@@ -244,7 +246,7 @@ def _load(study: Path, *, trust: bool, outside: bool) -> "Study[Any]":
         near = get_close_matches(str(study), review_command.commands, n=1)
         hint = f"did you mean  umpirical review {near[0]}?" if near else "name the study file, or the folder it is in"
         raise UsageError(f"there is no study {study}", fix=hint)
-    return trusted_study(study, trust=trust, outside=outside)
+    return StudyFlags(study, review.outside, review.trust).load()
 
 
 def _feed(study: "Study[Any]") -> "ItemFeed":

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from importlib.metadata import version
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import get_completion_class
 
-from umpirical.cli.options import Terms, agree, spending_options, tell_spent
+from umpirical.cli.options import SpendingFlags, agree, gathered, spending_options, tell_spent
 from umpirical.cli.terminal import MAKING_STIMULI, remark, say, say_json
 
 if TYPE_CHECKING:
@@ -138,7 +139,19 @@ SHOWN = 10
 """How many problems are printed; the file beside the draft lists them all."""
 
 
+@dataclass(frozen=True, slots=True)
+class DraftFlags:
+    """The model that drafts, and how much it may write."""
+
+    name: str
+    base_url: str | None
+    api_key_env: str | None
+    rounds: int
+    max_tokens: int
+
+
 @click.command("draft")
+@gathered("model", DraftFlags)
 @click.argument("rubric", type=click.Path(path_type=Path))
 @click.option(
     "--model", "name", required=True, help="The model that drafts: provider/model, or its name at --base-url."
@@ -151,19 +164,7 @@ SHOWN = 10
     "--max-tokens", default=12_000, show_default=True, type=click.IntRange(500, 200_000), help="Limit for one reply."
 )
 @spending_options
-def draft_command(  # noqa: PLR0913, PLR0917  # each an option
-    rubric: Path,
-    name: str,
-    base_url: str | None,
-    api_key_env: str | None,
-    out: Path,
-    rounds: int,
-    max_tokens: int,
-    yes: bool,  # noqa: FBT001
-    max_cost: Decimal | None,
-    prices: tuple[str, ...],
-    allow_unpriced: bool,  # noqa: FBT001
-) -> int:
+def draft_command(rubric: Path, out: Path, model: DraftFlags, flags: SpendingFlags) -> int:
     """Draft a family of tasks from RUBRIC, a text or Markdown file that says what a good answer does.
 
     A model writes it, a program looks for faults and has the model fix them, and you read it: nothing is measured with
@@ -184,13 +185,13 @@ def draft_command(  # noqa: PLR0913, PLR0917  # each an option
 
     _refuse_to_overwrite(out)
     text = read_rubric(rubric)
-    spec = drafting_model(name, base_url=base_url, api_key_env=api_key_env)
-    terms = Terms(yes, max_cost, prices, allow_unpriced)
-    pricer = pricer_of(spec, terms.price_overrides(), allow_unpriced=allow_unpriced)
+    spec = drafting_model(model.name, base_url=model.base_url, api_key_env=model.api_key_env)
+    pricer = pricer_of(spec, flags.price_overrides(), allow_unpriced=flags.allow_unpriced)
+    rounds, max_tokens = model.rounds, model.max_tokens
     plan = plan_draft(spec, text, pricer, rounds=rounds, max_tokens=max_tokens)
     account = f"draft {out.name}"
     spending = Spending(out.parent, {account: Bill})
-    spending.cap = _agree_to_draft(plan, name, pricer, terms, spending.booked())
+    spending.cap = _agree_to_draft(plan, model.name, pricer, flags, spending.booked())
     ledger = spending.ledger(account)
     replies = out.with_suffix(".replies.jsonl")
 
@@ -209,7 +210,7 @@ def draft_command(  # noqa: PLR0913, PLR0917  # each an option
     finally:
         ledger.close()
         tell_spent(spending)
-    listed = write_draft(draft, out, by=name, rubric=rubric.name)
+    listed = write_draft(draft, out, by=model.name, rubric=rubric.name)
     _show_draft(draft, out, listed)
     return 5 if draft.problems else 0
 
@@ -225,14 +226,16 @@ def _refuse_to_overwrite(out: Path) -> None:
         raise UsageError(f"there is no folder {out.parent}", fix="create it; nothing was sent")
 
 
-def _agree_to_draft(plan: "DraftPlan", name: str, pricer: "Pricer", terms: Terms, booked: "Booked") -> Decimal | None:
+def _agree_to_draft(
+    plan: "DraftPlan", name: str, pricer: "Pricer", flags: SpendingFlags, booked: "Booked"
+) -> Decimal | None:
     """Shows what may be sent and spent, and asks for consent if it may be billed. Returns the budget."""
     most = (plan.at_most or Decimal(0)).quantize(Decimal("0.0001"), ROUND_CEILING)
     price = f"at most ${most} ({pricer.table})" if most else "no price is known" if plan.at_most is None else "free"
     remark(f"draft: up to {plan.calls} calls to {name}, {price}")
     remark(f"  the first sends the rubric, up to {plan.input_tokens:,} tokens")
     unseen = f"up to {plan.calls} calls whose price is unknown here" if plan.at_most is None else ""
-    return agree(terms, most=most, booked=booked, unseen=unseen)
+    return agree(flags, most=most, booked=booked, unseen=unseen)
 
 
 def _show_draft(draft: "Draft", out: Path, listed: Path | None) -> None:

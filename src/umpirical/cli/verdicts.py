@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -122,33 +123,21 @@ COLUMNS = {
 @click.option("--step", default=1.0, type=click.FloatRange(0.25, 5), help="For bounds: the least difference.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder to write to; default: FILE's.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
-def correct_command(  # noqa: PLR0913, PLR0917  # each an option
-    file: Path,
-    estimate: str,
-    scale: str,
-    labels: str,
-    record: str | None,
-    sensitivity: str,
-    specificity: str,
-    step: float,
-    out: Path | None,
-    as_json: bool,  # noqa: FBT001
-    **said: str,
-) -> int:
+def correct_command(file: Path, *, out: Path | None, as_json: bool, **given: Any) -> int:  # noqa: ANN401  # what click has checked
     """Correct a win rate, a pass rate or a mean score that rests on a judge's verdicts, in FILE. Makes no calls.
 
     FILE is a table (CSV, JSON Lines, Parquet). With labels on a random sample of its rows, the estimate is corrected by
     PPI++; with so many rows of each label, or with error rates from elsewhere, by Rogan and Gladen's estimator; with a
     datasheet alone, there are bounds and no estimate. Exits with 4 if a system has no corrected estimate.
     """
-    from umpirical.claims.correction import Asked, correct_file
+    from umpirical.claims.correction import CorrectionOptions, correct_file
     from umpirical.claims.documents import correction_lines, write_correction
     from umpirical.claims.record import render_correction_json
     from umpirical.reports.record import UndefinedRecord
 
-    columns = _named_columns(COLUMNS, said)
-    asked = Asked(estimate, columns, scale, labels, record, sensitivity, specificity, step)  # type: ignore[arg-type]  # click has checked them
-    correction = correct_file(file, asked)
+    columns = _named_columns(COLUMNS, given)
+    said = {name: value for name, value in given.items() if not name.endswith("_column")}
+    correction = correct_file(file, CorrectionOptions(columns=columns, **said))
     written = write_correction(correction, out or file.parent, file.stem)
     if as_json:
         say_json(render_correction_json(correction))

@@ -1,9 +1,7 @@
 """Assertions about judges: measures one, holds it to a policy, and ends the test by what comes out."""
 
-import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,19 +10,17 @@ import pytest
 
 from umpirical.api import Report, datasheet
 from umpirical.api.extras import chosen_policy
-from umpirical.api.studies import JudgeEntry, datasheet_study
+from umpirical.api.functions import kept_report
+from umpirical.api.options import DatasheetKeywords
+from umpirical.api.studies import datasheet_study
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UmpiricalError, UsageError
-from umpirical.protocols.protocol import Documents
+from umpirical.protocols.protocol import Documents, Study
 from umpirical.pytest_plugin.outcomes import FINDINGS, Finding, Reliability, end_test
 from umpirical.pytest_plugin.settings import Settings
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, LimitRecord
 from umpirical.store.lock import one_at_a_time
-from umpirical.store.snapshots import started
-from umpirical.study.results import finished_run
-from umpirical.study.run import plan_runs
-from umpirical.study.trust import agree_if
 from umpirical.text.inert import inert
 
 USED: tuple[str, ...] = ("use", "use-with-limits")
@@ -111,10 +107,12 @@ class JudgeAssertions:
             # Nobody pays for answers that cannot be held to anything.
             chosen_policy(policy, self._settings.root, outside=True)
         _ignored_by_git(Path(terms["folder"]))
-        asking = _Asking(judge, terms)
+        options = DatasheetKeywords(**terms)
+        study = datasheet_study([judge], options)
+        [name] = [each.name for each in study.spec.judges]
         # Whoever comes second finds the answers: two processes that ask the same questions would pay twice.
-        with one_at_a_time(Path(terms["folder"]) / "asking" / asking.name):
-            measured = asking.kept() if self._settings.no_ask else datasheet(judge, **terms)
+        with one_at_a_time(Path(terms["folder"]) / "asking" / name):
+            measured = _kept(study) if self._settings.no_ask else datasheet(judge, **terms)
             held = measured.hold(policy) if policy else measured
             return held, held.save(self._place(held))
 
@@ -151,36 +149,13 @@ class _Unasked(Exception):
         self.headline = headline
 
 
-@dataclass(frozen=True)
-class _Asking:
-    """A judge and the terms on which it would be asked."""
-
-    judge: object
-    terms: Mapping[str, Any]
-
-    @property
-    def name(self) -> str:
-        [judge] = self._study().spec.judges
-        return str(judge.name)
-
-    def kept(self) -> Report[Any]:
-        """Measures what has been answered, and sends nothing. Raises _Unasked if there is nothing yet."""
-        [run] = plan_runs(self._study(), ())
-        if not started(run.store):
-            raise _Unasked(f"judge {run.judge.name} has not been asked yet", "run the test without --umpirical-no-ask")
-        found = finished_run(run.folder)
-        return Report(found.protocol, found.record, run.folder)
-
-    def _study(self) -> Any:  # noqa: ANN401  # a study of one judge
-        said = self.terms
-        taken = inspect.signature(datasheet_study).parameters.keys() - {"folder"}
-        return datasheet_study(
-            [self.judge],
-            Path(said["folder"]),
-            agree=agree_if(trust=bool(said.get("trust"))),
-            entry=JudgeEntry(**{each.name: said.get(each.name) for each in fields(JudgeEntry)}),
-            **{name: value for name, value in said.items() if name in taken},
-        )
+def _kept(study: Study[Any]) -> Report[Any]:
+    """Measures what has been answered, and sends nothing. Raises _Unasked if there is nothing yet."""
+    report = kept_report(study)
+    if report is None:
+        [judge] = study.spec.judges
+        raise _Unasked(f"judge {judge.name} has not been asked yet", "run the test without --umpirical-no-ask")
+    return report
 
 
 def _lowest(cost: object, ceiling: str | None) -> object:

@@ -220,7 +220,7 @@ def plan_preflight(run: Run, pricer: Pricer | None) -> PreflightPlan | None:
     return PreflightPlan(run, pricer or FREE, trials, len(pending), _at_most(run, pricer, pending), unseen)
 
 
-def ask_preflight(plan: PreflightPlan, ledger: Ledger) -> Preflight:
+def call_preflight(plan: PreflightPlan, ledger: Ledger) -> Preflight:
     """Makes the calls one after another, and keeps their answers in the run's journal."""
     run = plan.run
     with run.store.locked():

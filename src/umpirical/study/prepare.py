@@ -3,7 +3,7 @@
 import platform
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import islice
@@ -62,24 +62,30 @@ def _too_many(judge: JudgeSpec, most: int) -> UsageError:
     )
 
 
-def prepare_run(  # noqa: PLR0913  # each by its name
-    study: Study[Any],
-    judge: JudgeSpec,
-    *,
-    folder: Path | None = None,
-    fresh: bool = False,
-    stimuli: StimulusSet | None = None,
-    shard_size: int = SHARD_SIZE,
-    about: Mapping[str, Json] | None = None,
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """How a run is planned, if not as usual."""
+
+    folder: Path | None = None
+    """Where the run goes; by default `runs/NAME-ID` in the study."""
+    fresh: bool = False
+    """Whether a new run is planned in which everything is asked, and which is the one that is resumed from then on."""
+    shard_size: int = SHARD_SIZE
+    """How many trials are sealed at a time."""
+    about: Mapping[str, Json] = field(default_factory=dict)
+    """Entries of the manifest to replace."""
+
+
+def prepare_run(
+    study: Study[Any], judge: JudgeSpec, *, stimuli: StimulusSet | None = None, options: PlanOptions | None = None
 ) -> Run:
     """Plans the run of one judge. The same judge, stimuli and design always give the same run, so this also resumes.
 
-    Trials that another run of the study has already answered are not asked again, unless `fresh`: then a new run is
-    planned, everything in it is asked, and it is the one that is resumed from then on. `folder` is where the run goes;
-    by default `runs/NAME-ID` in the study. `stimuli` are the study's, if they have already been made.
-    `shard_size` is how many trials are sealed at a time; `about` replaces entries of the manifest.
+    Trials that another run of the study has already answered are not asked again, unless the run is to be fresh.
+    `stimuli` are the study's, if they have already been made.
     """
-    protocol = study.protocol
+    protocol, options = study.protocol, options or PlanOptions()
+    folder, fresh = options.folder, options.fresh
     protocol.admit(judge)
     stimuli = stimuli or protocol.stimuli(study)
     found = study.found.get(judge.name)
@@ -120,11 +126,11 @@ def prepare_run(  # noqa: PLR0913  # each by its name
             "command": study.command(judge.name),
             "gates": gates,
             **protocol.about(study, design),
-            **(about or {}),
+            **options.about,
         },
     )
     if size is None:
-        write_plan(store, asked, stimuli, design, shard_size=shard_size)
+        write_plan(store, asked, stimuli, design, shard_size=options.shard_size)
     if not fresh and not asked.capabilities.stateful and not started(store):
         find_answers(store, _comparable_runs(store, judge, study.spec.seed))
     return Run(store, call)

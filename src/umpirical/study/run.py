@@ -1,8 +1,12 @@
-"""Runs the judges of a study."""
+"""Measures the judges of a study: plan, price, preflight, agree, call, report.
+
+The command line, the Python API and the pytest plugin all measure through `measure_judges`, each with its own `Terms`:
+the price always precedes the spending, and one budget holds for all judges of a command.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -32,38 +36,28 @@ from umpirical.runs.run import Run, open_run
 from umpirical.runs.together import why_alone
 from umpirical.store.lock import one_at_a_time
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
-from umpirical.study.preflight import Preflighting, ask_preflight, plan_preflight
-from umpirical.study.prepare import prepare_run
+from umpirical.study.preflight import Preflighting, PreflightPlan, call_preflight, plan_preflight
+from umpirical.study.prepare import PlanOptions, prepare_run
 from umpirical.study.results import FinishedRun, finished_run
 from umpirical.study.spending import Spending, judge_account, recorded_bill
-from umpirical.study.trust import Agree, ensure_judge_trusted, ensure_trusted
+from umpirical.study.trust import Agree, agree_to_none, ensure_judge_trusted, ensure_trusted
+
+# The terms of a command.
 
 
 class Watch(Watcher, AbstractContextManager["Watch"], Interface):
     """A watcher that is shown while a run is in progress."""
 
 
-def plan_runs(study: Study[Any], judges: Sequence[str], *, fresh: bool = False) -> list[Run]:
-    """Plans the runs of the named judges, or of all; if `fresh`, new runs that reuse no answers from earlier ones."""
-    chosen = _chosen(study, judges)
-    with one_at_a_time(study.folder):
-        stimuli = study.protocol.stimuli(study)
-        return [prepare_run(study, judge, fresh=fresh, stimuli=stimuli) for judge in chosen]
-
-
-def _chosen(study: Study[Any], judges: Sequence[str]) -> Sequence[JudgeSpec]:
-    return [study.judge(name) for name in judges] if judges else study.spec.judges
-
-
 @dataclass(frozen=True, slots=True)
-class Asking:
+class CallOptions:
     """What makes the calls of a command."""
 
     executor: str = LOCAL
     processes: int | None = None
     """Of this machine, or actors of a cluster; None for as many as help."""
-    note: Callable[[str], None] = lambda _: None
-    """Receives a sentence about a judge that cannot be asked in as many processes as were requested."""
+    log: Callable[[str], None] = lambda _: None
+    """Receives a sentence about a judge that cannot be called in as many processes as were requested."""
     through: str = ""
     """URI of the object storage by which machines share the run, if they do not share its folder."""
 
@@ -75,9 +69,9 @@ class Asking:
         elsewhere = asks_elsewhere(self.executor)
         several = elsewhere or (self.processes or 1) > 1
         if several and (why := why_alone(run.call, calling)):
-            self.note(f"judge {run.judge.name} is asked in one process: {why}")
+            self.log(f"judge {run.judge.name} is asked in one process: {why}")
         elif several and not elsewhere and run.judge.loads_model:
-            self.note(
+            self.log(
                 f"judge {run.judge.name} is asked in one process: its model is loaded once; --executor {RAY} has one "
                 "for each GPU"
             )
@@ -86,79 +80,166 @@ class Asking:
         )
 
 
-def complete_run(
-    run: Run,
-    concurrency: int,
-    watch: Callable[[str, int], Watch],
-    *,
-    meter: Meter | None = None,
-    asking: "Asking | None" = None,
-) -> FinishedRun:
-    """Asks what is left, then measures and writes the documents. The ledger of `meter` is closed before that."""
-    meter, asking = meter or Meter(FREE, Ledger()), asking or Asking()
-    calling = Calling(concurrency, meter)
-    if run.store.has_depot() and not asking.through:
-        asking.note(f"answers of run {run.name} may lie in object storage: --through, as before, takes them up")
-    calling = replace(calling, processes=asking.processes_for(run, calling))
-    chosen = asking.factory(calling)
-    try:
-        with watch(run.judge.name, run.trials) as watcher:
-            chosen.run(range(run.shards), run.call, run.store, watcher)
-    finally:
-        meter.ledger.close()
-    return finished_run(run.folder)
-
+Consent = Callable[[PlanEstimate], Decimal | None]
+"""Receives the estimate of what is left to call, without simulated judges; returns the budget, or raises."""
 
 Lose = Callable[[Run, UmpiricalError], None]
 """Receives a run that could not be completed, and why: its judge is lost to the command, and the others are not."""
 
-Consent = Callable[[PlanEstimate], Decimal | None]
-"""Receives the estimate of what is left to ask, without simulated judges; returns the budget, or raises."""
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a command may spend, whom it trusts, how it calls judges, and who is told about it.
+
+    Built once at the front door and passed down.
+    """
+
+    consent: Consent
+    watch: Callable[[str, int, Ledger], Watch]
+    """Opens the progress of a run, by its judge, its number of trials and its ledger."""
+    agree: Agree = agree_to_none
+    """Agrees to what a study would do on this machine."""
+    prices: Mapping[str, TokenPrices] = field(default_factory=dict)
+    """Prices of models, in place of the known ones."""
+    allow_unpriced: bool = False
+    """Whether models whose price is unknown may be called."""
+    calls: CallOptions = CallOptions()
+    fresh: bool = False
+    """Whether to plan new runs that reuse no answers from earlier ones."""
+    preflight: Preflighting | None = None
+    """With one, a few calls of each judge come first, and JudgeUnreadable is raised if its answers cannot be read."""
+    planned: Callable[[Sequence[Run]], None] = lambda _: None
+    """Receives the runs once they are planned."""
+    spent: Callable[[Spending], None] = lambda _: None
+    """Receives what was spent, however the command ends."""
+    lose: Lose | None = None
+    """Receives a judge of several that could not be measured; without it, the error is raised."""
 
 
-def measure_judges(  # noqa: PLR0913  # each by its name
-    study: Study[Any],
-    judges: Sequence[str] = (),
-    *,
-    consent: Consent,
-    watch: Callable[[str, int, Ledger], Watch],
-    prices: Mapping[str, TokenPrices] | None = None,
-    allow_unpriced: bool = False,
-    fresh: bool = False,
-    asking: Asking | None = None,
-    planned: Callable[[list[Run]], None] = lambda _: None,
-    preflight: Preflighting | None = None,
-    tell: Callable[[Spending], None] = lambda _: None,
-    lose: Lose | None = None,
-) -> Iterator[FinishedRun]:
+# The story of a command.
+
+
+def measure_judges(study: Study[Any], judges: Sequence[str], terms: Terms) -> Iterator[FinishedRun]:
     """Measures the named judges, or all, one after another, once the price has been agreed to.
 
-    With `preflight`, a few calls of each judge come first, and JudgeUnreadable is raised if its answers cannot be read.
-    If there are several judges, what is wrong with one of them does not stop the others: `lose` receives it, and it is
-    raised only without `lose`. `tell` receives what was spent, however it ends.
-
-    The command line and the Python API both measure through this function: the price always precedes the spending, and
-    one budget holds for all judges of the command.
+    If there are several judges, what is wrong with one of them does not stop the others.
     """
-    asking = asking or Asking()
-    # Before anything is made: an executor that is not there, or that cannot ask one of the judges, or not in this way.
-    _ = asking.factory
+    # Before anything is made: an executor that is not there, or that cannot call one of the judges, or not in this way.
+    _ = terms.calls.factory
     for judge in _chosen(study, judges):
-        check_judge(asking.executor, judge)
-    runs = plan_runs(study, judges, fresh=fresh)
-    planned(runs)
-    yield from ask_runs(
-        runs,
-        study.spec.concurrency,
-        consent=consent,
-        watch=watch,
-        prices=prices,
-        allow_unpriced=allow_unpriced,
-        asking=asking,
-        preflight=preflight,
-        tell=tell,
-        lose=lose,
-    )
+        check_judge(terms.calls.executor, judge)
+    runs = plan_runs(study, judges, fresh=terms.fresh)
+    terms.planned(runs)
+    yield from measure_runs(runs, study.spec.concurrency, terms)
+
+
+def measure_runs(runs: Sequence[Run], concurrency: int, terms: Terms) -> Iterator[FinishedRun]:
+    """Completes planned runs one after another, once the price has been agreed to."""
+    command = _Command(runs, concurrency, terms)
+    whole = command.estimate()
+    _refuse(whole)
+    try:
+        if command.preflight(whole):
+            whole = command.estimate()
+        if not command.left:
+            return
+        command.spending.cap = terms.consent(whole)
+        for run, pricer in command.left:
+            if finished := command.complete(run, pricer):
+                yield finished
+    except CapReached as reached:
+        raise command.spending.go_on(reached, command.estimate().bound) from None
+    finally:
+        terms.spent(command.spending)
+
+
+class _Command:
+    """The runs that one command completes, their prices, what it spends, and the judges that it has lost."""
+
+    def __init__(self, runs: Sequence[Run], concurrency: int, terms: Terms) -> None:
+        single = pricers_of(runs, terms.prices, allow_unpriced=terms.allow_unpriced)
+        # A preflight makes single calls, whatever comes after it.
+        self._single = list(zip(runs, single, strict=True))
+        self._priced = [(run, price_asked(terms.calls.executor, pricer)) for run, pricer in self._single]
+        self._concurrency, self._terms = concurrency, terms
+        self._lost: set[str] = set()
+        self.spending = spending_of(self._priced)
+
+    @property
+    def left(self) -> list[tuple[Run, Pricer | None]]:
+        """The runs that are not lost, each with its price."""
+        return [(run, pricer) for run, pricer in self._priced if run.name not in self._lost]
+
+    def estimate(self) -> PlanEstimate:
+        """Prices what is left to call, without simulated judges."""
+        real = [(run, pricer) for run, pricer in self.left if not run.simulated]
+        rows = tuple(estimate_run(run, pricer, concurrency=self._concurrency) for run, pricer in real)
+        return PlanEstimate(rows, self.spending.booked())
+
+    def preflight(self, whole: PlanEstimate) -> bool:
+        """Holds the preflights of all judges that need one; returns whether there were any."""
+        preflight = self._terms.preflight
+        if preflight is None:
+            return False
+        plans = [plan for run, pricer in self._single if (plan := plan_preflight(run, pricer)) is not None]
+        if not plans:
+            return False
+        self.spending.cap = preflight.agree(plans, whole) if any(plan.calls for plan in plans) else None
+        for plan in plans:
+            with self._contained(plan.run):
+                self._hold(plan, preflight)
+        return True
+
+    def _hold(self, plan: PreflightPlan, preflight: Preflighting) -> None:
+        ledger = self.spending.ledger(judge_account(plan.run.judge.name), plan.run.name)
+        try:
+            result = call_preflight(plan, ledger)
+        finally:
+            ledger.close()
+        preflight.show(result)
+        result.check()
+
+    def complete(self, run: Run, pricer: Pricer | None) -> FinishedRun | None:
+        """Makes the calls of a run and measures it; None if its judge is lost."""
+        ledger = self.spending.ledger(judge_account(run.judge.name), run.name)
+        self.spending.note(run.folder)
+        with self._contained(run):
+            return complete_run(
+                run,
+                self._concurrency,
+                lambda name, total: self._terms.watch(name, total, ledger),
+                meter=Meter(pricer or FREE, ledger),
+                calls=self._terms.calls,
+            )
+        return None
+
+    @contextmanager
+    def _contained(self, run: Run) -> Iterator[None]:
+        """Contains what is wrong with one judge of several. What concerns the money of all of them is not contained."""
+        try:
+            yield
+        except (CapReached, SpendRefused):
+            raise
+        except UmpiricalError as error:
+            if self._terms.lose is None or len(self._priced) == 1:
+                raise
+            self._lost.add(run.name)
+            self._terms.lose(run, error)
+
+
+# The steps of the story.
+
+
+def plan_runs(study: Study[Any], judges: Sequence[str], *, fresh: bool = False) -> list[Run]:
+    """Plans the runs of the named judges, or of all; if `fresh`, new runs that reuse no answers from earlier ones."""
+    chosen, options = _chosen(study, judges), PlanOptions(fresh=fresh)
+    with one_at_a_time(study.folder):
+        stimuli = study.protocol.stimuli(study)
+        return [prepare_run(study, judge, stimuli=stimuli, options=options) for judge in chosen]
+
+
+def _chosen(study: Study[Any], judges: Sequence[str]) -> Sequence[JudgeSpec]:
+    return [study.judge(name) for name in judges] if judges else study.spec.judges
 
 
 def follow_run(folder: Path, agree: Agree) -> tuple[Run, tuple[str, ...]]:
@@ -172,82 +253,12 @@ def follow_run(folder: Path, agree: Agree) -> tuple[Run, tuple[str, ...]]:
     protocol = protocol_of_run(run.store)
     if not isinstance(protocol, FollowsUp):
         raise FollowsUp.missing(protocol)
-    followed = protocol.more(run, protocol.report(run))
-    ensure_trusted(followed.study, agree)
-    with one_at_a_time(followed.study.folder):
-        more = prepare_run(followed.study, run.judge, stimuli=followed.stimuli, about=followed.about)
-    return more, followed.words
-
-
-def ask_runs(  # noqa: PLR0913  # each by its name
-    runs: Sequence[Run],
-    concurrency: int,
-    *,
-    consent: Consent,
-    watch: Callable[[str, int, Ledger], Watch],
-    prices: Mapping[str, TokenPrices] | None = None,
-    allow_unpriced: bool = False,
-    asking: Asking | None = None,
-    preflight: Preflighting | None = None,
-    tell: Callable[[Spending], None] = lambda _: None,
-    lose: Lose | None = None,
-) -> Iterator[FinishedRun]:
-    """Completes planned runs one after another, once the price has been agreed to; `lose` as in `measure_judges`."""
-    single = pricers_of(runs, prices or {}, allow_unpriced=allow_unpriced)
-    pricers = [price_asked((asking or Asking()).executor, pricer) for pricer in single]
-    priced = list(zip(runs, pricers, strict=True))
-    spending, losing = spending_of(priced), _Losing(lose if len(runs) > 1 else None)
-
-    def estimate() -> PlanEstimate:
-        real = [(run, pricer) for run, pricer in priced if not run.simulated and run.name not in losing.lost]
-        rows = tuple(estimate_run(run, pricer, concurrency=concurrency) for run, pricer in real)
-        return PlanEstimate(rows, spending.booked())
-
-    whole = estimate()
-    _refuse(whole)
-    try:
-        # A preflight makes single calls, whatever comes after it.
-        if preflight is not None and _fly(list(zip(runs, single, strict=True)), preflight, whole, spending, losing):
-            whole = estimate()
-        if len(losing.lost) == len(runs):
-            return
-        spending.cap = consent(whole)
-        for run, pricer in priced:
-            if run.name in losing.lost:
-                continue
-            ledger = spending.ledger(judge_account(run.judge.name), run.name)
-            meter = Meter(pricer or FREE, ledger)
-            spending.note(run.folder)
-            finished = None
-            with losing.contain(run):
-                finished = complete_run(run, concurrency, _watched(watch, ledger), meter=meter, asking=asking)
-            if finished is not None:
-                yield finished
-    except CapReached as reached:
-        raise spending.go_on(reached, estimate().bound) from None
-    finally:
-        tell(spending)
-
-
-class _Losing:
-    """Contains what is wrong with one judge of several. What concerns the money of all of them is not contained."""
-
-    def __init__(self, lose: Lose | None) -> None:
-        self._lose = lose
-        self.lost: set[str] = set()
-        """Names of the runs that could not be completed."""
-
-    @contextmanager
-    def contain(self, run: Run) -> Iterator[None]:
-        try:
-            yield
-        except (CapReached, SpendRefused):
-            raise
-        except UmpiricalError as error:
-            if self._lose is None:
-                raise
-            self.lost.add(run.name)
-            self._lose(run, error)
+    follow_up = protocol.more(run, protocol.report(run))
+    ensure_trusted(follow_up.study, agree)
+    with one_at_a_time(follow_up.study.folder):
+        options = PlanOptions(about=follow_up.about)
+        more = prepare_run(follow_up.study, run.judge, stimuli=follow_up.stimuli, options=options)
+    return more, follow_up.words
 
 
 def spending_of(priced: Sequence[tuple[Run, Pricer | None]]) -> Spending:
@@ -260,35 +271,30 @@ def spending_of(priced: Sequence[tuple[Run, Pricer | None]]) -> Spending:
     return Spending(priced[0][0].call.folder if priced else Path(), accounts)
 
 
-def _watched(watch: Callable[[str, int, Ledger], Watch], ledger: Ledger) -> Callable[[str, int], Watch]:
-    return lambda name, total: watch(name, total, ledger)
-
-
 def _refuse(estimate: PlanEstimate) -> None:
     for run in estimate.runs:
         if run.calls and run.refusal:
             raise SpendRefused(f"judge {run.judge}: {run.refusal}", fix=run.fix)
 
 
-def _fly(
-    priced: Sequence[tuple[Run, Pricer | None]],
-    preflight: Preflighting,
-    whole: PlanEstimate,
-    spending: Spending,
-    losing: _Losing,
-) -> bool:
-    """Holds the preflights of all judges that need one; returns whether there were any."""
-    plans = [plan for run, pricer in priced if (plan := plan_preflight(run, pricer)) is not None]
-    if not plans:
-        return False
-    spending.cap = preflight.agree(plans, whole) if any(plan.calls for plan in plans) else None
-    for plan in plans:
-        ledger = spending.ledger(judge_account(plan.run.judge.name), plan.run.name)
-        with losing.contain(plan.run):
-            try:
-                found = ask_preflight(plan, ledger)
-            finally:
-                ledger.close()
-            preflight.show(found)
-            found.check()
-    return True
+def complete_run(
+    run: Run,
+    concurrency: int,
+    watch: Callable[[str, int], Watch],
+    *,
+    meter: Meter | None = None,
+    calls: CallOptions | None = None,
+) -> FinishedRun:
+    """Calls what is left, then measures and writes the documents. The ledger of `meter` is closed before that."""
+    meter, calls = meter or Meter(FREE, Ledger()), calls or CallOptions()
+    calling = Calling(concurrency, meter)
+    if run.store.has_depot() and not calls.through:
+        calls.log(f"answers of run {run.name} may lie in object storage: --through, as before, takes them up")
+    calling = replace(calling, processes=calls.processes_for(run, calling))
+    executor = calls.factory(calling)
+    try:
+        with watch(run.judge.name, run.trials) as watcher:
+            executor.run(range(run.shards), run.call, run.store, watcher)
+    finally:
+        meter.ledger.close()
+    return finished_run(run.folder)

@@ -155,7 +155,7 @@ def plan_serving(run: Run, pricer: Pricer | None, *, questions: int, concurrency
     return replace(plan, at_most=_at_most(plan, pricer))
 
 
-def ask_serving(plan: ServingPlan, ledger: Ledger, settled: Callable[[Outcome, Response], None]) -> Serving:
+def call_serving(plan: ServingPlan, ledger: Ledger, settled: Callable[[Outcome, Response], None]) -> Serving:
     """Asks, compares, and writes what was found beside the run; nothing is put into it.
 
     `settled` hears of every answer.

@@ -36,7 +36,7 @@ from umpirical.runs.run import Run
 from umpirical.store.runs import Receipt
 from umpirical.store.snapshots import snapshot
 from umpirical.study.file import parse_study_data
-from umpirical.study.prepare import prepare_run
+from umpirical.study.prepare import PlanOptions, prepare_run
 from umpirical.testing.batch_server import BatchServer
 from umpirical.testing.chat_server import ChatServer
 
@@ -192,7 +192,9 @@ class _Checks:
         data = {**STUDY, "judges": [judge]}
         study = parse_study_data(data, self._folder)
         # Each in its own folder, where no other run has answers to reuse.
-        return prepare_run(study, study.spec.judges[0], folder=self._folder / name / "run", shard_size=SHARD)
+        return prepare_run(
+            study, study.spec.judges[0], options=PlanOptions(self._folder / name / "run", shard_size=SHARD)
+        )
 
     def _ask(
         self, run: Run, heard: _Heard, shards: Sequence[int] | None = None, *, calling: Calling | None = None

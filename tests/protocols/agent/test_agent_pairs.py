@@ -15,7 +15,7 @@ from umpirical.protocols.agent.record import AgentReport
 from umpirical.protocols.agent.stimuli import OPPOSITE, WRITTEN, check_crossing
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.study.file import read_study
-from umpirical.study.prepare import prepare_run
+from umpirical.study.prepare import PlanOptions, prepare_run
 
 STACKS = [
     [
@@ -236,7 +236,7 @@ def test_a_judge_that_grades_is_asked_the_same_with_and_without_others_that_comp
     asked = []
     for number, folder in enumerate((alone, study)):
         each = read_study(folder)
-        store = prepare_run(each, each.spec.judges[0], folder=tmp_path / str(number)).store
+        store = prepare_run(each, each.spec.judges[0], options=PlanOptions(folder=tmp_path / str(number))).store
         asked.append([trial.id for trial, _ in store.plan_shard(0)])
     assert asked[0] == asked[1]
 

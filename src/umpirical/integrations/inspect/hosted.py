@@ -20,7 +20,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
 from inspect_ai.scorer import SampleScore, Score
 
-from umpirical.api.functions import FOLDER
+from umpirical.api.options import FOLDER, DatasheetKeywords, StressKeywords
 from umpirical.api.studies import datasheet_study, stress_study
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.domain.responses import Response, Usage
@@ -44,7 +44,7 @@ from umpirical.store.schemas import response_from_row, response_row
 from umpirical.store.snapshots import snapshot
 from umpirical.store.yaml_files import load_yaml
 from umpirical.study.file import judge_name, read_judge, read_study
-from umpirical.study.prepare import prepare_run
+from umpirical.study.prepare import PlanOptions, prepare_run
 from umpirical.study.results import finished_run
 from umpirical.study.trust import agree_if, ensure_trusted, note_run
 
@@ -184,7 +184,7 @@ def host(study: Study[Any]) -> HostedRun:
     place = study.folder.resolve() / "runs" / f"{judge.name[:40]}-inspect-{made}"
     with one_at_a_time(study.folder):
         note_run(study.folder, place.name)
-        run = prepare_run(study, judge, folder=place, fresh=True)
+        run = prepare_run(study, judge, options=PlanOptions(folder=place, fresh=True))
     judge_of_run = build_renderer(run.judge)
     assert judge_of_run is not None  # noqa: S101  # it is a model
     requests: dict[str, ChatRequest] = {}
@@ -242,14 +242,14 @@ Design = Mapping[str, Any]
 
 def hosted_datasheet(judge: str | None, *, design: Design, policy: str, trust: bool) -> Study[Any]:
     """Returns a study of the evaluated model on controlled stimuli."""
-    study = datasheet_study(
-        [_entry(judge)],
-        _folder(design, judge),
-        agree=agree_if(trust=trust),
+    options = DatasheetKeywords(
+        folder=_folder(design, judge),
+        trust=trust,
         size=str(design["size"] or "standard"),
         arms=_words(design["arms"]),
         **_given(design, "repeats", "seed"),
     )
+    study = datasheet_study([_entry(judge)], options)
     return replace(study, policy=policy, commands=_commands(study))
 
 
@@ -257,24 +257,23 @@ def hosted_stress(  # each by its name
     judge: str | None,
     data: str | None,
     *,
-    texts: Mapping[str, str],
-    columns: Mapping[str, str | None],
+    texts: Mapping[str, Any],
+    columns: Mapping[str, Any],
     design: Design,
     trust: bool,
 ) -> Study[Any]:
     """Returns a study of the evaluated model on changed versions of the user's data."""
     if data is None:
         raise UsageError("no data to stress the judge with", fix="-T data=FILE, or -T study=FOLDER")
-    study = stress_study(
-        _entry(judge),
-        data,
-        _folder(design, judge),
-        agree=agree_if(trust=trust),
-        texts=texts,
-        columns=columns,
+    options = StressKeywords(
+        folder=_folder(design, judge),
+        trust=trust,
         tests=None if design["tests"] is None else _words(design["tests"]),
+        **texts,
+        **columns,
         **_given(design, "repeats", "sample", "seed"),
     )
+    study = stress_study(_entry(judge), data, options)
     return replace(study, commands=_commands(study))
 
 
