@@ -4,22 +4,19 @@ Every function has an asynchronous twin that ends in `_async`. Both work inside 
 Answers are kept in `folder`: after an interruption or a crash, the same call resumes the run.
 """
 
-from umpirical.api.comparisons import ComparedJudges
-from umpirical.api.deciding import (
+from umpirical.api.functions import (
     claim,
     claim_async,
     compare,
     compare_async,
     correct,
     correct_async,
+    datasheet,
+    datasheet_async,
     gate,
     gate_async,
     jury,
     jury_async,
-)
-from umpirical.api.functions import (
-    datasheet,
-    datasheet_async,
     load,
     load_async,
     measure,
@@ -33,7 +30,7 @@ from umpirical.api.functions import (
     stress,
     stress_async,
 )
-from umpirical.api.results import JuryReport, Measures, Report
+from umpirical.api.results import ComparedJudges, JuryReport, Measures, Report
 
 __all__ = [
     "ComparedJudges",

@@ -1,5 +1,7 @@
-"""Features that only the datasheet protocol has: juries, readouts and drafts."""
+"""Features of single protocols, passed on: juries, readouts, drafts, and the schemas of records of several runs."""
 
+from umpirical.claims.record import Claim, Correction
+from umpirical.protocols.datasheet.comparison.record import comparison_schema
 from umpirical.protocols.datasheet.draft import (
     Draft,
     DraftPlan,
@@ -11,12 +13,15 @@ from umpirical.protocols.datasheet.draft import (
     read_rubric,
     write_draft,
 )
-from umpirical.protocols.datasheet.jury import render_jury_json, seat_jury
+from umpirical.protocols.datasheet.jury import Jury, render_jury_json, seat_jury
 from umpirical.protocols.datasheet.policy_files import chosen_policy
 from umpirical.protocols.datasheet.readout_rules import render_readouts_json
 from umpirical.protocols.datasheet.readouts import write_readouts
+from umpirical.protocols.stress.comparison.record import StressComparison
+from umpirical.reports.record import Strict, schema_text
 
 __all__ = [
+    "OTHERS",
     "Draft",
     "DraftPlan",
     "Reply",
@@ -28,7 +33,26 @@ __all__ = [
     "read_rubric",
     "render_jury_json",
     "render_readouts_json",
+    "schema_of",
     "seat_jury",
     "write_draft",
     "write_readouts",
 ]
+
+RECORDS: dict[str, type[Strict]] = {
+    "claim": Claim,
+    "correction": Correction,
+    "jury": Jury,
+    "stress-comparison": StressComparison,
+}
+
+
+OTHERS = ("comparison", *RECORDS)
+"""What `schema_of` knows."""
+
+
+def schema_of(what: str) -> str | None:
+    """Returns the schema of such a record; None if it is the name of none."""
+    if what == "comparison":
+        return comparison_schema()
+    return schema_text(RECORDS[what]) if what in RECORDS else None

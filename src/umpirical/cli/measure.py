@@ -290,7 +290,7 @@ def datasheet_command(
     results, lost = measure(replace(study, policy=design.policy), [], flags, how, quiet=as_json)
     summaries = [*(result.summary() for result in results), *lost_summaries(lost)]
     if design.against is not None and not lost:
-        from umpirical.api.comparisons import compare_targets
+        from umpirical.api.results import compare_targets
 
         page = compare_targets([result.folder for result in results]).save().html
         summaries.append({"comparison": str(page)})

@@ -174,7 +174,7 @@ def compare_command(  # each an option
     compared. A judge is called better only if the difference stands among all pairs of judges and all limits. Runs of
     stress tests may be of several studies: judges of one study are compared, and studies stand side by side.
     """
-    from umpirical.api.comparisons import compare_targets
+    from umpirical.api.results import compare_targets
     from umpirical.reports.comparisons.words import letter
 
     remark("reading the runs")

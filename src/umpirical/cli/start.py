@@ -369,7 +369,7 @@ def schema_command(what: str) -> None:
     """
     import json
 
-    from umpirical.api.schemas import OTHERS, schema_of
+    from umpirical.api.extras import OTHERS, schema_of
     from umpirical.domain.errors import UsageError
     from umpirical.protocols.catalogue import PROTOCOLS
     from umpirical.protocols.protocol import DecidesByPolicy

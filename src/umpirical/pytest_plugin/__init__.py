@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from umpirical.pytest_plugin.outcomes import FINDINGS, RAISED
-from umpirical.pytest_plugin.settings import OPTIONS, settings_of
+from umpirical.pytest_plugin.settings import FINDINGS, OPTIONS, RAISED, settings_of
 
 if TYPE_CHECKING:
     from umpirical.pytest_plugin.assertions import JudgeAssertions

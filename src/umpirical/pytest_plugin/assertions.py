@@ -16,8 +16,7 @@ from umpirical.api.studies import datasheet_study
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UmpiricalError, UsageError
 from umpirical.protocols.protocol import Documents, Study
-from umpirical.pytest_plugin.outcomes import FINDINGS, Finding, Reliability, end_test
-from umpirical.pytest_plugin.settings import Settings
+from umpirical.pytest_plugin.settings import FINDINGS, Finding, Reliability, Settings, end_test
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, LimitRecord
 from umpirical.store.lock import one_at_a_time

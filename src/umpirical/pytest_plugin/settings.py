@@ -1,8 +1,8 @@
-"""The settings of the pytest plugin: options of the command line, and lines of the ini file with the same names."""
+"""The settings of the pytest plugin, and what a test about a judge comes to."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import pytest
 
@@ -104,3 +104,44 @@ def _path(config: pytest.Config, name: str) -> Path | None:
     if given is not None:
         return Path(config.invocation_params.dir, given)
     return Path(config.rootpath, said) if (said := config.getini(name)) else None
+
+
+# What a test about a judge comes to, as plain data that a report of pytest can carry to another process.
+
+
+Reliability = Literal["reliable", "not reliable", "inconclusive", "not measured"]
+"""`not measured`: the judge could not be asked, or nobody agreed to the price."""
+
+
+class Finding(NamedTuple):
+    """What was found about one judge."""
+
+    outcome: Reliability
+    headline: str
+    """Judge, decision and policy, in one line."""
+    reason: str
+    """What decides, in a few lines; empty for a judge that is reliable."""
+    datasheet: str = ""
+    """Path of the page; empty if there is none."""
+
+
+FINDINGS = pytest.StashKey[list[dict[str, str]]]()
+"""Findings, as plain data, of the phase of a test that has no report yet."""
+
+RAISED = pytest.StashKey[dict[int, tuple[BaseException, Reliability]]]()
+"""What assertions of a test have raised, by its id, and the outcome that it stands for. Kept, so that no id recurs."""
+
+
+def end_test(item: pytest.Item, outcome: Reliability, reason: str, *, inconclusive: str) -> NoReturn:
+    """Ends a test. `inconclusive` is how an inconclusive one counts: as a failure, as skipped, or as an xfail.
+
+    Raises Failed, Skipped or XFailed.
+    """
+    __tracebackhide__ = True
+    raised: BaseException = pytest.fail.Exception(reason, pytrace=False)
+    if outcome == "inconclusive" and inconclusive == "skip":
+        raised = pytest.skip.Exception(f"inconclusive: {reason}")
+    elif outcome == "inconclusive" and inconclusive == "xfail":
+        raised = pytest.xfail.Exception(f"inconclusive: {reason}")
+    item.stash.setdefault(RAISED, {})[id(raised)] = (raised, outcome)
+    raise raised
