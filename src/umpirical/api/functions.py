@@ -231,7 +231,7 @@ def _measured(
 ) -> list[Report[Any]]:
     """Measures judges. One that cannot be asked does not stop the others; its error is raised at the end."""
     lost: dict[str, UmpiricalError] = {}
-    terms = options.terms(lambda run, error: lost.update({run.judge.name: error}), fresh=fresh)
+    terms = options.terms(lambda judge, error: lost.update({judge: error}), fresh=fresh)
     finished = measure_judges(study, judges, terms)
     reports = [Report(run.protocol, run.record, run.folder) for run in finished]
     if lost:

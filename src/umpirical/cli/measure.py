@@ -25,7 +25,7 @@ from umpirical.cli.options import (
     terminal_trust,
     trust_option,
 )
-from umpirical.cli.plan import show_plan, tell_planned
+from umpirical.cli.plan import show_plan
 from umpirical.cli.terminal import MAKING_STIMULI, complain, remark, say, say_json, short_path
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from umpirical.models.prices import TokenPrices
     from umpirical.protocols.protocol import Study
     from umpirical.protocols.writing import Writing, WritingEstimate, Written
-    from umpirical.runs.run import Run
     from umpirical.store.budget import Booked
     from umpirical.study.estimate import PlanEstimate
     from umpirical.study.results import FinishedRun
@@ -74,20 +73,19 @@ def measure(
     Returns what was measured, and what is wrong with the others by the judge's name: it is printed, and does not stop
     the rest.
     """
-    from umpirical.runs.executor import LOCAL
     from umpirical.study.run import CallOptions, measure_judges
 
-    def lose(run: "Run", error: "UmpiricalError") -> None:
+    def lose(judge: str, error: "UmpiricalError") -> None:
         complain(str(error), error.fix)
-        lost[run.judge.name] = error
+        lost[judge] = error
 
     lost: dict[str, UmpiricalError] = {}
     remark(MAKING_STIMULI)
     terms = replace(
         terminal_terms(flags, preflight=not how.no_preflight),
-        calls=CallOptions(how.executor or LOCAL, how.processes, remark, how.through),
+        calls=CallOptions(how.executor or CallOptions().executor, how.processes, remark, how.through),
         fresh=how.fresh,
-        planned=lambda runs: tell_planned(study, runs),
+        planned=remark,
         lose=lose,
     )
     return tell_runs(measure_judges(study, judges, terms), quiet=quiet), lost

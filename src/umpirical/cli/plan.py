@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from umpirical.domain.stimuli import GateResult
-    from umpirical.protocols.protocol import Study
-    from umpirical.runs.run import Run
     from umpirical.study.estimate import PlanEstimate, Precision, QuestionPlan, RunEstimate, Tokens
 
 
@@ -115,7 +113,7 @@ def plan_command(
     """
     from umpirical.models.prices import parse_price
     from umpirical.study.estimate import PlanEstimate, estimate_run, parse_question, plan_question, pricers_of
-    from umpirical.study.run import plan_runs
+    from umpirical.study.run import plan_runs, planning_remarks
 
     if power is not None and not asked:
         raise click.UsageError('--power is about a question: add --for "dark-current<=0.05"')
@@ -123,7 +121,8 @@ def plan_command(
     loaded = source.load()
     remark(MAKING_STIMULI)
     planned = plan_runs(loaded, judges)
-    tell_planned(loaded, planned)
+    for line in planning_remarks(loaded, planned):
+        remark(line)
     pricers = pricers_of(planned, dict(map(parse_price, prices)))
     runs = [
         estimate_run(run, pricer, concurrency=loaded.spec.concurrency)
@@ -141,21 +140,6 @@ def plan_command(
         _show_precision(estimate, sys.stdout)
     for each in found:
         _show_question(each, sys.stdout)
-
-
-def tell_planned(study: "Study[Any]", planned: "Sequence[Run]") -> None:
-    """Prints the protocol's one-line remark on the stimuli, and from which runs answers are taken over."""
-    from umpirical.store.reuse import reused_counts, runs_left_out
-
-    if planned and (line := study.protocol.stimuli_line(planned[0].stimuli)):
-        remark(line)
-    for run in planned:
-        if tests := run.judge.test_prompts:
-            remark(f"{run.judge.name}: there is a prompt for {', '.join(tests)} alone, in place of its own")
-        for name, found in sorted(reused_counts(run.store).items()):
-            remark(f"{run.judge.name}: {found:,} answers are taken over from run {name}")
-        for name, damage in sorted(runs_left_out(run.store).items()):
-            remark(f"{run.judge.name}: none are taken over from run {name}: {damage}")
 
 
 def show_plan(estimate: "PlanEstimate", file: IO[str]) -> None:

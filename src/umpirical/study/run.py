@@ -35,6 +35,7 @@ from umpirical.runs.processes import helpful_processes
 from umpirical.runs.run import Run, open_run
 from umpirical.runs.together import why_alone
 from umpirical.store.lock import one_at_a_time
+from umpirical.store.reuse import reused_counts, runs_left_out
 from umpirical.study.estimate import PlanEstimate, estimate_run, pricers_of
 from umpirical.study.preflight import Preflighting, PreflightPlan, call_preflight, plan_preflight
 from umpirical.study.prepare import PlanOptions, prepare_run
@@ -83,8 +84,8 @@ class CallOptions:
 Consent = Callable[[PlanEstimate], Decimal | None]
 """Receives the estimate of what is left to call, without simulated judges; returns the budget, or raises."""
 
-Lose = Callable[[Run, UmpiricalError], None]
-"""Receives a run that could not be completed, and why: its judge is lost to the command, and the others are not."""
+Lose = Callable[[str, UmpiricalError], None]
+"""Receives the name of a judge that could not be measured, and why; the others are measured all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,8 @@ class Terms:
     """Whether to plan new runs that reuse no answers from earlier ones."""
     preflight: Preflighting | None = None
     """With one, a few calls of each judge come first, and JudgeUnreadable is raised if its answers cannot be read."""
-    planned: Callable[[Sequence[Run]], None] = lambda _: None
-    """Receives the runs once they are planned."""
+    planned: Callable[[str], None] | None = None
+    """Receives remarks on the planned runs, line by line."""
     spent: Callable[[Spending], None] = lambda _: None
     """Receives what was spent, however the command ends."""
     lose: Lose | None = None
@@ -129,7 +130,9 @@ def measure_judges(study: Study[Any], judges: Sequence[str], terms: Terms) -> It
     for judge in _chosen(study, judges):
         check_judge(terms.calls.executor, judge)
     runs = plan_runs(study, judges, fresh=terms.fresh)
-    terms.planned(runs)
+    if terms.planned is not None:
+        for line in planning_remarks(study, runs):
+            terms.planned(line)
     yield from measure_runs(runs, study.spec.concurrency, terms)
 
 
@@ -224,7 +227,7 @@ class _Command:
             if self._terms.lose is None or len(self._priced) == 1:
                 raise
             self._lost.add(run.name)
-            self._terms.lose(run, error)
+            self._terms.lose(run.judge.name, error)
 
 
 # The steps of the story.
@@ -240,6 +243,19 @@ def plan_runs(study: Study[Any], judges: Sequence[str], *, fresh: bool = False) 
 
 def _chosen(study: Study[Any], judges: Sequence[str]) -> Sequence[JudgeSpec]:
     return [study.judge(name) for name in judges] if judges else study.spec.judges
+
+
+def planning_remarks(study: Study[Any], planned: Sequence[Run]) -> Iterator[str]:
+    """Yields the protocol's one-line remark on the stimuli, and from which runs answers are taken over."""
+    if planned and (line := study.protocol.stimuli_line(planned[0].stimuli)):
+        yield line
+    for run in planned:
+        if tests := run.judge.test_prompts:
+            yield f"{run.judge.name}: there is a prompt for {', '.join(tests)} alone, in place of its own"
+        for name, found in sorted(reused_counts(run.store).items()):
+            yield f"{run.judge.name}: {found:,} answers are taken over from run {name}"
+        for name, damage in sorted(runs_left_out(run.store).items()):
+            yield f"{run.judge.name}: none are taken over from run {name}: {damage}"
 
 
 def follow_run(folder: Path, agree: Agree) -> tuple[Run, tuple[str, ...]]:
