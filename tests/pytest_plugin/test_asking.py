@@ -149,7 +149,7 @@ def test_it_costs_an_environment_that_does_not_use_it_next_to_nothing():
     run = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
     loaded = run.stdout.split()
     assert all(name.partition(".")[0] == "umpirical" for name in loaded)
-    assert len(loaded) == 4
+    assert len(loaded) == 3
 
 
 def test_a_suite_that_measures_nothing_prints_nothing_and_loads_nothing(suite):
