@@ -174,9 +174,9 @@ def _consent(estimate: "PlanEstimate", trying: TerminalPreflight) -> Decimal | N
 def _checked_uri(_: click.Context, __: click.Parameter, uri: str) -> str:
     """Refuses credentials before anything else: whoever is interrupted is shown the command line again."""
     if uri:
-        from umpirical.runs.executor import check_through
+        from umpirical.study.run import CallOptions
 
-        check_through(uri)
+        CallOptions(through=uri).check_through()
     return uri
 
 

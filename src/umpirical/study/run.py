@@ -28,6 +28,7 @@ from umpirical.runs.executor import (
     Watcher,
     asks_elsewhere,
     check_judge,
+    check_through,
     factory_of,
     price_asked,
 )
@@ -61,6 +62,10 @@ class CallOptions:
     """Receives a sentence about a judge that cannot be called in as many processes as were requested."""
     through: str = ""
     """URI of the object storage by which machines share the run, if they do not share its folder."""
+
+    def check_through(self) -> None:
+        """Raises UsageError for a URI that is none, or that has credentials in it."""
+        check_through(self.through)
 
     @property
     def factory(self) -> ExecutorFactory:
