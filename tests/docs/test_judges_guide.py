@@ -6,8 +6,7 @@ from tests.docs.reading import ROOT, blocks, table
 from umpirical.domain.trials import Presented
 from umpirical.judges.arguments import MESSAGES, NAMES, arguments_of
 from umpirical.judges.spec import JudgeSpec
-from umpirical.store.yaml_core import read
-from umpirical.store.yaml_files import load_yaml
+from umpirical.store.yaml_files import load_yaml, read
 
 PAGE = ROOT / "docs" / "judges.md"
 

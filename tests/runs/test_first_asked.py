@@ -6,7 +6,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umpirical.runs.first_asked import FirstAsked
+from umpirical.runs.plan import FirstAsked
 
 # Few first halves, so that many ids differ in the second alone, and the ends of what 128 bits hold.
 HALVES = st.sampled_from(["0" * 16, "f" * 16, "00000000000000a1"])

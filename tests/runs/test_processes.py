@@ -14,7 +14,7 @@ import pytest
 
 import umpirical
 from tests.runs.loopback import CALLS, REFUSED, judgments, swayed_answer, write_study
-from umpirical.runs.leases import ShardLeases
+from umpirical.runs.process import ShardLeases
 from umpirical.store.budget import Budget
 from umpirical.study.file import read_study
 from umpirical.study.prepare import PlanOptions, prepare_run

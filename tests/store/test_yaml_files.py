@@ -8,15 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from umpirical.domain.errors import ConfigError
-from umpirical.store import yaml_core
+from umpirical.store import yaml_files
 from umpirical.store.yaml_files import MAX_BYTES, dump_yaml, load_yaml, parse_yaml
 
 
-@pytest.fixture(autouse=True, params=[yaml_core.PARSER, yaml.SafeLoader], ids=["parser", "pure parser"], scope="module")
+@pytest.fixture(
+    autouse=True, params=[yaml_files.PARSER, yaml.SafeLoader], ids=["parser", "pure parser"], scope="module"
+)
 def parser(request):
     """A wheel without libyaml has the parser in Python only."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(yaml_core, "PARSER", request.param)
+        patch.setattr(yaml_files, "PARSER", request.param)
         yield request.param
 
 

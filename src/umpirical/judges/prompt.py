@@ -248,7 +248,7 @@ def _messages(text: str, name: str, spec: JudgeSpec) -> tuple[Message, ...]:
 def _parsed(text: str, name: str) -> Any:  # noqa: ANN401  # whatever the file holds
     if name.lower().endswith(".json"):
         return json.loads(text, object_pairs_hook=without_doubles)
-    from umpirical.store.yaml_core import read
+    from umpirical.store.yaml_files import read
 
     return read(text, name=name)
 

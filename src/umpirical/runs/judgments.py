@@ -13,19 +13,63 @@ from typing import Any
 from umpirical.domain.judgments import Abstained, Failed, Outcome, ReasoningFinding, Unparsed, Verdict
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
-from umpirical.domain.stimuli import Stimulus
+from umpirical.domain.stimuli import TIER_2, Stimulus
 from umpirical.domain.trials import Presentation, Trial
 from umpirical.judges.answers import read_response
 from umpirical.judges.factory import build_reader
-from umpirical.judges.reasoning import ReasoningCheck
+from umpirical.judges.reasoning import Reasoned, ReasoningCheck
 from umpirical.judges.spec import JudgeSpec
-from umpirical.runs.reasons import Reasons
 from umpirical.runs.run import Run
 from umpirical.store.files import building
 from umpirical.store.parquet import row_writer
 from umpirical.store.runs import responses_digest
 from umpirical.store.schemas import factor_row, judgment_schema
 from umpirical.store.snapshots import RunSnapshot, snapshot
+
+MOST_CONTRADICTIONS = 10
+"""How many verdicts that contradict their reasoning are kept as examples."""
+
+LONGEST = 400
+"""Characters of a reasoning that are kept, from its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """A verdict other than the one that its own reasoning states."""
+
+    trial_id: str
+    arm: str
+    family: str
+    said: str
+    """The verdict that was read."""
+    stated: str
+    """The one that the reasoning states."""
+    words: str
+    """The end of the reasoning; empty if it may quote an answer that must not be disclosed."""
+
+
+@dataclass(slots=True)
+class Reasons:
+    """The reasonings of a run, counted."""
+
+    reasoned: int = 0
+    stated: int = 0
+    contradictions: list[Contradiction] = field(default_factory=list)
+    """The first few, in the order of the plan."""
+    contradicted: int = 0
+
+    def add(self, trial: Trial, stimulus: Stimulus, verdict: Verdict, reasoned: Reasoned) -> None:
+        self.reasoned += 1
+        self.stated += reasoned.finding != "states-none"
+        if reasoned.finding != "contradicts":
+            return
+        self.contradicted += 1
+        if len(self.contradictions) < MOST_CONTRADICTIONS:
+            words = "" if stimulus.family in TIER_2 else reasoned.text[-LONGEST:]
+            said, stated = str(verdict.value), str(reasoned.stated)
+            arm = trial.presentation.arm
+            self.contradictions.append(Contradiction(trial.id, arm, stimulus.family, said, stated, words))
+
 
 EXAMPLE_LENGTH = 400
 

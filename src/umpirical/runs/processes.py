@@ -26,8 +26,7 @@ from umpirical.models.push_backs import PushBacks
 from umpirical.runs.asking import ask_shards
 from umpirical.runs.call import CallSpec
 from umpirical.runs.executor import Watcher
-from umpirical.runs.leases import ShardLeases
-from umpirical.runs.process import Joining
+from umpirical.runs.process import Joining, ShardLeases
 from umpirical.runs.together import Hearing, ProcessLost, Together, begun, until_all_end
 from umpirical.store.runs import Receipt
 

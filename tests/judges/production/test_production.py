@@ -28,7 +28,7 @@ from tests.judges.production.shapes_asked_for import (
     gold,
     grading,
 )
-from umpirical.store.yaml_core import read
+from umpirical.store.yaml_files import read
 from umpirical.study.verification import verify_run
 from umpirical.testing import ChatServer
 
