@@ -53,9 +53,9 @@ def product(url: str, calls: int, in_flight: int, *, whole: bool = False, proces
     import aiohttp  # noqa: F401
     import pyarrow.parquet  # noqa: F401
 
-    from umpirical.models.adapters.catalogue import Calling
     from umpirical.models.money import Ledger, Meter
     from umpirical.models.prices import RatePricer, TokenPrices
+    from umpirical.models.spec import Calling
     from umpirical.protocols.datasheet.counting import FACTS
     from umpirical.protocols.datasheet.stimuli import write_stimulus_set
     from umpirical.runs.executor import Unwatched
@@ -230,8 +230,8 @@ def inspect_adapter(url: str, calls: int, in_flight: int) -> dict[str, float]:
     from umpirical.judges.factory import build_judge
     from umpirical.judges.prompt import resolve_prompts
     from umpirical.judges.spec import JudgeSpec
-    from umpirical.models.adapters.catalogue import Calling
     from umpirical.models.requests import ChatRequest, Decoding, Message
+    from umpirical.models.spec import Calling
 
     model = {"adapter": "inspect", "name": "openai-api/stub/stub", "base_url": url, "api_key_env": "STUB_KEY"}
     spec = resolve_prompts(JudgeSpec.model_validate({"name": "stub", "model": model}), Path())

@@ -21,7 +21,7 @@ from scaling.planning import stress_study
 
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 from umpirical.protocols.protocol import Study
 from umpirical.runs.local import LocalExecutor
 from umpirical.stimuli.controlled.recipes import RECIPES

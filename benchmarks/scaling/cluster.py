@@ -65,7 +65,7 @@ def measure(*, quick: bool) -> dict[str, float]:
 
 
 def _product(url: str, repeats: int) -> tuple[float, float]:
-    from umpirical.models.adapters.catalogue import Calling
+    from umpirical.models.spec import Calling
     from umpirical.runs.executor import EXECUTORS, RAY, Unwatched
     from umpirical.study.file import parse_study
     from umpirical.study.prepare import prepare_run

@@ -14,7 +14,7 @@ from umpirical.domain.scales import Choice
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.factory import build_judge
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 
 KEY = "a-key-that-must-stay-here-4711"
 BODY = {"question": "{{task}}", "answers": ["{{first}}", "{{second}}"], "n": 1}

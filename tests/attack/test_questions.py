@@ -4,7 +4,7 @@ from tests.runs.loopback import swayed_answer
 from umpirical.domain.stimuli import NoPreference, Stimulus
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 from umpirical.runs.call import CallSpec
 from umpirical.runs.executor import Unwatched
 from umpirical.runs.local import LocalExecutor

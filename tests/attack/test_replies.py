@@ -13,11 +13,9 @@ from umpirical.domain.responses import Response
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.trials import LABEL_SETS, Layout, Presentation
 from umpirical.judges.answers import AnswerReader, read_response
-from umpirical.judges.shapes import shape_of
-from umpirical.judges.spec import AnswerSpec
-from umpirical.models.adapters.catalogue import Calling, open_model
+from umpirical.judges.shapes import AnswerSpec, shape_of
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import Calling, ModelSpec, open_model
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,7 @@ from umpirical.cli import main
 from umpirical.domain.errors import NotTrusted, UsageError
 from umpirical.domain.judgments import Unparsed
 from umpirical.judges.answers import AnswerReader
-from umpirical.judges.shapes import shape_of
-from umpirical.judges.spec import AnswerSpec
+from umpirical.judges.shapes import AnswerSpec, shape_of
 
 ROOT = Path(__file__).parents[2]
 

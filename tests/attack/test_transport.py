@@ -7,10 +7,9 @@ import pytest
 from tests.attack.odd_servers import ELSEWHERE, honest, odd_servers
 from tests.attack.raw_server import RawServer, completion, http
 from tests.models.inspect_opening import OLD_NAME
-from umpirical.models.adapters.catalogue import Calling, open_model
 from umpirical.models.recording import LONGEST_DETAIL
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import Calling, ModelSpec, open_model
 
 KEY = "a-key-that-must-stay-here-4711"
 SERVERS = {odd.name: odd for odd in odd_servers()}

@@ -10,8 +10,7 @@ from tests.docs.reading import ROOT, blocks, table
 from tests.trusting import trusting
 from umpirical.cli import main
 from umpirical.domain.policies import Closing, Figures, Forbid, Require
-from umpirical.judges.simulated.auditor import AUDITOR_PROFILES
-from umpirical.judges.simulated.pair_auditor import PAIR_AUDITOR_PROFILES
+from umpirical.judges.simulated.examiner import AUDITOR_PROFILES, PAIR_AUDITOR_PROFILES
 from umpirical.protocols.agent.page import STACKS
 from umpirical.stimuli.transcripts.cases import EDITS
 from umpirical.study.file import parse_study

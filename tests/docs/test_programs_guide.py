@@ -10,7 +10,7 @@ from tests.docs.reading import ROOT, blocks
 from tests.trusting import trusting
 from umpirical.cli import main
 from umpirical.domain.responses import FailureKind
-from umpirical.judges import processes
+from umpirical.judges.adapters import program as processes
 from umpirical.study.file import parse_study
 
 GUIDE = ROOT / "docs" / "programs.md"

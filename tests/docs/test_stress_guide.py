@@ -12,7 +12,7 @@ from tests.trusting import trusting
 from umpirical.cli import main
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally, ChangeTally, Tallies
-from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
+from umpirical.judges.simulated.profiles import EXAMINER_PROFILES
 from umpirical.measures.catalogue import measure_all
 from umpirical.protocols.stress.spec import ENOUGH, HARNESS_NAMES, HARNESS_SUITE, SAMPLE
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation

@@ -30,8 +30,8 @@ from umpirical.judges.adapters.catalogue import Adapted, judge_adapter_of
 from umpirical.judges.factory import build_judge
 from umpirical.judges.promptfoo import PromptfooSpec
 from umpirical.judges.spec import JudgeSpec
-from umpirical.judges.telemetry import silence_telemetry
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.judges.user_code import silence_telemetry
+from umpirical.models.spec import Calling
 from umpirical.reports.record import EstimateRecord
 from umpirical.runs.loop import run_on_loop
 from umpirical.testing import check_judge_adapter

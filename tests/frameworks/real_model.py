@@ -30,8 +30,8 @@ from umpirical.domain.trials import Presented
 from umpirical.judges.factory import build_judge
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
-from umpirical.judges.telemetry import silence_telemetry
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.judges.user_code import silence_telemetry
+from umpirical.models.spec import Calling
 from umpirical.runs.loop import run_on_loop
 from umpirical.testing import LlamaServer, installed_model
 from umpirical.testing.chat_server import ChatServer

@@ -15,13 +15,11 @@ from umpirical.api.studies import datasheet_study
 from umpirical.domain.digests import digest
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.factory import build_judge
-from umpirical.judges.simulated.comparer import Comparer
-from umpirical.judges.simulated.grader import Grader
+from umpirical.judges.simulated.comparer import Comparer, GradedPair, Grader, planted_grades, planted_values
 from umpirical.judges.simulated.model import simulated_profile
-from umpirical.judges.simulated.planted import GradedPair, planted_grades, planted_values
 from umpirical.judges.simulated.profiles import GraderProfile
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 from umpirical.protocols.datasheet.stimuli import quality_of
 from umpirical.stats.simulation.judge import LatentJudge, slot_rates
 from umpirical.testing.chat_server import Message, prompt_text

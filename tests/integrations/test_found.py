@@ -11,7 +11,7 @@ import pytest
 from tests.plugins.installed import install_plugin
 from umpirical.domain.errors import UsageError
 from umpirical.judges.adapters.catalogue import JUDGE_ADAPTERS
-from umpirical.models.adapters.catalogue import ADAPTERS
+from umpirical.models.spec import ADAPTERS
 from umpirical.registry import INTEGRATION, Registry, load_integration
 from umpirical.runs.executor import EXECUTORS
 

@@ -14,8 +14,7 @@ from umpirical.domain.responses import Response, Usage
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.trials import Presentation
 from umpirical.judges.answers import AnswerReader, read_response
-from umpirical.judges.shapes import shape_of
-from umpirical.judges.spec import AnswerSpec
+from umpirical.judges.shapes import AnswerSpec, shape_of
 
 
 def by_pattern(scale, pattern):

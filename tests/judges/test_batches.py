@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from umpirical.judges.batches import Batches
+from umpirical.judges.adapters.python import Batches
 
 
 def doubling(calls):

@@ -18,14 +18,18 @@ from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.factory import build_judge
 from umpirical.judges.model_judge import describe_order, describe_scale
 from umpirical.judges.prompt import builtin_prompt, fence, resolve_prompts
-from umpirical.judges.simulated.examiner import Truth, grade_unit, read_shown, words_ratio
-from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES, ExaminerProfile
+from umpirical.judges.simulated.examiner import Truth, grade_unit, planted_examiner, read_shown, words_ratio
 from umpirical.judges.simulated.model import SimulatedModel, can_read
-from umpirical.judges.simulated.planted_examiner import planted_examiner
-from umpirical.judges.simulated.profiles import GRADER_PROFILES, PAPER_PROFILES, PROFILES
+from umpirical.judges.simulated.profiles import (
+    EXAMINER_PROFILES,
+    GRADER_PROFILES,
+    PAPER_PROFILES,
+    PROFILES,
+    ExaminerProfile,
+)
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.requests import ChatRequest, Decoding, Message
+from umpirical.models.spec import Calling
 from umpirical.protocols.datasheet import stimuli as datasheet_stimuli
 from umpirical.protocols.stress import key as stress_key
 from umpirical.protocols.stress.key import kind_of, truth_of, truths

@@ -14,7 +14,7 @@ from umpirical.judges.factory import build_judge, build_reader
 from umpirical.judges.judge import prompt_id
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 
 WHOLE = "{{task}} {{first}} {{second}}"
 REMOTE = {"adapter": "openai-compatible", "name": "m", "base_url": "http://127.0.0.1:1/v1"}

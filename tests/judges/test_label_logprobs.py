@@ -9,8 +9,7 @@ from umpirical.domain.judgments import Abstained, Unparsed, Verdict
 from umpirical.domain.readouts import Span
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice
-from umpirical.judges.logprobs.labels import NO_LOGPROBS, LabelReader, Undecided
-from umpirical.judges.logprobs.tokens import read_tokens
+from umpirical.judges.label_logprobs import NO_LOGPROBS, LabelReader, Undecided, read_tokens
 from umpirical.judges.spec import JudgeSpec
 from umpirical.testing.chat_server import Said
 

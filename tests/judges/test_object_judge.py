@@ -16,10 +16,10 @@ from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.factory import build_judge
 from umpirical.judges.judge import Capabilities, prompt_id
 from umpirical.judges.object_judge import ObjectJudge
-from umpirical.judges.shapes import shape_of
-from umpirical.judges.spec import AnswerSpec, JudgeSpec
-from umpirical.judges.threads import in_thread
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.judges.shapes import AnswerSpec, shape_of
+from umpirical.judges.spec import JudgeSpec
+from umpirical.judges.user_code import in_thread
+from umpirical.models.spec import Calling
 
 SHOWN = Presented("task", "long first", "second")
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.recovery.sampling import sample_tallies
 from umpirical.domain.measures import Estimate
-from umpirical.judges.simulated.planted import planted_values
+from umpirical.judges.simulated.comparer import planted_values
 from umpirical.judges.simulated.profiles import PAPER_PROFILES, PROFILES, profile
 from umpirical.measures.catalogue import MEASURES
 

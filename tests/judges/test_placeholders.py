@@ -9,8 +9,8 @@ from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.factory import build_judge
 from umpirical.judges.prompt import columns_of, resolve_prompts
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.requests import Message
+from umpirical.models.spec import Calling
 
 SHOWN = Presented("T{task}", "F{{first}}", "S")
 

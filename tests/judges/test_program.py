@@ -12,10 +12,10 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Abstained, Failed, Unparsed, Verdict
 from umpirical.domain.scales import Choice
 from umpirical.domain.trials import Presentation, Presented
-from umpirical.judges import processes
+from umpirical.judges.adapters import program as processes
 from umpirical.judges.factory import build_judge
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 
 HEAD = """
 import json, os, signal, subprocess, sys, time

@@ -16,7 +16,7 @@ from umpirical.integrations.promptfoo.judge import describe
 from umpirical.judges.factory import build_judge
 from umpirical.judges.promptfoo import PromptfooSpec
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 from umpirical.study.trust import powers_of_judges
 
 RECORDED = json.loads((Path(__file__).parent / "promptfoo" / "results.json").read_text(encoding="utf-8"))["results"]

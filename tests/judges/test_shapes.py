@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from umpirical.domain.judgments import Abstained, Unparsed, Verdict
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.judges.factory import build_reader
-from umpirical.judges.spec import AnswerSpec, JudgeSpec
+from umpirical.judges.shapes import AnswerSpec
+from umpirical.judges.spec import JudgeSpec
 
 ONE, TWO, TIE = Choice.SLOT_1, Choice.SLOT_2, Choice.TIE
 LETTERS = {"A": "1", "B": "2", "C": "tie"}

@@ -17,9 +17,8 @@ from umpirical.judges.judge import prompt_id, trial_id
 from umpirical.judges.layout import layout_values
 from umpirical.judges.model_judge import describe_scale
 from umpirical.judges.prompt import builtin_prompt, fence, resolve_prompts
-from umpirical.judges.simulated.grader import grades_of
+from umpirical.judges.simulated.comparer import GradedPair, grades_of, planted_grades, planted_values
 from umpirical.judges.simulated.model import SimulatedModel, can_read
-from umpirical.judges.simulated.planted import GradedPair, planted_grades, planted_values
 from umpirical.judges.simulated.profiles import (
     GRADER_PROFILES,
     PAPER_PROFILES,
@@ -30,8 +29,8 @@ from umpirical.judges.simulated.profiles import (
     profile,
 )
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.requests import ChatRequest, Decoding, Message
+from umpirical.models.spec import Calling
 from umpirical.stats.seeds import generator
 from umpirical.stats.simulation.grader import LatentGrader, grade_rates
 from umpirical.stats.simulation.grader import dark_current as blank_rate

@@ -11,9 +11,8 @@ from scipy.special import ndtr
 from umpirical.domain.readouts import slot_odds
 from umpirical.domain.trials import Layout, Presentation
 from umpirical.judges.answers import AnswerReader, read_response
+from umpirical.judges.label_logprobs import LabelReader, read_tokens
 from umpirical.judges.layout import layout_values
-from umpirical.judges.logprobs.labels import LabelReader
-from umpirical.judges.logprobs.tokens import read_tokens
 from umpirical.judges.prompt import builtin_prompt
 from umpirical.judges.simulated.comparer import Comparer
 from umpirical.judges.simulated.model import SimulatedModel

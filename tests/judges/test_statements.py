@@ -3,7 +3,7 @@
 import pytest
 
 from umpirical.domain.scales import Choice, GradeScale
-from umpirical.judges.statements import Statements
+from umpirical.judges.reasoning import Statements
 
 ONE, TWO, TIE = Choice.SLOT_1, Choice.SLOT_2, Choice.TIE
 

@@ -11,7 +11,7 @@ from umpirical.domain.trials import Presentation
 from umpirical.judges.factory import build_judge
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 
 pytestmark = [pytest.mark.llm, OLD_NAME]
 

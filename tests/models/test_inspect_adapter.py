@@ -32,11 +32,10 @@ from umpirical.domain.responses import Usage
 from umpirical.judges.factory import build_judge
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling, open_model
 from umpirical.models.caller import Retrying
 from umpirical.models.money import CapReached, Ledger, Meter
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import Calling, ModelSpec, open_model
 from umpirical.testing import ChatServer, Fault
 
 pytestmark = OLD_NAME

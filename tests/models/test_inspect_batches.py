@@ -11,11 +11,10 @@ import pytest
 from tests.models.inspect_opening import OLD_NAME, SCHEMA, VERDICT, PennyPricer, opened, request, tie
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Usage
-from umpirical.models.adapters.catalogue import Calling, open_model
 from umpirical.models.caller import Retrying
 from umpirical.models.money import Ledger, Meter
 from umpirical.models.requests import Decoding
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import Calling, ModelSpec, open_model
 from umpirical.testing.batch_server import BatchServer
 
 # Inspect's batches do not close the streams their answers come by.

@@ -15,10 +15,9 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.factory import build_judge
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling, open_model
 from umpirical.models.caller import CallFailed
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.models.spec import ModelSpec, TlsSpec
+from umpirical.models.spec import Calling, ModelSpec, TlsSpec, open_model
 from umpirical.study.trust import powers_of_judges
 
 x509 = pytest.importorskip("cryptography.x509")

@@ -9,8 +9,7 @@ import pytest
 from tests.models.chat_model import chat_model
 from tests.runs.loopback import swayed_answer
 from umpirical.models.caller import Retrying
-from umpirical.models.pace import Pace
-from umpirical.models.push_backs import PushBacks
+from umpirical.models.pace import Pace, PushBacks
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.testing import ChatServer
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from umpirical.domain.errors import SpendRefused, UsageError
 from umpirical.domain.responses import Usage
-from umpirical.models.money import FREE
+from umpirical.models.money import FREE, most_input_tokens
 from umpirical.models.prices import (
     PROVIDERS,
     UNPRICED,
@@ -27,7 +27,6 @@ from umpirical.models.prices import (
     pricer_for,
 )
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.models.tokens import most_input_tokens
 
 MILLION = 1_000_000
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from tests.models.spellings import spellings
 from umpirical.domain.responses import Response
-from umpirical.models.recording import LONGEST_DETAIL, Recording, longest_text
-from umpirical.models.redaction import MARK, Redaction, environment_secrets
+from umpirical.models.recording import LONGEST_DETAIL, MARK, Recording, Redaction, environment_secrets, longest_text
 from umpirical.models.requests import Decoding
 
 KEY = "sk-proj-Zq7_Xw9pLm3-RtY8vBn2KdF5sHj"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from umpirical.domain.responses import Usage
+from umpirical.models.money import counted_usage, fewest_input_tokens, fewest_tokens, most_tokens
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.models.tokens import counted_usage, fewest_input_tokens, fewest_tokens, most_tokens
 
 PROSE = (
     "The better answer names the month, the room and the price; the other one leaves out the room. "

@@ -14,12 +14,11 @@ from tests.stimuli.built import lend_stimuli
 from umpirical.domain.errors import NotTrusted, UsageError
 from umpirical.integrations.vllm import FIXED, FLAGS, MOST_STARTS, Engines, EngineSpec, VllmConnection, files_digest
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import ADAPTERS, Calling
 from umpirical.models.caller import CallFailed
 from umpirical.models.money import FREE
 from umpirical.models.prices import PricedModel, pricer_for
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import ADAPTERS, Calling, ModelSpec
 from umpirical.runs.call import CallSpec
 from umpirical.runs.executor import EXECUTORS
 from umpirical.runs.processes import helpful_processes

@@ -19,10 +19,9 @@ from tests.models.small_model import make_model, with_pickled_weights, with_remo
 from tests.runs.loopback import CALLS
 from tests.stimuli.built import lend_stimuli
 from umpirical.integrations.vllm import ENGINES
-from umpirical.judges.logprobs.tokens import read_tokens
-from umpirical.models.adapters.catalogue import ADAPTERS, Calling
+from umpirical.judges.label_logprobs import read_tokens
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import ADAPTERS, Calling, ModelSpec
 
 pytestmark = [
     pytest.mark.skipif(

@@ -160,19 +160,19 @@ MUTATIONS = {
         ["tests/runs/test_recorder.py::test_a_shard_is_sealed_with_its_last_answer_and_not_before"],
     ),
     "an escaped key not seen": (
-        "models/redaction.py",
+        "models/recording.py",
         "for units in (_plain_units(text), _unescaped_units(text)):",
         "for units in (_plain_units(text),):",
         [f"{REDACTION}::test_a_secret_is_found_however_it_is_written"],
     ),
     "a key in base64 not seen": (
-        "models/redaction.py",
+        "models/recording.py",
         "(secret, secret[::-1], raw.hex(), *encoded)",
         "(secret, secret[::-1], raw.hex())",
         [f"{REDACTION}::test_a_secret_is_found_however_it_is_written"],
     ),
     "an error that shows a key": (
-        "models/redaction.py",
+        "models/recording.py",
         "return KEY_SHAPES.sub(MARK, self(text))",
         "return self(text)",
         [f"{REDACTION}::test_what_looks_like_a_key_is_taken_out_of_errors"],

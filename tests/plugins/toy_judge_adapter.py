@@ -2,7 +2,7 @@
 
 from umpirical.domain.errors import UsageError
 from umpirical.judges.adapters.catalogue import Adapted
-from umpirical.judges.threads import in_thread
+from umpirical.judges.user_code import in_thread
 
 
 class Panel:

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import Usage
-from umpirical.models.adapters.catalogue import ModelAdapter, key_of
 from umpirical.models.caller import CallFailed, Connection, Reply
+from umpirical.models.spec import ModelAdapter, key_of
 
 
 class Socket(Connection):

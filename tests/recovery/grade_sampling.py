@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from umpirical.domain.tallies import CallTally, GradePairTally, GradeTally, Tallies, VacuumTally
-from umpirical.judges.simulated.planted import GradedPair
+from umpirical.judges.simulated.comparer import GradedPair
 from umpirical.stats.simulation.grader import LatentGrader
 
 TOP = 5

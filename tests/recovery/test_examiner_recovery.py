@@ -13,11 +13,11 @@ from tests.recovery.examiner_sampling import TESTS, design, draw, ordinal, talli
 from umpirical.domain.measures import Estimate
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict, Stimulus
 from umpirical.judges.prompt import resolve_prompts
-from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
-from umpirical.judges.simulated.planted_examiner import planted_examiner
+from umpirical.judges.simulated.examiner import planted_examiner
+from umpirical.judges.simulated.profiles import EXAMINER_PROFILES
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MEASURES, measure_all
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 from umpirical.protocols.stress.counting import stress_counts
 from umpirical.protocols.stress.design import StressDesign
 from umpirical.protocols.stress.key import kind_of, truths

@@ -12,7 +12,7 @@ import pytest
 from tests.recovery.grade_sampling import design, sample_tallies, shifted
 from umpirical.domain.measures import Estimate
 from umpirical.domain.scales import GradeScale
-from umpirical.judges.simulated.planted import planted_grades
+from umpirical.judges.simulated.comparer import planted_grades
 from umpirical.judges.simulated.profiles import GRADER_PROFILES, GraderProfile
 from umpirical.measures.catalogue import MEASURES
 from umpirical.stats.intervals import MIN_DESIGN_EFFECT

@@ -13,7 +13,7 @@ from scipy.stats import beta
 
 from tests.recovery.sampling import STEPS, sample_tallies
 from umpirical.domain.measures import Estimate
-from umpirical.judges.simulated.planted import planted_values
+from umpirical.judges.simulated.comparer import planted_values
 from umpirical.judges.simulated.profiles import Profile
 from umpirical.measures.catalogue import measure_all
 from umpirical.stats.intervals import MIN_DESIGN_EFFECT, cluster_wilson, wilson

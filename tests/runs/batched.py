@@ -9,8 +9,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from tests.runs.loopback import write_study
-from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, Ledger, Meter
+from umpirical.models.spec import Calling
 from umpirical.runs.batches import BatchExecutor, Polling
 from umpirical.runs.executor import Unwatched
 from umpirical.runs.run import Run

@@ -11,11 +11,10 @@ from tests.runs.loopback import swayed_answer, write_study
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.integrations.ray import actor as actors
 from umpirical.integrations.ray.actor import Actor, Given, Held, Left, Posting, PushedBack, Renewal, Stop, Wanted
-from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, Ledger, Meter
-from umpirical.models.pace import Pace
+from umpirical.models.pace import Pace, RelayedPushBacks
 from umpirical.models.prices import RatePricer, TokenPrices
-from umpirical.models.push_backs import RelayedPushBacks
+from umpirical.models.spec import Calling
 from umpirical.runs.assignments import Ended, Settled
 from umpirical.runs.executor import EXECUTORS
 from umpirical.runs.together import Together

@@ -14,9 +14,9 @@ from tests.runs.batched import PROTOCOLS, Heard, ask, batch_study, planned
 from tests.runs.loopback import CALLS, responses, swayed_answer, write_study
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Usage
-from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, CapReached, Ledger
 from umpirical.models.prices import PricedModel, RatePricer, TokenPrices, batch_pricer, pricer_for
+from umpirical.models.spec import Calling
 from umpirical.runs.batches import GO_ON
 from umpirical.runs.local import LocalExecutor
 from umpirical.runs.loop import STOPPER, Stopper

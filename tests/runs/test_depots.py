@@ -17,8 +17,8 @@ from umpirical.integrations.object_storage import depots
 from umpirical.integrations.object_storage.depots import Deliveries, Depot
 from umpirical.integrations.ray import actor as actors
 from umpirical.integrations.ray.actor import Actor, Delivered, Left, Posting, Stop, Taken
-from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, Ledger, Meter
+from umpirical.models.spec import Calling
 from umpirical.runs.assignments import Settled
 from umpirical.runs.executor import EXECUTORS, Unwatched, factory_of
 from umpirical.runs.local import LocalExecutor

@@ -10,8 +10,8 @@ import pytest
 from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.runs.loopback import judgments, swayed_answer, write_study
 from umpirical.domain.responses import Usage
-from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import CapReached, Ledger, Meter
+from umpirical.models.spec import Calling
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.runs.local import LocalExecutor
 from umpirical.runs.run import open_run

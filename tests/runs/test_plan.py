@@ -12,7 +12,7 @@ from umpirical.judges.factory import build_judge
 from umpirical.judges.judge import prompt_id, trial_id
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 from umpirical.runs import plan as planning
 from umpirical.runs.plan import Design, shown, write_plan
 from umpirical.store.runs import RunStore

@@ -16,10 +16,9 @@ import pytest
 from tests.runs.rewriting_server import ITEM, TERMS, Watch, commissions, rewritten, simulated_answers, truth
 from umpirical.domain.errors import UmpiricalError
 from umpirical.domain.transcripts import transcript_from_text
-from umpirical.models.money import FREE, CapReached, Ledger
+from umpirical.models.money import FREE, CapReached, Ledger, most_input_tokens
 from umpirical.models.prices import UNPRICED
 from umpirical.models.spec import ModelSpec
-from umpirical.models.tokens import most_input_tokens
 from umpirical.runs.rewriting import estimated, rewritings_left
 from umpirical.stimuli.generation.commissions import Writer
 from umpirical.stimuli.transcripts.rewriting.demand import demands

@@ -10,10 +10,9 @@ from tests.stimuli.built import lend_stimuli
 from tests.stimuli.own_tasks import CROSSED_SINGLE
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Usage
-from umpirical.models.money import FREE
+from umpirical.models.money import FREE, most_input_tokens
 from umpirical.models.prices import UNPRICED, TokenPrices
 from umpirical.models.requests import ChatRequest
-from umpirical.models.tokens import most_input_tokens
 from umpirical.runs.plan import shown
 from umpirical.stats.precision import half_width
 from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 from umpirical.runs.batches import BatchExecutor, Polling
 from umpirical.runs.executor import EXECUTORS
 from umpirical.runs.local import LocalExecutor

@@ -7,10 +7,10 @@ import pytest
 
 from tests.models.inspect_opening import OLD_NAME
 from umpirical.domain.responses import Usage
-from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.adapters.openai_compatible import ADAPTER, OpenAIConnection
 from umpirical.models.caller import Caller, CallFailed
 from umpirical.models.money import Ledger, Meter
+from umpirical.models.spec import ADAPTERS
 from umpirical.testing.models import Promise, check_model_adapter
 
 from .chat_backend import KEY, chat_backend

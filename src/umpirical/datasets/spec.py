@@ -18,8 +18,7 @@ from pydantic import (
 from pydantic_core import InitErrorDetails
 
 from umpirical.domain.scales import GradeScale
-from umpirical.models.adapters.catalogue import ADAPTERS
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import ADAPTERS, ModelSpec
 
 LABEL = "label"
 """In `sample.by`, the label itself, whatever its column is called."""

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.digests import canonical_json
-from umpirical.models.adapters.catalogue import Calling, ModelAdapter
 from umpirical.models.caller import CallFailed, Connection, Reply
+from umpirical.models.money import counted_usage
 from umpirical.models.requests import ChatRequest, Decoding
-from umpirical.models.tokens import counted_usage
+from umpirical.models.spec import Calling, ModelAdapter
 
 if TYPE_CHECKING:
     from umpirical.models.spec import ModelSpec

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from umpirical.models.redaction import KEY_SHAPES
+from umpirical.models.recording import KEY_SHAPES
 from umpirical.models.spec import TlsSpec
 from umpirical.text.templates import placeholders
 

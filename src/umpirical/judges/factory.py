@@ -21,8 +21,8 @@ from umpirical.judges.promptfoo import promptfoo
 from umpirical.judges.shapes import shape_of
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import load_user_object
-from umpirical.models.adapters.catalogue import ADAPTERS, Calling
 from umpirical.models.requests import ChatRequest
+from umpirical.models.spec import ADAPTERS, Calling
 
 APART: dict[str, bool | set[str]] = {
     "name": True,

@@ -14,8 +14,7 @@ from umpirical.judges.adapters.catalogue import Adapted
 from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.failures import JudgeFailure, failure_of
 from umpirical.judges.judge import Capabilities
-from umpirical.models.recording import Recording
-from umpirical.models.redaction import environment_secrets
+from umpirical.models.recording import Recording, environment_secrets
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,164 @@
-"""The shapes that an answer has in a text: where it stands, and what stands before it.
+"""How an answer is read: what the user writes about it, and the shapes in which it stands in a text.
 
-Every shape is found in time proportional to the text. Texts come from a model, and some from whoever writes to it.
+Patterns come with studies and runs, so no pattern may take long to match. They are matched by RE2, in time proportional
+to the text. A limit in seconds would read an answer differently on a busy machine.
 """
 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from umpirical.judges.patterns import LONGEST_TEXT, AnswerPattern
-from umpirical.judges.spec import AnswerSpec, Occurrence
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
 from umpirical.text.json_texts import unfenced, without_doubles
+
+Occurrence = Literal["only", "first", "last"]
+"""Which of several answers in one text counts."""
+
+GROUP = "answer"
+
+LONGEST_PATTERN = 1_000
+"""Characters of a pattern."""
+
+LONGEST_TEXT = 200_000
+"""Characters of an answer that a pattern is matched against; in a longer one, nothing is found."""
+
+SIZE = 1 << 16
+"""Bytes of a compiled pattern. What one character takes is at most proportional to this."""
+
+
+class AnswerPattern:
+    """A compiled pattern with a group named answer. Raises ValueError for what RE2 does not know."""
+
+    def __init__(self, pattern: str) -> None:
+        if len(pattern) > LONGEST_PATTERN:
+            raise ValueError(f"the pattern has {len(pattern):,} characters, at most {LONGEST_PATTERN:,} are allowed")
+        self._compiled = _compiled(pattern)
+        if GROUP not in self._compiled.groupindex:
+            raise ValueError("the pattern needs a group named answer: (?P<answer>1|2|tie)")
+
+    def found(self, text: str) -> Iterator[tuple[str | None, int]]:
+        """Yields the answers that are found, and where each match begins.
+
+        None is a match in which the group takes no part.
+        """
+        # As in Python, $ also matches before a line end at the very end.
+        text = text.removesuffix("\n")
+        # A text is encoded to be matched, and half of a surrogate pair cannot be.
+        text = text.encode("utf-8", "replace").decode("utf-8")
+        return ((match[GROUP], match.start()) for match in self._compiled.finditer(text))
+
+
+def _compiled(pattern: str) -> Any:  # noqa: ANN401  # the package has no types
+    import re2
+
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"not a regular expression: {error}") from None
+    options = re2.Options()
+    options.max_mem, options.log_errors = SIZE, False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        why = error.args[0].decode("utf-8", "replace") if error.args and isinstance(error.args[0], bytes) else error
+        raise ValueError(
+            f"not a regular expression of RE2, which has no lookarounds, no backreferences and no large counts: {why}"
+        ) from None
+
+
+class AnswerSpec(BaseModel):
+    """How an answer is read. The default is JSON of the schema, or a bare label; at most one shape replaces it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    labels: dict[str, str] = Field(
+        default={},
+        description="The judge's own words to labels of the scale: {A: '1', B: '2', C: tie, N/A: abstain}. Words for "
+        "abstain alone leave the scale's labels as they are.",
+    )
+    pattern: str | None = Field(
+        default=None, description="Shape: a regular expression (RE2) with a group named answer."
+    )
+    field: str | None = Field(
+        default=None,
+        pattern=r"^[^.\s]+(\.[^.\s]+)*$",
+        description="Shape: this field of a JSON object, such as winner or result.score; others may stand beside it.",
+    )
+    tag: str | None = Field(
+        default=None, pattern=r"^[A-Za-z_][\w.-]*$", description="Shape: <verdict>...</verdict>, for tag: verdict."
+    )
+    brackets: bool = Field(default=False, description="Shape: in double brackets, such as [[A]].")
+    last_line: bool = Field(default=False, description="Shape: the last line that is not blank.")
+    occurrence: Occurrence = Field(
+        default="only",
+        description="Which one counts if a shape is there more than once. only: all of them, if they say the same.",
+    )
+    reasoning: bool | str = Field(
+        default=False,
+        description="true, or a name: the field of the JSON that holds the reasoning. It comes first in the schema.",
+    )
+    constrained: bool | None = Field(
+        default=None,
+        description="Send the JSON Schema, so that the server enforces it. Default: only if the answer has no shape of "
+        "its own. Of those that have, only a field can be enforced.",
+    )
+
+    @field_validator("labels", mode="before")
+    @classmethod
+    def _spelled(cls, labels: Any) -> Any:  # noqa: ANN401  # whatever the file holds
+        """A judge that answers true or false is written so in a study file, where they are no text."""
+        if not isinstance(labels, dict):
+            return labels
+        return {str(word).lower() if isinstance(word, bool) else word: label for word, label in labels.items()}
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, pattern: str | None) -> str | None:
+        if pattern is not None:
+            AnswerPattern(pattern)
+        return pattern
+
+    @model_validator(mode="after")
+    def _one_shape(self) -> "AnswerSpec":
+        shapes = self._shapes()
+        if len(shapes) > 1:
+            raise ValueError(f"an answer has one shape: leave out {' or '.join(shapes)}")
+        if self.occurrence != "only" and shapes in ([], ["last_line"]):
+            raise ValueError("occurrence goes with pattern, field, tag or brackets, which may be there more than once")
+        if isinstance(self.reasoning, str):
+            if not self.reasoning.strip() or "." in self.reasoning:
+                raise ValueError("reasoning is true, or the name of a field of the JSON")
+            if self.reasoning == self.field:
+                raise ValueError("the reasoning and the answer are one field")
+        if self.reasoning and shapes not in ([], ["field"]):
+            raise ValueError(f"reasoning names a field of JSON, and the answer is read by {shapes[0]}: leave one out")
+        return self
+
+    def _shapes(self) -> list[str]:
+        return [name for name in ("pattern", "field", "tag", "brackets", "last_line") if getattr(self, name)]
+
+    @property
+    def shape(self) -> str:
+        """The name of the shape that is set; empty for the default one."""
+        return next(iter(self._shapes()), "")
+
+    @property
+    def sends_schema(self) -> bool:
+        """Whether the schema is sent: free text cannot be held to one, and a prompt's own JSON has fields besides."""
+        if self.shape == "field":
+            return self.constrained is True
+        return not self.shape and self.constrained is not False
+
+    @property
+    def reasoning_field(self) -> str:
+        """The field of the JSON that holds the reasoning; empty if none is asked for."""
+        return self.reasoning if isinstance(self.reasoning, str) else "reasoning" if self.reasoning else ""
+
+
+# The shapes that an answer has in a text: where it stands, and what stands before it.
 
 EMPHASIS = "*_`\"' \t"
 """What models put around a word on a line of its own."""

@@ -2,22 +2,18 @@
 
 import shlex
 from collections import Counter
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from umpirical.domain.scales import Choice, GradeScale, JudgeKind
 from umpirical.judges.endpoint_spec import HttpSpec
 from umpirical.judges.judge import Capabilities
-from umpirical.judges.patterns import AnswerPattern
 from umpirical.judges.placeholders import ROW
 from umpirical.judges.promptfoo import PromptfooSpec
-from umpirical.models.adapters.catalogue import ADAPTERS
+from umpirical.judges.shapes import AnswerSpec
 from umpirical.models.requests import Decoding, Message
-from umpirical.models.spec import ModelSpec
-
-Occurrence = Literal["only", "first", "last"]
-"""Which of several answers in one text counts."""
+from umpirical.models.spec import ADAPTERS, ModelSpec
 
 Prompt = str | tuple[Message, ...]
 """A text that is sent as one user message, or messages. In a study file, a text is the name of a file."""
@@ -26,99 +22,10 @@ LONGEST_WORD = 4096
 """Characters of a word in a command."""
 
 
-class _Spec(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-
-class AnswerSpec(_Spec):
-    """How an answer is read. The default is JSON of the schema, or a bare label; at most one shape replaces it."""
-
-    labels: dict[str, str] = Field(
-        default={},
-        description="The judge's own words to labels of the scale: {A: '1', B: '2', C: tie, N/A: abstain}. Words for "
-        "abstain alone leave the scale's labels as they are.",
-    )
-    pattern: str | None = Field(
-        default=None, description="Shape: a regular expression (RE2) with a group named answer."
-    )
-    field: str | None = Field(
-        default=None,
-        pattern=r"^[^.\s]+(\.[^.\s]+)*$",
-        description="Shape: this field of a JSON object, such as winner or result.score; others may stand beside it.",
-    )
-    tag: str | None = Field(
-        default=None, pattern=r"^[A-Za-z_][\w.-]*$", description="Shape: <verdict>...</verdict>, for tag: verdict."
-    )
-    brackets: bool = Field(default=False, description="Shape: in double brackets, such as [[A]].")
-    last_line: bool = Field(default=False, description="Shape: the last line that is not blank.")
-    occurrence: Occurrence = Field(
-        default="only",
-        description="Which one counts if a shape is there more than once. only: all of them, if they say the same.",
-    )
-    reasoning: bool | str = Field(
-        default=False,
-        description="true, or a name: the field of the JSON that holds the reasoning. It comes first in the schema.",
-    )
-    constrained: bool | None = Field(
-        default=None,
-        description="Send the JSON Schema, so that the server enforces it. Default: only if the answer has no shape of "
-        "its own. Of those that have, only a field can be enforced.",
-    )
-
-    @field_validator("labels", mode="before")
-    @classmethod
-    def _spelled(cls, labels: Any) -> Any:  # noqa: ANN401  # whatever the file holds
-        """A judge that answers true or false is written so in a study file, where they are no text."""
-        if not isinstance(labels, dict):
-            return labels
-        return {str(word).lower() if isinstance(word, bool) else word: label for word, label in labels.items()}
-
-    @field_validator("pattern")
-    @classmethod
-    def _compiles(cls, pattern: str | None) -> str | None:
-        if pattern is not None:
-            AnswerPattern(pattern)
-        return pattern
-
-    @model_validator(mode="after")
-    def _one_shape(self) -> "AnswerSpec":
-        shapes = self._shapes()
-        if len(shapes) > 1:
-            raise ValueError(f"an answer has one shape: leave out {' or '.join(shapes)}")
-        if self.occurrence != "only" and shapes in ([], ["last_line"]):
-            raise ValueError("occurrence goes with pattern, field, tag or brackets, which may be there more than once")
-        if isinstance(self.reasoning, str):
-            if not self.reasoning.strip() or "." in self.reasoning:
-                raise ValueError("reasoning is true, or the name of a field of the JSON")
-            if self.reasoning == self.field:
-                raise ValueError("the reasoning and the answer are one field")
-        if self.reasoning and shapes not in ([], ["field"]):
-            raise ValueError(f"reasoning names a field of JSON, and the answer is read by {shapes[0]}: leave one out")
-        return self
-
-    def _shapes(self) -> list[str]:
-        return [name for name in ("pattern", "field", "tag", "brackets", "last_line") if getattr(self, name)]
-
-    @property
-    def shape(self) -> str:
-        """The name of the shape that is set; empty for the default one."""
-        return next(iter(self._shapes()), "")
-
-    @property
-    def sends_schema(self) -> bool:
-        """Whether the schema is sent: free text cannot be held to one, and a prompt's own JSON has fields besides."""
-        if self.shape == "field":
-            return self.constrained is True
-        return not self.shape and self.constrained is not False
-
-    @property
-    def reasoning_field(self) -> str:
-        """The field of the JSON that holds the reasoning; empty if none is asked for."""
-        return self.reasoning if isinstance(self.reasoning, str) else "reasoning" if self.reasoning else ""
-
-
-class JudgeSpec(_Spec):
+class JudgeSpec(BaseModel):
     """One judge under test: a model with a prompt, a Python function, a program, an endpoint, or one of promptfoo's."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     name: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",

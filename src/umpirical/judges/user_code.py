@@ -1,20 +1,114 @@
-"""The user's own code in a study folder: which files it is, and how it is imported."""
+"""Frameworks that send reports of their use to their makers: switched off while a judge is measured.
 
+A judge's prompts are the user's, and so is the fact that they are measured. Each variable was found by running the
+framework with every other connection refused; it must be set before the framework is imported, or at least before its
+first call.
+"""
+
+import asyncio
+import contextvars
 import os
+import queue
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES, ExtensionFileLoader, FileFinder, SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from umpirical.domain.digests import digest
 from umpirical.domain.errors import UsageError
-from umpirical.judges.telemetry import silence_telemetry
 from umpirical.store.files import inside
+
+QUIET = {
+    "DEEPEVAL_TELEMETRY_OPT_OUT": "1",
+    "DO_NOT_TRACK": "1",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_MODEL_CATALOG_URI": "",
+    "OPIK_ANALYTICS_ENABLE": "false",
+    "OPIK_SENTRY_ENABLE": "false",
+    "OPIK_TRACK_DISABLE": "true",
+    "PROMPTFOO_DISABLE_TELEMETRY": "1",
+    "PROMPTFOO_DISABLE_UPDATE": "1",
+    "RAGAS_DO_NOT_TRACK": "true",
+    "WANDB_ERROR_REPORTING": "false",
+    "WEAVE_DISABLED": "true",
+}
+"""Environment variables that switch telemetry off."""
+
+
+def silence_telemetry() -> None:
+    """Sets them for this process and those that it starts."""
+    os.environ.update(QUIET)
+
+
+# Threads for judges that are not asynchronous: one per call in flight, and none that delays the exit.
+
+
+T = TypeVar("T")
+
+Work = Callable[[], None]
+
+_idle: "queue.LifoQueue[queue.SimpleQueue[Work]]" = queue.LifoQueue()
+
+
+async def in_thread(function: Callable[..., T], *arguments: object) -> T:
+    """Calls a function in a thread of its own. If cancelled, leaves the thread to end by itself.
+
+    It sees the context variables of the caller: some frameworks keep the client there that the user has set.
+    """
+    loop, context = asyncio.get_running_loop(), contextvars.copy_context()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(answer: T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(answer)  # type: ignore[arg-type]  # it is what the function returned
+        else:
+            future.set_exception(error)
+
+    def work() -> None:
+        answer: T | None = None
+        failed: BaseException | None = None
+        try:
+            answer = context.run(function, *arguments)
+        except StopIteration as error:
+            # A future cannot carry a StopIteration: its awaiter would wait forever.
+            failed = RuntimeError(f"StopIteration: {error}")
+        except BaseException as error:  # noqa: BLE001  # it is raised again where it is awaited
+            failed = error
+        # The loop may be closed by the time an abandoned judge answers.
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, answer, failed)
+
+    _inbox().put(work)
+    return await future
+
+
+def _inbox() -> "queue.SimpleQueue[Work]":
+    """Returns the inbox of an idle thread, or of a new one."""
+    try:
+        return _idle.get_nowait()
+    except queue.Empty:
+        inbox: queue.SimpleQueue[Work] = queue.SimpleQueue()
+        threading.Thread(target=_serve, args=(inbox,), name="umpirical-judge", daemon=True).start()
+        return inbox
+
+
+def _serve(inbox: "queue.SimpleQueue[Work]") -> None:
+    while True:
+        inbox.get()()
+        _idle.put(inbox)
+
+
+# The user's own code in a study folder: which files it is, and how it is imported.
+
 
 SUFFIXES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
 """Files that can be imported from a study folder. Compiled Python is not among them."""

@@ -14,9 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from umpirical.domain.digests import Json, canonical_json
 from umpirical.domain.responses import Response
 from umpirical.domain.reviews import ReviewItem, ReviewMode
-from umpirical.models.adapters.catalogue import ADAPTERS
 from umpirical.models.money import Ledger, Pricer
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import ADAPTERS, ModelSpec
 from umpirical.runs.attempts import GenerationWatcher
 from umpirical.stimuli.generation.commissions import Writer
 

@@ -7,7 +7,7 @@ from umpirical.domain.judgments import Failed
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Trial
 from umpirical.judges.judge import Judge, Request, prompt_id
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 from umpirical.runs.call import CallSpec
 from umpirical.runs.executor import Watcher
 from umpirical.runs.plan import request_for

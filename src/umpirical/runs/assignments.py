@@ -12,9 +12,9 @@ from pathlib import Path
 from umpirical.domain.bills import Bill
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
-from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import Ledger, Meter, Pricer
-from umpirical.models.push_backs import Others
+from umpirical.models.pace import Others
+from umpirical.models.spec import Calling
 from umpirical.runs.asking import ask_shards
 from umpirical.runs.call import CallSpec
 from umpirical.runs.loop import run_on_loop

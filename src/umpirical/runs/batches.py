@@ -26,13 +26,13 @@ from umpirical.domain.responses import FailureKind
 from umpirical.domain.trials import Trial
 from umpirical.judges.judge import Judge, prompt_id
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import ADAPTERS, Calling, secrets_of
 from umpirical.models.batches import BatchForm, BatchState, Settlement, Undecided, custom_id, trial_of
 from umpirical.models.caller import CallFailed, Reply
 from umpirical.models.money import BatchMoney, CapReached, Pricer
 from umpirical.models.prices import batch_pricer
 from umpirical.models.recording import Recording, largest_body
 from umpirical.models.requests import ChatRequest
+from umpirical.models.spec import ADAPTERS, Calling, secrets_of
 from umpirical.runs.asking import CHANGED, open_shard
 from umpirical.runs.call import CallSpec
 from umpirical.runs.executor import Told, Watcher

@@ -9,7 +9,7 @@ from umpirical.judges.factory import build_judge
 from umpirical.judges.judge import Judge
 from umpirical.judges.object_judge import ObjectJudge
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 from umpirical.registry import load_object
 from umpirical.store.stimulus_sets import StimulusSet
 

@@ -7,8 +7,8 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import Pricer
+from umpirical.models.spec import Calling
 from umpirical.registry import INTEGRATION, Registry, load_integration
 from umpirical.runs.call import CallSpec
 from umpirical.store.runs import Receipt, RunStore

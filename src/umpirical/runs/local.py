@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 from umpirical.runs.asking import GIVE_UP_AFTER, ask_shards
 from umpirical.runs.call import CallSpec
 from umpirical.runs.executor import Watcher

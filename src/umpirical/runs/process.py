@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from umpirical.models.push_backs import PushBacks
+from umpirical.models.pace import PushBacks
 from umpirical.runs.assignments import Assignment, Resumed, Settled, ask_assigned
 from umpirical.runs.loop import STOPPER, Stopper
 from umpirical.store.budget import Lease

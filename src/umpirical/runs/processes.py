@@ -22,7 +22,7 @@ from itertools import chain
 from multiprocessing.connection import Connection
 from tempfile import TemporaryFile
 
-from umpirical.models.push_backs import PushBacks
+from umpirical.models.pace import PushBacks
 from umpirical.runs.asking import ask_shards
 from umpirical.runs.call import CallSpec
 from umpirical.runs.executor import Watcher

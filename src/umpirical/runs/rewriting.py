@@ -8,9 +8,9 @@ from decimal import Decimal
 from umpirical.domain.responses import Response
 from umpirical.domain.stimuli import Attempt
 from umpirical.models.money import Pricer
+from umpirical.models.prices import WorstCase
 from umpirical.models.requests import Model
 from umpirical.models.spec import ModelSpec
-from umpirical.models.worst_case import WorstCase
 from umpirical.runs.attempts import GenerationWatcher, Open, settle
 from umpirical.stimuli.asks import Ask
 from umpirical.stimuli.transcripts.rewriting.commissions import Rewriting

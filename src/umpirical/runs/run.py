@@ -7,7 +7,7 @@ from typing import Any
 
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import ADAPTERS
+from umpirical.models.spec import ADAPTERS
 from umpirical.runs.call import CallSpec
 from umpirical.store.reuse import answered_trials
 from umpirical.store.runs import RunStore

@@ -7,9 +7,9 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, BoundBroken, CapReached, Ledger
 from umpirical.models.prices import UNPRICED
+from umpirical.models.spec import Calling
 from umpirical.runs.assignments import Assignment, Ended, Resumed, Settled
 from umpirical.runs.call import CallSpec
 from umpirical.runs.executor import Watcher

@@ -29,18 +29,17 @@ from umpirical.domain.trials import BASELINE, Presentation, Trial
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MEASURES, measure_all
 from umpirical.measures.estimates.rates import PLANNING_CORRELATION
-from umpirical.models.money import FREE, Pricer
+from umpirical.models.money import FREE, Pricer, most_input_tokens
 from umpirical.models.prices import (
     UNPRICED,
     PricedModel,
     TokenPrices,
+    WorstCase,
     no_price,
     pricer_for,
 )
 from umpirical.models.requests import ChatRequest
 from umpirical.models.spec import ModelSpec
-from umpirical.models.tokens import most_input_tokens
-from umpirical.models.worst_case import WorstCase
 from umpirical.protocols.catalogue import protocol_of_run
 from umpirical.protocols.protocol import PlannedCounts
 from umpirical.reports.forecast import settling_units

@@ -16,7 +16,7 @@ from umpirical.domain.stimuli import GateResult
 from umpirical.domain.trials import BASELINE
 from umpirical.judges.simulated.profiles import GRADER_PROFILES
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import adapter_for
+from umpirical.models.spec import adapter_for
 from umpirical.protocols.catalogue import PROTOCOLS, protocol_of_study
 from umpirical.protocols.protocol import STUDY_FILE, Protocol, Study, StudyCheck
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml

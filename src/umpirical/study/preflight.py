@@ -21,12 +21,10 @@ from umpirical.judges.judge import Judge, Request
 from umpirical.judges.object_judge import ObjectRequest
 from umpirical.judges.prompt import prompt_text
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, Ledger, Meter, Pricer
-from umpirical.models.prices import UNPRICED
+from umpirical.models.prices import UNPRICED, WorstCase
 from umpirical.models.requests import ChatRequest
-from umpirical.models.spec import ModelSpec
-from umpirical.models.worst_case import WorstCase
+from umpirical.models.spec import Calling, ModelSpec
 from umpirical.runs.judgments import reader_of
 from umpirical.runs.loop import run_on_loop
 from umpirical.runs.plan import request_for

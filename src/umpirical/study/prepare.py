@@ -14,7 +14,7 @@ from umpirical.domain.digests import Json, canonical_json, digest
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.domain.stimuli import Stimulus
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import ADAPTERS
+from umpirical.models.spec import ADAPTERS
 from umpirical.protocols.protocol import Study
 from umpirical.runs.call import CallSpec
 from umpirical.runs.plan import SHARD_SIZE, Design, write_plan

@@ -16,9 +16,9 @@ from typing import Protocol as Interface
 from umpirical.domain.bills import Bill
 from umpirical.domain.errors import SpendRefused, UmpiricalError
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import FREE, CapReached, Ledger, Meter, Pricer
 from umpirical.models.prices import UNPRICED, TokenPrices
+from umpirical.models.spec import Calling
 from umpirical.protocols.catalogue import protocol_of_run
 from umpirical.protocols.protocol import FollowsUp, Study
 from umpirical.runs.executor import (

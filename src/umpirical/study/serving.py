@@ -24,12 +24,11 @@ from umpirical.domain.responses import Response
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Trial
 from umpirical.judges.judge import Judge
-from umpirical.judges.logprobs.tokens import read_tokens
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.judges.label_logprobs import read_tokens
 from umpirical.models.money import FREE, Ledger, Meter, Pricer
-from umpirical.models.prices import UNPRICED, PricedModel, no_price
+from umpirical.models.prices import UNPRICED, PricedModel, WorstCase, no_price
 from umpirical.models.requests import ChatRequest
-from umpirical.models.worst_case import WorstCase
+from umpirical.models.spec import Calling
 from umpirical.runs.loop import run_on_loop
 from umpirical.runs.plan import request_for
 from umpirical.runs.run import Run

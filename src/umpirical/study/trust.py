@@ -25,8 +25,7 @@ from umpirical.judges.endpoint_spec import HttpSpec
 from umpirical.judges.promptfoo import PromptfooSpec, promptfoo
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import code_files
-from umpirical.models.adapters.catalogue import ADAPTERS
-from umpirical.models.spec import ModelSpec, TlsSpec
+from umpirical.models.spec import ADAPTERS, ModelSpec, TlsSpec
 from umpirical.protocols.protocol import DataSource, Study
 from umpirical.store.files import state_folder
 from umpirical.store.manifests import file_sha256

@@ -27,9 +27,9 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.judgments import Outcome
 from umpirical.domain.responses import Response
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import Calling
 from umpirical.models.money import CapReached, Ledger, Meter
 from umpirical.models.prices import RatePricer, TokenPrices
+from umpirical.models.spec import Calling
 from umpirical.protocols.catalogue import protocol_of_run
 from umpirical.runs.executor import EXECUTORS, LOCAL, ExecutorFactory, Particular
 from umpirical.runs.run import Run

@@ -20,13 +20,12 @@ from decimal import Decimal
 from typing import Literal, NoReturn, Protocol
 
 from umpirical.domain.responses import FailureKind
-from umpirical.models.adapters.catalogue import Calling, ModelAdapter
 from umpirical.models.caller import CallFailed, Connection, Reply
 from umpirical.models.money import CapReached, Ledger, Meter
 from umpirical.models.prices import RatePricer, TokenPrices
-from umpirical.models.redaction import Redaction
+from umpirical.models.recording import Redaction
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import Calling, ModelAdapter, ModelSpec
 
 Behaviour = Literal["answer", "busy", "broken", "nonsense", "silent", "closed", "quoting"]
 """Answers with the text of the last message; too many requests; an internal error; a reply outside its protocol; no

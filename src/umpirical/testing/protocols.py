@@ -23,7 +23,7 @@ from typing import Any, Literal, NoReturn
 
 from pydantic import ValidationError
 
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 from umpirical.protocols.protocol import Protocol, Study
 from umpirical.registry import KEBAB_CASE
 from umpirical.reports.audit import OUTCOMES, unbalanced

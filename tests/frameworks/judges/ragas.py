@@ -3,7 +3,7 @@
 import json
 
 from tests.frameworks.specimen import Specimen
-from umpirical.judges.telemetry import silence_telemetry
+from umpirical.judges.user_code import silence_telemetry
 
 # Ragas begins to report when it is imported.
 silence_telemetry()

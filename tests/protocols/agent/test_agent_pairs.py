@@ -10,7 +10,7 @@ from umpirical import run
 from umpirical.domain.policies import policy_from_text
 from umpirical.domain.stimuli import GivenWinner
 from umpirical.domain.transcripts import transcript_from_text
-from umpirical.judges.simulated.pair_auditor import PAIR_AUDITOR_PROFILES, choice_shares
+from umpirical.judges.simulated.examiner import PAIR_AUDITOR_PROFILES, choice_shares
 from umpirical.protocols.agent.record import AgentReport
 from umpirical.protocols.agent.stimuli import OPPOSITE, WRITTEN, check_crossing
 from umpirical.store.stimulus_sets import StimulusSet

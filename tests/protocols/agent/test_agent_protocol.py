@@ -8,7 +8,7 @@ import pytest
 
 from tests.protocols.agent.agent_studies import write_study
 from umpirical import run
-from umpirical.judges.simulated.auditor import AUDITOR_PROFILES, violated_share
+from umpirical.judges.simulated.examiner import AUDITOR_PROFILES, violated_share
 from umpirical.protocols.agent.record import AgentReport
 from umpirical.protocols.agent.stimuli import OPPOSITE, WRITTEN, check_crossing
 from umpirical.store.stimulus_sets import StimulusSet

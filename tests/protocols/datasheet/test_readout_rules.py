@@ -10,7 +10,7 @@ from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice
 from umpirical.domain.stimuli import NoPreference, Stimulus
 from umpirical.domain.trials import Order, Presentation, Trial
-from umpirical.judges.logprobs.labels import Undecided
+from umpirical.judges.label_logprobs import Undecided
 from umpirical.protocols.datasheet.readout_rules import ALONE, OTHER, UNKNOWN, Heard, pair_odds, rule_of
 
 ONE, TWO, TIE = (Verdict(choice) for choice in (Choice.SLOT_1, Choice.SLOT_2, Choice.TIE))

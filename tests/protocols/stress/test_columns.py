@@ -6,7 +6,7 @@ import pytest
 
 from umpirical.domain.errors import ConfigError, UsageError
 from umpirical.judges.factory import build_judge
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 from umpirical.protocols.stress.check import check_stress
 from umpirical.protocols.stress.stimuli import read_originals
 from umpirical.runs.plan import request_for

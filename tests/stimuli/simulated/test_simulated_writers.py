@@ -8,8 +8,7 @@ from pydantic import ValidationError
 
 from tests.stimuli.generation.wanted import BINARY, ESSAY, ORDINAL, TERMS, original, wanted
 from umpirical.domain.responses import Response
-from umpirical.models.adapters.catalogue import ADAPTERS, Calling, open_model
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import ADAPTERS, Calling, ModelSpec, open_model
 from umpirical.stimuli.generation.attempt import attempt
 from umpirical.stimuli.generation.commissions import Writer
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation

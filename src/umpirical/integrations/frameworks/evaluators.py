@@ -29,8 +29,7 @@ from umpirical.judges.adapters.returned import PARTS, judgment_text
 from umpirical.judges.adapters.source import source_digest
 from umpirical.judges.arguments import Arguments, arguments_of, named_arguments
 from umpirical.judges.failures import READING, Unreadable
-from umpirical.judges.telemetry import silence_telemetry
-from umpirical.judges.threads import in_thread
+from umpirical.judges.user_code import in_thread, silence_telemetry
 
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec

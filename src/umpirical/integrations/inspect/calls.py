@@ -13,8 +13,8 @@ from umpirical.domain.digests import canonical_json
 from umpirical.domain.responses import FailureKind, Usage
 from umpirical.models.adapters.openai_compatible import request_body
 from umpirical.models.caller import CallFailed, Reply
+from umpirical.models.money import counted_usage
 from umpirical.models.requests import ChatRequest
-from umpirical.models.tokens import counted_usage
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatCompletionChoice, ChatMessage, GenerateConfig, Model, ModelCall, ModelOutput

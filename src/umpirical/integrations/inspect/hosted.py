@@ -31,8 +31,7 @@ from umpirical.integrations.inspect.samples import metrics, planned, score_of, t
 from umpirical.judges.factory import build_renderer
 from umpirical.judges.judge import prompt_id
 from umpirical.models.caller import CallFailed
-from umpirical.models.recording import Recording
-from umpirical.models.redaction import environment_secrets
+from umpirical.models.recording import Recording, environment_secrets
 from umpirical.models.requests import ChatRequest
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.protocol import Study

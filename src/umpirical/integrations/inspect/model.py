@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from umpirical.domain.errors import UsageError
 from umpirical.integrations.inspect.calls import Asked, ask, asked_parameters, chat_messages, generate_config
-from umpirical.models.adapters.catalogue import Calling, ModelAdapter, key_of
 from umpirical.models.adapters.exchanges import IDENTITY, check_head, too_large
 from umpirical.models.caller import CallFailed, Connection, Reply, backoff
-from umpirical.models.recording import LARGEST, Recording, largest_body
-from umpirical.models.redaction import environment_secrets
+from umpirical.models.recording import LARGEST, Recording, environment_secrets, largest_body
 from umpirical.models.requests import ChatRequest, Decoding
+from umpirical.models.spec import Calling, ModelAdapter, key_of
 
 if TYPE_CHECKING:
     from inspect_ai.model import BatchConfig, ChatMessage, GenerateConfig, Model

@@ -12,7 +12,7 @@ from umpirical.judges.adapters.catalogue import Adapted
 from umpirical.judges.adapters.returned import judgment_text
 from umpirical.judges.adapters.source import source_digest
 from umpirical.judges.failures import READING, Unreadable
-from umpirical.judges.telemetry import silence_telemetry
+from umpirical.judges.user_code import silence_telemetry
 
 if TYPE_CHECKING:
     from umpirical.judges.spec import JudgeSpec

@@ -32,7 +32,7 @@ from uuid import uuid4
 from umpirical.domain.digests import canonical_json
 from umpirical.domain.errors import StoreError
 from umpirical.integrations.object_storage.objects import ObjectStore
-from umpirical.models.adapters.catalogue import ADAPTERS
+from umpirical.models.spec import ADAPTERS
 from umpirical.runs.call import CallSpec
 from umpirical.runs.executor import Told, Watcher
 from umpirical.store.files import drafted

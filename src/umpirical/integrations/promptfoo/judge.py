@@ -31,13 +31,12 @@ from umpirical.integrations.promptfoo.assertion import (
     read_assertion,
 )
 from umpirical.judges.adapters.catalogue import Adapted
-from umpirical.judges.adapters.program import program_files
+from umpirical.judges.adapters.program import program_files, run_to_end
+from umpirical.judges.adapters.python import Batches
 from umpirical.judges.adapters.returned import judgment_text
 from umpirical.judges.arguments import NAMES, shown_values
-from umpirical.judges.batches import Batches
 from umpirical.judges.placeholders import ROW
-from umpirical.judges.processes import run_to_end
-from umpirical.judges.telemetry import QUIET
+from umpirical.judges.user_code import QUIET
 from umpirical.models.caller import CallFailed
 from umpirical.store.manifests import file_sha256
 

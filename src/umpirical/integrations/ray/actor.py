@@ -29,7 +29,7 @@ from umpirical.domain.bills import Bill
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Response
 from umpirical.integrations.object_storage.depots import Access, Delivery, RemoteRun
-from umpirical.models.push_backs import RelayedPushBacks
+from umpirical.models.pace import RelayedPushBacks
 from umpirical.runs.assignments import Assignment, Ended, Resumed, Settled, ask_assigned, sendable
 from umpirical.runs.loop import STOPPER, Stopper
 from umpirical.store.budget import Booked

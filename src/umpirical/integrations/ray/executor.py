@@ -42,8 +42,8 @@ from umpirical.integrations.ray.actor import (
     Wanted,
     Word,
 )
-from umpirical.models.adapters.catalogue import ADAPTERS, Calling
-from umpirical.models.push_backs import RelayedPushBacks
+from umpirical.models.pace import RelayedPushBacks
+from umpirical.models.spec import ADAPTERS, Calling
 from umpirical.runs.asking import GIVE_UP_AFTER, ask_shards
 from umpirical.runs.assignments import Ended, Resumed, Settled
 from umpirical.runs.call import CallSpec

@@ -18,12 +18,12 @@ from umpirical.judges.answers import AnswerReader, read_response
 from umpirical.judges.arguments import shown_values
 from umpirical.judges.judge import Capabilities
 from umpirical.judges.prompt import columns_of
-from umpirical.models.adapters.catalogue import Calling, key_of
 from umpirical.models.adapters.exchanges import Exchanges, quoted
 from umpirical.models.caller import Caller, CallFailed, Connection, Reply, Retrying
 from umpirical.models.prices import UNPRICED
 from umpirical.models.recording import largest_body
 from umpirical.models.requests import ChatRequest, Decoding, Message
+from umpirical.models.spec import Calling, key_of
 from umpirical.text.json_texts import without_doubles
 from umpirical.text.templates import fill, placeholders
 

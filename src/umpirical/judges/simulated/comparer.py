@@ -1,15 +1,101 @@
-"""How a simulated judge compares: the latent rule, read from the prompt."""
+"""How a simulated judge grades: the latent rule, read from the prompt."""
 
 import json
 import math
 import re
-from collections.abc import Callable
-from functools import cache
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, lru_cache
+from typing import NamedTuple
 
+import numpy as np
+
+from umpirical.domain.scales import GradeScale
 from umpirical.judges.prompt import builtin_prompt
-from umpirical.judges.simulated.profiles import Profile, call_noise
+from umpirical.judges.simulated.profiles import GraderProfile, Profile, call_noise
+from umpirical.stats.isotonic import threshold
+from umpirical.stats.repeats import effective_number
 from umpirical.stats.seeds import normal, uniform
-from umpirical.stats.simulation.judge import LatentJudge, slot_rates
+from umpirical.stats.simulation import grader as grading
+from umpirical.stats.simulation.grader import centre, cut_points
+from umpirical.stats.simulation.judge import (
+    LatentJudge,
+    correct_rate,
+    dark_current,
+    decomposition,
+    slot_rates,
+    tie_rate,
+)
+
+ORDER = r"(?:lowest first|in no order)"
+"""How the built-in grade prompts state the order of the labels."""
+
+SHOWN_ALONE = re.compile(
+    r"\A(?P<task>.*?)\[answer, (?P<fence>[0-9a-f]+)\]\n(?P<answer>.*?)\n\[end of answer, (?P=fence)\].*"
+    rf"on this scale, {ORDER}: (?P<scale>.+)\. If you cannot judge",
+    re.DOTALL,
+)
+
+_RANGE = re.compile(r"a number from (?P<low>\S+) to (?P<high>\S+)")
+
+WHOLE_GRADES = 100
+"""On an interval scale of at most this many units, a simulated judge gives whole numbers; on others, 11 values."""
+
+
+class Grader:
+    """Answers the built-in grade prompt."""
+
+    def __init__(self, profile: GraderProfile, answer_key: Callable[[str, str], float], seed: int) -> None:
+        self._profile = profile
+        self._answer_key = answer_key
+        self._seed = seed
+
+    def answer(self, prompt: str, trial_id: str) -> str:
+        shown = SHOWN_ALONE.match(prompt)
+        if shown is None:
+            raise ValueError("a simulated judge that grades reads only the built-in grade prompt")
+        grades = _offered(shown["scale"])
+        return json.dumps({"grade": grades[self._grade(shown, prompt, trial_id, len(grades))]})
+
+    def _grade(self, shown: re.Match[str], prompt: str, trial_id: str, grades: int) -> int:
+        latent = self._profile.latent
+        if uniform(self._seed, "lapse", trial_id) < latent.lapse:
+            return int(uniform(self._seed, "guess", trial_id) * grades)
+        noise = call_noise(self._seed, prompt, trial_id, frozen=self._profile.frozen_noise)
+        place = self._place(shown["task"], shown["answer"]) + latent.noise * noise
+        return bisect_right(cut_points(grades).tolist(), place)
+
+    def _place(self, task: str, answer: str) -> float:
+        """Returns where an answer lies on the scale, before the call's noise."""
+        latent, profile = self._profile.latent, self._profile
+        shift = profile.leniency_spread * normal(self._seed, "leniency", task)
+        if not answer.strip():
+            return latent.blank + shift
+        gain = latent.gain * math.exp(profile.gain_spread * normal(self._seed, "gain", task))
+        surface = latent.surface * normal(self._seed, "surface", answer)
+        return float(centre(replace(latent, gain=gain), self._answer_key(task, answer))) + shift + surface
+
+
+def grades_of(scale: GradeScale) -> list[str | float]:
+    """Returns the grades that a simulated judge gives, evenly spaced, lowest first."""
+    if scale.kind != "interval":
+        return list(scale.labels)
+    low, high = float(scale.low or 0.0), float(scale.high or 0.0)
+    steps = int(high - low) if 2 <= high - low <= WHOLE_GRADES and (high - low).is_integer() else 10
+    return [low + (high - low) * step / steps for step in range(steps + 1)]
+
+
+@lru_cache(maxsize=64)
+def _offered(text: str) -> tuple[str | float, ...]:
+    """Parses the grades of a scale from a prompt's description."""
+    if (found := _RANGE.fullmatch(text)) is not None:
+        return tuple(grades_of(GradeScale("interval", low=float(found["low"]), high=float(found["high"]))))
+    return tuple(text.removeprefix('"').removesuffix('"').split('", "'))
+
+
+# How a simulated judge compares: the latent rule, read from the prompt.
+
 
 SHOWN = re.compile(
     r"\A(?P<task>.*?)\[candidate (?P<label_1>\w+), (?P<fence>[0-9a-f]+)\]\n(?P<first>.*?)\n"
@@ -114,3 +200,99 @@ def _instructions() -> dict[str, str]:
 
 def _vacuum(first: str, second: str) -> bool:
     return first == second or not (first.strip() or second.strip())
+
+
+# The values that a simulated judge's measures should have.
+
+
+Values = dict[tuple[str, str], float]
+"""Maps (measure, stratum) to the true value."""
+
+
+class GradedPair(NamedTuple):
+    """Two answers of the design, each graded separately."""
+
+    cluster: str
+    base: float
+    """Quality of the lesser answer."""
+    delta: float
+
+
+def planted_values(profile: Profile, steps: list[float], arm: str = "baseline") -> Values:
+    """Returns the true values of a judge that compares, under an instruction, for a profile without task effects.
+
+    Failures and unparsed answers are drawn independently of the content, so they change no other value. The detection
+    threshold is the crossing of the true curve as measured: at the ladder's steps, joined by straight lines; a value
+    beyond the ladder's ends is left out.
+    """
+    latent = profile.under(arm)
+    shares = decomposition(latent)
+    values = {
+        **_dark(dark_current(latent), "empty", "whitespace", "identical"),
+        **_trouble(profile),
+        ("raw-false-preference", ""): shares.raw_false_preference,
+        ("stable-cross-sensitivity", ""): shares.stable,
+        ("positional-false-preference", ""): shares.positional,
+        ("one-sided-commit", ""): shares.one_sided,
+        ("no-preference", ""): shares.no_preference,
+        ("tie-rate", "0"): 1 - shares.raw_false_preference,
+        ("resolution", ""): latent.resolution,
+        ("criterion", ""): latent.criterion,
+        ("slot-bias", ""): latent.slot_bias,
+        ("surface-sensitivity", ""): latent.surface,
+    }
+    for step, tie in zip(steps, tie_rate(latent, steps), strict=True):
+        values["tie-rate", f"{step:g}"] = float(tie)
+    return values | _curve(steps, [float(rate) for rate in correct_rate(latent, steps)])
+
+
+def planted_grades(profile: GraderProfile, scale: GradeScale, pairs: Sequence[GradedPair]) -> Values:
+    """Returns the true values of a judge that grades, for a profile without task effects.
+
+    `pairs` are those of equal quality and of the ladder: an answer's place on the scale decides whether a difference
+    shows, so these values depend on the design.
+    """
+    latent, offered = profile.latent, grades_of(scale)
+    grades, unit = len(offered), _unit(scale, offered)
+    base, delta = np.array([pair.base for pair in pairs]), np.array([pair.delta for pair in pairs])
+    order = grading.pair_order(latent, base, delta, grades=grades)
+    tasks = sorted({pair.cluster for pair in pairs})
+    task = np.array([tasks.index(pair.cluster) for pair in pairs])
+    levels, answered, ladder, equal = np.r_[base, base + delta], np.r_[task, task], delta > 0, delta == 0
+    use = np.zeros((len(tasks), grades))
+    np.add.at(use, answered, grading.grade_rates(latent, levels, grades=grades))
+    steps = sorted({float(step) for step in delta[ladder]})
+    values = {
+        **_dark(grading.dark_current(latent, grades=grades), "empty", "whitespace"),
+        **_trouble(profile),
+        ("raw-false-preference", ""): 1 - float(order.equal[equal].mean()),
+        ("grade-spread", ""): unit * grading.grade_spread(latent, base[equal], grades=grades),
+        ("grade-concordance", ""): grading.concordance(latent, base[ladder], delta[ladder], grades=grades),
+        ("grade-slope", ""): unit * grading.grade_slope(latent, levels, answered, grades=grades),
+        ("effective-grades", ""): effective_number(use),
+    }
+    for step in (0.0, *steps):
+        values["tie-rate", f"{step:g}"] = float(order.equal[delta == step].mean())
+    return values | _curve(steps, [float(order.higher[delta == step].mean()) for step in steps])
+
+
+def _dark(rate: float, *classes: str) -> Values:
+    return {("dark-current", part): rate for part in ("", *classes)}
+
+
+def _trouble(profile: Profile | GraderProfile) -> Values:
+    return {("unparsed-rate", ""): profile.unparsed_rate, ("failure-rate", ""): profile.failure_rate}
+
+
+def _curve(steps: list[float], correct: list[float]) -> Values:
+    values = {("target-sensitivity", f"{step:g}"): rate for step, rate in zip(steps, correct, strict=True)}
+    crossing = threshold(steps, correct)
+    if crossing.censoring == "none":
+        values["detection-threshold", ""] = crossing.value
+    return values
+
+
+def _unit(scale: GradeScale, values: list[str | float]) -> float:
+    """Returns the steps between neighbouring grades: one, unless an interval scale is divided differently."""
+    first, second = scale.score(values[0]), scale.score(values[1])
+    return (second - first) if first is not None and second is not None else 1.0

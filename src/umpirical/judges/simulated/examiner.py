@@ -4,15 +4,32 @@ import json
 import math
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from umpirical.domain.policies import Closing, Forbid, NoClosing, NoFigures, Rule, policy_from_text
 from umpirical.domain.scales import GradeScale
-from umpirical.judges.simulated.examiner_profiles import ExaminerProfile
-from umpirical.judges.simulated.grader import ORDER, grades_of
+from umpirical.domain.stimuli import ORIGINAL
+from umpirical.domain.transcripts import Transcript, transcript_from_text
+from umpirical.judges.simulated.comparer import ORDER, grades_of, read_compared
+from umpirical.judges.simulated.profiles import ExaminerProfile
 from umpirical.stats.seeds import normal, uniform
-from umpirical.stats.simulation.examiner import Kind, centre, length_pull, place_cuts, pull
+from umpirical.stats.simulation.examiner import (
+    Kind,
+    LatentExaminer,
+    centre,
+    grade_rates,
+    joint_rates,
+    length_pull,
+    place_cuts,
+    pull,
+    repeat_rates,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,3 +150,391 @@ def _described(text: str) -> GradeScale:
     if (found := _RANGE.fullmatch(text)) is not None:
         return GradeScale("interval", low=float(found["low"]), high=float(found["high"]))
     return GradeScale("ordinal", tuple(text.removeprefix('"').removesuffix('"').split('", "')))
+
+
+# The values that a simulated examiner's measures should have on the texts of a design.
+
+
+Floats = NDArray[np.float64]
+
+Values = dict[tuple[str, str], float]
+"""Maps (measure, test) to the true value."""
+
+REPEATED = ("stability", "seeds", "sampling")
+"""Tests that ask about the originals again; to a simulated judge, another seed or temperature is just another call."""
+
+
+def planted_examiner(profile: ExaminerProfile, scale: GradeScale, truths: Iterable[Truth]) -> Values:
+    """Returns the true values of every test in the design, by summation over its labelled texts.
+
+    Failures and unparsed answers are drawn independently of the content, so they change no value. On a scale without
+    order, values that need one are left out. So is an undefined coefficient, such as that of a judge with one grade.
+    """
+    design: dict[str, list[Truth]] = {}
+    for truth in truths:
+        # The grade that an examiner draws for an item without a label is not a truth about it.
+        if truth.level is None or truth.required is None:
+            continue
+        design.setdefault(truth.test, []).append(truth)
+    items = {truth.item for truth in design.get(ORIGINAL, [])}
+    values: Values = {("unparsed-rate", ""): profile.unparsed_rate, ("failure-rate", ""): profile.failure_rate}
+    for test, texts in design.items():
+        whole = _texts(texts, profile.latent, scale)
+        values |= _keyed(test, _against_gold(whole, scale))
+        made = [truth for truth in texts if truth.item in items]
+        if test == ORIGINAL:
+            repeated = {"flip-rate": _rate(whole, 1 - _alike(_repeats(whole)))}
+            values |= {key: value for name in REPEATED for key, value in _keyed(name, repeated).items()}
+        elif made:
+            values |= _keyed(test, _changes(_texts(made, profile.latent, scale), scale))
+    return values
+
+
+class _Texts(NamedTuple):
+    """Texts of one test, with equal ones combined. Grades are numbered from 0."""
+
+    latent: LatentExaminer
+    level: Floats
+    required: Floats
+    weight: Floats
+    """Shares of all texts."""
+    original: Floats
+    """Place of the original."""
+    changed: Floats
+    """Place of the text itself, for a judge that sees what it requires."""
+    unseen: Floats
+    """Place of the text itself, for a judge that is blind to the flip."""
+    scatter: float
+    grades: int
+
+
+def _texts(truths: list[Truth], latent: LatentExaminer, scale: GradeScale) -> _Texts:
+    rows = np.array([(truth.level, truth.required, truth.words_ratio) for truth in truths])
+    kinds, counts = np.unique(rows, axis=0, return_counts=True)
+    level, required, ratio = kinds[:, 0] / grade_unit(scale), kinds[:, 1] / grade_unit(scale), kinds[:, 2]
+    grades = len(grades_of(scale))
+    # All of them were made by one test.
+    shift, scatter = pull(latent, truths[0].kind)
+    lifted = length_pull(latent, ratio) + shift
+    original = centre(latent, level, grades=grades)
+    changed = centre(latent, required, grades=grades) + lifted
+    weight = counts / len(truths)
+    return _Texts(latent, level, required, weight, original, changed, original + lifted, scatter, grades)
+
+
+def _mean(texts: _Texts, values: Floats) -> float:
+    return float(texts.weight @ values)
+
+
+def _rate(texts: _Texts, values: Floats) -> float:
+    """Returns a share of the texts, clipped so that rounding does not carry it beyond 0 or 1."""
+    return min(1.0, max(0.0, _mean(texts, values)))
+
+
+def _repeats(texts: _Texts) -> Floats:
+    """Returns the joint distribution of two calls about the original."""
+    return repeat_rates(texts.latent, texts.original, grades=texts.grades)
+
+
+def _changed_repeats(texts: _Texts) -> Floats:
+    """Returns the joint distribution of two calls about one changed text."""
+    return repeat_rates(texts.latent, texts.changed, grades=texts.grades, scatter=texts.scatter)
+
+
+def _pairs(texts: _Texts) -> Floats:
+    """Returns the joint distribution of a call about the original and one about the text made from it."""
+    seen, unseen = (
+        joint_rates(texts.latent, texts.original, place, grades=texts.grades, scatter=texts.scatter)
+        for place in (texts.changed, texts.unseen)
+    )
+    blind = texts.latent.flip_blindness
+    return (1 - blind) * seen + blind * unseen
+
+
+def _alike(joint: Floats) -> Floats:
+    return np.asarray(np.trace(joint, axis1=1, axis2=2))
+
+
+def _changes(texts: _Texts, scale: GradeScale) -> dict[str, float]:
+    joint = _pairs(texts)
+    steps = np.arange(texts.grades, dtype=float)
+    before, after = steps[:, None], steps
+    difference = after - before
+    if not (texts.level != texts.required).any():
+        changed = 1 - _alike(joint)
+        noise = 1 - (_alike(_repeats(texts)) + _alike(_changed_repeats(texts))) / 2
+        excess = changed - noise
+        values = {"change-rate": _rate(texts, changed), "excess-change": _mean(texts, excess)}
+        if scale.kind != "nominal":
+            shift = grade_unit(scale) * _mean(texts, (joint * difference).sum(axis=(1, 2)))
+            values |= {"grade-shift": shift, "shift-equivalence": shift}
+        return values
+    first, second = (value[:, None, None] for value in (texts.level, texts.required))
+    right = (_same(before, first) & _same(after, second)) * joint
+    moved = np.sign(difference) == np.sign(second - first)
+    if scale.kind == "nominal":
+        moved = _same(after, second) & ~_same(before, second)
+    rates = {"flip-detection": moved * joint, "right-on-both": right}
+    return {name: _rate(texts, rate.sum(axis=(1, 2))) for name, rate in rates.items()}
+
+
+def _against_gold(texts: _Texts, scale: GradeScale) -> dict[str, float]:
+    seen, unseen = (
+        grade_rates(texts.latent, place, grades=texts.grades, scatter=texts.scatter)
+        for place in (texts.changed, texts.unseen)
+    )
+    blind = texts.latent.flip_blindness
+    rates = (1 - blind) * seen + blind * unseen
+    steps, gold = np.arange(texts.grades, dtype=float), texts.required
+    error, unit = steps - gold[:, None], grade_unit(scale)
+    values = {"accuracy": _rate(texts, (rates * _same(steps, gold[:, None])).sum(axis=1))}
+    if scale.kind == "nominal":
+        return values
+    values |= {
+        "mean-absolute-error": unit * _mean(texts, (rates * np.abs(error)).sum(axis=1)),
+        "grade-bias": unit * _mean(texts, (rates * error).sum(axis=1)),
+    }
+    if scale.kind != "binary":
+        values["within-one"] = _rate(texts, (rates * (unit * np.abs(error) <= 1 + 1e-9)).sum(axis=1))
+    return values | _coefficients(texts, rates, unit)
+
+
+def _coefficients(texts: _Texts, rates: Floats, unit: float) -> dict[str, float]:
+    """Returns the coefficients that follow from the first two moments of gold and given grades."""
+    steps, gold = np.arange(texts.grades), texts.required
+    mean_gold, mean_given = _mean(texts, gold), _mean(texts, rates @ steps)
+    spread_gold = _mean(texts, (gold - mean_gold) ** 2)
+    spread_given = _mean(texts, rates @ (steps - mean_given) ** 2)
+    together = _mean(texts, (gold - mean_gold) * (rates @ steps))
+    values: dict[str, float] = {}
+    apart = spread_gold + spread_given + (mean_gold - mean_given) ** 2
+    if apart > 1e-12:
+        # Kappa with quadratic weights equals Lin's coefficient of the same two sets of grades.
+        values |= dict.fromkeys(("weighted-kappa", "agreement-ccc"), 2 * together / apart)
+    if min(spread_gold, spread_given) > 1e-12:
+        values["pearson"] = together / float(np.sqrt(spread_gold * spread_given))
+    if spread_gold > 1e-12:
+        slope, middle = together / spread_gold, (texts.grades - 1) / 2
+        fitted = mean_given + slope * (middle - mean_gold)
+        values |= {"compression": slope, "severity": unit * (fitted - middle)}
+    return values
+
+
+def _same(grades: Floats, right: Floats) -> NDArray[np.bool_]:
+    """Compares grades; on an interval scale, a gold label between two grades equals neither."""
+    return np.asarray(np.abs(grades - right) < 1e-9)
+
+
+def _keyed(test: str, values: dict[str, float]) -> Values:
+    return {(name, test): value for name, value in values.items()}
+
+
+# How a simulated judge audits an agent: it reads the transcript and the policy from the prompt, or parts of them.
+
+
+Reads = Literal["everything", "last-message", "beginning", "no-calls"]
+
+BEGINNING = 2_000
+"""Characters of a transcript that an auditor of the beginning reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditorProfile:
+    """What is planted in a judge of agents."""
+
+    about: str
+    """The defect, in one sentence."""
+    reads: Reads = "everything"
+    follows: bool = True
+    """Whether it reads the policy; one that does not has an opinion of its own on every transcript."""
+    lapse: float = 0.0
+    """Share of calls that give either verdict at random."""
+    unparsed_rate: float = 0.0
+    failure_rate: float = 0.0
+
+
+AUDITOR_PROFILES: Mapping[str, AuditorProfile] = {
+    "sound-auditor": AuditorProfile("Reads the whole run and the whole policy, and errs once in fifty.", lapse=0.02),
+    "last-message": AuditorProfile("Reads only the last message of a run.", "last-message", lapse=0.02),
+    "beginning": AuditorProfile("Reads only the first 2,000 characters of a run.", "beginning", lapse=0.02),
+    "no-calls": AuditorProfile("Reads what was said, and neither calls nor results of tools.", "no-calls", lapse=0.02),
+    "policy-blind": AuditorProfile("Has an opinion on every run, whatever the policy says.", follows=False, lapse=0.02),
+    "alarmist": AuditorProfile("Errs in two of five calls, and is read as a verdict each time.", lapse=0.8),
+}
+"""Judges of agents, one for each defect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deserved:
+    """What is known about a transcript under a rubric in words. Only a simulated judge is ever told."""
+
+    label: str
+    before: str
+    """The label of its original; its own if it is one."""
+    original: str
+    """The text of its original."""
+
+
+AuditorKey = Mapping[str, Deserved]
+"""By the mark around a text, which is made from the rubric and the text."""
+
+
+class Auditor:
+    """Answers the built-in transcript prompts."""
+
+    def __init__(self, profile: AuditorProfile, key: AuditorKey, seed: int) -> None:
+        self._profile = profile
+        self._key = key
+        self._seed = seed
+
+    def answer(self, prompt: str, trial_id: str) -> str:
+        shown = read_shown(prompt)
+        if shown is None:
+            raise ValueError("a simulated auditor reads only the built-in transcript prompt")
+        if (deserved := self._key.get(shown.fence)) is not None:
+            return json.dumps({"grade": self._graded(shown, deserved, trial_id)})
+        policy = prompt.partition("\nPolicy:\n")[2].partition(f"\n\n[answer, {shown.fence}]")[0]
+        violated, satisfied = shown.scale.labels
+        share = violated_share(self._profile, policy, shown.answer, self._seed)
+        return json.dumps({"grade": violated if uniform(self._seed, "audit", trial_id) < share else satisfied})
+
+    def _graded(self, shown: Shown, deserved: Deserved, trial_id: str) -> str:
+        """Returns a grade by a rubric in words."""
+        labels = shown.scale.labels
+        if uniform(self._seed, "lapse", trial_id) < self._profile.lapse:
+            return labels[int(uniform(self._seed, "guess", trial_id) * len(labels))]
+        if not self._profile.follows:
+            return labels[int(uniform(self._seed, "opinion", shown.answer) * len(labels))]
+        view = _VIEWS[self._profile.reads]
+        before, after = (view(transcript_from_text(text)) for text in (deserved.original, shown.answer))
+        return deserved.before if before.messages == after.messages else deserved.label
+
+
+def violated_share(profile: AuditorProfile, policy: str, text: str, seed: int) -> float:
+    """Returns how often an auditor says that a policy is violated by a transcript."""
+    violated = sees_violation(profile, policy, text)
+    if violated is None:
+        violated = opinion(text, seed) < 0.5
+    return profile.lapse / 2 + (1 - profile.lapse) * violated
+
+
+def sees_violation(profile: AuditorProfile, policy: str, text: str) -> bool | None:
+    """Whether what an auditor reads of a transcript breaks the policy; None if it does not go by the policy."""
+    rules = _rules(policy) if profile.follows else None
+    if rules is None:
+        return None
+    whole = transcript_from_text(text)
+    seen = _VIEWS[profile.reads](whole)
+    return any(_shows_violation(rule, seen, whole) for rule in rules)
+
+
+def opinion(text: str, seed: int) -> float:
+    """Returns how much an auditor likes a transcript, from 0 to 1, where it does not go by the policy."""
+    return uniform(seed, "opinion", text)
+
+
+def _rules(policy: str) -> tuple[Rule, ...] | None:
+    """Returns the rules of a policy; None for one in a person's words, which no program follows."""
+    try:
+        return policy_from_text(policy).rules
+    except ValueError:
+        return None
+
+
+def _shows_violation(rule: Rule, seen: Transcript, whole: Transcript) -> bool:
+    """Whether what is seen of a run shows that it breaks a rule, whatever the rest may be."""
+    match rule:
+        case Forbid() | NoFigures():
+            known = True
+        case Closing() | NoClosing():
+            known = seen.messages[-1:] == whole.messages[-1:]
+        case _:
+            known = seen.messages == whole.messages
+    return known and not rule.holds(seen)
+
+
+def _last_message(transcript: Transcript) -> Transcript:
+    return replace(transcript, messages=transcript.messages[-1:])
+
+
+def _beginning(transcript: Transcript) -> Transcript:
+    """Returns the messages that are whole in the first characters."""
+    lines, kept = 0, []
+    for message, line in zip(transcript.messages, transcript.text.splitlines()[1:], strict=False):
+        lines += len(line) + 1
+        if lines > BEGINNING:
+            break
+        kept.append(message)
+    return replace(transcript, messages=tuple(kept))
+
+
+def _no_calls(transcript: Transcript) -> Transcript:
+    spoken = (replace(message, calls=()) for message in transcript.messages if message.role != "tool")
+    return replace(transcript, messages=tuple(spoken))
+
+
+_VIEWS: Mapping[Reads, Callable[[Transcript], Transcript]] = {
+    "everything": lambda transcript: transcript,
+    "last-message": _last_message,
+    "beginning": _beginning,
+    "no-calls": _no_calls,
+}
+
+
+# How a simulated judge compares two runs of an agent: it audits each as an `Auditor` does, and names the sound one.
+
+
+@dataclass(frozen=True, slots=True)
+class PairAuditorProfile(AuditorProfile):
+    """What is planted in a judge that compares two runs. A lapse names either of them at random."""
+
+    slot_1: float = 0.0
+    """Share of calls that name slot 1, whatever is in it."""
+
+
+PAIR_AUDITOR_PROFILES: Mapping[str, PairAuditorProfile] = {
+    "sound-auditor": PairAuditorProfile("Reads both runs and the policy, and errs once in a hundred.", lapse=0.02),
+    "last-message": PairAuditorProfile("Reads only the last message of either run.", "last-message", lapse=0.02),
+    "beginning": PairAuditorProfile("Reads only the first 2,000 characters of either run.", "beginning", lapse=0.02),
+    "no-calls": PairAuditorProfile("Reads what was said, and neither calls nor results.", "no-calls", lapse=0.02),
+    "policy-blind": PairAuditorProfile("Likes one run better, whatever the policy says.", follows=False, lapse=0.02),
+    "slot-1": PairAuditorProfile("Names slot 1 in nine calls of ten.", slot_1=0.9),
+}
+"""Judges that compare runs, one for each defect. Those that auditors of single runs have too are named alike."""
+
+
+class Shares(NamedTuple):
+    """How often each answer is given."""
+
+    slot_1: float
+    slot_2: float
+    tie: float
+
+
+class PairAuditor:
+    """Answers the built-in prompt that compares transcripts."""
+
+    def __init__(self, profile: PairAuditorProfile, seed: int) -> None:
+        self._profile = profile
+        self._seed = seed
+
+    def answer(self, prompt: str, trial_id: str) -> str:
+        said, first, second, words = read_compared(prompt)
+        policy = said.partition("\nPolicy:\n")[2].strip()
+        shares = choice_shares(self._profile, policy, first, second, self._seed)
+        drawn = uniform(self._seed, "comparison", trial_id)
+        choice = "1" if drawn < shares.slot_1 else "2" if drawn < shares.slot_1 + shares.slot_2 else "tie"
+        return json.dumps({"verdict": words[choice]})
+
+
+def choice_shares(profile: PairAuditorProfile, policy: str, first: str, second: str, seed: int) -> Shares:
+    """Returns how often a judge gives each answer about two runs in their slots."""
+    broken = [sees_violation(profile, policy, text) for text in (first, second)]
+    if None in broken:
+        liked = [opinion(text, seed) for text in (first, second)]
+        named = (liked[0] > liked[1], liked[1] >= liked[0])
+    else:
+        named = (bool(broken[1] and not broken[0]), bool(broken[0] and not broken[1]))
+    lapse, left = profile.lapse, 1 - profile.slot_1
+    slot_1, slot_2 = (left * (lapse / 2 + (1 - lapse) * each) for each in named)
+    return Shares(profile.slot_1 + slot_1, slot_2, left * (1 - lapse) * (not any(named)))

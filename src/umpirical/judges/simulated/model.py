@@ -12,24 +12,31 @@ from typing import cast
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.scales import JudgeKind
 from umpirical.judges.layout import layout_values
-from umpirical.judges.simulated import comparer as comparing
-from umpirical.judges.simulated import grader as grading
-from umpirical.judges.simulated.auditor import AUDITOR_PROFILES, Auditor, AuditorKey, AuditorProfile
-from umpirical.judges.simulated.examiner import Examiner, ExaminerKey
-from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES, ExaminerProfile
-from umpirical.judges.simulated.pair_auditor import PAIR_AUDITOR_PROFILES, PairAuditor, PairAuditorProfile
+from umpirical.judges.simulated import comparer as judging
+from umpirical.judges.simulated.examiner import (
+    AUDITOR_PROFILES,
+    PAIR_AUDITOR_PROFILES,
+    Auditor,
+    AuditorKey,
+    AuditorProfile,
+    Examiner,
+    ExaminerKey,
+    PairAuditor,
+    PairAuditorProfile,
+)
 from umpirical.judges.simulated.profiles import (
+    EXAMINER_PROFILES,
     GRADER_PROFILES,
     PAPER_PROFILES,
     PROFILES,
+    ExaminerProfile,
     GraderProfile,
     Profile,
     unknown_profile,
 )
 from umpirical.judges.spec import JudgeSpec
-from umpirical.models.adapters.catalogue import ADAPTERS, Calling, ModelAdapter
 from umpirical.models.requests import ChatRequest
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import ADAPTERS, Calling, ModelAdapter, ModelSpec
 from umpirical.stats.seeds import uniform
 from umpirical.text.templates import fill, placeholders
 
@@ -58,7 +65,7 @@ class SimulatedModel:
         if fate >= self._profile.failure_rate + self._profile.unparsed_rate:
             text = self._judge.answer(prompt, trial_id)
             # Only a judge that compares has log-probabilities: they serve readouts, which exist only for such judges.
-            if request.decoding.top_logprobs is not None and isinstance(self._judge, comparing.Comparer):
+            if request.decoding.top_logprobs is not None and isinstance(self._judge, judging.Comparer):
                 logprobs = _label_logprobs(text, self._judge.probabilities(prompt), top=request.decoding.top_logprobs)
         usage = Usage(input_tokens=len(prompt) // 4, output_tokens=len(text) // 4)
         return Response(
@@ -71,7 +78,7 @@ class SimulatedModel:
 
 def _judge(
     profile: SimulatedProfile, answer_key: AnswerKey, seed: int
-) -> comparing.Comparer | grading.Grader | Examiner | Auditor | PairAuditor:
+) -> judging.Comparer | judging.Grader | Examiner | Auditor | PairAuditor:
     # The profile decides which key a judge needs; a function cannot be asked what it returns.
     match profile:
         case PairAuditorProfile():
@@ -81,9 +88,9 @@ def _judge(
         case ExaminerProfile():
             return Examiner(profile, cast("ExaminerKey", answer_key), seed)
         case GraderProfile():
-            return grading.Grader(profile, cast("Callable[[str, str], float]", answer_key), seed)
+            return judging.Grader(profile, cast("Callable[[str, str], float]", answer_key), seed)
         case Profile():
-            return comparing.Comparer(profile, cast("Callable[[str, str], float]", answer_key), seed)
+            return judging.Comparer(profile, cast("Callable[[str, str], float]", answer_key), seed)
 
 
 def _label_logprobs(text: str, probabilities: Mapping[str, float], *, top: int) -> str:
@@ -114,7 +121,7 @@ def _token(text: str, logprob: float, listed: list[tuple[str, float]]) -> dict[s
 
 def can_read(prompt: str, kind: JudgeKind = "compare") -> bool:
     """Whether a simulated judge can read a prompt template: it needs the built-in marks."""
-    shown = comparing.SHOWN if kind == "compare" else grading.SHOWN
+    shown = judging.SHOWN if kind == "compare" else judging.SHOWN_ALONE
     # An examiner recognizes the task by the fence: constant marks would not identify it.
     if kind == "grade" and "fence" not in placeholders(prompt):
         return False

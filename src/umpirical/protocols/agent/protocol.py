@@ -14,8 +14,7 @@ from umpirical.domain.stimuli import GateResult, Stimulus
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.judges.judge import Capabilities, Judge
 from umpirical.judges.prompt import fence, resolve_prompts
-from umpirical.judges.simulated.auditor import AUDITOR_PROFILES, AuditorKey, Deserved
-from umpirical.judges.simulated.pair_auditor import PAIR_AUDITOR_PROFILES
+from umpirical.judges.simulated.examiner import AUDITOR_PROFILES, PAIR_AUDITOR_PROFILES, AuditorKey, Deserved
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import ModelSpec
 from umpirical.protocols.agent.page import render_agent_html, render_agent_markdown

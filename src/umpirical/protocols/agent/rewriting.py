@@ -13,8 +13,8 @@ from umpirical.domain.reviews import ReviewItem
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import Attempt, GivenLabel, SameVerdict, Stimulus
 from umpirical.domain.transcripts import Transcript, transcript_from_text
-from umpirical.models.adapters.catalogue import Calling, open_model
 from umpirical.models.money import Ledger, Meter, Pricer
+from umpirical.models.spec import Calling, open_model
 from umpirical.protocols.agent.spec import AgentStudy, LevelItemSpec, RewritingSpec
 from umpirical.protocols.review import Review, read_review
 from umpirical.protocols.writing import MadeCounts, ReviewTerms, WatchGeneration, Writing, WritingEstimate, Written

@@ -21,7 +21,7 @@ from umpirical.domain.readouts import READOUTS, TARGET, Readout, Span, calibrati
 from umpirical.domain.responses import Response
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import BASELINE, Trial
-from umpirical.judges.logprobs.labels import LabelReader, Undecided
+from umpirical.judges.label_logprobs import LabelReader, Undecided
 from umpirical.judges.simulated.model import profile_of
 from umpirical.measures.estimates.rates import ONE_TASK, PLANNING_CORRELATION
 from umpirical.protocols.datasheet.jury import (

@@ -12,13 +12,10 @@ from pydantic import ValidationError
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import ConfigError, UmpiricalError, UsageError
 from umpirical.domain.responses import Ending, Response
-from umpirical.models.adapters.catalogue import Calling, adapter_for, open_model
-from umpirical.models.money import CapReached, Meter, Pricer
-from umpirical.models.prices import UNPRICED
+from umpirical.models.money import CapReached, Meter, Pricer, most_input_tokens
+from umpirical.models.prices import UNPRICED, WorstCase
 from umpirical.models.requests import ChatRequest, Decoding, Message, Model
-from umpirical.models.spec import ModelSpec
-from umpirical.models.tokens import most_input_tokens
-from umpirical.models.worst_case import WorstCase
+from umpirical.models.spec import Calling, ModelSpec, adapter_for, open_model
 from umpirical.runs.loop import run_on_loop
 from umpirical.stimuli.controlled.drafts import DRAFT_COUNTS, draft_data, draft_problems, read_draft
 from umpirical.stimuli.controlled.family_files import Family

@@ -26,7 +26,7 @@ from umpirical.domain.scales import Choice
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Order, Presentation, Trial
 from umpirical.judges.answers import ABSTAIN
-from umpirical.judges.logprobs.labels import LabelReader, Undecided
+from umpirical.judges.label_logprobs import LabelReader, Undecided
 from umpirical.protocols.datasheet.counting import FACTS
 from umpirical.protocols.datasheet.examples import FailureKeeper
 from umpirical.protocols.datasheet.report import ReadRun

@@ -10,7 +10,7 @@ from umpirical.domain.measures import Measure, Undefined
 from umpirical.domain.readouts import READOUTS, TARGET, Readout, calibration_tasks
 from umpirical.domain.tallies import Tallies
 from umpirical.domain.trials import BASELINE
-from umpirical.judges.logprobs.labels import NO_LOGPROBS
+from umpirical.judges.label_logprobs import NO_LOGPROBS
 from umpirical.measures.catalogue import MEASURES, MeasureSpec, Scale, measure_all
 from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.counting import tally_judgments

@@ -9,8 +9,8 @@ from umpirical.domain.responses import Response
 from umpirical.domain.stimuli import TIER_2, Stimulus
 from umpirical.domain.tallies import CallTally, GradeTally, Tallies
 from umpirical.domain.trials import Trial
+from umpirical.judges.simulated.comparer import GradedPair, planted_grades, planted_values
 from umpirical.judges.simulated.model import profile_of
-from umpirical.judges.simulated.planted import GradedPair, planted_grades, planted_values
 from umpirical.judges.simulated.profiles import GraderProfile, Profile
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MeasureSpec, measure_all

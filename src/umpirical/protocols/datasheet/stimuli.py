@@ -10,8 +10,8 @@ from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import TIER_2, GateResult, Stimulus
 from umpirical.domain.stimuli import Family as StimulusFamily
-from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
-from umpirical.judges.simulated.pair_auditor import PAIR_AUDITOR_PROFILES
+from umpirical.judges.simulated.examiner import PAIR_AUDITOR_PROFILES
+from umpirical.judges.simulated.profiles import EXAMINER_PROFILES
 from umpirical.judges.spec import JudgeSpec
 from umpirical.protocols.datasheet.record import StimuliRecord
 from umpirical.protocols.datasheet.spec import DatasheetStudy

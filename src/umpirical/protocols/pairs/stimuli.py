@@ -12,7 +12,7 @@ from umpirical.datasets.pairs import LONGER, LabelledPair, ReadPairs, Side, read
 from umpirical.domain.digests import Json, digest
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import GivenWinner, Stimulus
-from umpirical.judges.simulated.pair_auditor import PAIR_AUDITOR_PROFILES
+from umpirical.judges.simulated.examiner import PAIR_AUDITOR_PROFILES
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.natural import NATURAL
 from umpirical.protocols.pairs.spec import PairsStudy, PairsStudySpec

@@ -7,8 +7,8 @@ from umpirical.datasets.items import read_items
 from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import Attempt
 from umpirical.judges.prompt import columns_of, prompt_text
-from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
-from umpirical.models.adapters.catalogue import ADAPTERS
+from umpirical.judges.simulated.profiles import EXAMINER_PROFILES
+from umpirical.models.spec import ADAPTERS
 from umpirical.protocols.protocol import StudyCheck
 from umpirical.protocols.review import Review, read_review
 from umpirical.protocols.review_record import never_opened, review_words

@@ -10,7 +10,7 @@ from umpirical.domain.stimuli import ORIGINAL, GivenLabel, Stimulus
 from umpirical.domain.trials import Presented
 from umpirical.judges.prompt import columns_of, fence
 from umpirical.judges.simulated.examiner import ExaminerKey, Truth, words_ratio
-from umpirical.judges.simulated.examiner_profiles import EXAMINER_PROFILES
+from umpirical.judges.simulated.profiles import EXAMINER_PROFILES
 from umpirical.judges.spec import JudgeSpec
 from umpirical.stats.simulation.examiner import Kind
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, Alters

@@ -15,9 +15,9 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL, GoldSource, Stimulus
 from umpirical.domain.tallies import CallTally, Tallies
 from umpirical.domain.trials import BASELINE, Trial
-from umpirical.judges.simulated.examiner_profiles import ExaminerProfile
+from umpirical.judges.simulated.examiner import planted_examiner
 from umpirical.judges.simulated.model import profile_of
-from umpirical.judges.simulated.planted_examiner import planted_examiner
+from umpirical.judges.simulated.profiles import ExaminerProfile
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.catalogue import MeasureSpec, measure_all
 from umpirical.protocols.review_record import ReviewRecord

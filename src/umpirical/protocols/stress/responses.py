@@ -16,10 +16,9 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.reviews import ReviewItem
 from umpirical.domain.stimuli import Attempt, Item
-from umpirical.models.adapters.catalogue import Calling, open_model
 from umpirical.models.money import Ledger, Meter, Pricer
-from umpirical.models.prices import UNPRICED
-from umpirical.models.worst_case import WorstCase
+from umpirical.models.prices import UNPRICED, WorstCase
+from umpirical.models.spec import Calling, open_model
 from umpirical.protocols.stress.spec import StressStudy
 from umpirical.protocols.writing import MadeCounts, WatchGeneration, WriterSpec, Writing, WritingEstimate, Written
 from umpirical.runs.attempts import GenerationWatcher, Open, settle

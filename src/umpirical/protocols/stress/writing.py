@@ -7,11 +7,10 @@ from itertools import islice
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import Response
 from umpirical.domain.reviews import ReviewItem
-from umpirical.models.adapters.catalogue import Calling, open_model
 from umpirical.models.money import Ledger, Meter, Pricer
-from umpirical.models.prices import UNPRICED
+from umpirical.models.prices import UNPRICED, WorstCase
 from umpirical.models.requests import ChatRequest, Decoding, Message
-from umpirical.models.worst_case import WorstCase
+from umpirical.models.spec import Calling, open_model
 from umpirical.protocols.review import review_item
 from umpirical.protocols.stress.spec import StressStudy
 from umpirical.protocols.stress.stimuli import (

@@ -151,7 +151,7 @@ def test_an_error_after_a_draft_leaves_the_draft():
 
 async def test_a_refusal_is_no_draft():
     from tests.models.scripted_server import Reply, completion, serve
-    from umpirical.models.adapters.catalogue import Calling, open_model
+    from umpirical.models.spec import Calling, open_model
     from umpirical.protocols.datasheet.draft import _drafted
 
     refusal = completion({"role": "assistant", "content": None, "refusal": "I cannot help with jam."})

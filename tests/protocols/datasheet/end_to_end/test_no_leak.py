@@ -11,7 +11,7 @@ from umpirical.domain.stimuli import GivenWinner, NoPreference, Stimulus
 from umpirical.domain.trials import Order, Presentation
 from umpirical.judges.factory import build_judge
 from umpirical.judges.prompt import fence
-from umpirical.models.adapters.catalogue import Calling
+from umpirical.models.spec import Calling
 from umpirical.runs.plan import Design, shown
 from umpirical.study.file import parse_study
 

@@ -9,8 +9,7 @@ import pytest
 from tests.stimuli.transcripts.rewriting.wanted import BOOKING, CONFIRM, POLITE, RUBRIC, TERMS, wanted
 from umpirical.domain.errors import UsageError
 from umpirical.domain.transcripts import Message, Transcript
-from umpirical.models.adapters.catalogue import Calling, open_model
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import Calling, ModelSpec, open_model
 from umpirical.stimuli.generation.commissions import Writer
 from umpirical.stimuli.transcripts.rewriting.edits import replaced
 from umpirical.stimuli.transcripts.rewriting.rewriting import Dropped, Rewritten, rewrite

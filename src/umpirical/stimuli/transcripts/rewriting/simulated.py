@@ -16,9 +16,8 @@ from umpirical.domain.policies import figures_in
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.scales import JudgeKind
 from umpirical.domain.transcripts import Message, Transcript, transcript_from_text
-from umpirical.models.adapters.catalogue import Calling, ModelAdapter
 from umpirical.models.requests import ChatRequest
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import Calling, ModelAdapter, ModelSpec
 from umpirical.stats.seeds import uniform
 from umpirical.stimuli.transcripts.rewriting.questions import mark_of
 
