@@ -15,6 +15,9 @@ def each(names: str | Sequence[str], cases: Iterable[object]) -> Callable[[Calla
     Use it where the body is cheap and leaves nothing behind: the cases share whatever the fixtures give.
     """
     known = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    cases = list(cases)
+    if any(isinstance(case, type(pytest.param())) for case in cases):
+        raise TypeError("a case has marks or an id of its own: use pytest.mark.parametrize")
     given = [case if len(known) > 1 else (case,) for case in cases]
 
     def decorate(check: Callable[..., object]) -> Callable[..., None]:

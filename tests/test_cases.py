@@ -55,3 +55,8 @@ def test_no_cases_at_all_is_a_failure():
 
     with pytest.raises(AssertionError, match="no cases"):
         check()
+
+
+def test_cases_with_marks_are_refused():
+    with pytest.raises(TypeError, match="marks"):
+        each("number", [1, pytest.param(2, marks=pytest.mark.slow)])

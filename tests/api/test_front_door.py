@@ -17,6 +17,7 @@ import pytest
 
 import umpirical
 from tests.api.calls import Calls
+from tests.cases import each
 from tests.docs.reading import ROOT
 from tests.runs.loopback import REFUSED, swayed_answer, write_study
 from tests.stimuli.built import lend_stimuli
@@ -103,7 +104,7 @@ def public_callables():
             yield name, found
 
 
-@pytest.mark.parametrize("name", [name for name, _ in public_callables()])
+@each("name", [name for name, _ in public_callables()])
 def test_every_public_function_and_method_says_what_it_takes_and_gives(name):
     function = dict(public_callables())[name]
     assert inspect.getdoc(function), name
@@ -113,7 +114,7 @@ def test_every_public_function_and_method_says_what_it_takes_and_gives(name):
     assert untyped in ([], ["self"])
 
 
-@pytest.mark.parametrize("name", [name for name in umpirical.__all__ if name.endswith("_async")])
+@each("name", [name for name in umpirical.__all__ if name.endswith("_async")])
 def test_a_twin_takes_what_its_function_takes(name):
     function, twin = getattr(umpirical, name.removesuffix("_async")), getattr(umpirical, name)
     assert inspect.signature(twin) == inspect.signature(function)

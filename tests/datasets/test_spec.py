@@ -3,6 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
+from tests.cases import each
 from tests.datasets.described import COLUMNS, described
 from umpirical.datasets.spec import DatasetSpec
 from umpirical.domain.scales import GradeScale
@@ -16,7 +17,7 @@ def test_the_scale_is_that_of_judges_and_measures():
     assert interval.scale == GradeScale("interval", low=0, high=100)
 
 
-@pytest.mark.parametrize(
+@each(
     ("parts", "message"),
     [
         ({"colums": {}}, "Extra inputs"),

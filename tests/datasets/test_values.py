@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each
 from umpirical.datasets.values import is_missing, label_text, number_of, plain_text, written_text
 from umpirical.domain.scales import GradeScale
 
@@ -31,7 +32,7 @@ def test_what_looks_like_nothing_is_something(value):
     assert not is_missing(value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "scale", "label"),
     [
         ("yes", YES_NO, "yes"),
@@ -54,7 +55,7 @@ def test_a_label_is_the_text_that_the_scale_has(value, scale, label):
     assert label_text(value, scale) == label
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "scale", "message"),
     [
         ("Yes", YES_NO, "the label 'Yes' is not on the scale (no, yes); did you mean 'yes'?"),

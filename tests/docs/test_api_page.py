@@ -7,6 +7,7 @@ import re
 import pytest
 
 import umpirical
+from tests.cases import each
 from tests.docs.reading import ROOT, blocks, load_script
 from umpirical.stimuli.controlled.recipes import RECIPES
 
@@ -63,7 +64,7 @@ def test_every_function_has_an_example_and_every_name_an_entry():
 PLAIN = [name for name in umpirical.__all__ if inspect.isfunction(getattr(umpirical, name)) and "_async" not in name]
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@each("name", PLAIN)
 def test_every_parameter_is_in_the_reference_with_a_word_about_it(name):
     function = getattr(umpirical, name)
     entry = re.search(rf"^### `{name}`$(.*?)(?=^### |\Z)", PAGE, re.DOTALL | re.MULTILINE)[1]

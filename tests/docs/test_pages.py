@@ -1,7 +1,6 @@
 """What every page has to keep."""
 
-import pytest
-
+from tests.cases import each
 from tests.docs.reading import PAGES, ROOT, links, table
 from umpirical.measures.catalogue import MEASURES
 from umpirical.registry import load_object
@@ -9,7 +8,7 @@ from umpirical.registry import load_object
 GLOSSARY = table(ROOT / "docs" / "glossary.md", "word")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@each("page", PAGES)
 def test_every_link_and_image_is_there_and_inside_the_project(page):
     for link in links(page):
         target = (page.parent / link.partition("#")[0]).resolve()
@@ -23,7 +22,7 @@ def test_the_glossary_has_every_word_once_in_order():
     assert words == sorted(set(words))
 
 
-@pytest.mark.parametrize("row", GLOSSARY, ids=lambda row: row[0])
+@each("row", GLOSSARY)
 def test_a_word_of_the_glossary_is_in_the_code(row):
     _, meaning, place = row
     module, _, name = place.strip("`").rpartition(".")

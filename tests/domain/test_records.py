@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from tests.cases import each
 from umpirical.domain.digests import digest
 from umpirical.domain.responses import FailureKind, Response
 from umpirical.domain.scales import GradeScale
@@ -58,7 +59,7 @@ def test_every_field_of_a_stimulus_has_a_change_to_try():
     assert set(CHANGED) == {field.name for field in fields(Stimulus)}
 
 
-@pytest.mark.parametrize("name", CHANGED)
+@each("name", CHANGED)
 def test_the_id_of_a_stimulus_depends_on_every_field(name):
     assert replace(STIMULUS, **{name: CHANGED[name]}).id != STIMULUS.id
 

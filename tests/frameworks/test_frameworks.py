@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from tests.cases import each
 from tests.frameworks.matrix import RESULTS, ROOT, examined, frameworks, installed, page
 from umpirical.judges.adapters.catalogue import JUDGE_ADAPTERS, PYTHON
 
@@ -31,7 +32,7 @@ def test_a_scorer_of_inspect_is_measured_as_planted_with_the_installed_version(t
     assert [row["error"] for row in rows if "error" in row] == []
 
 
-@pytest.mark.parametrize("name", [name for name in JUDGE_ADAPTERS.names() if name != PYTHON])
+@each("name", [name for name in JUDGE_ADAPTERS.names() if name != PYTHON])
 def test_an_adapter_is_loaded_without_its_framework(name):
     code = f"""
 import sys
@@ -45,7 +46,7 @@ print(sorted(each.partition(".")[0] for each in set(sys.modules) - before))
     assert set(json.loads(done.stdout.replace("'", '"'))) <= {"umpirical", *sys.stdlib_module_names}
 
 
-@pytest.mark.parametrize("name", FRAMEWORKS)
+@each("name", FRAMEWORKS)
 def test_every_framework_was_measured_at_the_versions_that_are_installed(name):
     found = json.loads(RESULTS.read_text(encoding="utf-8"))[name]
     assert found["installed"] == installed(name)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each
 from umpirical.domain.judgments import Abstained, Failed, Unparsed, Verdict
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.scales import Choice, GradeScale
@@ -128,13 +129,13 @@ NOT_READ = [
 ]
 
 
-@pytest.mark.parametrize(("reader", "text", "value"), READ)
+@each(("reader", "text", "value"), READ)
 def test_an_answer_on_the_scale_is_a_verdict(reader, text, value):
     assert reader.read(text) == Verdict(value)
     assert type(reader.read(text).value) is type(value)
 
 
-@pytest.mark.parametrize(("reader", "text"), NOT_READ, ids=[text[:30] for _, text in NOT_READ])
+@each(("reader", "text"), NOT_READ)
 def test_anything_else_is_unparsed_with_its_text_kept(reader, text):
     outcome = reader.read(text)
     assert isinstance(outcome, Unparsed)
@@ -307,7 +308,7 @@ CUT = [
 ]
 
 
-@pytest.mark.parametrize(("reader", "text", "unfinished"), CUT)
+@each(("reader", "text", "unfinished"), CUT)
 def test_an_answer_that_was_cut_is_a_verdict_only_if_it_shows_that_nothing_is_missing(reader, text, unfinished):
     whole = reader.read(text)
     assert isinstance(whole, Verdict)

@@ -4,6 +4,7 @@ from concurrent.futures import Future
 
 import pytest
 
+from tests.cases import each
 from umpirical.judges.failures import READING, Unreadable, failure_of
 
 
@@ -22,7 +23,7 @@ def retried(last):
     return error("RetryError", last_attempt=attempt)
 
 
-@pytest.mark.parametrize(
+@each(
     ("raised", "kind"),
     [
         (error("APITimeoutError"), "timeout"),

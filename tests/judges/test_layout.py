@@ -4,6 +4,7 @@ from itertools import product
 
 import pytest
 
+from tests.cases import each
 from umpirical.domain.judgments import Abstained, Unparsed, Verdict
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice
@@ -37,7 +38,7 @@ def test_a_prompt_without_a_layout_is_plain():
     assert layout_values(None)["options"] == '"1" if candidate 1 is better, "2" if candidate 2 is better, "tie"'
 
 
-@pytest.mark.parametrize("layout", EVERY, ids=str)
+@each("layout", EVERY)
 def test_the_label_of_a_slot_is_read_as_that_slot(layout):
     label_1, label_2 = layout.slot_labels
     assert read(f'{{"verdict": "{label_1}"}}', layout) == Verdict(Choice.SLOT_1)
@@ -51,7 +52,7 @@ def test_a_label_of_another_set_is_no_verdict():
     assert isinstance(read('{"verdict": "A"}', None), Unparsed)
 
 
-@pytest.mark.parametrize("layout", EVERY, ids=str)
+@each("layout", EVERY)
 def test_the_place_of_the_tie_is_how_many_candidates_come_before_it(layout):
     assert list(layout_words(layout)).index("tie") == layout.tie_place
 

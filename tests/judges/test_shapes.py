@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each
 from umpirical.domain.judgments import Abstained, Unparsed, Verdict
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.judges.factory import build_reader
@@ -106,13 +107,13 @@ NOT_READ = [
 ]
 
 
-@pytest.mark.parametrize(("by", "text", "value"), READ)
+@each(("by", "text", "value"), READ)
 def test_an_answer_in_its_shape_is_a_verdict(by, text, value):
     assert by.read(text) == Verdict(value)
     assert type(by.read(text).value) is type(value)
 
 
-@pytest.mark.parametrize(("by", "text"), NOT_READ)
+@each(("by", "text"), NOT_READ)
 def test_anything_else_is_unparsed_with_its_text_kept(by, text):
     outcome = by.read(text)
     assert isinstance(outcome, Unparsed)
@@ -233,7 +234,7 @@ def test_the_schema_has_the_reasoning_first_and_accepts_what_is_read(by, first, 
     assert isinstance(by.read(json.dumps(answer)), Verdict)
 
 
-@pytest.mark.parametrize(
+@each(
     ("by", "text", "reasoning"),
     [
         (reader(), '{"verdict": "1", "reason": "r"}', "r"),

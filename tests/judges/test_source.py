@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.cases import each
 from umpirical.judges.adapters.source import source_digest
 
 
@@ -75,7 +76,7 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@each("way", WAYS)
 def test_judges_of_one_file_that_hold_other_values_are_other_judges_and_the_same_values_the_same(way):
     make = WAYS[way]
     assert source_digest(make("a")) == source_digest(make("a"))

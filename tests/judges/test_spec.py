@@ -3,6 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
+from tests.cases import each
 from umpirical.judges.spec import JudgeSpec
 
 MODEL = {"adapter": "simulated", "name": "careful"}
@@ -10,7 +11,7 @@ REMOTE = {"adapter": "openai-compatible", "name": "m", "base_url": "http://127.0
 INSPECT = {"adapter": "inspect", "name": "openai/gpt-4o"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "message"),
     [
         ({"model": None}, "either a model, a callable, exec, http or promptfoo"),

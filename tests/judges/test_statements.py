@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import each
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.judges.reasoning import Statements
 
@@ -131,12 +132,12 @@ GRADES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "stated"), PREFERENCES)
+@each(("text", "stated"), PREFERENCES)
 def test_a_preference_is_found_only_where_it_is_stated(text, stated):
     assert LETTERS.last(text) == stated
 
 
-@pytest.mark.parametrize(("statements", "text", "stated"), GRADES)
+@each(("statements", "text", "stated"), GRADES)
 def test_a_grade_is_found_only_where_it_is_stated(statements, text, stated):
     assert statements.last(text) == stated
 

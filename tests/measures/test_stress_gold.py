@@ -14,6 +14,7 @@ from sklearn.metrics import (
     mean_absolute_error,
 )
 
+from tests.cases import each
 from umpirical.domain.measures import Undefined
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import Family
@@ -205,7 +206,7 @@ def test_all_right_and_all_wrong_are_whole_numbers_in_thirds_too(name, right):
         assert found.planning_interval is not None
 
 
-@pytest.mark.parametrize("name", GOLD)
+@each("name", GOLD)
 def test_perfect_agreement_is_one_and_not_certain(name):
     rows = [(label, label) for label in ORDINAL.labels * 8]
     found = result(name, run(rows, positive=("5", "6")))

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from tests.cases import each
 from tests.recovery.stress_sampling import Design, Examiner, sample_stress
 from tests.timing import LINEAR, growth
 from umpirical.domain.measures import Estimate, Undefined
@@ -102,7 +103,7 @@ def test_what_was_left_out_is_said_and_bounds_the_rates(spec, tallies):
             assert 0 <= low <= result.value <= high <= 1
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=IDS)
+@each("spec", SPECS)
 def test_nothing_answered_is_undefined_with_a_reason_never_a_number(spec):
     scale = GradeScale("ordinal", tuple("abc"))
     empty = Tallies(
@@ -138,7 +139,7 @@ def test_another_arm_is_not_mixed_in(spec, tallies):
     assert [result.reason for result in found.values()] in ([], ["no item has a gold label"])
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=IDS)
+@each("spec", SPECS)
 def test_more_clusters_narrow_the_interval(spec):
     few, many = (sample_stress(EXAMINER, Design(EVEN, clusters=n), np.random.default_rng(2)) for n in (20, 500))
     for part, result in results(spec, few).items():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import each
 from umpirical.domain.responses import Usage
 from umpirical.models.adapters.anthropic import ADAPTER, read_message, request_body
 from umpirical.models.caller import CallFailed
@@ -48,7 +49,7 @@ def test_a_message_with_reasoning_and_cached_input():
     assert reply.usage == Usage(10, 7, 3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "kind"),
     [
         ({"stop_reason": "refusal"}, "refused"),

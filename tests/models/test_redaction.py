@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each
 from tests.models.spellings import spellings
 from umpirical.domain.responses import Response
 from umpirical.models.recording import LONGEST_DETAIL, MARK, Recording, Redaction, environment_secrets, longest_text
@@ -17,8 +18,8 @@ RAW = KEY.encode()
 WRITTEN = spellings(KEY)
 
 
-@pytest.mark.parametrize("written", WRITTEN.values(), ids=WRITTEN)
-@pytest.mark.parametrize("around", ["{}", "wrong key: {}, ask for another", "x{}y", "é{}ß", "Authorization=Bearer {}"])
+@each("written", WRITTEN.values())
+@each("around", ["{}", "wrong key: {}, ask for another", "x{}y", "é{}ß", "Authorization=Bearer {}"])
 def test_a_secret_is_found_however_it_is_written(written, around):
     left = Redaction([KEY])(around.format(written))
     assert MARK in left

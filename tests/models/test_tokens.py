@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each
 from umpirical.domain.responses import Usage
 from umpirical.models.money import counted_usage, fewest_input_tokens, fewest_tokens, most_tokens
 from umpirical.models.requests import ChatRequest, Decoding, Message
@@ -64,7 +65,7 @@ def test_a_request_is_at_least_what_its_messages_are():
     assert fewest_input_tokens(request) == 2 * fewest_tokens(PROSE)
 
 
-@pytest.mark.parametrize(
+@each(
     ("counts", "usage"),
     [
         ((300, 6), Usage(300, 6)),

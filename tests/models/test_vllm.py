@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 from pydantic import ValidationError
 
+from tests.cases import each
 from tests.stimuli.built import lend_stimuli
 from umpirical.domain.errors import NotTrusted, UsageError
 from umpirical.integrations.vllm import FIXED, FLAGS, MOST_STARTS, Engines, EngineSpec, VllmConnection, files_digest
@@ -66,7 +67,7 @@ HARMFUL = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("flag", HARMFUL)
+@each("flag", HARMFUL)
 def test_a_study_sets_nothing_that_names_code_files_addresses_or_tokens(flag):
     assert flag not in FLAGS
     with pytest.raises(ValidationError, match="model_args"):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.cases import each
 from tests.protocols.datasheet.samples import measure
 from umpirical.domain.measures import Estimate, Interval
 from umpirical.measures.estimates.rates import Counted, clustered_rate
@@ -100,10 +101,10 @@ def moved(ups, downs, still, *, size=1.0, level=0.95):
     return result_record(Estimate(found.value, found.value * n, n, "item", ends, n))
 
 
-@pytest.mark.parametrize("level", [0.90, 0.95])
-@pytest.mark.parametrize("size", [1.0, 3.0])
-@pytest.mark.parametrize("counts", [(1, 0, 29), (1, 1, 38), (0, 2, 98), (5, 5, 20), (3, 1, 56)])
-@pytest.mark.parametrize("room", [0.2, 0.5])
+@each("level", [0.90, 0.95])
+@each("size", [1.0, 3.0])
+@each("counts", [(1, 0, 29), (1, 1, 38), (0, 2, 98), (5, 5, 20), (3, 1, 56)])
+@each("room", [0.2, 0.5])
 def test_so_many_items_settle_it_as_the_interval_itself_says(counts, room, size, level):
     """Every item comes as many times as it takes for the interval, computed anew, to end at the limit."""
     few = moved(*counts, size=size, level=level)
@@ -124,8 +125,8 @@ def test_where_nothing_moved_the_number_itself_rules():
     assert items_to_settle(moved(0, 0, 30), -0.05) == 80
 
 
-@pytest.mark.parametrize("items", range(2, 10))
-@pytest.mark.parametrize("end", [1.0, 2.0])
+@each("items", range(2, 10))
+@each("end", [1.0, 2.0])
 def test_limits_that_are_cut_at_the_end_of_the_scale_promise_no_early_pass(items, end):
     """Who would cheat: two items without a change, of which five would have been called enough for a pass."""
     few = moved(0, 0, items)

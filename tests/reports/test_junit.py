@@ -5,9 +5,9 @@ from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import pytest
 import xmlschema
 
+from tests.cases import each
 from tests.hostile import HOSTILE
 from tests.reports.gates import decision, held
 from umpirical.reports.github import MOST_ANNOTATIONS, render_annotations, render_summary
@@ -42,7 +42,7 @@ def told(gate):
     return ET.fromstring(render_junit(gate))  # noqa: S314  # our own
 
 
-@pytest.mark.parametrize("gate", GATES, ids=lambda gate: f"{gate.verdict}-{len(gate.limits)}")
+@each("gate", GATES)
 def test_the_file_is_valid_and_green_exactly_where_the_gate_passes(gate):
     text = render_junit(gate)
     SCHEMA.validate(text)
@@ -89,7 +89,7 @@ def hostile(name: str):
     return gate.model_copy(update={"limits": limits})
 
 
-@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+@each("name", NAMES)
 def test_whatever_a_judge_is_called_the_file_is_valid_and_says_nothing_else(name):
     gate = hostile(name)
     text = render_junit(gate)
@@ -99,7 +99,7 @@ def test_whatever_a_judge_is_called_the_file_is_valid_and_says_nothing_else(name
     assert [element.tag for element in told(gate).iter()] == [element.tag for element in plain.iter()]
 
 
-@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+@each("name", NAMES)
 def test_whatever_a_judge_is_called_no_command_of_a_runner_is_added(name):
     lines = render_annotations(hostile(name))
     assert len(lines) == len(render_annotations(hostile("ours")))

@@ -4,6 +4,7 @@ from math import inf
 
 import pytest
 
+from tests.cases import each
 from umpirical.domain.measures import Estimate, Interval
 from umpirical.reports.limits import left_out_words, worst_ends
 from umpirical.reports.record import result_record
@@ -25,8 +26,8 @@ def test_where_nothing_is_left_out_the_interval_is_what_it_is():
     assert worst_ends(whole) == (whole.interval.low, whole.interval.high)
 
 
-@pytest.mark.parametrize(("ups", "downs", "still"), [(0, 0, 200), (10, 10, 180), (60, 40, 100), (30, 0, 170)])
-@pytest.mark.parametrize("left_out", [3, 20, 150])
+@each(("ups", "downs", "still"), [(0, 0, 200), (10, 10, 180), (60, 40, 100), (30, 0, 170)])
+@each("left_out", [3, 20, 150])
 def test_the_ends_are_near_those_of_counting_them_in(ups, downs, still, left_out):
     low, high = worst_ends(moved(ups, downs, still, left_out=left_out))
     counted_up, counted_down = moved(ups + left_out, downs, still), moved(ups, downs + left_out, still)

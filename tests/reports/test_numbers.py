@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each
 from tests.protocols.datasheet.samples import measure, threshold
 from umpirical.measures import catalogue as spec
 from umpirical.measures.catalogue import Scale
@@ -16,7 +17,7 @@ from umpirical.reports import numbers
 from umpirical.text import inert
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "written"),
     [
         (0, "0.000"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
+from tests.cases import each
 from umpirical.stats.intervals import cluster_wilson
 from umpirical.stats.precision import clusters_needed, half_width, units_needed
 
@@ -28,12 +29,12 @@ CELLS = [
 ]
 
 
-@pytest.mark.parametrize(("p", "correlation", "clusters", "units"), CELLS)
+@each(("p", "correlation", "clusters", "units"), CELLS)
 def test_the_design_table_is_reproduced(p, correlation, clusters, units):
     assert units_needed(p, 0.05, clusters=clusters, correlation=correlation) == units
 
 
-@pytest.mark.parametrize(("p", "correlation", "clusters", "units"), [cell for cell in CELLS if cell[3]])
+@each(("p", "correlation", "clusters", "units"), [cell for cell in CELLS if cell[3]])
 def test_the_number_of_units_is_the_smallest_that_is_enough(p, correlation, clusters, units):
     assert half_width(p, clusters=clusters, per_cluster=units, correlation=correlation) <= 0.05
     if units > 1:
@@ -72,8 +73,8 @@ def test_a_value_by_hand():
     assert half_width(0.5, clusters=4, per_cluster=2, correlation=0) == pytest.approx(3.182446 * 0.1767767, rel=1e-6)
 
 
-@pytest.mark.parametrize("correlation", [0.0, 0.05, 0.3, 1.0])
-@pytest.mark.parametrize("p", [0.02, 0.1, 0.5, 0.9])
+@each("correlation", [0.0, 0.05, 0.3, 1.0])
+@each("p", [0.02, 0.1, 0.5, 0.9])
 def test_more_of_anything_never_widens_the_interval(p, correlation):
     by_clusters = [half_width(p, clusters=g, per_cluster=3, correlation=correlation) for g in range(2, 60)]
     by_units = [half_width(p, clusters=12, per_cluster=m, correlation=correlation) for m in range(1, 60)]
@@ -95,9 +96,9 @@ def test_units_that_are_all_alike_count_as_one_per_cluster():
     )
 
 
-@pytest.mark.parametrize("per_cluster", [1, 3, 6.5])
-@pytest.mark.parametrize(("p", "correlation"), [(0.1, 0.05), (0.5, 0.2), (0.02, 0.0)])
-@pytest.mark.parametrize("width", [0.01, 0.05, 0.2, 0.9])
+@each("per_cluster", [1, 3, 6.5])
+@each(("p", "correlation"), [(0.1, 0.05), (0.5, 0.2), (0.02, 0.0)])
+@each("width", [0.01, 0.05, 0.2, 0.9])
 def test_the_number_of_clusters_is_the_smallest_that_is_enough(p, correlation, per_cluster, width):
     found = clusters_needed(p, width, per_cluster=per_cluster, correlation=correlation)
     assert half_width(p, clusters=found, per_cluster=per_cluster, correlation=correlation) <= width + 1e-12

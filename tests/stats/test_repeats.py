@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student_t
 
+from tests.cases import each
 from umpirical.stats.intervals import jackknife
 from umpirical.stats.repeats import answer_entropy, flip_chance, icc_of, modal_share, repeat_icc, repeat_sums
 
@@ -71,16 +72,16 @@ def test_the_entropy_by_hand():
     assert answer_entropy([2, 1]) == pytest.approx((2 / 3 * 1 / 2 + 1 / 3 * 3 / 2) / np.log(2))
 
 
-@pytest.mark.parametrize("repeats", [2, 3, 5, 10])
-@pytest.mark.parametrize("p", [0.05, 0.2, 0.5])
+@each("repeats", [2, 3, 5, 10])
+@each("p", [0.05, 0.2, 0.5])
 def test_the_entropy_falls_short_by_what_its_formula_says(p, repeats):
     truth = -(p * log2(p) + (1 - p) * log2(1 - p))
     short = sum((p * (1 - p) ** v + (1 - p) * p**v) / v for v in range(repeats, 2000)) / np.log(2)
     assert expected(answer_entropy, p, repeats) == pytest.approx(truth - short)
 
 
-@pytest.mark.parametrize("repeats", [2, 3, 5, 10])
-@pytest.mark.parametrize("p", [0.05, 0.2, 0.5])
+@each("repeats", [2, 3, 5, 10])
+@each("p", [0.05, 0.2, 0.5])
 def test_it_falls_short_by_less_than_the_entropy_of_the_shares_seen(p, repeats):
     def plain(x):
         shares = np.array([count for count in x if count]) / sum(x)

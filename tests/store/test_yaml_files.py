@@ -7,6 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each
 from umpirical.domain.errors import ConfigError
 from umpirical.store import yaml_files
 from umpirical.store.yaml_files import MAX_BYTES, dump_yaml, load_yaml, parse_yaml
@@ -22,7 +23,7 @@ def parser(request):
         yield request.param
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "value"),
     [
         ("[yes, no]", ["yes", "no"]),
@@ -53,7 +54,7 @@ def test_plain_values_are_those_of_yaml_1_2(text, value):
     assert repr(found) == repr({"a": value})  # 1, 1.0 and True are equal
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "where", "message"),
     [
         ("a: 1\nb: 2\na: 3\n", "x.yaml:3", 'duplicate key "a"'),
@@ -110,7 +111,7 @@ def test_a_missing_file_and_one_that_is_not_utf_8_are_named(tmp_path):
         load_yaml(tmp_path / "latin.yaml")
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "line"),
     [
         ((), 1),

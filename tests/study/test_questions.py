@@ -5,6 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from tests.cases import each
 from umpirical.domain.errors import UsageError
 from umpirical.domain.measures import Measure
 from umpirical.measures.catalogue import MEASURES
@@ -45,7 +46,7 @@ def test_a_question_is_a_measure_a_part_and_a_limit(text, question):
     assert parse_question(text) == question
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["", "dark-current", "dark-current=0.05", "dark-current<0.05", "dark-current<=1", "dark-current<=0", "<=0.5",
      "dark-current<=nan", "dark-current<=.", "dark-current<=1e-3", "a" * 10_000 + "<=0.5", "dark-current<=0.05;rm"],

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import umpirical.testing
+from tests.cases import each
 from umpirical.stimuli.perturbations.catalogue import (
     PERTURBATIONS,
     Check,
@@ -50,7 +51,7 @@ def broken_by(perturbation, texts=None):
     return str(caught.value)
 
 
-@pytest.mark.parametrize("name", PERTURBATIONS.names())
+@each("name", PERTURBATIONS.names())
 def test_every_perturbation_there_is_keeps_the_rules(name):
     check_perturbation(PERTURBATIONS.get(name))
 
@@ -71,8 +72,8 @@ def test_what_is_no_perturbation_is_said_to_be_none():
     assert broken_by("two-blanks") == "expected a ProvedPerturbation or a GeneratedPerturbation, got str"
 
 
-@pytest.mark.parametrize("sound", [SOUND, WRITTEN], ids=["proved", "generated"])
-@pytest.mark.parametrize(
+@each("sound", [SOUND, WRITTEN])
+@each(
     ("rule", "changes"),
     [
         ("name", {"name": "Two blanks"}),
@@ -111,7 +112,7 @@ def _only_in_awkward_texts(text, _):
     return text.replace("\r\n", "\r\n\r\n")
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "changes"),
     [
         ("deterministic", {"change": _random_blanks}),
@@ -164,7 +165,7 @@ def _raises(_):
     raise KeyError("length")
 
 
-@pytest.mark.parametrize(
+@each(
     ("rule", "changes"),
     [
         ("placeholders", {"prompt": WRITTEN.prompt + "{{winner}}"}),

@@ -5,6 +5,7 @@ from typing import get_args
 
 import pytest
 
+from tests.cases import each
 from tests.protocols.datasheet.samples import datasheet, two_arms
 from umpirical.reports.card import plain
 from umpirical.reports.pages import Section
@@ -66,7 +67,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("promise", "found"), BROKEN, ids=[f"{n} {promise}" for n, (promise, _) in enumerate(BROKEN)])
+@each(("promise", "found"), BROKEN)
 def test_a_broken_promise_is_named(promise, found):
     with pytest.raises(AssertionError, match=f"^{promise}: "):
         check(found)

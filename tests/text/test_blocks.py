@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import each
 from umpirical.testing.sample_texts import AWKWARD_TEXTS, ORDINARY_TEXTS
 from umpirical.text.blocks import TextSpan, headings, line_runs, markdown_blocks, without_bullet
 
@@ -59,7 +60,7 @@ def test_a_fence_that_is_never_closed_is_code_to_the_end():
     assert runs("One.\n```\ntwo\n\nThree.") == [["One."]]
 
 
-@pytest.mark.parametrize("text", [*ORDINARY_TEXTS, *AWKWARD_TEXTS], ids=range(len(ORDINARY_TEXTS + AWKWARD_TEXTS)))
+@each("text", [*ORDINARY_TEXTS, *AWKWARD_TEXTS])
 def test_between_markdown_blocks_there_is_blank_space_only(text):
     end = 0
     for block in markdown_blocks(text):

@@ -3,14 +3,14 @@
 import sys
 from unicodedata import category
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each
 from umpirical.text.inert import inert
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "shown"),
     [
         ("plain text, with a\nnewline and a\ttab", "plain text, with a\nnewline and a\ttab"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each
 from umpirical.text.words import LEAST_WORDS, UNKNOWN, common_share, language_of, tellable
 
 ESSAYS = Path(__file__).parents[2].parent / "shared" / "data" / "persuade" / "essays.csv"
@@ -52,7 +53,7 @@ ELSEWHERE = {
 }
 
 
-@pytest.mark.parametrize("language", HARBOUR)
+@each("language", HARBOUR)
 def test_a_sentence_is_enough(language):
     assert language_of(HARBOUR[language]) == language
     assert tellable(HARBOUR[language])

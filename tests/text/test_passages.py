@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each
 from tests.timing import QUADRATIC, growth
 from umpirical.text.sentences import added_passage, balanced, locate
 
@@ -32,7 +33,7 @@ def test_a_passage_is_found_where_it_was_put(changed, place):
     assert (passage.text, passage.place) == (CUE, place)
 
 
-@pytest.mark.parametrize(
+@each(
     "changed",
     [
         TEXT,

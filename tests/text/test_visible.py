@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each
 from umpirical.text import diffs
 from umpirical.text.diffs import mark_blanks, named, signed
 from umpirical.text.inert import inert
@@ -31,7 +32,7 @@ def test_hidden_characters_are_named(text, shown):
     assert named(text) == shown
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "shown"),
     [
         (" ", "·"),

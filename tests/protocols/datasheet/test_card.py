@@ -6,6 +6,7 @@ from hashlib import sha256
 import pytest
 from markdown_it import MarkdownIt
 
+from tests.cases import each
 from tests.reports.dissection import shape, shown, skeleton, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.protocols.datasheet.card import render_markdown
@@ -72,8 +73,8 @@ def test_several_arms_have_a_column():
     assert "| strict | Dark current | 80/120 prompts |" in card
 
 
-@pytest.mark.parametrize("structure", [False, True])
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("structure", [False, True])
+@each("payload", PAYLOADS)
 def test_text_from_outside_is_inert(payload, structure):
     for sample in (datasheet(), incomplete(), two_arms()):
         card = render_markdown(infected(sample, payload, structure=structure))
@@ -89,7 +90,7 @@ def test_text_from_outside_is_inert(payload, structure):
         assert not re.search(r"https?://|www\.", card, re.IGNORECASE)
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("payload", PAYLOADS)
 def test_front_matter_taken_for_markdown_is_inert_too(payload):
     card = render_markdown(infected(datasheet(), payload, structure=False))
     tokens = MarkdownIt("commonmark", {"html": True}).parse(card[: card.index("\n# ")])

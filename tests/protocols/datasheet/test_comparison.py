@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 from pydantic import ValidationError
 
+from tests.cases import each
 from tests.reports.dissection import Page, skeleton, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.domain.measures import Estimate, Interval, Undefined
@@ -386,7 +387,7 @@ def test_nothing_to_compare_is_said():
     assert "No paired difference is recorded." in render_comparison_html(compare([paper(), llama()], []))
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("payload", PAYLOADS)
 def test_text_from_outside_is_inert(payload):
     harmless = infected(sample(), "harmless", structure=True)
     hostile = infected(sample(), payload, structure=True)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.cases import each
 from umpirical.domain.judgments import Abstained, Failed, Unparsed, Verdict
 from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
@@ -46,7 +47,7 @@ def found(stimulus, *answers, scale=None):
 # A judge that compares.
 
 
-@pytest.mark.parametrize(
+@each(
     ("stimulus", "answers", "measure"),
     [
         (VACUUM, ["1"], "dark-current"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from jinja2 import UndefinedError
 
+from tests.cases import each
 from tests.reports.dissection import Page, luminance
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical import reports
@@ -274,8 +275,8 @@ def test_the_steps_of_a_ladder_are_shown_with_their_parts_together():
     assert "Total 74 24 18 32" in text
 
 
-@pytest.mark.parametrize("structure", [False, True])
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("structure", [False, True])
+@each("payload", PAYLOADS)
 def test_text_from_outside_is_inert(payload, structure):
     assert_inert(payload, structure=structure)
 
@@ -329,14 +330,14 @@ def test_a_template_cannot_print_what_is_not_there():
         environment(PACKAGE).from_string("{{ missing }}").render()
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+@each("template", TEMPLATES)
 def test_no_template_goes_around_escaping(template):
     source = template.read_text(encoding="utf-8")
     assert not re.search(r"\|\s*(safe|e|escape|forceescape|join|tojson|xmlattr)\b|autoescape|Markup", source)
 
 
-@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
-@pytest.mark.parametrize(
+@each("scheme", [0, 1])
+@each(
     ("front", "back", "least"),
     [
         ("ink", "paper", 7),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import each
 from tests.reports.dissection import Page, skeleton, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.protocols.datasheet.readout_rules import (
@@ -161,7 +162,7 @@ def test_page_and_card_say_band_choice_gaps_and_how_to_record():
     assert all(claim in page for claim in NON_CLAIMS)
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("payload", PAYLOADS)
 def test_text_from_outside_is_inert(payload):
     # What a measure is called and about is ours; the judge's name, its model and the reasons are not.
     harmless, hostile = (infected(sample(), text, structure=False) for text in ("harmless", payload))

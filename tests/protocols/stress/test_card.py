@@ -5,6 +5,7 @@ from hashlib import sha256
 
 import pytest
 
+from tests.cases import each
 from tests.reports.dissection import shape, shown, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS
 from umpirical.protocols.stress.card import render_stress_markdown
@@ -70,8 +71,8 @@ def test_what_is_missing_is_said():
     assert "survives" not in render_stress_markdown(nothing())
 
 
-@pytest.mark.parametrize("structure", [False, True])
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("structure", [False, True])
+@each("payload", PAYLOADS)
 def test_text_from_outside_is_inert(payload, structure):
     for one in (small(), incomplete()):
         card = render_stress_markdown(infected(one, payload, structure=structure))

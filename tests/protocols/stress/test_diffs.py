@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each
 from tests.reports.payloads import PAYLOADS
 from tests.timing import QUADRATIC, growth
 from umpirical.protocols.stress.pages.diffs import (
@@ -144,7 +145,7 @@ def test_a_long_text_takes_no_more_time_than_comparing_all_words():
     assert growth(work, size=1250) < QUADRATIC
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("payload", PAYLOADS)
 def test_hostile_text_is_text_like_any_other(payload):
     found = pieces(f"before {payload} after", "before after")
     assert {kind for kind, _ in found} <= {"same", "removed", "added"}

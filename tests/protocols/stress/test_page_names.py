@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each
 from tests.reports.payloads import PAYLOADS
 from umpirical.domain.errors import UsageError
 from umpirical.protocols.stress.pages import names as naming
@@ -21,7 +22,7 @@ def test_plain_names_stay_as_they_are():
     assert page_name("gpt-4o", "label-flip") == "gpt-4o--label-flip.html"
 
 
-@pytest.mark.parametrize("name", [*PAYLOADS, "", ".", "..", "../../etc/passwd", "CON", "a" * 500, "判断", "\ud800"])
+@each("name", [*PAYLOADS, "", ".", "..", "../../etc/passwd", "CON", "a" * 500, "判断", "\ud800"])
 def test_any_name_gives_a_safe_file(name):
     for made in (page_name(name, "stability"), page_name("judge", name)):
         assert SAFE.fullmatch(made)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each
 from tests.reports.dissection import Page, luminance
 from tests.reports.payloads import HIDDEN, PAYLOADS
 from umpirical import reports as reports_package
@@ -323,7 +324,7 @@ def test_no_report_is_refused():
         render_stress_pages([])
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("payload", PAYLOADS)
 def test_text_from_outside_is_inert(payload):
     assert_inert(payload, small(), structure=False)
 
@@ -356,7 +357,7 @@ def harmless_skeletons(name, text, structure):
     return [Page(source).skeleton for source in pages.values()]
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@each("payload", PAYLOADS)
 def test_a_diff_of_hostile_text_has_no_tags_but_its_own(payload):
     items = [worst(original=ESSAY, changed=f"{ESSAY[:200]}{payload}{ESSAY[200:]}"), worst(original=payload)]
     base = small()

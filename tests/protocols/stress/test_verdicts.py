@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import each
 from umpirical.domain.measures import Estimate, Interval, Measure, Undefined
 from umpirical.protocols.stress.record import MadeRecord
 from umpirical.protocols.stress.report import scale_record
@@ -42,7 +43,7 @@ def invariance(excess, shift, **more):
 INSIDE, ACROSS, OUTSIDE = (-0.1, 0.2), (0.1, 0.4), (0.3, 0.5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("excess", "shift", "verdict"),
     [
         (INSIDE, (-0.2, 0.2), "PASS"),

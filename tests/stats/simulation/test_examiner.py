@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, norm
 
+from tests.cases import each
 from tests.recovery.examiner_sampling import draw
 from umpirical.stats.simulation.examiner import (
     NOTICED,
@@ -250,8 +251,8 @@ def test_a_sound_judge_mirrors_the_scale(noise, frozen, grades):
 # Against simulation.
 
 
-@pytest.mark.parametrize("grades", [2, 6])
-@pytest.mark.parametrize("name", EXAMINERS)
+@each("grades", [2, 6])
+@each("name", EXAMINERS)
 def test_formulas_agree_with_simulation(name, grades):
     judge, count, level = EXAMINERS[name], 60_000, 1
     run = draw(

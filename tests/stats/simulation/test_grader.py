@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
+from tests.cases import each
 from tests.recovery.grade_sampling import sample_grades
 from umpirical.stats.simulation.grader import (
     LatentGrader,
@@ -123,8 +124,8 @@ def test_at_equal_quality_neither_is_higher_more_often(judge, grades):
 # Against simulation.
 
 
-@pytest.mark.parametrize("grades", [2, 5, 11])
-@pytest.mark.parametrize("name", JUDGES)
+@each("grades", [2, 5, 11])
+@each("name", JUDGES)
 def test_formulas_agree_with_simulation(name, grades):
     judge, count = JUDGES[name], 60_000
     rng = np.random.default_rng(12)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each
 from umpirical.domain.errors import ConfigError
 from umpirical.domain.stimuli import GivenWinner, NoPreference
 from umpirical.stimuli.controlled.carriers.carrier import Carrier, read_carriers
@@ -142,7 +143,7 @@ def test_one_word_is_changed_by_the_table(claim, changed):
         assert not corruption_problem(Carrier("c", "t", claim, (claim,)), now)
 
 
-@pytest.mark.parametrize(
+@each(
     "claim",
     [
         "It is quite large.",

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from scipy.stats import chi2_contingency
 
+from tests.cases import each
 from tests.stimuli.built import built, materials_of, tasks_of
 from tests.stimuli.own_tasks import CROSSED
 from umpirical.domain.errors import UsageError
@@ -206,8 +207,8 @@ def test_over_any_five_tasks_each_requirement_stands_at_each_rank_once(start):
         assert sorted(row[rank] for row in rows) == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("index", range(20))
-@pytest.mark.parametrize(("task", "grain"), [(FIRST, 2), (FILLER, 4)])
+@each("index", range(20))
+@each(("task", "grain"), [(FIRST, 2), (FILLER, 4)])
 def test_a_chain_takes_in_one_requirement_after_the_other_and_every_fact_once(task, grain, index):
     places = chain(task, index)
     assert sorted(places) == list(range(5 * grain))

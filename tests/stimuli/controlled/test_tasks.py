@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each
 from tests.stimuli.own_tasks import (
     CROSSED,
     CROSSED_SETS,
@@ -62,14 +63,14 @@ def test_there_are_enough_families_of_enough_kinds():
     assert sum(bool(family.givens) for family in FAMILIES.values()) >= 24
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@each("name", FAMILIES)
 def test_nothing_is_wrong_with_any_twin_of_a_family(name):
     twins = list(FAMILIES[name].twins())
     assert list(check_twins(twins)) == []
     assert len({twin.id for twin in twins}) == len(twins)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@each("name", FAMILIES)
 def test_a_version_asks_for_two_facts_of_each_of_five_requirements_and_its_other_for_the_rest(name):
     for turn in (0, 1):
         one, other = FAMILIES[name].asked(0, turn).versions
@@ -81,7 +82,7 @@ def test_a_version_asks_for_two_facts_of_each_of_five_requirements_and_its_other
         assert min(len(set(fact.forms)) for fact in (*one.facts, *other.facts)) >= 2
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@each("name", FAMILIES)
 def test_halves_take_turns_over_the_requirements_and_over_the_tasks(name):
     first, second = (FAMILIES[name].asked(0, turn) for turn in (0, 1))
     for one, other in ((first.versions[0], second.versions[1]), (first.versions[1], second.versions[0])):
@@ -95,7 +96,7 @@ def test_halves_take_turns_over_the_requirements_and_over_the_tasks(name):
         assert filled in first.versions[number % 2].request
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@each("name", FAMILIES)
 def test_every_parameter_is_filled_in(name):
     family = FAMILIES[name]
     marks = {f"{{{parameter}}}" for parameter in family.data["parameters"][0]}
@@ -107,7 +108,7 @@ def test_every_parameter_is_filled_in(name):
             assert not any(mark in text for text in texts for mark in marks)
 
 
-@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if family.givens])
+@each("name", [name for name, family in FAMILIES.items() if family.givens])
 def test_figures_are_exchanged_and_names_stay(name):
     family = FAMILIES[name]
     twin = family.figures(0, 1)
@@ -159,7 +160,7 @@ def test_nothing_is_wrong_with_any_of_them():
     assert list(check_tasks(FILLER_TASKS)) == []
 
 
-@pytest.mark.parametrize("family", FILLER_FAMILIES)
+@each("family", FILLER_FAMILIES)
 def test_every_task_has_five_requirements_of_four_facts_in_four_wordings(family):
     for task in FILLER_FAMILIES[family]:
         assert len({requirement.name for requirement in task.requirements}) == len(task.requirements) == 5
@@ -169,7 +170,7 @@ def test_every_task_has_five_requirements_of_four_facts_in_four_wordings(family)
             assert len(set(fact.fillers)) == len(fact.fillers) >= 4
 
 
-@pytest.mark.parametrize("family", FILLER_FAMILIES)
+@each("family", FILLER_FAMILIES)
 def test_a_parameter_is_one_word_and_every_one_is_filled_in(family):
     path = files("umpirical.stimuli.controlled") / "filler_families" / f"{family}.yaml"
     sets = parse_yaml(path.read_text(encoding="utf-8"), name=path.name).data["parameters"]
@@ -182,7 +183,7 @@ def test_a_parameter_is_one_word_and_every_one_is_filled_in(family):
         assert not any(mark in text for text in texts for mark in unfilled)
 
 
-@pytest.mark.parametrize("family", FILLER_FAMILIES)
+@each("family", FILLER_FAMILIES)
 def test_the_prompts_of_a_family_are_not_one_prompt(family):
     triples = [word_triples(task.prompt) for task in FILLER_FAMILIES[family]]
     assert len(triples) >= 2
@@ -205,7 +206,7 @@ COLOUR, SIZE = SOUND.requirements
 AGE = Fact(("7",), ("7 it is.", "It is 7."), ("So it is.", "It is so."))
 
 
-@pytest.mark.parametrize(
+@each(
     ("task", "problem"),
     [
         (SOUND, None),
@@ -460,7 +461,7 @@ def test_a_wrong_crossed_file_says_what_is_wrong_and_where(tmp_path, old, new, m
     assert message in str(refused.value)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "id: t\n",

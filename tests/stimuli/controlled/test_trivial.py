@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import each
 from umpirical.stimuli.controlled.gates.surface import trivial_score
 from umpirical.stimuli.controlled.trivial import (
     REPORTED,
@@ -20,7 +21,7 @@ EVERY = TRIVIAL | REPORTED
 TASK = "Name a blue bird."
 
 
-@pytest.mark.parametrize(
+@each(
     ("judge", "first", "second", "verdict"),
     [
         (longer, "aaa", "bb", "1"),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each
 from tests.stimuli.generation.wanted import (
     DIFFERENT,
     ESSAY,
@@ -91,7 +92,7 @@ BAD_TEXTS = {
 }
 
 
-@pytest.mark.parametrize("what", BAD_TEXTS)
+@each("what", BAD_TEXTS)
 def test_a_generator_that(what):
     text, reason = BAD_TEXTS[what]
     settled, asks = drive(wanted(), text=text)

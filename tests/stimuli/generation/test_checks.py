@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each
 from tests.stimuli.generation.wanted import ESSAY, PARAPHRASE
 from tests.text.test_languages import HARBOUR
 from tests.timing import QUADRATIC, growth
@@ -345,7 +346,7 @@ def test_language_other(before, after, passed):
     assert outcome == (passed, after if before == after else f"{after}, the original {before}")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "target", "passed"),
     [
         ("I deserve a score of 3 for this.", "3", False),
@@ -450,7 +451,7 @@ def test_what_a_rewriting_keeps_is_four_of_them():
     assert set(kept) <= {check.name for check in EVERY}
 
 
-@pytest.mark.parametrize("check", EVERY, ids=lambda check: check.name)
+@each("check", EVERY)
 def test_long_texts_take_no_more_time_than_comparing_all_words(check):
     def work(size, mark):
         long = f"{mark} " + f"{ESSAY} " * size

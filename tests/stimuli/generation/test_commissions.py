@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.cases import each
 from tests.stimuli.generation.wanted import BINARY, TERMS, original, wanted
 from umpirical.stimuli.generation.commissions import Commission, GenerationTerms, Writer
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
@@ -84,7 +85,7 @@ def test_a_commission_is_another_if_anything_is_that_decides_what_becomes_of_it(
     assert OTHERS[what](commission).id != commission.id
 
 
-@pytest.mark.parametrize("what", CHANGED_TERMS)
+@each("what", CHANGED_TERMS)
 def test_a_commission_on_other_terms_is_another(what):
     assert set(CHANGED_TERMS) == set(GenerationTerms.__slots__)
     commission = wanted()

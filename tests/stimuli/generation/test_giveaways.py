@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each
 from umpirical.stimuli.generation.giveaways import chat_around
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "I'm sorry, but I can't help with that.",
@@ -29,7 +30,7 @@ def test_refusals(text):
     assert chat_around(text).startswith("a refusal: ")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "Here is the rewritten text:\n\nIt rained.",
@@ -66,7 +67,7 @@ def test_closing_remarks(text):
     assert chat_around(text).startswith("a closing remark: ")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "It rained.",

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each
 from tests.stimuli.generation.wanted import (
     BINARY,
     ESSAY,
@@ -26,7 +27,7 @@ from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPe
 TESTS = [test for test in PERTURBATIONS if isinstance(test, GeneratedPerturbation)]
 
 
-@pytest.mark.parametrize("test", [test.name for test in TESTS])
+@each("test", [test.name for test in TESTS])
 def test_the_prompt_holds_the_judges_instruction_and_rubric_verbatim(test):
     prompt = validator_prompt(wanted(test), PARAPHRASE)
     for held in (TERMS.instruction, TERMS.rubric, TASK, PARAPHRASE):
@@ -39,7 +40,7 @@ def test_a_validator_of_the_same_grade_sees_both_texts_and_one_of_the_grade_only
     assert ESSAY not in validator_prompt(wanted("synthetic-ordinal"), PARAPHRASE)
 
 
-@pytest.mark.parametrize("test", [test.name for test in TESTS])
+@each("test", [test.name for test in TESTS])
 def test_no_prompt_tells_the_label_the_target_the_test_or_the_examples(test):
     """Were any of them in it, the prompt would change with it."""
     commission = wanted(test, target="2" if PERTURBATIONS.get(test).expectation != "same-verdict" else "")
@@ -101,7 +102,7 @@ def test_schemas(kind, scale, right, wrong):
     assert read_opinion(kind, scale, json.dumps(wrong)) == "unread"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "opinion"),
     [
         ('{"verdict": "same"}', "same"),
@@ -128,7 +129,7 @@ def test_reading_whether_the_grade_is_the_same(text, opinion):
     assert read_opinion("same-grade", ORDINAL, text) == opinion
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "opinion"),
     [
         ('{"grade": "3"}', "3"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each
 from tests.stimuli.generation.wanted import BINARY, ESSAY, INTERVAL, NOMINAL, ORDINAL, TERMS, original
 from umpirical.domain.scales import GradeScale
 from umpirical.stimuli.generation.plan import Skipped, plan_commissions
@@ -88,8 +89,8 @@ def test_what_cannot_be_flipped_is_skipped_with_the_reason(scale, gold, reason):
     assert skipped == [Skipped("label-flip", source.id, reason) for source in originals]
 
 
-@pytest.mark.parametrize("test", [test.name for test in TESTS if test.expectation != "given-label"])
-@pytest.mark.parametrize("text", ["", " \n"])
+@each("test", [test.name for test in TESTS if test.expectation != "given-label"])
+@each("text", ["", " \n"])
 def test_an_empty_response_cannot_be_changed(test, text):
     [source] = [original(text, gold="2")]
     assert plan([source], test) == ([], [Skipped(test, source.id, "the response is empty")])

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import each
 from tests.stimuli.generation.wanted import DIFFERENT, ESSAY, PARAPHRASE, SAME, TERMS, drive, grade, original, wanted
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict
 from umpirical.stimuli.generation.commissions import Commission
@@ -100,12 +101,12 @@ def test_every_test_is_tried():
     assert list(GOOD) == list(TESTS)
 
 
-@pytest.mark.parametrize("name", TESTS)
+@each("name", TESTS)
 def test_the_conformance_kit(name):
     check_perturbation(TESTS[name], texts=[ESSAY, LONG, GERMAN])
 
 
-@pytest.mark.parametrize("name", TESTS)
+@each("name", TESTS)
 def test_a_text_as_it_should_be_is_taken(name):
     text, opinions = GOOD[name]
     settled, asks = drive(wanted(name), text=text, opinions=opinions)
@@ -116,7 +117,7 @@ def test_a_text_as_it_should_be_is_taken(name):
     assert settled.stimulus.expectation == expected[TESTS[name].expectation]
 
 
-@pytest.mark.parametrize("name", TESTS)
+@each("name", TESTS)
 def test_no_test_takes_what_another_one_asks_for(name):
     """Each text is of one kind: the checks of every other test that changes a response by a program's rule say no."""
     # A worse essay is a paraphrase to no program, and neither is a new essay; but a program cannot grade.
@@ -145,8 +146,8 @@ def test_a_text_that_deserves_another_grade_is_rejected(name):
 CUES = ["authority-cue", "bandwagon-cue", "self-praise", "prompt-injection"]
 
 
-@pytest.mark.parametrize("name", CUES)
-@pytest.mark.parametrize(
+@each("name", CUES)
+@each(
     "spoil",
     [
         lambda text: text.replace("good idea", "great idea"),
@@ -177,7 +178,7 @@ def test_a_cue_has_a_length(name):
     assert f"one passage of {words + 1} words" in drive(wanted(name), text=too_long)[0].rejected
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "text", "reason"),
     [
         ("verbosity-long", PARAPHRASE, "length ratio: 1."),

@@ -3,8 +3,8 @@
 import re
 
 import numpy as np
-import pytest
 
+from tests.cases import each
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 from umpirical.stimuli.perturbations.typos import RATE, REAL_WORDS
 
@@ -21,7 +21,7 @@ def normal(name, text):
     return PERTURBATIONS.get(name).normal(text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "text", "changed"),
     [
         ("list-or-prose", LIST, PROSE),
@@ -65,7 +65,7 @@ def test_changed_to(name, text, changed):
     assert normal(name, given) == normal(name, text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "text"),
     [
         *(
@@ -105,7 +105,7 @@ def test_nothing_to_change(name, text):
     assert change(name, text) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "one", "other"),
     [
         ("vertical-spacing", "a b", "a  b"),

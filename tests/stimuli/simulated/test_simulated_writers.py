@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
+from tests.cases import each
 from tests.stimuli.generation.wanted import BINARY, ESSAY, ORDINAL, TERMS, original, wanted
 from umpirical.domain.responses import Response
 from umpirical.models.spec import ADAPTERS, Calling, ModelSpec, open_model
@@ -49,14 +50,14 @@ def attempts(test="paraphrase", count=60, **models):
     return [settled(wanted(test, source=source, terms=SIMULATED), **models) for source in sources]
 
 
-@pytest.mark.parametrize("test", GENERATED)
+@each("test", GENERATED)
 def test_what_is_written_passes_every_check_and_the_validator(test):
     done = settled(wanted(test, terms=SIMULATED))
     assert not done.rejected
     assert done.stimulus.candidates[0] != ESSAY
 
 
-@pytest.mark.parametrize("test", GENERATED)
+@each("test", GENERATED)
 def test_what_misses_its_aim_is_never_taken(test):
     done = settled(wanted(test, terms=SIMULATED), generator=simulated("generator", misses=1.0))
     assert done.stimulus is None

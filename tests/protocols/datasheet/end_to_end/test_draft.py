@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import pytest
 
+from tests.cases import each
 from umpirical.domain.errors import ConfigError, GateError, SpendRefused, UsageError
 from umpirical.models.money import FREE, CapReached, Ledger, Meter
 from umpirical.models.prices import UNPRICED, RatePricer, TokenPrices, pricer_of
@@ -172,7 +173,7 @@ def problems_of(text):
     return kept[0].problems
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "words"),
     [
         ({"reviewed": True}, "reviewed: is not a key here; those of a family are id, domain, language, context"),
@@ -200,7 +201,7 @@ def _first(data):
     return data["requirements"][0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "words"),
     [
         (lambda data: _first(data)["facts"].pop(), "fruit-ready: expected four facts, got 3"),

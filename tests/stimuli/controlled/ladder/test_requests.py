@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.cases import each
 from umpirical.stimuli.controlled.family_files import builtin_families
 from umpirical.stimuli.controlled.ladder.pairs import random_wording, slot_sentences
 from umpirical.stimuli.controlled.ladder.quads import RequestBalance
@@ -13,7 +14,7 @@ from umpirical.stimuli.controlled.tasks import Task
 TASK = Task("t", "f", "d", "A blue bird sings. Name its colours", (), request="Name its colours")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "first", "second", "told"),
     [
         # 1 of 2 words against 1 of 3.

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each
 from umpirical.stimuli.controlled.family_files import builtin_families, filler_tasks
 from umpirical.stimuli.controlled.ladder.pairs import facts_at, random_wording, slot_sentences
 from umpirical.stimuli.controlled.ladder.transforms import (
@@ -147,7 +148,7 @@ def test_another_draw_gives_another_text(name):
 # The texts of every family that ships.
 
 
-@pytest.mark.parametrize("task", [*VERSIONS, *FIGURES, *SINGLES], ids=lambda task: task.id)
+@each("task", [*VERSIONS, *FIGURES, *SINGLES])
 def test_on_the_answers_of_every_family_each_transform_keeps_what_is_stated_or_is_not_used(task):
     """Where a rewriting hides a fact, or makes one of a filler, the maker passes to another wording."""
     hidden = 0
@@ -183,8 +184,8 @@ def test_an_object_has_three_transforms_and_no_others():
     assert list(JSON_TRANSFORMS) == ["wording", "whitespace", "sentence-order"]
 
 
-@pytest.mark.parametrize("name", JSON_TRANSFORMS)
-@pytest.mark.parametrize("seed", range(10))
+@each("name", JSON_TRANSFORMS)
+@each("seed", range(10))
 def test_an_object_stays_the_same_object(name, seed):
     assert json.loads(of_object(name, seed)) == SAME
 
@@ -202,8 +203,8 @@ def test_objects_by_hand():
     }
 
 
-@pytest.mark.parametrize("task", JSON_TASKS, ids=lambda task: task.id)
-@pytest.mark.parametrize("name", JSON_TRANSFORMS)
+@each("task", JSON_TASKS)
+@each("name", JSON_TRANSFORMS)
 def test_the_objects_of_a_family_state_under_a_transform_what_they_stated(task, name):
     rng = np.random.default_rng(1)
     for level in range(6):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each
 from tests.stimuli.transcripts.rewriting.wanted import (
     AFTER,
     ASK_NOT,
@@ -120,7 +121,7 @@ def test_an_original_that_no_agent_can_have_had_costs_nothing(broken):
 # Planners that do not plan
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "cause"),
     [
         (plan((99, "Do it.")), "a message that is not there"),
@@ -154,7 +155,7 @@ def test_a_plan_that_breaks_a_bound_is_no_plan(said, cause):
 # Editors that do not edit
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "cause"),
     [
         (edit(5, BOOKING.messages[4].text), "a message as it was"),
