@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from tests.cases import each
 from tests.reports.dissection import shape, shown, skeleton, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
-from umpirical.protocols.datasheet.card import render_markdown
+from umpirical.protocols.datasheet.page import render_markdown
 from umpirical.protocols.datasheet.record import render_json
 from umpirical.reports.record import TroubleRecord
 from umpirical.text.inert import inert

@@ -10,7 +10,7 @@ from umpirical.domain.responses import Response
 from umpirical.domain.scales import Choice, GradeScale
 from umpirical.domain.stimuli import GivenWinner, NoPreference, Stimulus
 from umpirical.domain.trials import Order, Presentation, Trial
-from umpirical.protocols.datasheet.examples import KEPT, LONGEST, Answered, FailureKeeper
+from umpirical.protocols.datasheet.report import KEPT, LONGEST, Answered, FailureKeeper
 
 EQUAL = Stimulus("t", "task", ("u", "v"), NoPreference(), "m", "delta0", delta=0.0)
 BETTER_U = replace(EQUAL, expectation=GivenWinner(0), family="ladder", delta=1.0)

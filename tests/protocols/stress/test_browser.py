@@ -4,7 +4,7 @@ import pytest
 
 from tests.browsing import visit
 from tests.reports.payloads import PAYLOADS
-from umpirical.protocols.stress.pages.render import render_stress_pages
+from umpirical.protocols.stress.rendering import render_stress_pages
 
 from .infecting import infected
 from .samples import SAMPLES, report, small, three

@@ -8,7 +8,7 @@ import pytest
 from tests.cases import each
 from tests.reports.dissection import shape, shown, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS
-from umpirical.protocols.stress.card import render_stress_markdown
+from umpirical.protocols.stress.rendering import render_stress_markdown
 from umpirical.reports.card import MOST_LINES
 from umpirical.reports.record import TroubleRecord, record_json
 from umpirical.text.inert import inert

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.cases import each
 from tests.reports.payloads import PAYLOADS
 from tests.timing import QUADRATIC, growth
-from umpirical.protocols.stress.pages.diffs import (
+from umpirical.protocols.stress.rendering import (
     CONTEXT,
     FOLD_OVER,
     SHOWN,

@@ -1,8 +1,7 @@
 """One cell for every test of every judge."""
 
 from umpirical.domain.measures import Undefined
-from umpirical.protocols.stress.heat_map import FIGURES, SIGNS, heat_map
-from umpirical.protocols.stress.pages.names import page_name
+from umpirical.protocols.stress.heat_map import FIGURES, SIGNS, heat_map, page_name
 
 from .samples import BINARY, excess, incomplete, nothing, rate, report, shifts, three
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.cases import each
 from tests.reports.payloads import PAYLOADS
 from umpirical.domain.errors import UsageError
-from umpirical.protocols.stress.pages import names as naming
-from umpirical.protocols.stress.pages.names import judge_keys, page_name
+from umpirical.protocols.stress import heat_map as naming
+from umpirical.protocols.stress.heat_map import judge_keys, page_name
 
 from .samples import judge, report, run, three
 

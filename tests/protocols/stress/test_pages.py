@@ -14,9 +14,9 @@ from umpirical import reports as reports_package
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
 from umpirical.protocols import stress
-from umpirical.protocols.stress.pages import render as rendering
-from umpirical.protocols.stress.pages.render import render_stress_pages
+from umpirical.protocols.stress import rendering
 from umpirical.protocols.stress.record import parse_stress
+from umpirical.protocols.stress.rendering import render_stress_pages
 from umpirical.reports.pages import environment
 from umpirical.reports.record import record_json
 from umpirical.text.inert import inert

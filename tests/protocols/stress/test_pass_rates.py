@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 
 from tests.protocols.stress.samples import report as stress_sample
-from umpirical.protocols.stress.pages.render import render_stress_pages
-from umpirical.protocols.stress.pass_rates import pass_rates
+from umpirical.protocols.stress.heat_map import pass_rates
 from umpirical.protocols.stress.record import WriterSpendRecord
+from umpirical.protocols.stress.rendering import render_stress_pages
 from umpirical.reports.record import EstimateRecord, SpendRecord
 
 

@@ -4,13 +4,11 @@ import pytest
 
 from umpirical.domain.errors import UmpiricalError
 from umpirical.measures.catalogue import MEASURES
-from umpirical.protocols.stress.heat_map import FIGURES
-from umpirical.protocols.stress.policy import MARGIN, NO_LIMIT, SHELF, allowed, limit_words, policy_words
+from umpirical.protocols.stress.heat_map import FIGURES, HEADLINES
+from umpirical.protocols.stress.policy import MARGIN, NO_LIMIT, SHELF, SIGNED, allowed, limit_words, policy_words
 from umpirical.protocols.stress.protocol import STRESS
 from umpirical.protocols.stress.report import scale_record
-from umpirical.protocols.stress.tables import HEADLINES
 from umpirical.protocols.stress.verdicts import judge_answers
-from umpirical.protocols.stress.words import SIGNED
 
 from .samples import BINARY, NOMINAL, SIX, SPECS, report
 

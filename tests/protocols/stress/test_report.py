@@ -11,7 +11,6 @@ from pydantic import ValidationError
 from umpirical.domain.measures import Measure
 from umpirical.domain.scales import GradeScale
 from umpirical.domain.tallies import CallTally
-from umpirical.protocols.stress.pages.render import render_stress_pages
 from umpirical.protocols.stress.record import (
     CellVerdict,
     StressReport,
@@ -19,6 +18,7 @@ from umpirical.protocols.stress.record import (
     parse_stress,
     stress_schema,
 )
+from umpirical.protocols.stress.rendering import render_stress_pages
 from umpirical.protocols.stress.report import LONGEST_TEXT, LONGEST_WORDS, MOST_WORST, NON_CLAIMS, scale_record
 from umpirical.reports.record import record_json
 

@@ -17,9 +17,8 @@ from umpirical.protocols.review_record import (
     rate_words,
     review_words,
 )
-from umpirical.protocols.stress.card import render_stress_markdown
-from umpirical.protocols.stress.pages.render import render_stress_pages
 from umpirical.protocols.stress.record import parse_stress
+from umpirical.protocols.stress.rendering import render_stress_markdown, render_stress_pages
 from umpirical.protocols.stress.verdicts import why_not_made
 from umpirical.reports.record import EstimateRecord, IntervalRecord, UndefinedRecord, record_json
 from umpirical.text.inert import inert

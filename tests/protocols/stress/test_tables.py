@@ -1,9 +1,9 @@
 """Measures side by side, and what the index regroups."""
 
 from umpirical.domain.measures import Undefined
-from umpirical.protocols.stress.pages.index import index_page, unaccounted
+from umpirical.protocols.stress.heat_map import by_group, side_by_side
 from umpirical.protocols.stress.record import MadeRecord
-from umpirical.protocols.stress.tables import by_group, side_by_side
+from umpirical.protocols.stress.rendering import index_page, unaccounted
 
 from .samples import dataset, made, mean, measures, nothing, rate, report, stress_test, three
 

@@ -5,8 +5,8 @@ import doctest
 import pytest
 
 from umpirical.domain.measures import Measure
-from umpirical.protocols.stress import words as writing
-from umpirical.protocols.stress.words import allowed_words, interval_words, unit_words, value_words
+from umpirical.protocols.stress import policy as writing
+from umpirical.protocols.stress.policy import allowed_words, interval_words, unit_words, value_words
 from umpirical.reports import numbers
 from umpirical.reports.record import IntervalRecord
 

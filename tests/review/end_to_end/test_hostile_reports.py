@@ -16,7 +16,7 @@ from tests.protocols.stress.samples import small
 from tests.reports.payloads import HIDDEN, PAYLOADS
 from tests.reports.payloads import infected as infected_datasheet
 from umpirical.protocols.datasheet.page import render_html
-from umpirical.protocols.stress.pages.render import render_stress_pages
+from umpirical.protocols.stress.rendering import render_stress_pages
 from umpirical.testing import ChatServer
 
 LABELS = ["<img src=x onerror=window.fired=1>", "=cmd|' /C calc'!A0", "{{7*7}} \u202e\x1b[2J"]

@@ -13,11 +13,10 @@ from umpirical.judges.layout import crossed_arms
 from umpirical.judges.prompt import resolve_prompts
 from umpirical.judges.spec import JudgeSpec
 from umpirical.measures.contrasts import contrasts_between
-from umpirical.protocols.datasheet.card import render_markdown
 from umpirical.protocols.datasheet.counting import FACTS, tally_judgments
 from umpirical.protocols.datasheet.design import DatasheetDesign, PlannedTallies
 from umpirical.protocols.datasheet.more import LARGEST, follow_up
-from umpirical.protocols.datasheet.page import render_html
+from umpirical.protocols.datasheet.page import render_html, render_markdown
 from umpirical.protocols.datasheet.policy_files import PRESETS, chosen_policy, policy_schema
 from umpirical.protocols.datasheet.record import Datasheet, datasheet_schema, render_json
 from umpirical.protocols.datasheet.report import datasheet_of_read, held_to, read_run

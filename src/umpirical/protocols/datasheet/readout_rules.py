@@ -28,8 +28,7 @@ from umpirical.domain.trials import Order, Presentation, Trial
 from umpirical.judges.answers import ABSTAIN
 from umpirical.judges.label_logprobs import LabelReader, Undecided
 from umpirical.protocols.datasheet.counting import FACTS
-from umpirical.protocols.datasheet.examples import FailureKeeper
-from umpirical.protocols.datasheet.report import ReadRun
+from umpirical.protocols.datasheet.report import FailureKeeper, ReadRun
 from umpirical.reports import numbers
 from umpirical.reports.record import EstimateRecord, JudgeRecord, MeasureRecord, RunRecord, Strict
 from umpirical.runs.judgments import judgment_row, reader_of

@@ -14,7 +14,6 @@ from umpirical.judges.label_logprobs import NO_LOGPROBS
 from umpirical.measures.catalogue import MEASURES, MeasureSpec, Scale, measure_all
 from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.counting import tally_judgments
-from umpirical.protocols.datasheet.examples import example_records
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.readout_rules import (
     HOW_TO_RECORD,
@@ -31,7 +30,14 @@ from umpirical.protocols.datasheet.readout_rules import (
     shown_measures,
 )
 from umpirical.protocols.datasheet.record import Datasheet
-from umpirical.protocols.datasheet.report import ReadRun, assemble, datasheet_of_read, held_to, read_run
+from umpirical.protocols.datasheet.report import (
+    ReadRun,
+    assemble,
+    datasheet_of_read,
+    example_records,
+    held_to,
+    read_run,
+)
 from umpirical.protocols.datasheet.stimuli import stimuli_record
 from umpirical.protocols.protocol import Documents
 from umpirical.reports import numbers

@@ -5,9 +5,8 @@ An undecided test is reported neither as a weakness nor as a strength, and what 
 
 from collections.abc import Callable, Iterator, Sequence
 
-from umpirical.protocols.stress.policy import NO_LIMIT, TestKind
+from umpirical.protocols.stress.policy import NO_LIMIT, TestKind, interval_words, unanswered_words, value_words
 from umpirical.protocols.stress.record import CellVerdict, FindingKind, FindingRecord, StressMeasure, StressTest
-from umpirical.protocols.stress.words import interval_words, unanswered_words, value_words
 from umpirical.reports import numbers
 from umpirical.reports.limits import RARE
 from umpirical.reports.record import EstimateRecord, LimitRecord

@@ -25,14 +25,13 @@ from umpirical.protocols.protocol import (
     WritesStimuli,
 )
 from umpirical.protocols.review_record import review_line
-from umpirical.protocols.stress.card import render_stress_markdown
 from umpirical.protocols.stress.check import check_stress
 from umpirical.protocols.stress.design import PlannedStress, StressDesign
 from umpirical.protocols.stress.findings import TITLES
-from umpirical.protocols.stress.pages.names import INDEX
-from umpirical.protocols.stress.pages.render import render_stress_pages
+from umpirical.protocols.stress.heat_map import INDEX
 from umpirical.protocols.stress.policy import SHELF
 from umpirical.protocols.stress.record import StressReport
+from umpirical.protocols.stress.rendering import render_stress_markdown, render_stress_pages
 from umpirical.protocols.stress.report import held_to, stress_report_of
 from umpirical.protocols.stress.responses import ResponsesWriting
 from umpirical.protocols.stress.spec import HARNESS_NAMES, SYNTHETIC, StressStudy, StressStudySpec, start_stress_study

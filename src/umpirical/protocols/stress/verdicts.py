@@ -2,7 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
-from umpirical.protocols.stress.policy import NO_LIMIT, SHELF, Allowed, StressPolicy, allowed, limit_words
+from umpirical.protocols.stress.policy import (
+    NO_LIMIT,
+    SHELF,
+    Allowed,
+    StressPolicy,
+    allowed,
+    allowed_words,
+    interval_words,
+    limit_words,
+    value_words,
+)
 from umpirical.protocols.stress.record import (
     CellVerdict,
     MadeRecord,
@@ -12,7 +22,6 @@ from umpirical.protocols.stress.record import (
     StressReport,
     StressTest,
 )
-from umpirical.protocols.stress.words import allowed_words, interval_words, value_words
 from umpirical.reports import numbers
 from umpirical.reports.forecast import items_to_settle
 from umpirical.reports.gate import Effect, HeldLimit

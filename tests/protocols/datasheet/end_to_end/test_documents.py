@@ -7,8 +7,7 @@ import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.stimuli.built import lend_stimuli
-from umpirical.protocols.datasheet.card import render_markdown
-from umpirical.protocols.datasheet.page import render_html
+from umpirical.protocols.datasheet.page import render_html, render_markdown
 from umpirical.protocols.datasheet.policy_files import preset
 from umpirical.protocols.datasheet.protocol import DATASHEET
 from umpirical.protocols.datasheet.record import datasheet_schema, generated_schema, parse_datasheet, render_json

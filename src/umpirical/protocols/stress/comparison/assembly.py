@@ -15,7 +15,7 @@ from umpirical.protocols.stress.comparison.record import (
     StressSide,
     study_titles,
 )
-from umpirical.protocols.stress.pass_rates import CLOSENESS
+from umpirical.protocols.stress.heat_map import CLOSENESS
 from umpirical.protocols.stress.policy import NO_LIMIT, TestKind
 from umpirical.protocols.stress.record import StressMeasure, StressReport
 from umpirical.reports.comparisons.families import standings

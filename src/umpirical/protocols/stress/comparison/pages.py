@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from umpirical.protocols.stress.comparison.record import ComparedStudy, StressComparison, StressSide, study_titles
-from umpirical.protocols.stress.heat_map import SIGNS
-from umpirical.protocols.stress.pass_rates import PassRates, Spread, pass_rates, shade
-from umpirical.protocols.stress.words import interval_words, value_words
+from umpirical.protocols.stress.heat_map import SIGNS, PassRates, Spread, pass_rates, shade
+from umpirical.protocols.stress.policy import interval_words, value_words
 from umpirical.reports import numbers
 from umpirical.reports.comparisons.matrices import Matrix, Overview, matrices, overview
 from umpirical.reports.comparisons.words import letter

@@ -1,1 +1,0 @@
-"""The stress report as a folder of HTML pages."""
