@@ -24,7 +24,7 @@ from umpirical.domain.responses import Response
 from umpirical.models.spec import Calling
 from umpirical.protocols.protocol import Study
 from umpirical.runs.local import LocalExecutor
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
 

@@ -32,8 +32,7 @@ from umpirical.reports.decision import Advice, decide
 from umpirical.reports.limits import hold_limits
 from umpirical.reports.policy import Policy
 from umpirical.reports.record import MeasureRecord, measure_record
-from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
-from umpirical.stimuli.controlled.recipes import RECIPES, recipe
+from umpirical.stimuli.controlled.datasheet_set import RECIPES, datasheet_stimuli, recipe
 from umpirical.study.file import parse_study_data
 
 INTRODUCTION = """\

@@ -5,7 +5,7 @@ import pytest
 import umpirical
 from tests.stimuli.built import lend_stimuli
 from umpirical.domain.errors import JudgeUnreadable
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 from umpirical.study.preflight import CALLS
 
 

@@ -13,7 +13,7 @@ import umpirical
 from tests.api.calls import Calls
 from umpirical.domain.errors import UsageError
 from umpirical.runs.loop import STOPPER, Stopper, run_on_loop
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 
 CALLS = RECIPES["screen"].calls
 """Of a datasheet of size screen."""
@@ -241,7 +241,7 @@ def test_an_interrupt_ends_the_work_before_it_is_raised(delay):
     script = """
 import asyncio, os, signal, sys, time
 from umpirical.runs.loop import STOPPER, Stopper, run_on_loop
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 
 class Slow(Stopper):
     def watch(self, cancel):

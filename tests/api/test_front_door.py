@@ -25,7 +25,7 @@ from umpirical.domain.errors import SpendRefused, UsageError
 from umpirical.domain.tallies import ChangeTally, PairTally, Tallies, VacuumTally
 from umpirical.models.money import CapReached
 from umpirical.runs.workers import RunStopped
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 from umpirical.testing import ChatServer
 
 CALLS = RECIPES["screen"].calls

@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 
 from tests.stimuli.built import lend_stimuli
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 
 CALLS = RECIPES["screen"].calls
 """Of a datasheet of size screen."""

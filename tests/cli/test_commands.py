@@ -16,7 +16,7 @@ from tests.stimuli.built import lend_stimuli
 from umpirical.cli import COMMANDS
 from umpirical.cli.plan import _shown_gate
 from umpirical.domain.stimuli import GateResult
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 from umpirical.testing import ChatServer
 
 STANDARD = RECIPES["standard"].calls

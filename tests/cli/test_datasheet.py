@@ -7,7 +7,7 @@ import pytest
 
 from tests.stimuli.built import lend_stimuli
 from umpirical.protocols.datasheet.record import parse_datasheet
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 
 SCREEN = ("--size", "screen")
 CALLS = RECIPES["screen"].calls

@@ -9,7 +9,7 @@ import pytest
 import umpirical
 from tests.cases import each
 from tests.docs.reading import ROOT, blocks, load_script
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 
 FOLDER = ROOT / "docs" / "api"
 

@@ -7,10 +7,8 @@ from umpirical.cli.start import draft_command
 from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
 from umpirical.stimuli.controlled.drafts import LEAST, MOST
 from umpirical.stimuli.controlled.family_files import KEYS, builtin_families, load_family
-from umpirical.stimuli.controlled.gates.crossing import REQUEST_GAP
-from umpirical.stimuli.controlled.gates.suite import refuse_unsound, try_gates
+from umpirical.stimuli.controlled.gates import REQUEST_GAP, refuse_unsound, try_gates
 from umpirical.stimuli.controlled.materials import crossed_materials
-from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.study.file import parse_study
 
 GUIDE = ROOT / "docs" / "families.md"

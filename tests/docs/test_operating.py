@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "operating"
 

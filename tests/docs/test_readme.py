@@ -12,8 +12,8 @@ from tests.trusting import trusting
 from umpirical.cli import main
 from umpirical.measures.catalogue import MEASURES
 from umpirical.protocols.datasheet.report import NON_CLAIMS
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 from umpirical.stimuli.controlled.family_files import builtin_families
-from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.study.file import parse_study
 from umpirical.testing import ChatServer
 

@@ -16,7 +16,7 @@ from umpirical.judges.simulated.profiles import EXAMINER_PROFILES
 from umpirical.measures.catalogue import measure_all
 from umpirical.protocols.stress.spec import ENOUGH, HARNESS_NAMES, HARNESS_SUITE, SAMPLE
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
-from umpirical.stimuli.simulated.model import FAULTS
+from umpirical.stimuli.simulated import FAULTS
 from umpirical.study.file import parse_study
 
 GUIDE = ROOT / "docs" / "stress-tests.md"

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from umpirical.stimuli.controlled.family_files import Family
-from umpirical.stimuli.controlled.layouts import PROSE
-from umpirical.stimuli.controlled.tasks import Twin
+from umpirical.stimuli.controlled.tasks import PROSE, Twin
 
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 NUMBER = re.compile(r"\d+")

@@ -9,10 +9,9 @@ from tests.trusting import trusting
 from umpirical.domain.stimuli import Stimulus
 from umpirical.domain.trials import Order, Presented
 from umpirical.runs.plan import shown
-from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
+from umpirical.stimuli.controlled.datasheet_set import RECIPES, datasheet_stimuli
 from umpirical.stimuli.controlled.family_files import Family, load_family
 from umpirical.stimuli.controlled.materials import Materials, crossed_materials
-from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.store.parquet import read_rows
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "local-judge"

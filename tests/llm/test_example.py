@@ -15,7 +15,7 @@ import pytest
 from tests.docs.reading import blocks
 from tests.llm.bench_study import EXAMPLE, umpirical
 from umpirical.protocols.datasheet.record import parse_datasheet
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 from umpirical.testing.bench_models import BENCH_MODELS
 from umpirical.testing.llama_server.server import LISTENING, SERVER
 

@@ -14,7 +14,7 @@ from umpirical.domain.tallies import Tallies
 from umpirical.measures.sensitivity import detection_threshold
 from umpirical.stats.isotonic import threshold
 from umpirical.stats.simulation.judge import correct_rate
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 
 SIZE = RECIPES["standard"]
 STEPS = sorted(set(SIZE.steps))

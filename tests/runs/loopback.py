@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.stimuli.built import lend_stimuli
 from umpirical.domain.responses import Response
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 from umpirical.store.parquet import read_rows
 from umpirical.store.runs import RunStore
 from umpirical.store.snapshots import snapshot

@@ -14,8 +14,7 @@ from umpirical.models.pace import Pace
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.runs.rewriting import rewrite_transcripts
 from umpirical.stimuli.generation.commissions import Writer
-from umpirical.stimuli.transcripts.rewriting.commissions import TESTS, Rewriting, RewritingTerms
-from umpirical.stimuli.transcripts.rewriting.rubric import Rubric, RubricItem
+from umpirical.stimuli.transcripts.rewriting.commissions import TESTS, Rewriting, RewritingTerms, Rubric, RubricItem
 from umpirical.stimuli.transcripts.rewriting.simulated import PlantedRates, SimulatedRewriter, planted_verdict
 from umpirical.store.generation import GenerationStore
 

@@ -21,9 +21,8 @@ from umpirical.models.prices import UNPRICED
 from umpirical.models.spec import ModelSpec
 from umpirical.runs.rewriting import estimated, rewritings_left
 from umpirical.stimuli.generation.commissions import Writer
-from umpirical.stimuli.transcripts.rewriting.demand import demands
 from umpirical.stimuli.transcripts.rewriting.edits import replaced
-from umpirical.stimuli.transcripts.rewriting.settlement import attempt, drop_counts
+from umpirical.stimuli.transcripts.rewriting.settlement import attempt, demands, drop_counts
 from umpirical.stimuli.transcripts.rewriting.simulated import PlantedRates, SimulatedRewriter, planted_verdict
 from umpirical.store.generation import GenerationStore
 from umpirical.testing import ChatServer

@@ -11,9 +11,8 @@ from types import ModuleType
 from tests.sharing import locked, shared_folder
 from umpirical.domain.stimuli import Stimulus
 from umpirical.protocols.datasheet.stimuli import write_stimulus_set
-from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
+from umpirical.stimuli.controlled.datasheet_set import RECIPES, datasheet_stimuli
 from umpirical.stimuli.controlled.materials import Ladder, Materials, builtin_materials
-from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.stimuli.controlled.tasks import Task
 from umpirical.study.file import parse_study
 

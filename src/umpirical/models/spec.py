@@ -227,7 +227,7 @@ ADAPTERS: Registry[ModelAdapter] = Registry(
         "vllm": INTEGRATION,
         "simulated": "umpirical.judges.simulated.model:ADAPTER",
         "simulated-rewriter": "umpirical.stimuli.transcripts.rewriting.simulated:ADAPTER",
-        "simulated-writer": "umpirical.stimuli.simulated.model:ADAPTER",
+        "simulated-writer": "umpirical.stimuli.simulated:ADAPTER",
     },
     noun="model adapter",
 )

@@ -14,8 +14,7 @@ from umpirical.models.spec import ModelSpec
 from umpirical.runs.attempts import GenerationWatcher, Open, settle
 from umpirical.stimuli.asks import Ask
 from umpirical.stimuli.transcripts.rewriting.commissions import Rewriting
-from umpirical.stimuli.transcripts.rewriting.demand import demands
-from umpirical.stimuli.transcripts.rewriting.settlement import attempt, is_final
+from umpirical.stimuli.transcripts.rewriting.settlement import attempt, demands, is_final
 from umpirical.store.generation import GenerationStore
 
 

@@ -5,7 +5,7 @@ import pytest
 from tests.protocols.agent.agent_studies import write_study
 from umpirical.domain.transcripts import transcript_from_text
 from umpirical.protocols.agent.record import AgentReport
-from umpirical.stimuli.transcripts.comparison import message_changes
+from umpirical.stimuli.transcripts.cases import message_changes
 from umpirical.study.file import load_study
 from umpirical.study.trust import agree_if
 

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from umpirical.domain.stimuli import TIER_2, Family, GivenWinner
-from umpirical.stimuli.controlled.carriers.carrier import Carrier, read_carriers
-from umpirical.stimuli.controlled.carriers.checks import crossing_problem
+from umpirical.stimuli.controlled.carriers.carrier import Carrier, crossing_problem, read_carriers
 from umpirical.stimuli.controlled.carriers.crossing import MOST_CROSSED, carrier_quads, crossings
+from umpirical.stimuli.controlled.carriers.gate import carriers_checked
 from umpirical.stimuli.controlled.carriers.pairs import carrier_stimuli
-from umpirical.stimuli.controlled.gates.carriers import carriers_checked
-from umpirical.stimuli.controlled.gates.crossing import quads_of
+from umpirical.stimuli.controlled.gates import quads_of
 from umpirical.stimuli.controlled.trivial import REPORTED, TRIVIAL
 from umpirical.store.yaml_files import parse_yaml
 

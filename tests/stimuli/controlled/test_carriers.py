@@ -10,19 +10,21 @@ from hypothesis import strategies as st
 from tests.cases import each
 from umpirical.domain.errors import ConfigError
 from umpirical.domain.stimuli import GivenWinner, NoPreference
-from umpirical.stimuli.controlled.carriers.carrier import Carrier, read_carriers
-from umpirical.stimuli.controlled.carriers.checks import (
+from umpirical.stimuli.controlled.carriers.carrier import (
+    Carrier,
     check_carriers,
+    corrupted,
+    corruptible,
     corruption_problem,
+    deletable,
     deletion_problem,
     layout_problem,
+    read_carriers,
+    without,
 )
-from umpirical.stimuli.controlled.carriers.corruption import corrupted, corruptible
-from umpirical.stimuli.controlled.carriers.deletion import deletable, without
-from umpirical.stimuli.controlled.carriers.layouts import LAYOUTS, laid_out
-from umpirical.stimuli.controlled.carriers.pairs import MOST_EDITED, carrier_stimuli
-from umpirical.stimuli.controlled.gates.carriers import carriers_checked
-from umpirical.stimuli.controlled.lengths import TOKENIZERS
+from umpirical.stimuli.controlled.carriers.gate import carriers_checked
+from umpirical.stimuli.controlled.carriers.pairs import LAYOUTS, MOST_EDITED, carrier_stimuli, laid_out
+from umpirical.stimuli.controlled.ladder.transforms import TOKENIZERS
 from umpirical.store.yaml_files import parse_yaml
 from umpirical.text.blocks import markdown_blocks
 from umpirical.text.sentences import locate

@@ -13,14 +13,12 @@ from umpirical.domain.errors import UsageError
 from umpirical.domain.stimuli import GivenWinner, NoPreference
 from umpirical.judges.judge import Capabilities
 from umpirical.runs.plan import Design, shown
-from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
+from umpirical.stimuli.controlled.datasheet_set import RECIPES, datasheet_stimuli, recipe
 from umpirical.stimuli.controlled.family_files import builtin_families, filler_tasks, read_family
 from umpirical.stimuli.controlled.ladder.pairs import bases, chain
-from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS, canonical
-from umpirical.stimuli.controlled.layouts import statements
-from umpirical.stimuli.controlled.lengths import length_gap
+from umpirical.stimuli.controlled.ladder.transforms import TRANSFORMS, canonical, length_gap
 from umpirical.stimuli.controlled.materials import builtin_materials, crossed_materials
-from umpirical.stimuli.controlled.recipes import RECIPES, recipe
+from umpirical.stimuli.controlled.tasks import statements
 from umpirical.store.yaml_files import parse_yaml
 
 SIZES = list(RECIPES)

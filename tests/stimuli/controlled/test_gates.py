@@ -14,18 +14,23 @@ from umpirical.domain.stimuli import GateResult, GivenWinner
 from umpirical.domain.trials import Order
 from umpirical.judges.judge import Capabilities
 from umpirical.runs.plan import Design
-from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
-from umpirical.stimuli.controlled.gates.contents import no_leak
-from umpirical.stimuli.controlled.gates.crossing import crossed, request_overlap
-from umpirical.stimuli.controlled.gates.design import both_orders, rebuilds
-from umpirical.stimuli.controlled.gates.suite import refuse_unsound, try_gates
-from umpirical.stimuli.controlled.gates.surface import bag_of_words, trivial_judges
-from umpirical.stimuli.controlled.ladder.balance import Balancer
+from umpirical.stimuli.controlled.datasheet_set import RECIPES, datasheet_stimuli
+from umpirical.stimuli.controlled.gates import (
+    bag_of_words,
+    both_orders,
+    crossed,
+    no_leak,
+    rebuilds,
+    refuse_unsound,
+    request_overlap,
+    trivial_judges,
+    try_gates,
+)
 from umpirical.stimuli.controlled.ladder.pairs import random_wording, slot_sentences
 from umpirical.stimuli.controlled.ladder.quads import RequestBalance
 from umpirical.stimuli.controlled.ladder.requests import MATCHERS
 from umpirical.stimuli.controlled.ladder.transforms import PLAIN
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.trivial import Balancer
 from umpirical.text.sentences import sentences_at_every_stop
 
 TASKS = tasks_of("screen") | tasks_of("screen", "filler")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from umpirical.stimuli.controlled.lengths import equally_long, length_gap
+from umpirical.stimuli.controlled.ladder.transforms import equally_long, length_gap
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,17 @@ from umpirical.stimuli.controlled.family_files import (
     read_family,
     read_tasks,
 )
-from umpirical.stimuli.controlled.layouts import joined, member, statements
-from umpirical.stimuli.controlled.task_checks import check_task, check_tasks, check_twins
-from umpirical.stimuli.controlled.tasks import Fact, Requirement, Task
+from umpirical.stimuli.controlled.tasks import (
+    Fact,
+    Requirement,
+    Task,
+    check_task,
+    check_tasks,
+    check_twins,
+    joined,
+    member,
+    statements,
+)
 from umpirical.store.yaml_files import parse_yaml
 from umpirical.text.words import shared_triples, word_triples
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cases import each
-from umpirical.stimuli.controlled.gates.surface import trivial_score
+from umpirical.stimuli.controlled.gates import trivial_score
 from umpirical.stimuli.controlled.trivial import (
     REPORTED,
     TRIVIAL,

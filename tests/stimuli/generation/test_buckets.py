@@ -22,7 +22,7 @@ from tests.stimuli.generation.wanted import (
 from tests.timing import LINEAR, growth
 from umpirical.domain.errors import UsageError
 from umpirical.domain.scales import GradeScale
-from umpirical.stimuli.generation.buckets import Bucket, bucket_report, plan_buckets, rejection_reasons, source_report
+from umpirical.stimuli.generation.plan import Bucket, bucket_report, plan_buckets, rejection_reasons, source_report
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS
 
 TEST = PERTURBATIONS.get("synthetic-ordinal")

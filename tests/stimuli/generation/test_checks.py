@@ -12,7 +12,7 @@ from tests.text.test_languages import HARBOUR
 from tests.timing import QUADRATIC, growth
 from umpirical.stimuli.generation import checks
 from umpirical.stimuli.perturbations.catalogue import Made
-from umpirical.stimuli.similarity.lexical import Lexical
+from umpirical.stimuli.similarity import Lexical
 from umpirical.text.words import words
 
 TWENTY = "the cat sat on the mat and the dog lay by the door while we read our books in peace"

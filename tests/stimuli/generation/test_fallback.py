@@ -6,8 +6,8 @@ import pytest
 
 from tests.stimuli.generation.wanted import DIFFERENT, PARAPHRASE, SAME, TERMS, drive, grade, refused, said, wanted
 from umpirical.domain.responses import Response
-from umpirical.stimuli.generation.buckets import rejection_reasons
 from umpirical.stimuli.generation.commissions import Writer
+from umpirical.stimuli.generation.plan import rejection_reasons
 
 FALLBACK = Writer("other-reader", "loopback", 30)
 WITH = replace(TERMS, fallback=FALLBACK)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.cases import each
-from umpirical.stimuli.generation.giveaways import chat_around
+from umpirical.stimuli.generation.checks import chat_around
 
 
 @each(

@@ -21,7 +21,7 @@ from tests.stimuli.generation.wanted import (
     wanted,
 )
 from umpirical.domain.scales import GradeScale
-from umpirical.stimuli.generation.opinions import opinion_schema, read_opinion, validator_prompt
+from umpirical.stimuli.generation.attempt import opinion_schema, read_opinion, validator_prompt
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
 
 TESTS = [test for test in PERTURBATIONS if isinstance(test, GeneratedPerturbation)]

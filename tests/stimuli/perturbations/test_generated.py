@@ -7,7 +7,7 @@ from tests.stimuli.generation.wanted import DIFFERENT, ESSAY, PARAPHRASE, SAME, 
 from umpirical.domain.stimuli import FlippedVerdict, GivenLabel, SameVerdict
 from umpirical.stimuli.generation.commissions import Commission
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation
-from umpirical.stimuli.perturbations.synthetic_ordinal import synthetic_ordinal
+from umpirical.stimuli.perturbations.rewritten import synthetic_ordinal
 from umpirical.testing import check_perturbation
 
 TESTS = {test.name: test for test in PERTURBATIONS if isinstance(test, GeneratedPerturbation)}

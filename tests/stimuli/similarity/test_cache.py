@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from umpirical.stimuli.similarity.cache import TextCache
+from umpirical.stimuli.similarity import TextCache
 
 
 class Counting:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from umpirical.domain.errors import UsageError
-from umpirical.stimuli.similarity import embedding
-from umpirical.stimuli.similarity.embedding import FIX, MODEL, TOKENIZER, Embedding, installed_embedding
+from umpirical.stimuli.similarity import FIX, MODEL, TOKENIZER, Embedding, _installed_file, installed_embedding
 
 NEEDED = ("onnxruntime", "tokenizers", MODEL[0], TOKENIZER[0])
 
@@ -154,11 +153,11 @@ def test_files_are_looked_for_without_importing_their_packages(monkeypatch, tmp_
     (package / "__init__.py").write_text("raise RuntimeError('was imported')")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(UsageError, match=r"the package some_weights has no file model\.onnx"):
-        embedding._installed_file("some_weights", "model.onnx", "")
+        _installed_file("some_weights", "model.onnx", "")
     (package / "model.onnx").write_bytes(b"weights")
     right = hashlib.sha256(b"weights").hexdigest()
-    assert embedding._installed_file("some_weights", "model.onnx", right) == package / "model.onnx"
+    assert _installed_file("some_weights", "model.onnx", right) == package / "model.onnx"
     with pytest.raises(UsageError, match="it is another file than the one that was tested"):
-        embedding._installed_file("some_weights", "model.onnx", right[::-1])
+        _installed_file("some_weights", "model.onnx", right[::-1])
     with pytest.raises(UsageError, match="package no_such_weights, which is not installed"):
-        embedding._installed_file("no_such_weights", "model.onnx", right)
+        _installed_file("no_such_weights", "model.onnx", right)

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from tests.timing import QUADRATIC, growth
 from umpirical.stats.seeds import generator
-from umpirical.stimuli.similarity import lexical
-from umpirical.stimuli.similarity.lexical import Lexical
-from umpirical.stimuli.similarity.port import Similarity
+from umpirical.stimuli import similarity
+from umpirical.stimuli.similarity import Lexical, Similarity
 
 ESSAYS = Path(__file__).parents[3].parent / "shared" / "data" / "persuade" / "essays.csv"
 
@@ -123,7 +122,7 @@ def test_an_essay_with_some_words_replaced_is_a_near_copy(essays, share, least):
 def test_a_second_text_against_the_same_many_others_costs_little(monkeypatch):
     computed = []
     monkeypatch.setattr(
-        lexical, "_weighted", lambda features, weigh=lexical._weighted: computed.append(1) or weigh(features)
+        similarity, "_weighted", lambda features, weigh=similarity._weighted: computed.append(1) or weigh(features)
     )
     others = [f"text {number} among the many others, number {number}" for number in range(5000)]
     MEASURE.to_each("one text of some words", others)
@@ -138,7 +137,7 @@ def test_values_are_those_of_plain_cosines():
     texts = ["", "ab", "the cat sat", "The cat sat on the mat.", "x" * 50, "mat the on sat"]
     for one in texts:
         for other in texts:
-            (ids, weights), (other_ids, other_weights) = lexical._computed(one), lexical._computed(other)
+            (ids, weights), (other_ids, other_weights) = similarity._computed(one), similarity._computed(other)
             held = dict(zip(other_ids.tolist(), other_weights.tolist(), strict=True))
             pairs = zip(ids.tolist(), weights.tolist(), strict=True)
             plain = sum(weight * held.get(number, 0.0) for number, weight in pairs)

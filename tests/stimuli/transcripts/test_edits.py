@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from tests.stimuli.transcripts.runs import TOOLS, transcripts
 from umpirical.domain.policies import Closing, Figures, Forbid, Require, figures_in, policy_from_text
 from umpirical.domain.transcripts import transcript_from_text
-from umpirical.stimuli.transcripts.cases import EDITS, GivenRule, cases_of, derived_rules
-from umpirical.stimuli.transcripts.comparison import message_changes
+from umpirical.stimuli.transcripts.cases import EDITS, GivenRule, cases_of, derived_rules, message_changes
 from umpirical.stimuli.transcripts.edits import (
     PLACES,
     ExampleCall,

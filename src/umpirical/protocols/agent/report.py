@@ -37,8 +37,7 @@ from umpirical.reports.record import EstimateRecord, measure_record
 from umpirical.reports.smallest_differences import smallest_differences
 from umpirical.runs.judgments import Facts, read_judgments
 from umpirical.runs.run import Run
-from umpirical.stimuli.transcripts.cases import ABOUT
-from umpirical.stimuli.transcripts.comparison import message_changes
+from umpirical.stimuli.transcripts.cases import ABOUT, message_changes
 from umpirical.store.stimulus_sets import StimulusSet
 
 SHELF = LimitShelf("umpirical.protocols.agent", "agent", of="judges of agents")

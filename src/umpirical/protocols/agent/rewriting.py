@@ -21,8 +21,14 @@ from umpirical.protocols.writing import MadeCounts, ReviewTerms, WatchGeneration
 from umpirical.runs.attempts import GenerationWatcher
 from umpirical.runs.loop import run_on_loop
 from umpirical.runs.rewriting import estimated, rewrite_transcripts, rewritings_left
-from umpirical.stimuli.transcripts.rewriting.commissions import LEVEL_TESTS, TESTS, Rewriting, RewritingTerms
-from umpirical.stimuli.transcripts.rewriting.rubric import Rubric, RubricItem
+from umpirical.stimuli.transcripts.rewriting.commissions import (
+    LEVEL_TESTS,
+    TESTS,
+    Rewriting,
+    RewritingTerms,
+    Rubric,
+    RubricItem,
+)
 from umpirical.stimuli.transcripts.rewriting.settlement import STATUS
 from umpirical.store.generation import GenerationStore
 

@@ -22,8 +22,8 @@ from umpirical.reports.limits import settling
 from umpirical.reports.numbers import about, part, units
 from umpirical.reports.record import ConditionRecord
 from umpirical.runs.run import Run
-from umpirical.stimuli.controlled.gates.suite import refuse_unsound
-from umpirical.stimuli.controlled.recipes import recipe
+from umpirical.stimuli.controlled.datasheet_set import recipe
+from umpirical.stimuli.controlled.gates import refuse_unsound
 from umpirical.store.stimulus_sets import write_stimuli
 
 LARGEST = "full"

@@ -40,9 +40,8 @@ from umpirical.reports.decision import EXIT_CODES, headline
 from umpirical.reports.gate import HeldLimit, own_limits
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
-from umpirical.stimuli.controlled.gates.design import both_orders
-from umpirical.stimuli.controlled.gates.suite import refuse_unsound
-from umpirical.stimuli.controlled.recipes import recipe
+from umpirical.stimuli.controlled.datasheet_set import recipe
+from umpirical.stimuli.controlled.gates import both_orders, refuse_unsound
 from umpirical.store.stimulus_sets import StimulusSet
 
 

@@ -20,13 +20,12 @@ from umpirical.stimuli.controlled.carriers import crossing as carrier_crossing
 from umpirical.stimuli.controlled.carriers import pairs as carrier_pairs
 from umpirical.stimuli.controlled.carriers.carrier import PREFIX, Carrier, read_carriers
 from umpirical.stimuli.controlled.carriers.crossing import carrier_quads
+from umpirical.stimuli.controlled.carriers.gate import carriers_checked
 from umpirical.stimuli.controlled.carriers.pairs import carrier_stimuli
-from umpirical.stimuli.controlled.datasheet_set import MAKERS, datasheet_stimuli
+from umpirical.stimuli.controlled.datasheet_set import MAKERS, Recipe, datasheet_stimuli, recipe
 from umpirical.stimuli.controlled.family_files import Family, builtin_families, filler_tasks, load_family
-from umpirical.stimuli.controlled.gates.carriers import carriers_checked
-from umpirical.stimuli.controlled.gates.suite import refuse_unsound, try_gates
+from umpirical.stimuli.controlled.gates import refuse_unsound, try_gates
 from umpirical.stimuli.controlled.materials import Materials, builtin_materials, crossed_materials
-from umpirical.stimuli.controlled.recipes import Recipe, recipe
 from umpirical.stimuli.controlled.tasks import Task
 from umpirical.store.files import inside
 from umpirical.store.stimulus_sets import StimulusSet, write_stimuli

@@ -35,7 +35,7 @@ from umpirical.reports.gate import HeldLimit, own_limits
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
 from umpirical.stats.intervals import wilson
-from umpirical.stimuli.controlled.gates.design import both_orders
+from umpirical.stimuli.controlled.gates import both_orders
 from umpirical.store.files import inside, write_text
 from umpirical.store.stimulus_sets import StimulusSet
 

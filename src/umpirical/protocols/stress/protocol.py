@@ -42,8 +42,8 @@ from umpirical.protocols.writing import ReviewTerms, Writing
 from umpirical.reports.gate import HeldLimit, own_limits
 from umpirical.runs.plan import Design
 from umpirical.runs.run import Run
+from umpirical.stimuli.generation.attempt import RESPONDER
 from umpirical.stimuli.generation.commissions import with_reference
-from umpirical.stimuli.generation.responses import RESPONDER
 from umpirical.store.files import inside, read_named_text, write_text
 from umpirical.store.stimulus_sets import StimulusSet
 from umpirical.text.templates import placeholders

@@ -24,8 +24,8 @@ from umpirical.protocols.writing import MadeCounts, WatchGeneration, WriterSpec,
 from umpirical.runs.attempts import GenerationWatcher, Open, settle
 from umpirical.runs.loop import run_on_loop
 from umpirical.stimuli.asks import Ask
+from umpirical.stimuli.generation.attempt import RESPONDER, RESPONSES, WantedResponse, respond
 from umpirical.stimuli.generation.commissions import GenerationTerms, Writer
-from umpirical.stimuli.generation.responses import RESPONDER, RESPONSES, WantedResponse, respond
 from umpirical.store.files import write_text
 from umpirical.store.generation import GenerationStore
 

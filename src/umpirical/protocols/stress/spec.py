@@ -15,7 +15,7 @@ from umpirical.protocols.protocol import NewStudy, Study, StudySpec
 from umpirical.protocols.start import new_study_file, path_from, quoted, quoted_list, scalar, study_name
 from umpirical.protocols.writing import ReviewSpec, ReviewTerms, WriterSpec
 from umpirical.runs.generation import Scope
-from umpirical.stimuli.generation.buckets import EXAMPLES
+from umpirical.stimuli.generation.plan import EXAMPLES
 from umpirical.stimuli.perturbations.catalogue import PERTURBATIONS, GeneratedPerturbation, ProvedPerturbation
 from umpirical.store.files import write_text
 
@@ -243,9 +243,8 @@ class StressSpec(BaseModel):
         whom = self._compared_with()
         if test.name != SYNTHETIC or (self.similarity == "lexical" and self.most_similar is None and not whom):
             return test
-        from umpirical.stimuli.perturbations.synthetic_ordinal import synthetic_ordinal
-        from umpirical.stimuli.similarity.embedding import installed_embedding
-        from umpirical.stimuli.similarity.lexical import Lexical
+        from umpirical.stimuli.perturbations.rewritten import synthetic_ordinal
+        from umpirical.stimuli.similarity import Lexical, installed_embedding
 
         measure = Lexical() if self.similarity == "lexical" else installed_embedding()
         return synthetic_ordinal(measure, most=self.most_similar, whom=whom)

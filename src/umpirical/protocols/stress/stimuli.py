@@ -24,10 +24,16 @@ from umpirical.protocols.stress.responses import GENERATED, Answered, answered, 
 from umpirical.protocols.stress.spec import StressStudy
 from umpirical.protocols.writing import MadeCounts, ReviewSpec
 from umpirical.runs.generation import commissions_left
-from umpirical.stimuli.generation.buckets import Bucket, bucket_report, rejection_reasons, source_report
+from umpirical.stimuli.generation.attempt import FALLBACK
 from umpirical.stimuli.generation.commissions import Commission, GenerationTerms
-from umpirical.stimuli.generation.opinions import FALLBACK
-from umpirical.stimuli.generation.plan import Skipped, plan_commissions
+from umpirical.stimuli.generation.plan import (
+    Bucket,
+    Skipped,
+    bucket_report,
+    plan_commissions,
+    rejection_reasons,
+    source_report,
+)
 from umpirical.stimuli.perturbations.catalogue import ProvedPerturbation
 from umpirical.stimuli.perturbations.proof import proved_stimuli
 from umpirical.store.files import drafted_folder, publish_folder

@@ -25,9 +25,8 @@ from umpirical.protocols.writing import WatchGeneration, Writing, WritingEstimat
 from umpirical.runs.attempts import GenerationWatcher
 from umpirical.runs.generation import Unlike, Writers, commissions_left, generate
 from umpirical.runs.loop import run_on_loop
-from umpirical.stimuli.generation.attempt import attempt
+from umpirical.stimuli.generation.attempt import attempt, opinion_schema, validator_prompt
 from umpirical.stimuli.generation.commissions import Commission
-from umpirical.stimuli.generation.opinions import opinion_schema, validator_prompt
 
 BYTES_PER_TOKEN = 6
 """Most bytes of a token in a generated text, for the bound on what validators read."""

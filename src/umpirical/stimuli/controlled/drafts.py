@@ -9,9 +9,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints, 
 
 from umpirical.domain.errors import ConfigError
 from umpirical.stimuli.controlled.family_files import Family, builtin_families, read_family
-from umpirical.stimuli.controlled.gates.crossing import REQUEST_GAP
-from umpirical.stimuli.controlled.task_checks import check_twins
-from umpirical.stimuli.controlled.tasks import Task, Twin
+from umpirical.stimuli.controlled.gates import REQUEST_GAP
+from umpirical.stimuli.controlled.tasks import Task, Twin, check_twins
 from umpirical.store.yaml_files import YamlDocument, parse_yaml
 
 LEAST, MOST = 2, 5

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from umpirical.domain.errors import ConfigError
-from umpirical.stimuli.controlled.layouts import PROSE, Layout
-from umpirical.stimuli.controlled.tasks import Fact, Kind, Requirement, Task, Twin
+from umpirical.stimuli.controlled.tasks import PROSE, Fact, Kind, Layout, Requirement, Task, Twin
 from umpirical.store.yaml_files import YamlDocument, load_yaml, parse_yaml
 
 HALF = 2

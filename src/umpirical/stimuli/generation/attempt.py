@@ -1,32 +1,122 @@
-"""One attempt at a stimulus: the generator writes, a program checks, and validators who see the rubric agree or not.
+"""One attempt at a stimulus: what the generator and the validators are asked, and what follows from their answers."""
 
-A protocol without I/O: it yields what is to be asked and is sent what came back. Its driver takes care of money,
-records and repetition. An attempt that fails anywhere is kept with the reason, and never becomes a stimulus.
-"""
-
+import json
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
-from umpirical.domain.digests import digest
+from umpirical.domain.digests import canonical_json, digest
 from umpirical.domain.responses import Ending, Response
 from umpirical.domain.scales import GradeScale
-from umpirical.domain.stimuli import Attempt, CheckResult, GoldSource, Stimulus
+from umpirical.domain.stimuli import Attempt, CheckResult, GoldSource, SameVerdict, Stimulus
 from umpirical.models.requests import ChatRequest, Decoding, Message
 from umpirical.stimuli.asks import Ask
 from umpirical.stimuli.generation.commissions import Commission, Writer
-from umpirical.stimuli.generation.opinions import (
-    FALLBACK,
-    REFUSED,
-    SAME,
-    UNREAD,
-    Validation,
-    opinion_schema,
-    read_opinion,
-    validator_prompt,
-)
 from umpirical.stimuli.perturbations.catalogue import Made
-from umpirical.text.templates import fill
+from umpirical.text.json_texts import unfenced, without_doubles
+from umpirical.text.templates import fill, shipped_template
+
+# What validators are asked, and how their answer is read.
+
+
+Validation = Literal["same-grade", "target-grade", "none"]
+
+SAME, DIFFERENT = "same", "different"
+
+UNREAD, REFUSED = "unread", "refused"
+"""What stands for an opinion that could not be read, and for one that was refused. They agree with nothing."""
+
+FALLBACK = f"{REFUSED}, fallback: "
+"""Stands before an opinion of the fallback validator, who was asked because the validator refused."""
+
+# A longer answer is not an opinion, and not worth parsing.
+LONGEST_OPINION = 20_000
+
+
+def validator_prompt(commission: Commission, text: str, *, swapped: bool = False) -> str:
+    """Shows the judge's own instruction and rubric, and never which grade is hoped for or which text is the user's.
+
+    `swapped` shows the new text before its original, so that a validator's preference for either place evens out.
+    """
+    source, terms = commission.source, commission.terms
+    shown = (text, source.candidates[0]) if swapped else (source.candidates[0], text)
+    values = {
+        "instruction": terms.instruction,
+        "rubric": commission.rubric,
+        "task": source.task,
+        "first": shown[0],
+        "second": shown[1],
+        "response": text,
+        "scale": _scale_words(terms.scale),
+        "fence": _question_fence(commission, text),
+    }
+    name = "validate-same" if commission.perturbation.validation == "same-grade" else "validate-grade"
+    return fill(shipped_template("umpirical.stimuli.generation", name), values)
+
+
+def opinion_schema(kind: Validation, scale: GradeScale) -> str:
+    """JSON Schema of an opinion."""
+    answer: dict[str, Any] = {"type": "string", "enum": [SAME, DIFFERENT]}
+    if kind == "target-grade":
+        answer = {"type": "string", "enum": list(scale.labels)}
+    field = _field(kind)
+    return canonical_json(
+        {"type": "object", "properties": {field: answer}, "required": [field], "additionalProperties": False}
+    )
+
+
+def read_opinion(kind: Validation, scale: GradeScale, text: str) -> str:
+    """`same` or `different`, or a label of the scale; `unread` for anything else.
+
+    An answer is JSON of the schema, perhaps in a code block and with a reason beside it, or the bare word. A label of
+    figures may be a JSON number.
+    """
+    allowed = (SAME, DIFFERENT) if kind == "same-grade" else scale.labels
+    stripped = text[:LONGEST_OPINION].strip()
+    inner = unfenced(stripped)
+    try:
+        found = json.loads(inner, object_pairs_hook=without_doubles)
+    except (ValueError, RecursionError):
+        found = stripped.removesuffix(".").strip("\"'")
+    if isinstance(found, dict):
+        said = _as_text(found.get(_field(kind))) if found.keys() <= {_field(kind), "reason", "reasoning"} else None
+    else:
+        # A bare `3` is read by JSON as a number.
+        said = stripped if isinstance(found, int) and inner == stripped else found
+    if not isinstance(said, str) or said in allowed:
+        return said if isinstance(said, str) else UNREAD
+    alike = [label for label in allowed if label.casefold() == said.casefold()]
+    return alike[0] if len(alike) == 1 else UNREAD
+
+
+def _as_text(found: object) -> str | None:
+    """A label that was given as text, or as a number spelled like it; None for anything else. 3.0 is not `3`."""
+    if isinstance(found, int | float) and not isinstance(found, bool) and str(found)[-1].isdigit():
+        return str(found)
+    return found if isinstance(found, str) else None
+
+
+def _question_fence(commission: Commission, text: str) -> str:
+    """A mark that none of the texts could have foreseen; it is the same in both orders and for every target."""
+    shown = sorted([commission.source.candidates[0], text])
+    return digest("fence", [commission.terms.instruction, commission.rubric, commission.source.task, *shown])[:8]
+
+
+def _field(kind: Validation) -> str:
+    return "verdict" if kind == "same-grade" else "grade"
+
+
+def _scale_words(scale: GradeScale) -> str:
+    if scale.kind == "interval":
+        return f"a number from {scale.low:g} to {scale.high:g}"
+    return ", ".join(f'"{label}"' for label in scale.labels)
+
+
+# One attempt at a stimulus: the generator writes, a program checks, and validators who see the rubric agree or not.
+#
+# A protocol without I/O: it yields what is to be asked and is sent what came back. Its driver takes care of money,
+# records and repetition. An attempt that fails anywhere is kept with the reason, and never becomes a stimulus.
 
 WriterRole = Literal["generator", "validator", "fallback"]
 
@@ -245,3 +335,67 @@ def _stimulus(commission: Commission, settled: Attempt, agreeing: int) -> Stimul
 
 
 _CONSTRUCTED: GoldSource = "construction"
+
+
+# Responses that a model writes to the tasks of a dataset, where the dataset has tasks only.
+#
+# A protocol without I/O, as for every other text that a model writes. What came back is an outcome: a text as the model
+# wrote it, a refusal in its own words included, or the reason why the row has no response. It is asked for once.
+
+RESPONDER = "responder"
+"""The role of the model that writes responses."""
+
+RESPONSES = "responses"
+"""What its attempts are recorded under, in place of a test."""
+
+MAKER = "response/1"
+
+
+@dataclass(frozen=True)
+class WantedResponse:
+    """A response that is wanted to one task. Rows with the same task share it."""
+
+    task: str
+    template: str
+    """What the model is asked, with {{task}} in it."""
+    writer: Writer
+    temperature: float
+
+    @cached_property
+    def request(self) -> ChatRequest:
+        prompt = fill(self.template, {"task": self.task})
+        decoding = Decoding(self.temperature, max_tokens=self.writer.max_tokens)
+        return ChatRequest(self.writer.model, (Message("user", prompt),), decoding)
+
+    @cached_property
+    def id(self) -> str:
+        return digest("wanted response", [MAKER, self.writer.endpoint, self.request.payload()])
+
+
+def respond(wanted: WantedResponse) -> Generator[Ask, Response, Attempt]:
+    """Asks once. A failure that may pass must not be sent in: the row then stays open."""
+    said = yield Ask(digest("response call", wanted.id), RESPONDER, wanted.request)
+    problem, text = _problem(said), said.text or ""
+    made = None
+    if not problem:
+        made = Stimulus(
+            task_id=wanted.id,
+            task=wanted.task,
+            candidates=(text,),
+            expectation=SameVerdict(),
+            maker=MAKER,
+            family=RESPONSES,
+            evidence={"written by": wanted.writer.words},
+        )
+    return Attempt(wanted.id, RESPONSES, 0, wanted.temperature, text, (), (), problem, made)
+
+
+def _problem(said: Response) -> str:
+    """Returns why there is no response, in words that are the same for the same cause; empty if there is one."""
+    if said.text is None:
+        return "the model refused" if said.failure == "refused" else "the server did not take the request"
+    if said.ending != "whole":
+        return UNFINISHED[said.ending].replace("the generator", "the model", 1)
+    if not said.text.strip():
+        return "the model answered nothing"
+    return "the response is too long" if len(said.text) > LONGEST_TEXT else ""

@@ -21,7 +21,7 @@ from umpirical.protocols.datasheet.draft import (
     write_draft,
 )
 from umpirical.stimuli.controlled.family_files import builtin_families, load_family, read_family
-from umpirical.stimuli.controlled.task_checks import check_twins
+from umpirical.stimuli.controlled.tasks import check_twins
 from umpirical.store.yaml_files import dump_yaml, parse_yaml
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run

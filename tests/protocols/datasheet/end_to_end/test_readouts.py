@@ -21,7 +21,7 @@ from umpirical.protocols.datasheet.readouts import (
     write_readouts,
 )
 from umpirical.protocols.datasheet.record import parse_datasheet
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 from umpirical.store.parquet import read_rows
 from umpirical.store.runs import RunStore
 from umpirical.study.file import parse_study, read_study

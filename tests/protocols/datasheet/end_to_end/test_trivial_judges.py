@@ -4,7 +4,7 @@ import pytest
 
 from tests.protocols.datasheet.end_to_end.conftest import Silent
 from tests.stimuli.built import lend_stimuli
-from umpirical.stimuli.controlled.recipes import RECIPES
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 from umpirical.study.file import parse_study
 from umpirical.study.prepare import prepare_run
 from umpirical.study.run import complete_run

@@ -10,8 +10,7 @@ from umpirical.domain.errors import ConfigError
 from umpirical.protocols.stress.record import parse_stress
 from umpirical.protocols.stress.stimuli import read_originals
 from umpirical.protocols.stress.writing import StressWriting
-from umpirical.stimuli.generation.attempt import attempt
-from umpirical.stimuli.generation.opinions import validator_prompt
+from umpirical.stimuli.generation.attempt import attempt, validator_prompt
 from umpirical.study.file import parse_study
 
 TESTS = "  tests: [paraphrase, label-flip]"

@@ -99,9 +99,9 @@ def test_what_makes_no_sense_is_refused(stress, said, tmp_path, umpirical):
 
 
 def test_a_study_that_sets_none_of_it_keeps_the_built_in_test(tmp_path):
-    from umpirical.stimuli.perturbations.synthetic_ordinal import PERTURBATION
+    from umpirical.stimuli.perturbations.rewritten import SYNTHETIC_ORDINAL
 
     folder = notes_study(tmp_path / "study", stress=SYNTHETIC)
     spec = parse_study((folder / "umpirical.yaml").read_text(), folder).spec.stress
-    assert spec.generated == (PERTURBATION,)
+    assert spec.generated == (SYNTHETIC_ORDINAL,)
     assert isinstance(spec, StressSpec)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from umpirical.stimuli.controlled.ladder.balance import Balancer
+from umpirical.stimuli.controlled.trivial import Balancer
 
 LONG, SHORT = "a bird sings", "a bird"
 TASK = "t"

@@ -8,8 +8,7 @@ from umpirical.stimuli.controlled.family_files import builtin_families
 from umpirical.stimuli.controlled.ladder.pairs import random_wording, slot_sentences
 from umpirical.stimuli.controlled.ladder.quads import RequestBalance
 from umpirical.stimuli.controlled.ladder.requests import MATCHERS, MatchTable
-from umpirical.stimuli.controlled.layouts import PROSE, joined, member
-from umpirical.stimuli.controlled.tasks import Task
+from umpirical.stimuli.controlled.tasks import PROSE, Task, joined, member
 
 TASK = Task("t", "f", "d", "A blue bird sings. Name its colours", (), request="Name its colours")
 

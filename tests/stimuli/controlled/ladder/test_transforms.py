@@ -22,7 +22,7 @@ from umpirical.stimuli.controlled.ladder.transforms import (
     canonical,
     transformed,
 )
-from umpirical.stimuli.controlled.layouts import JSON_LAYOUT, PROSE, joined, statements
+from umpirical.stimuli.controlled.tasks import JSON_LAYOUT, PROSE, joined, statements
 from umpirical.text.sentences import sentences_at_every_stop
 
 VERSIONS = [task for family in builtin_families() for task in family.asked(0).versions]

@@ -8,8 +8,16 @@ from hypothesis import strategies as st
 
 from tests.stimuli.transcripts.rewriting.wanted import ASK_NOT, BOOKING
 from umpirical.domain.transcripts import Message, ToolCall, Transcript
-from umpirical.stimuli.transcripts.rewriting.coherence import checks, contradictions, dependents, values_in
-from umpirical.stimuli.transcripts.rewriting.edits import Edit, edits_between, replaced, share_changed
+from umpirical.stimuli.transcripts.rewriting.edits import (
+    Edit,
+    checks,
+    contradictions,
+    dependents,
+    edits_between,
+    replaced,
+    share_changed,
+    values_in,
+)
 
 
 def changed(number, text, transcript=BOOKING, **fields):

@@ -29,8 +29,8 @@ from umpirical.domain.responses import Response
 from umpirical.domain.stimuli import GivenLabel
 from umpirical.domain.transcripts import Message, Transcript, transcript_from_text
 from umpirical.stimuli.generation.commissions import Writer
+from umpirical.stimuli.transcripts.rewriting.commissions import Rubric, RubricItem
 from umpirical.stimuli.transcripts.rewriting.rewriting import Dropped, Rewritten
-from umpirical.stimuli.transcripts.rewriting.rubric import Rubric, RubricItem
 from umpirical.stimuli.transcripts.rewriting.settlement import drop_counts, is_final, settled
 
 FALLBACK = replace(TERMS, fallback=Writer("fallback-1", "elsewhere", 200))

@@ -8,9 +8,8 @@ from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import ORIGINAL, GivenLabel, Stimulus
 from umpirical.domain.transcripts import Message, ToolCall, Transcript
 from umpirical.stimuli.generation.commissions import Writer
-from umpirical.stimuli.transcripts.rewriting.commissions import Rewriting, RewritingTerms
+from umpirical.stimuli.transcripts.rewriting.commissions import Rewriting, RewritingTerms, Rubric, RubricItem
 from umpirical.stimuli.transcripts.rewriting.rewriting import rewrite
-from umpirical.stimuli.transcripts.rewriting.rubric import Rubric, RubricItem
 
 BOOKING = Transcript(
     (

@@ -13,9 +13,7 @@ import numpy as np
 
 from umpirical.domain.stimuli import Family, GivenWinner, Stimulus
 from umpirical.stats.seeds import generator
-from umpirical.stimuli.controlled.carriers.carrier import Carrier
-from umpirical.stimuli.controlled.carriers.checks import check_carriers
-from umpirical.stimuli.controlled.carriers.corruption import NUMBERS, figure_sites, like
+from umpirical.stimuli.controlled.carriers.carrier import NUMBERS, Carrier, check_carriers, figure_sites, like
 from umpirical.text.blocks import TextSpan, markdown_blocks
 from umpirical.text.sentences import locate, spans_past_abbreviations
 from umpirical.text.words import words

@@ -9,11 +9,9 @@ import numpy as np
 
 from umpirical.domain.stimuli import Expectation, GivenWinner, NoPreference, Stimulus
 from umpirical.stats.seeds import generator
-from umpirical.stimuli.controlled.ladder.balance import Balancer, Draw
-from umpirical.stimuli.controlled.ladder.transforms import PLAIN, REWRITING, TRANSFORMS, transformed
-from umpirical.stimuli.controlled.layouts import joined
-from umpirical.stimuli.controlled.lengths import equally_long
-from umpirical.stimuli.controlled.tasks import Task
+from umpirical.stimuli.controlled.ladder.transforms import PLAIN, REWRITING, TRANSFORMS, equally_long, transformed
+from umpirical.stimuli.controlled.tasks import Task, joined
+from umpirical.stimuli.controlled.trivial import Balancer, Draw
 
 MAKER = "ladder/3"
 

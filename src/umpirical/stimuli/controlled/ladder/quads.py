@@ -10,13 +10,18 @@ from numpy.typing import NDArray
 
 from umpirical.domain.stimuli import Family, GivenWinner, Stimulus
 from umpirical.stats.seeds import generator
-from umpirical.stimuli.controlled.ladder.balance import Draw
 from umpirical.stimuli.controlled.ladder.pairs import Wording, chain, slot_sentences
 from umpirical.stimuli.controlled.ladder.requests import MATCHERS, MatchTable
-from umpirical.stimuli.controlled.ladder.transforms import PLAIN, TRANSFORMS, transformed
-from umpirical.stimuli.controlled.layouts import PROSE, joined, member
-from umpirical.stimuli.controlled.lengths import equally_long, length_gaps, sentence_lengths
-from umpirical.stimuli.controlled.tasks import Kind, Task, Twin
+from umpirical.stimuli.controlled.ladder.transforms import (
+    PLAIN,
+    TRANSFORMS,
+    equally_long,
+    length_gaps,
+    sentence_lengths,
+    transformed,
+)
+from umpirical.stimuli.controlled.tasks import PROSE, Kind, Task, Twin, joined, member
+from umpirical.stimuli.controlled.trivial import Draw
 
 MAKER = "quads/1"
 

@@ -16,8 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from umpirical.stimuli.controlled.layouts import Layout, statements
-from umpirical.stimuli.controlled.tasks import Task
+from umpirical.stimuli.controlled.tasks import Layout, Task, statements
 from umpirical.stimuli.controlled.trivial import words_of
 
 ENDINGS = re.compile(r"(?:ings?|ed|es|ly|s)$")

@@ -1,16 +1,195 @@
-"""Commissions of rewriting: which transcript is wanted, under which rubric, and on which terms."""
+"""What is wanted of a rewriter: its questions and their answers, the rubric, and the commission with its terms."""
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from umpirical.domain.digests import Json, digest
+from umpirical.domain.responses import Ending, Response
+from umpirical.domain.scales import GradeScale
 from umpirical.domain.stimuli import Stimulus
-from umpirical.domain.transcripts import Transcript, transcript_from_text
+from umpirical.domain.transcripts import Message, Transcript, transcript_from_text
+from umpirical.stimuli.generation.checks import chat_around
 from umpirical.stimuli.generation.commissions import Writer
-from umpirical.stimuli.transcripts.rewriting.questions import PROMPTS
-from umpirical.stimuli.transcripts.rewriting.rubric import Rubric, RubricItem
+from umpirical.text.json_texts import unfenced, without_doubles
+from umpirical.text.templates import fill, shipped_template
+
+# The prompts, filled so that what is quoted in them cannot pass for a part of them.
+
+
+_PACKAGE = "umpirical.stimuli.transcripts.rewriting"
+
+_MARK = re.compile(r"^\[[a-z]+, ([0-9a-f]{8})\]$", re.MULTILINE)
+
+_NAMES = ("edit", "plan", "summarise", "verify")
+
+PROMPTS = digest("prompt templates", [shipped_template(_PACKAGE, name) for name in _NAMES])
+"""Digest of all prompts."""
+
+
+def question(name: str, values: Mapping[str, str]) -> str:
+    """Returns a prompt with its values filled in, between marks that none of them could have foreseen."""
+    # It depends on all that is shown, and on nothing else: it must not tell what is hoped for.
+    return fill(shipped_template(_PACKAGE, name), {**values, "fence": digest("fence", dict(values))[:8]})
+
+
+def mark_of(prompt: str) -> str:
+    """Returns the mark of a prompt that was filled here. The first one in it is its own."""
+    found = _MARK.search(prompt)
+    if found is None:
+        raise ValueError("a prompt without marks")
+    return found[1]
+
+
+def numbered(messages: Iterable[Message], *, first: int = 1) -> str:
+    """Returns messages one to a line, each with its number."""
+    return "\n".join(
+        f"message {number}: {json.dumps(message.as_json(), ensure_ascii=False)}"
+        for number, message in enumerate(messages, first)
+    )
+
+
+def spelled(schema: Mapping[str, Any]) -> str:
+    """Returns a schema as text, its fields in their order: a model writes them in that order.
+
+    A verdict that comes after its reasons can follow from them, and a change after the number of its message.
+    """
+    return json.dumps(schema, separators=(",", ":"), ensure_ascii=False)
+
+
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the JSON Schema of an object that has exactly these fields."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+# Rubrics of agents: items, each with its own scale.
+
+KEPT_OR_NOT = GradeScale("binary", ("violated", "satisfied"))
+
+
+@dataclass(frozen=True, slots=True)
+class RubricItem:
+    """One thing that is asked of an agent."""
+
+    name: str
+    text: str
+    scale: GradeScale = KEPT_OR_NOT
+    """Binary or ordinal, the worst label first."""
+
+    def __post_init__(self) -> None:
+        if self.scale.kind not in ("binary", "ordinal"):
+            raise ValueError(
+                f"{self.name}: a transcript cannot be aimed at a label of a scale that is {self.scale.kind}"
+            )
+
+    @property
+    def shown(self) -> str:
+        """The item as models are shown it by itself."""
+        return f"{self.name}\n{self.text}"
+
+    @property
+    def labels(self) -> str:
+        """The labels as a prompt lists them."""
+        return ", ".join(json.dumps(label, ensure_ascii=False) for label in self.scale.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    """What an agent's transcript is graded by. Every transcript may have its own."""
+
+    items: tuple[RubricItem, ...]
+    instruction: str = ""
+    """The judge's own, verbatim."""
+
+    def __post_init__(self) -> None:
+        names = [item.name for item in self.items]
+        if not names or len(set(names)) != len(names):
+            raise ValueError(f"a rubric needs items with names of their own, got {names!r}")
+
+    def item(self, name: str) -> RubricItem:
+        """Returns the item of this name. Raises KeyError if there is none."""
+        found = [item for item in self.items if item.name == name]
+        if not found:
+            raise KeyError(name)
+        return found[0]
+
+    @property
+    def words(self) -> str:
+        """The rubric as a model reads it."""
+        items = (f"item {item.name} (worst to best: {item.labels}):\n{item.text}" for item in self.items)
+        return "\n\n".join([self.instruction, *items] if self.instruction else items)
+
+    def as_json(self) -> Json:
+        """Returns everything that decides what it asks."""
+        return [self.instruction, *([item.name, item.text, *item.scale.labels] for item in self.items)]
+
+
+# What models answer: the text if it is whole, the JSON object in it, or what is wrong with it.
+
+LONGEST = 400_000
+"""The most characters of an answer; anything longer is a model that did not stop."""
+
+_UNFINISHED: Mapping[Ending, str] = {
+    "cut": "cut off at max_tokens",
+    "refused": "stopped by a content filter",
+    "broken": "given up by its server",
+    "unread": "given up by its server",
+    "unknown": "not said to be whole",
+}
+
+
+class Unusable(ValueError):
+    """An answer that cannot be used, and why. The message begins with words that are the same for the same cause."""
+
+
+def written(response: Response) -> str:
+    """Returns the text of an answer. Raises Unusable if there is none, or it did not end by itself."""
+    if response.text is None:
+        raise Unusable("refused" if response.failure == "refused" else f"failed: {response.failure_detail[:200]}")
+    if response.ending != "whole":
+        raise Unusable(_UNFINISHED[response.ending])
+    if not response.text.strip():
+        raise Unusable("empty")
+    if chat_around(response.text).startswith("a refusal"):
+        raise Unusable(f"refused: {response.text.strip()[:60]!r}")
+    if len(response.text) > LONGEST:
+        raise Unusable(f"too long: {len(response.text):,} characters")
+    return response.text
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Returns the JSON object that an answer is, perhaps in a code block. Raises Unusable if it is none."""
+    try:
+        found = json.loads(unfenced(text.strip()), object_pairs_hook=without_doubles)
+    except (ValueError, RecursionError):
+        raise Unusable(f"no JSON: {text.strip()[:60]!r}") from None
+    if not isinstance(found, dict):
+        raise Unusable(f"no JSON object: {text.strip()[:60]!r}")
+    return found
+
+
+def word(found: Mapping[str, Any], name: str) -> str:
+    """Returns a field that must be a text. Raises Unusable if it is none, or holds half a character."""
+    value = found.get(name)
+    if not isinstance(value, str):
+        raise Unusable(f"no text as {name}")
+    try:
+        # JSON can spell half a character, which no file can hold.
+        value.encode()
+    except UnicodeEncodeError:
+        raise Unusable(f"half a character in {name}") from None
+    return value
+
+
+# Commissions of rewriting: which transcript is wanted, under which rubric, and on which terms.
 
 Objective = Literal["violate", "satisfy"]
 

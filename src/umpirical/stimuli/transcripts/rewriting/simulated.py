@@ -19,7 +19,7 @@ from umpirical.domain.transcripts import Message, Transcript, transcript_from_te
 from umpirical.models.requests import ChatRequest
 from umpirical.models.spec import Calling, ModelAdapter, ModelSpec
 from umpirical.stats.seeds import uniform
-from umpirical.stimuli.transcripts.rewriting.questions import mark_of
+from umpirical.stimuli.transcripts.rewriting.commissions import mark_of
 
 NONSENSE = "There is much to be said for and against."
 

@@ -10,9 +10,9 @@ from hashlib import sha256
 from math import log
 from statistics import median
 
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 from umpirical.stimuli.controlled.family_files import filler_tasks
 from umpirical.stimuli.controlled.materials import builtin_materials
-from umpirical.stimuli.controlled.recipes import RECIPES
 from umpirical.stimuli.controlled.tasks import Task
 from umpirical.text.sentences import sentences_at_every_stop
 

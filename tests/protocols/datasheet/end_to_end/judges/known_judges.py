@@ -1,7 +1,7 @@
 """Judges whose every answer is known by hand, as a user would write them."""
 
+from umpirical.stimuli.controlled.datasheet_set import RECIPES
 from umpirical.stimuli.controlled.materials import builtin_materials
-from umpirical.stimuli.controlled.recipes import RECIPES
 
 # The tasks of a smaller size are the first of a larger one.
 TASKS = {

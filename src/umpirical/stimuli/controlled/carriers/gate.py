@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from umpirical.domain.stimuli import Family, GateResult, GivenWinner, NoPreference, Stimulus
-from umpirical.stimuli.controlled.carriers.carrier import Carrier
-from umpirical.stimuli.controlled.carriers.checks import (
+from umpirical.stimuli.controlled.carriers.carrier import (
+    Carrier,
     check_carriers,
     corruption_problem,
     crossing_problem,
@@ -13,8 +13,7 @@ from umpirical.stimuli.controlled.carriers.checks import (
     lost_claims,
 )
 from umpirical.stimuli.controlled.carriers.crossing import VERSIONS
-from umpirical.stimuli.controlled.gates.contents import result
-from umpirical.stimuli.controlled.gates.crossing import quads_of
+from umpirical.stimuli.controlled.gates import quads_of, result
 
 ALLOWED = (
     "each claim once in its answer; each edit touches its claims and nothing else; each layout keeps the words; "

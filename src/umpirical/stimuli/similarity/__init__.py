@@ -1,1 +1,0 @@
-"""How alike two texts are: a measure of diversity, never of meaning."""
