@@ -1,4 +1,4 @@
-"""Tasks with requirements that a program can check, the layouts of their answers, and checks of the tasks themselves."""
+"""Tasks with requirements that a program can check, layouts of their answers, and checks of the tasks themselves."""
 
 import json
 import re

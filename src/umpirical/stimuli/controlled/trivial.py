@@ -109,9 +109,9 @@ def words_of(text: str) -> tuple[str, ...]:
 
 # The choice among several drawn pairs: the one that keeps trivial judges at a coin's level.
 #
-# What a pair states is fixed by the design; how it is worded is drawn. Among some draws, the one is used that best evens
-# out how often each surface feature has favoured the better answer so far: minimisation, as Pocock and Simon (Biometrics
-# 31, 1975) balance covariates in trials. It works the same way at every step and at equal quality.
+# What a pair states is fixed by the design; how it is worded is drawn. Among some draws, the one is used that best
+# evens out how often each surface feature has favoured the better answer so far: minimisation, as Pocock and Simon
+# (Biometrics 31, 1975) balance covariates in trials. It works the same way at every step and at equal quality.
 
 Draw = tuple[str, str]
 """Two texts, the better one first, or content u if neither is better."""

@@ -108,8 +108,8 @@ VERBOSITY_LONG = GeneratedPerturbation(
 
 # The same with additional explanation: the expansion of the Judge Reliability Harness.
 #
-# It says more than its original: reasons and illustrations of what is there already. So a judge may hold it to be better
-# by some rubrics, and what shows that its grade should stay is the word of validators and reviewers alone.
+# It says more than its original: reasons and illustrations of what is there already. So a judge may hold it to be
+# better by some rubrics, and what shows that its grade should stay is the word of validators and reviewers alone.
 # `verbosity-long` says nothing new.
 
 VERBOSITY_EXPLAINED = GeneratedPerturbation(

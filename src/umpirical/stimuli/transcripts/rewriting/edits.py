@@ -262,8 +262,8 @@ def _tool_of(draft: Transcript, number: int) -> str:
 
 # Coherence: what a program can see of whether a rewritten transcript still hangs together.
 #
-# A value is a number, an id or a quoted phrase. If an edit takes a value out of the message that introduced it, whatever
-# later message still has it depended on the edit.
+# A value is a number, an id or a quoted phrase. If an edit takes a value out of the message that introduced it,
+# whatever later message still has it depended on the edit.
 
 _TOKEN = re.compile(r"[\w@.:/+-]+")
 _QUOTED = re.compile(r'"([^"\n]*)"(\s*:)?|“([^”\n]*)”')
