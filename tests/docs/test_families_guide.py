@@ -4,7 +4,7 @@ from collections import Counter
 
 from tests.docs.reading import ROOT, blocks, table
 from umpirical.cli.start import draft_command
-from umpirical.stimuli.controlled.datasheet_set import datasheet_stimuli
+from umpirical.stimuli.controlled.datasheet_set import RECIPES, datasheet_stimuli
 from umpirical.stimuli.controlled.drafts import LEAST, MOST
 from umpirical.stimuli.controlled.family_files import KEYS, builtin_families, load_family
 from umpirical.stimuli.controlled.gates import REQUEST_GAP, refuse_unsound, try_gates

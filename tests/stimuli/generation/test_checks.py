@@ -11,7 +11,7 @@ from tests.stimuli.generation.wanted import ESSAY, PARAPHRASE
 from tests.text.test_languages import HARBOUR
 from tests.timing import QUADRATIC, growth
 from umpirical.stimuli.generation import checks
-from umpirical.stimuli.perturbations.catalogue import Made
+from umpirical.stimuli.perturbations.catalogue import Check, Made
 from umpirical.stimuli.similarity import Lexical
 from umpirical.text.words import words
 
