@@ -13,9 +13,8 @@ import numpy as np
 from umpirical.domain.digests import digest
 from umpirical.domain.responses import Response, Usage
 from umpirical.domain.scales import JudgeKind
-from umpirical.models.adapters.catalogue import Calling, ModelAdapter
 from umpirical.models.requests import ChatRequest
-from umpirical.models.spec import ModelSpec
+from umpirical.models.spec import Calling, ModelAdapter, ModelSpec
 from umpirical.stats.seeds import generator, uniform
 from umpirical.stimuli.generation.attempt import DIFFERENT, SAME, Validation
 from umpirical.stimuli.perturbations.catalogue import GeneratedPerturbation
