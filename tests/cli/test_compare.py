@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.stimuli.built import lend_stimuli
-from umpirical.protocols.datasheet.comparison.record import parse_comparison
+from umpirical.protocols.datasheet.comparison import parse_comparison
 from umpirical.protocols.datasheet.record import parse_datasheet
 
 JUDGES = ("careful", "slot-locked", "coin")

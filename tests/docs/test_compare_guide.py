@@ -6,7 +6,7 @@ from typing import get_args
 from tests.docs.reading import ROOT, blocks, table
 from tests.stimuli.built import lend_stimuli
 from tests.trusting import trusting
-from umpirical.reports.comparisons.words import MARGINS, NARROWER, Words
+from umpirical.reports.comparison import MARGINS, NARROWER, Words
 
 GUIDE = ROOT / "docs" / "compare.md"
 

@@ -14,8 +14,7 @@ from tests.recovery.outcome_sampling import DESIGN, sample_run
 from umpirical.domain.stimuli import Family
 from umpirical.measures.contrasts import contrasts_between
 from umpirical.protocols.datasheet.policy_files import preset
-from umpirical.reports.comparisons.families import standings
-from umpirical.reports.comparisons.words import words_on
+from umpirical.reports.comparison import standings, words_on
 from umpirical.reports.record import IntervalRecord, result_record
 from umpirical.reports.significance import difference_p
 from umpirical.stats.differences import sign_flip_p

@@ -1,7 +1,7 @@
 """Features of single protocols, passed on: juries, readouts, drafts, and the schemas of records of several runs."""
 
 from umpirical.claims.record import Claim, Correction
-from umpirical.protocols.datasheet.comparison.record import comparison_schema
+from umpirical.protocols.datasheet.comparison import comparison_schema
 from umpirical.protocols.datasheet.draft import (
     Draft,
     DraftPlan,
@@ -17,7 +17,7 @@ from umpirical.protocols.datasheet.jury import Jury, render_jury_json, seat_jury
 from umpirical.protocols.datasheet.policy_files import chosen_policy
 from umpirical.protocols.datasheet.readout_rules import render_readouts_json
 from umpirical.protocols.datasheet.readouts import write_readouts
-from umpirical.protocols.stress.comparison.record import StressComparison
+from umpirical.protocols.stress.comparison import StressComparison
 from umpirical.reports.record import Strict, schema_text
 
 __all__ = [

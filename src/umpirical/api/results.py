@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from umpirical.domain.errors import StoreError, UsageError
 from umpirical.domain.trials import BASELINE
-from umpirical.protocols.datasheet.comparison.card import render_comparison_markdown
-from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
-from umpirical.protocols.datasheet.comparison.record import Comparison, render_comparison_json
-from umpirical.protocols.datasheet.comparison.runs import compare_runs, comparison_folder, write_comparison
+from umpirical.protocols.datasheet.comparison import Comparison, compare_runs, render_comparison_json
+from umpirical.protocols.datasheet.comparison_pages import (
+    render_comparison_html,
+    render_comparison_markdown,
+    write_comparison,
+)
 from umpirical.protocols.protocol import DecidesByPolicy, Documents, Protocol
-from umpirical.protocols.stress.comparison.card import render_stress_comparison_markdown
-from umpirical.protocols.stress.comparison.pages import render_stress_comparison_html
-from umpirical.protocols.stress.comparison.record import StressComparison, render_stress_comparison_json
-from umpirical.protocols.stress.comparison.runs import compare_stress_runs, write_stress_comparison
+from umpirical.protocols.stress.comparison import (
+    StressComparison,
+    compare_stress_runs,
+    render_stress_comparison_html,
+    render_stress_comparison_json,
+    render_stress_comparison_markdown,
+    write_stress_comparison,
+)
 from umpirical.protocols.stress.protocol import STRESS
 from umpirical.reports import numbers
+from umpirical.reports.comparison import comparison_folder
 from umpirical.reports.record import EstimateRecord, MeasureRecord, Record
 from umpirical.runs.run import open_run
 from umpirical.study.results import find_runs, measured_runs

@@ -175,7 +175,7 @@ def compare_command(  # each an option
     stress tests may be of several studies: judges of one study are compared, and studies stand side by side.
     """
     from umpirical.api.results import compare_targets
-    from umpirical.reports.comparisons.words import letter
+    from umpirical.reports.comparison import letter
 
     remark("reading the runs")
     found = compare_targets(targets, policy=policy, reference=reference, margin=margin)

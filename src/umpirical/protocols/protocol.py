@@ -301,6 +301,15 @@ class Documents:
     markdown: Path
 
 
+def write_documents(folder: Path, name: str, json: str, html: str, markdown: str) -> Documents:
+    """Writes a record and its documents to files of this name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    documents = Documents(*(folder / f"{name}.{ending}" for ending in ("json", "html", "md")))
+    for file, text in ((documents.json, json), (documents.html, html), (documents.markdown, markdown)):
+        write_text(file, text)
+    return documents
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What a record says to do with the judge, the same wherever it is shown."""
@@ -333,12 +342,7 @@ class RecordProtocol(_Named, ABC, Generic[RecordT]):
 
     def write(self, record: RecordT, folder: Path) -> Documents:
         """Writes the record, and the documents that are pure functions of it."""
-        folder.mkdir(parents=True, exist_ok=True)
-        documents = Documents(*(folder / f"{self.name}.{ending}" for ending in ("json", "html", "md")))
-        write_text(documents.json, self.render(record))
-        write_text(documents.html, self.page(record))
-        write_text(documents.markdown, self.card(record))
-        return documents
+        return write_documents(folder, self.name, self.render(record), self.page(record), self.card(record))
 
     def render(self, record: RecordT) -> str:
         """Renders the record as in its JSON file: the same record gives the same bytes."""

@@ -6,7 +6,7 @@ import pytest
 
 from tests.browsing import visit
 from tests.reports.payloads import PAYLOADS, infected
-from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
+from umpirical.protocols.datasheet.comparison_pages import render_comparison_html
 from umpirical.protocols.datasheet.page import render_html
 
 from .cost_samples import sample as cost_sample

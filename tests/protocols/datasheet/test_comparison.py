@@ -11,18 +11,21 @@ from tests.cases import each
 from tests.reports.dissection import Page, skeleton, taken_apart
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.domain.measures import Estimate, Interval, Undefined
-from umpirical.protocols.datasheet.comparison.assembly import compare
-from umpirical.protocols.datasheet.comparison.card import render_comparison_markdown
-from umpirical.protocols.datasheet.comparison.pages import judge_views, render_comparison_html
-from umpirical.protocols.datasheet.comparison.record import (
+from umpirical.protocols.datasheet.comparison import (
+    compare,
     comparison_schema,
     generated_schema,
     parse_comparison,
     render_comparison_json,
 )
+from umpirical.protocols.datasheet.comparison_pages import (
+    judge_views,
+    render_comparison_html,
+    render_comparison_markdown,
+)
 from umpirical.protocols.datasheet.policy_files import PRESETS, preset
 from umpirical.reports import numbers
-from umpirical.reports.comparisons.record import PairedDifference
+from umpirical.reports.comparison import PairedDifference
 from umpirical.text.inert import inert
 
 from .samples import QWEN32B, datasheet, estimate, judge, llama_measures, measure, paper, spend, threshold

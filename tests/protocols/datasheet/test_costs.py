@@ -10,10 +10,9 @@ from tests.reports.dissection import Page
 from tests.reports.payloads import HIDDEN, PAYLOADS, infected
 from umpirical.domain.trials import Presentation
 from umpirical.protocols.datasheet import costs as cost_module
-from umpirical.protocols.datasheet.comparison.card import render_comparison_markdown
-from umpirical.protocols.datasheet.comparison.pages import render_comparison_html
-from umpirical.protocols.datasheet.comparison.record import parse_comparison, render_comparison_json
+from umpirical.protocols.datasheet.comparison import parse_comparison, render_comparison_json
 from umpirical.protocols.datasheet.comparison_charts import Priced, cost_curves, cost_plane
+from umpirical.protocols.datasheet.comparison_pages import render_comparison_html, render_comparison_markdown
 from umpirical.protocols.datasheet.costs import accuracy_differences, cost_curve, places, point_price
 from umpirical.protocols.datasheet.jury import balanced_accuracy
 from umpirical.reports.charts import NotDrawn

@@ -35,7 +35,7 @@ from umpirical.protocols.datasheet.jury import (
 )
 from umpirical.protocols.datasheet.readout_rules import Heard, band_of, paired, rule_of
 from umpirical.protocols.datasheet.report import ReadRun
-from umpirical.reports.comparisons.words import letter
+from umpirical.reports.comparison import letter
 from umpirical.reports.facts import quantile
 from umpirical.reports.numbers import dollars, ratio
 from umpirical.reports.prices import Basis, Dollars, PriceRecord, no_price, price_of

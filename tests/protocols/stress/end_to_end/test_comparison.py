@@ -10,13 +10,13 @@ from tests.protocols.stress.end_to_end.rehearsals import notes_study
 from tests.reports.payloads import HIDDEN, PAYLOADS, _replaced
 from umpirical import compare, run
 from umpirical.domain.errors import UsageError
-from umpirical.protocols.stress.comparison.assembly import _outcome
-from umpirical.protocols.stress.comparison.card import render_stress_comparison_markdown
-from umpirical.protocols.stress.comparison.pages import render_stress_comparison_html
-from umpirical.protocols.stress.comparison.record import (
+from umpirical.protocols.stress.comparison import (
     StressComparison,
+    _outcome,
     parse_stress_comparison,
+    render_stress_comparison_html,
     render_stress_comparison_json,
+    render_stress_comparison_markdown,
     study_titles,
 )
 from umpirical.protocols.stress.policy import NO_LIMIT

@@ -1,24 +1,31 @@
-"""A comparison as one HTML file, a pure function of its record."""
+"""A comparison as one HTML file and as one screen of Markdown, pure functions of its record."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 
 from umpirical.domain.trials import BASELINE
 from umpirical.protocols.datasheet import comparison_charts as charts
-from umpirical.protocols.datasheet.comparison.record import Comparison, SideRecord
+from umpirical.protocols.datasheet.comparison import Comparison, SideRecord, render_comparison_json
 from umpirical.protocols.datasheet.costs import Costs
+from umpirical.protocols.protocol import Documents, write_documents
 from umpirical.reports import numbers
+from umpirical.reports.card import measured_cell, plain, quoted
 from umpirical.reports.charts import DotCell, NotDrawn, dot_cell
-from umpirical.reports.comparisons.matrices import Matrix, Overview, matrices, overview
-from umpirical.reports.comparisons.record import DifferenceRecord
-from umpirical.reports.comparisons.words import letter
+from umpirical.reports.comparison import (
+    MOST_JUDGES,
+    STYLES,
+    DifferenceRecord,
+    Matrix,
+    Overview,
+    letter,
+    matrices,
+    overview,
+)
 from umpirical.reports.decision import TITLES
 from umpirical.reports.pages import environment
 from umpirical.reports.record import EstimateRecord, LimitRecord, MeasureRecord
-
-STYLES = 12
-"""Ways of drawing a judge: six colours, each with an unbroken and with a dashed line. The letter is what tells."""
 
 MOST_HINTS = 40
 
@@ -224,3 +231,48 @@ def _settings(sides: Sequence[SideRecord]) -> Iterator[tuple[str, list[str]]]:
 def _if_different(name: str, values: list[str]) -> Iterator[tuple[str, list[str]]]:
     if len(set(values)) > 1:
         yield name, values
+
+
+MOST_FINDINGS = 12
+MOST_COST_FINDINGS = 4
+
+
+def render_comparison_markdown(comparison: Comparison) -> str:
+    """Renders the card of a comparison. The same record gives the same encodable text."""
+    return "\n".join(_card(comparison)) + "\n"
+
+
+def _card(comparison: Comparison) -> Iterator[str]:
+    judges = judge_views(comparison)
+    yield from ("---", f"format: {quoted(comparison.format)}", f"policy: {quoted(comparison.policy)}")
+    yield from (f"judges: {quoted(numbers.count(len(judges)))}", "---", "")
+    yield from (f"# {numbers.count(len(judges))} judges compared", "")
+    if incomplete := [judge.sign for judge in judges if not judge.side.complete]:
+        yield from (f"**Incomplete runs: {', '.join(incomplete)}.**", "")
+    for pick in comparison.picks:
+        yield f"- For {plain(pick.policy)}: **{plain(pick.title)}**. {plain(' '.join(pick.sentences))}"
+    yield ""
+    yield from (f"- {plain(finding)}" for finding in comparison.findings[:MOST_FINDINGS])
+    if comparison.costs:
+        yield from (f"- {plain(finding)}" for finding in comparison.costs.findings[:MOST_COST_FINDINGS])
+    head = ["", "judge", "decision", *(title for _, _, title in COLUMNS), "1,000 calls"]
+    yield from ("", f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}")
+    for judge in judges[:MOST_JUDGES]:
+        decision = judge.side.decision.title if judge.side.decision else "none"
+        name = f"{judge.name} (reference)" if judge.side.reference else judge.name
+        cells = [
+            judge.sign,
+            plain(name),
+            decision,
+            *(measured_cell(cell, undefined="undefined") for cell in judge.cells),
+            judge.price,
+        ]
+        yield f"| {' | '.join(cells)} |"
+    if (more := len(judges) - MOST_JUDGES) > 0:
+        yield from ("", f"And {numbers.count(more)} more in the JSON record.")
+
+
+def write_comparison(comparison: Comparison, folder: Path) -> Documents:
+    """Writes the record, and the documents that are pure functions of it."""
+    json, html = render_comparison_json(comparison), render_comparison_html(comparison)
+    return write_documents(folder, "comparison", json, html, render_comparison_markdown(comparison))

@@ -1,0 +1,498 @@
+"""Judges that were measured on the same stimuli, each with each, and which to take for which use."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from importlib.resources import files
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from umpirical.domain.errors import UsageError
+from umpirical.domain.trials import BASELINE
+from umpirical.measures.contrasts import contrasts_between
+from umpirical.protocols.datasheet.costs import CallKeeper, Costs, costs_of
+from umpirical.protocols.datasheet.policy_files import PRESETS, chosen_policy, preset
+from umpirical.protocols.datasheet.profile import SKETCHED
+from umpirical.protocols.datasheet.protocol import DATASHEET
+from umpirical.protocols.datasheet.record import Datasheet, ProfileRecord
+from umpirical.protocols.datasheet.report import ReadRun, datasheet_of_read, held_to, policy_of, read_run
+from umpirical.reports.comparison import (
+    DifferenceRecord,
+    PairedDifference,
+    Place,
+    Row,
+    Worse,
+    letter,
+    one_way_everywhere,
+    open_runs,
+    paired_differences,
+    recorded_differences,
+    refuse_margin,
+    refuse_one_run,
+    refuse_unknown_places,
+    told_apart,
+    winner,
+)
+from umpirical.reports.decision import Advice, DecisionRecord
+from umpirical.reports.numbers import count, dollars, part
+from umpirical.reports.policy import Policy
+from umpirical.reports.record import (
+    EstimateRecord,
+    JudgeRecord,
+    LimitRecord,
+    MeasureRecord,
+    RunRecord,
+    SpendRecord,
+    Strict,
+    schema_text,
+)
+from umpirical.runs.run import Run
+
+
+class SideRecord(Strict):
+    """One of the judges, as its own datasheet has it."""
+
+    judge: JudgeRecord
+    run: RunRecord
+    complete: bool
+    reference: bool = Field(default=False, description="Stands as a ceiling, and is never picked. It is no truth.")
+    decision: DecisionRecord | None = None
+    profile: ProfileRecord | None = None
+    spend: SpendRecord | None = None
+    limits: list[LimitRecord] = Field(default=[])
+    measures: list[MeasureRecord] = Field(
+        default=[], description="Those of the table, the figures and the differences."
+    )
+
+
+class PickRecord(Strict):
+    """Which judge to take for one use."""
+
+    policy: str
+    about: str
+    own: bool = Field(description="Whether it is the policy that the comparison was made for.")
+    verdicts: list[Advice] = Field(description="The decision on each judge by this policy.")
+    admitted: list[Place] = Field(description="The judges that it lets through, the reference aside.")
+    not_worse: list[Place] = Field(description="Of these, the ones than which none is shown better.")
+    picked: list[Place] = Field(description="The cheapest of these: several if nothing tells them apart, or none.")
+    title: str
+    sentences: list[str]
+
+
+class Comparison(Strict):
+    """Judges, measured on the same stimuli."""
+
+    format: Literal["judge-comparison/2"] = "judge-comparison/2"
+    policy: str = Field(description="The policy that the judges are held to.")
+    judges: list[SideRecord]
+    differences: list[DifferenceRecord]
+    better_everywhere: list[tuple[Place, Place]] = Field(
+        default=[],
+        description="Pairs of which the first is better in every primary row, by an intersection-union test.",
+    )
+    picks: list[PickRecord]
+    costs: Costs | None = Field(default=None, description="Cost and accuracy of the judges, their readouts and juries.")
+    findings: list[str]
+    non_claims: list[str]
+
+    @model_validator(mode="after")
+    def _known_places(self) -> Self:
+        places = [place for one in self.differences for place in (one.first, one.second)]
+        places += [place for pick in self.picks for place in (*pick.admitted, *pick.not_worse, *pick.picked)]
+        places += [place for pair in self.better_everywhere for place in pair]
+        places += [place for one in self.costs.options for place in one.judges] if self.costs else []
+        refuse_unknown_places(places, len(self.judges))
+        if any(len(pick.verdicts) != len(self.judges) for pick in self.picks):
+            raise ValueError("a policy has no decision on some of the judges")
+        return self
+
+
+def render_comparison_json(comparison: Comparison) -> str:
+    """Renders the record as text: the same comparison gives the same bytes."""
+    return comparison.model_dump_json(indent=1) + "\n"
+
+
+def parse_comparison(text: str) -> Comparison:
+    return Comparison.model_validate_json(text)
+
+
+def comparison_schema() -> str:
+    """Returns the schema that ships with this version."""
+    return (files("umpirical.protocols.datasheet") / "judge-comparison-2.schema.json").read_text(encoding="utf-8")
+
+
+def generated_schema() -> str:
+    """Returns the schema that follows from the code; a test compares the shipped one with it."""
+    return schema_text(Comparison)
+
+
+USABLE: tuple[Advice, ...] = ("use", "use-with-limits")
+
+
+def limit_keys(policy: Policy, sheets: Sequence[Datasheet]) -> set[tuple[str, str]]:
+    """Returns (measure, part) of every limit that a policy holds one of the judges to."""
+    return {limit.key for sheet in sheets for limit in policy.limits(sheet.judge.kind, grades=sheet.judge.grades)}
+
+
+def pick(
+    policy: Policy,
+    sheets: Sequence[Datasheet],
+    differences: Sequence[DifferenceRecord],
+    *,
+    reference: int | None,
+    own: bool,
+) -> PickRecord:
+    """Returns which of the judges to take for the use that a policy is for."""
+    verdicts = [_verdict(held_to(sheet, policy)) for sheet in sheets]
+    admitted = [i for i, verdict in enumerate(verdicts) if verdict in USABLE and i != reference]
+    beats = _beaten(differences, limit_keys(policy, sheets))
+    not_worse = [i for i in admitted if not any((j, i) in beats and (i, j) not in beats for j in admitted)]
+    picked = _cheapest(not_worse, sheets)
+    return PickRecord(
+        policy=policy.policy,
+        about=policy.about,
+        own=own,
+        verdicts=verdicts,
+        admitted=admitted,
+        not_worse=not_worse,
+        picked=picked,
+        title=f"Take {_either(picked, sheets)}" if picked else "No judge",
+        sentences=list(_sentences(sheets, verdicts, admitted, not_worse, picked, reference)),
+    )
+
+
+def _verdict(sheet: Datasheet) -> Advice:
+    return sheet.decision.verdict if sheet.decision else "not-enough-data"
+
+
+def _beaten(differences: Sequence[DifferenceRecord], keys: Collection[tuple[str, str]]) -> set[tuple[int, int]]:
+    """Returns (better, worse) for every pair of judges told apart in at least one limit."""
+    return {
+        (one.first, one.second) if one.words == "first better" else (one.second, one.first)
+        for one in differences
+        if one.words in {"first better", "second better"} and one.arm == BASELINE and (one.measure, one.stratum) in keys
+    }
+
+
+def _price(sheet: Datasheet) -> Decimal | None:
+    return sheet.spend.cost_per_1000 if sheet.spend else None
+
+
+def _cheapest(places: Sequence[int], sheets: Sequence[Datasheet]) -> list[int]:
+    """Returns the cheapest; all of them if one has no known price, since that one may be the cheapest."""
+    prices = [_price(sheets[place]) for place in places]
+    known = [price for price in prices if price is not None]
+    if len(known) < len(prices) or not known:
+        return list(places)
+    return [place for place, price in zip(places, known, strict=True) if price == min(known)]
+
+
+def _sentences(  # what the words are about
+    sheets: Sequence[Datasheet],
+    verdicts: Sequence[Advice],
+    admitted: Sequence[int],
+    not_worse: Sequence[int],
+    picked: Sequence[int],
+    reference: int | None,
+) -> Iterator[str]:
+    others = [place for place in range(len(sheets)) if place not in admitted and place != reference]
+    if admitted:
+        through = f"{count(len(admitted))} of {count(len(admitted) + len(others))}"
+        yield f"The policy lets {through} through: {_letters(admitted)}."
+    if worse := [place for place in admitted if place not in not_worse]:
+        yield f"Shown worse than another of these: {_letters(worse)}."
+    if len(not_worse) > 1:
+        yield _choice(sheets, not_worse, picked)
+    if limited := [place for place in picked if verdicts[place] == "use-with-limits"]:
+        yield f"With the limits that the datasheet states: {_letters(limited)}."
+    if admitted:
+        return
+    if refused := [place for place in others if verdicts[place] == "do-not-use"]:
+        yield f"Refused: {_letters(refused)}."
+    if unsettled := [place for place in others if verdicts[place] == "not-enough-data"]:
+        yield f"Not settled at this size of run: {_letters(unsettled)}. “umpirical more” asks what would settle it."
+
+
+def _choice(sheets: Sequence[Datasheet], not_worse: Sequence[int], picked: Sequence[int]) -> str:
+    prices = [_price(sheets[place]) for place in picked]
+    price = prices[0] if prices else None
+    unknown = [place for place in not_worse if _price(sheets[place]) is None]
+    if unknown:
+        return f"None of these is shown better, and the price of {_letters(unknown)} is not known."
+    cost = "" if price is None else f", at {dollars(price)} for 1,000 calls"
+    same = "one of the cheapest" if len(picked) > 1 else "the cheapest"
+    return f"Of {_letters(not_worse)} none is shown better; {_letters(picked)} is {same}{cost}."
+
+
+def _letters(places: Sequence[int]) -> str:
+    return ", ".join(letter(place) for place in places)
+
+
+def _either(places: Sequence[int], sheets: Sequence[Datasheet]) -> str:
+    if len(places) > 3:
+        return f"any of {_letters(places)}"
+    return " or ".join(f"{letter(place)} ({sheets[place].judge.name})" for place in places)
+
+
+NON_CLAIMS = (
+    """\
+A difference that is not shown is not a proof that there is none: only “equivalent” claims that.
+In the rows of the policies' limits, judges that are all alike are told apart in one comparison in twenty, over all \
+pairs of judges together (Holm).
+“Equivalent” holds for each row alone: of twenty pairs that differ by just the margin, one is called equivalent.
+Every other row is exploratory: a judge that is ahead there is a hint (Benjamini and Hochberg), and no finding.
+Limits on conflict excess and on the spread of grades are no shares: judges are held to them one by one, and not \
+against each other.
+The differences are about these stimuli, these prompts and these settings. Nothing here says that a judge agrees with \
+people."""
+).splitlines()
+
+CEILING = (
+    "{name} is the reference: a ceiling, to see how far the others are from it. It is a judge as well, with errors of "
+    "its own, and no truth: where it errs, being like it is an error too. It is never picked."
+)
+
+
+def find(
+    sheets: Sequence[Datasheet],
+    differences: Sequence[DifferenceRecord],
+    everywhere: Sequence[tuple[int, int]],
+    reference: int | None,
+) -> Iterator[str]:
+    """Yields what the differences say, and how far the judges are from the reference."""
+    names = [f"{letter(place)}, {sheet.judge.name}," for place, sheet in enumerate(sheets)]
+    if reference is not None:
+        yield CEILING.format(name=names[reference].removesuffix(","))
+        yield from _distances(names, differences, reference)
+    if len(sheets) == 2:
+        # Of more judges, a matrix says this at a glance, and sentences do not.
+        for ahead, behind in ((0, 1), (1, 0)):
+            if better := _titles(one for one in differences if winner(one) == ahead):
+                yield f"{names[ahead]} is shown to be better than {letter(behind)} in {better}."
+    for ahead, behind in everywhere:
+        yield f"{letter(ahead)} is better than {letter(behind)} in every share that the policies limit."
+    primary = [one for one in differences if one.family == "primary"]
+    if primary:
+        told, level, undecided = told_apart(primary)
+        yield (
+            f"Of {count(len(primary))} differences in limited shares, {count(told)} are shown, {count(level)} are "
+            f"within the margin, and {count(undecided)} are undecided."
+        )
+
+
+def _distances(names: Sequence[str], differences: Sequence[DifferenceRecord], reference: int) -> Iterator[str]:
+    for place, name in enumerate(names):
+        rows = [one for one in differences if {one.first, one.second} == {place, reference} and one.family == "primary"]
+        if place == reference or not rows:
+            continue
+        below = sum(winner(one) == reference for one in rows)
+        level = sum(one.words == "equivalent" for one in rows)
+        yield (
+            f"{name} is shown to be below the ceiling in {count(below)} of {count(len(rows))} limited shares, and "
+            f"to be equivalent to it in {count(level)}."
+        )
+
+
+def _titles(differences: Iterable[DifferenceRecord]) -> str:
+    strata: dict[str, list[str]] = {}
+    for one in differences:
+        strata.setdefault(one.title[:1].lower() + one.title[1:], []).append(one.stratum)
+    return ", ".join(
+        f"{title} at {' '.join(map(part, parts))}" if any(parts) else title for title, parts in strata.items()
+    )
+
+
+SHOWN = (
+    "dark-current",
+    "raw-false-preference",
+    "stable-cross-sensitivity",
+    "positional-false-preference",
+    "one-sided-commit",
+    "no-preference",
+    "target-sensitivity",
+    "detection-threshold",
+)
+"""The measures of the table and of the figures."""
+
+
+def compare(
+    sheets: Sequence[Datasheet],
+    paired: Sequence[PairedDifference],
+    *,
+    policy: Policy | None = None,
+    reference: int | None = None,
+    margin: float | None = None,
+) -> Comparison:
+    """Compares judges by their datasheets; `paired` holds what was computed on the pairs that they share.
+
+    `policy` is the one that they are held to, by default the first one's. `margin` is the difference that does not
+    matter, by default one for each scale.
+    """
+    own = policy or sheets[0].policy or preset()
+    held = [held_to(sheet, own) for sheet in sheets]
+    policies = _policies(own)
+    # One family for everything that the page concludes: the limits of every policy that it picks by.
+    limited = set[tuple[str, str]]().union(*(limit_keys(each, sheets) for each in policies))
+    differences = _differences(held, paired, limited, _directions(held, policies), margin)
+    picks = [pick(each, sheets, differences, reference=reference, own=each is own) for each in policies]
+    everywhere = list(_everywhere(differences))
+    return Comparison(
+        policy=own.policy,
+        judges=[_side(sheet, paired, reference=place == reference) for place, sheet in enumerate(held)],
+        differences=differences,
+        better_everywhere=everywhere,
+        picks=picks,
+        findings=list(find(held, differences, everywhere, reference)),
+        non_claims=NON_CLAIMS,
+    )
+
+
+def needed_measures(policy: Policy) -> set[str]:
+    """Returns the names of all measures that a comparison shows or decides by."""
+    limits = [limit for each in _policies(policy) for limit in (*each.compare, *each.grade)]
+    needs = [need for limit in limits for cure in limit.cures for need in cure.needs]
+    return {one.measure for one in (*limits, *needs)} | set(SHOWN) | SKETCHED
+
+
+def _policies(own: Policy) -> list[Policy]:
+    """Returns the policies that judges are picked by: the chosen one, and every other shipped one."""
+    return [own, *(preset(name) for name in PRESETS if name != own.policy)]
+
+
+def _directions(sheets: Sequence[Datasheet], policies: Iterable[Policy]) -> Mapping[tuple[str, str], Worse]:
+    """Which direction is worse by the limits: for some measures, nothing but the use says so."""
+    return {
+        limit.key: "higher" if limit.kind == "at_most" else "lower"
+        for policy in policies
+        for sheet in sheets
+        for limit in policy.limits(sheet.judge.kind, grades=sheet.judge.grades)
+    }
+
+
+def _differences(
+    sheets: Sequence[Datasheet],
+    paired: Sequence[PairedDifference],
+    limited: set[tuple[str, str]],
+    directions: Mapping[tuple[str, str], Worse],
+    margin: float | None,
+) -> list[DifferenceRecord]:
+    known = [{(m.name, m.arm, m.stratum): m for m in sheet.measures} for sheet in sheets]
+    rows = [
+        Row(
+            one,
+            primary=one.arm == BASELINE and (one.measure, one.stratum) in limited,
+            measured=_measured(known, one),
+            limited=directions.get((one.measure, one.stratum)),
+        )
+        for one in paired
+    ]
+    return recorded_differences(rows, margin)
+
+
+def _measured(
+    known: Sequence[Mapping[tuple[str, str, str], MeasureRecord]], one: PairedDifference
+) -> MeasureRecord | None:
+    key = (one.measure, one.arm, one.stratum)
+    return known[one.first].get(key) or known[one.second].get(key)
+
+
+def _side(sheet: Datasheet, paired: Sequence[PairedDifference], *, reference: bool) -> SideRecord:
+    wanted = {one.measure for one in paired} | set(SHOWN)
+    taken = {name: getattr(sheet, name) for name in SideRecord.model_fields if name not in {"reference", "measures"}}
+    return SideRecord(**taken, reference=reference, measures=[m for m in sheet.measures if m.name in wanted])
+
+
+def _everywhere(differences: Sequence[DifferenceRecord]) -> Iterator[tuple[int, int]]:
+    """Yields (better, worse) where every primary row of a pair lies the same way and is shown at its own level."""
+    rows: dict[tuple[int, int], list[DifferenceRecord]] = {}
+    for one in differences:
+        if one.family == "primary":
+            rows.setdefault((one.first, one.second), []).append(one)
+    for (first, second), each in rows.items():
+        sides = {
+            (one.difference.value > 0) == (one.worse == "higher")
+            if isinstance(one.difference, EstimateRecord) and one.worse != "depends"
+            else None
+            for one in each
+        }
+        if len(sides) == 1 and None not in sides and one_way_everywhere([one.p_value for one in each]):
+            yield (first, second) if sides.pop() else (second, first)
+
+
+def compare_runs(
+    folders: Sequence[Path],
+    *,
+    policy: str | Mapping[str, Any] | None = None,
+    reference: str | None = None,
+    margin: float | None = None,
+) -> Comparison:
+    """Rereads runs on the same stimuli, and compares their judges, each with each.
+
+    `policy` is a shipped one, a file, or its keys; by default, the one that the runs were made for. `reference` is the
+    name of a judge or of a run.
+    """
+    runs = _opened(folders)
+    refuse_margin(margin)
+    place = None if reference is None else _place(runs, reference)
+    own = _shared_policy(runs) if policy is None else chosen_policy(policy, Path(), outside=True)
+    kept = [CallKeeper.of(run) for run in runs]
+    read = [read_run(run, also=keeper.see) for run, keeper in zip(runs, kept, strict=True)]
+    paired = list(_paired(read))
+    needed = needed_measures(own) | {one.measure for one in paired}
+    sheets = [datasheet_of_read(each, only=needed) for each in read]
+    compared = compare(sheets, paired, policy=own, reference=place, margin=margin)
+    return compared.model_copy(update={"costs": costs_of(read, kept, reference=place)})
+
+
+def _opened(folders: Sequence[Path]) -> list[Run]:
+    runs = open_runs(folders)
+    for run in runs:
+        if run.manifest["protocol"] != DATASHEET.version:
+            raise UsageError(
+                f"run {run.name} is not on controlled stimuli, so it cannot be compared pair by pair",
+                fix="name runs that have a datasheet, or runs of stress tests alone; labelled pairs and judges of "
+                "agents have no comparison yet",
+            )
+    refuse_one_run(runs)
+    _refuse_other_stimuli(runs)
+    return runs
+
+
+def _refuse_other_stimuli(runs: Sequence[Run]) -> None:
+    groups: dict[str, list[str]] = {}
+    for run in runs:
+        groups.setdefault(run.stimuli.digest, []).append(run.name)
+    if len(groups) > 1:
+        said = "; ".join(f"{digest[:12]}: {', '.join(names)}" for digest, names in groups.items())
+        raise UsageError(
+            f"the runs have different stimuli: {said}",
+            fix="name runs of one group, or measure all judges with the same tasks, size and seed",
+        )
+
+
+def _place(runs: Sequence[Run], reference: str) -> int:
+    found = [place for place, run in enumerate(runs) if reference in {run.judge.name, run.name}]
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(run.name if found else run.judge.name for run in runs)
+    problem = "is the name of several judges" if found else "is not one of the judges compared"
+    raise UsageError(f"--reference {reference} {problem}", fix=f"name one of {names}")
+
+
+def _shared_policy(runs: Sequence[Run]) -> Policy:
+    """Returns the policy that the runs were made for, by its limits: a second look at them is no other policy."""
+    policies = [policy_of(run).at_look(1) for run in runs]
+    if any(policy != policies[0] for policy in policies):
+        said = ", ".join(f"{run.name}: {policy.policy}" for run, policy in zip(runs, policies, strict=True))
+        raise UsageError(f"the runs were made for different policies ({said})", fix="name the one to use with --policy")
+    return policies[0]
+
+
+def _paired(read: Sequence[ReadRun]) -> Iterator[PairedDifference]:
+    for first, second in combinations(range(len(read)), 2):
+        one, other = read[first], read[second]
+        for arm in [arm for arm in one.run.manifest["arms"] if arm in other.run.manifest["arms"]]:
+            contrasts = contrasts_between(one.tallies, other.tallies, arm, arm)
+            yield from paired_differences(contrasts, first, second)

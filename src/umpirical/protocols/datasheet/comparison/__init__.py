@@ -1,1 +1,0 @@
-"""Any number of judges, measured on the same stimuli, side by side."""

@@ -1,0 +1,464 @@
+"""Judges under the same stress tests, in one study or in several: record `stress-comparison/1`, page and card.
+
+Studies have data and scales of their own, so nothing is added up over them.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from umpirical.domain.errors import UsageError
+from umpirical.domain.tallies import Tallies
+from umpirical.domain.trials import BASELINE
+from umpirical.measures.contrasts import contrasts_between
+from umpirical.protocols.protocol import Documents, write_documents
+from umpirical.protocols.stress.heat_map import CLOSENESS, SIGNS, PassRates, Spread, pass_rates, shade
+from umpirical.protocols.stress.policy import NO_LIMIT, TestKind, interval_words, value_words
+from umpirical.protocols.stress.record import (
+    CellVerdict,
+    DatasetRecord,
+    StressMeasure,
+    StressReport,
+    StressTest,
+    WriterSpendRecord,
+)
+from umpirical.protocols.stress.report import read_stress
+from umpirical.reports import numbers
+from umpirical.reports.card import plain, quoted
+from umpirical.reports.comparison import (
+    MOST_JUDGES,
+    STYLES,
+    DifferenceRecord,
+    Matrix,
+    Overview,
+    PairedDifference,
+    Place,
+    Row,
+    letter,
+    matrices,
+    open_runs,
+    overview,
+    paired_differences,
+    recorded_differences,
+    refuse_margin,
+    refuse_one_run,
+    refuse_unknown_places,
+    told_apart,
+    winner,
+)
+from umpirical.reports.numbers import count, units
+from umpirical.reports.pages import environment
+from umpirical.reports.record import (
+    EstimateRecord,
+    JudgeRecord,
+    LimitVerdict,
+    RunRecord,
+    SpendRecord,
+    Strict,
+    schema_text,
+)
+from umpirical.runs.run import Run
+
+
+class ComparedJudge(Strict):
+    """A judge, by the name and the model that it has in every study."""
+
+    name: str
+    model: str
+
+
+class StressSide(Strict):
+    """One judge in one study, as its own report has it."""
+
+    place: Place
+    judge: JudgeRecord
+    run: RunRecord
+    complete: bool
+    tests: list[StressTest]
+    verdicts: list[CellVerdict]
+    measures: list[StressMeasure] = Field(description="Those of its own prompt, of all items, that the page shows.")
+    spend: SpendRecord | None = None
+    writing: list[WriterSpendRecord] = Field(default=[], description="What writing and validating the stimuli took.")
+
+
+class ComparedStudy(Strict):
+    """Judges that were asked about the same texts."""
+
+    dataset: DatasetRecord
+    stimuli: str = Field(description="Digest of the texts that all of them were asked about.")
+    sides: list[StressSide]
+    differences: list[DifferenceRecord]
+
+
+class StressComparison(Strict):
+    """Judges under stress."""
+
+    format: Literal["stress-comparison/1"] = "stress-comparison/1"
+    judges: list[ComparedJudge]
+    studies: list[ComparedStudy]
+    findings: list[str]
+    non_claims: list[str]
+
+    @model_validator(mode="after")
+    def _known_places(self) -> Self:
+        places = [side.place for study in self.studies for side in study.sides]
+        places += [place for study in self.studies for one in study.differences for place in (one.first, one.second)]
+        refuse_unknown_places(places, len(self.judges))
+        return self
+
+
+def study_titles(studies: Sequence[ComparedStudy]) -> list[str]:
+    """Names the studies by their data; those on the same data, by the digest of their texts as well."""
+    names = [study.dataset.name for study in studies]
+    return [
+        f"{name} ({study.stimuli[:8]})" if names.count(name) > 1 else name
+        for study, name in zip(studies, names, strict=True)
+    ]
+
+
+def render_stress_comparison_json(comparison: StressComparison) -> str:
+    """Renders the record as text: the same comparison gives the same bytes."""
+    return comparison.model_dump_json(indent=1) + "\n"
+
+
+def parse_stress_comparison(text: str) -> StressComparison:
+    return StressComparison.model_validate_json(text)
+
+
+def stress_comparison_schema() -> str:
+    """Returns the JSON Schema of the record."""
+    return schema_text(StressComparison)
+
+
+DECIDING: Mapping[TestKind, str] = {
+    "same-verdict": "change-rate",
+    "flipped-verdict": "flip-detection",
+    "repeats": "flip-rate",
+    "given-label": "accuracy",
+    "original": "accuracy",
+}
+"""The rate of a test that judges are called better or worse by; every other one is exploratory."""
+
+NON_CLAIMS = (
+    """\
+A difference that is not shown is not a proof that there is none: only “equivalent” claims that.
+In the deciding rates of the tests, judges that are all alike are told apart in one comparison in twenty, over all \
+pairs of judges, tests and studies together (Holm). Every other row is exploratory (Benjamini and Hochberg).
+No rate is added up over studies: their data, scales and tests differ, and so does what a point is worth in each.
+Judges of one study are compared on the texts that they share. Those of different studies are shown side by side, and \
+not compared.
+A judge of the same name and model may have another prompt in another study."""
+).splitlines()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadStress:
+    """A run of stress tests that was read: its report, the counts behind it, and the texts that it is about."""
+
+    report: StressReport
+    tallies: Tallies
+    stimuli: str
+
+    @property
+    def judge(self) -> tuple[str, str]:
+        return self.report.judge.name, self.report.judge.model
+
+
+def compare_under_stress(read: Sequence[ReadStress], *, margin: float | None = None) -> StressComparison:
+    """Compares judges that were asked about the same texts, each with each, and shows studies side by side."""
+    judges = list(dict.fromkeys(each.judge for each in read))
+    studies: dict[str, list[ReadStress]] = {}
+    for each in read:
+        studies.setdefault(each.stimuli, []).append(each)
+    paired = [list(_paired(study, judges)) for study in studies.values()]
+    recorded = _recorded(list(studies.values()), paired, margin)
+    compared = [
+        _study(study, judges, differences) for study, differences in zip(studies.values(), recorded, strict=True)
+    ]
+    return StressComparison(
+        judges=[ComparedJudge(name=name, model=model) for name, model in judges],
+        studies=compared,
+        findings=[
+            sentence
+            for study, title in zip(compared, study_titles(compared), strict=True)
+            for sentence in _findings(study, title)
+        ],
+        non_claims=NON_CLAIMS,
+    )
+
+
+def _paired(study: Sequence[ReadStress], judges: Sequence[tuple[str, str]]) -> Iterator[PairedDifference]:
+    for one, other in combinations(study, 2):
+        contrasts = contrasts_between(one.tallies, other.tallies, BASELINE, BASELINE)
+        places = judges.index(one.judge), judges.index(other.judge)
+        yield from paired_differences(contrasts, *places)
+
+
+def _recorded(
+    studies: Sequence[Sequence[ReadStress]], paired: Sequence[Sequence[PairedDifference]], margin: float | None
+) -> list[list[DifferenceRecord]]:
+    """Records the differences of every study, of which all deciding rates are one family."""
+    deciding = [{(test.name, DECIDING[test.kind]) for each in study for test in each.report.tests} for study in studies]
+    rows = [
+        Row(one, primary=(one.stratum, one.measure) in deciding[place], measured=_measured(studies[place], one))
+        for place, differences in enumerate(paired)
+        for one in differences
+    ]
+    recorded = iter(recorded_differences(rows, margin))
+    return [list(islice(recorded, len(differences))) for differences in paired]
+
+
+def _measured(study: Sequence[ReadStress], one: PairedDifference) -> StressMeasure | None:
+    known = (measure for each in study for measure in each.report.measures)
+    return next((m for m in known if (m.name, m.stratum, m.arm) == (one.measure, one.stratum, BASELINE)), None)
+
+
+def _study(
+    study: Sequence[ReadStress], judges: Sequence[tuple[str, str]], differences: list[DifferenceRecord]
+) -> ComparedStudy:
+    shown = {*DECIDING.values(), *CLOSENESS}
+    sides = [
+        StressSide(
+            place=judges.index(each.judge),
+            judge=each.report.judge,
+            run=each.report.run,
+            complete=each.report.complete,
+            tests=each.report.tests,
+            verdicts=each.report.verdicts,
+            measures=[m for m in each.report.measures if m.arm == BASELINE and not m.group and m.name in shown],
+            spend=each.report.spend,
+            writing=each.report.writing,
+        )
+        for each in study
+    ]
+    first = study[0]
+    return ComparedStudy(dataset=first.report.dataset, stimuli=first.stimuli, sides=sides, differences=differences)
+
+
+def _findings(study: ComparedStudy, name: str) -> Iterator[str]:
+    titles = {test.name: test.title for side in study.sides for test in side.tests}
+    for side in study.sides:
+        yield f"{name}: {letter(side.place)}, {side.judge.name}, {_outcome(side, titles)}."
+    yield from (f"{name}: {sentence}" for sentence in _better(study, titles))
+    primary = [one for one in study.differences if one.family == "primary"]
+    if primary:
+        told, level, undecided = told_apart(primary)
+        yield (
+            f"{name}: differences in deciding rates: {count(told)} shown, {count(level)} within the margin, "
+            f"{count(undecided)} undecided, of {count(len(primary))}."
+        )
+
+
+def _outcome(side: StressSide, titles: Mapping[str, str]) -> str:
+    """Says what came of each test that has a limit. One that could not be judged is neither passed nor open."""
+    held = [cell for cell in side.verdicts if cell.why != NO_LIMIT]
+    of_each = Counter(cell.verdict for cell in held)
+    failed = [titles[cell.test] for cell in held if cell.verdict == "FAIL"]
+    parts = [
+        f"passes {of_each['PASS'] or 'none'} of {count(len(held))} {units('test', len(held))}",
+        f"fails {len(failed)} ({', '.join(failed)})" if failed else "fails none",
+        f"leaves {of_each['INCONCLUSIVE'] or 'none'} open",
+    ]
+    if of_each["N/A"]:
+        parts.append(f"could not be judged in {of_each['N/A']}")
+    said = f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return said if side.complete else f"{said}; its run is not complete"
+
+
+def _better(study: ComparedStudy, titles: Mapping[str, str]) -> Iterator[str]:
+    """Yields, for each pair of judges, the tests in which one of them is shown to be better."""
+    shown: dict[tuple[int, int], list[str]] = {}
+    for one in study.differences:
+        ahead = winner(one)
+        if ahead is not None:
+            behind = one.second if ahead == one.first else one.first
+            shown.setdefault((ahead, behind), []).append(titles[one.stratum])
+    for (ahead, behind), tests in shown.items():
+        yield f"{letter(ahead)} is shown to be better than {letter(behind)} in {', '.join(tests)}."
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSign:
+    """One judge, wherever the page names it."""
+
+    sign: str
+    style: int
+    name: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One judge in one study: how its tests ended, and its rates of expected labels."""
+
+    verdicts: tuple[tuple[str, LimitVerdict, int], ...]
+    """Sign, verdict and number of tests, of the verdicts that there are."""
+    spread: Spread | None
+    worst: str
+    """The test with the least rate; empty without any."""
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StudyView:
+    """One study on the page."""
+
+    title: str
+    study: ComparedStudy
+    judges: tuple[JudgeSign, ...]
+    standings: tuple[Standing | None, ...]
+    """By place of the judge in the whole comparison; None for one that is not in the study."""
+    rates: PassRates
+    matrices: list[Matrix]
+    overview: Overview
+
+
+def render_stress_comparison_html(comparison: StressComparison) -> str:
+    """Renders the page. The same record gives the same text, which can always be encoded as UTF-8."""
+    return (
+        environment("umpirical.protocols.stress")
+        .get_template("comparison.html")
+        .render(
+            comparison=comparison,
+            judges=_signs(comparison),
+            views=study_views(comparison),
+            margins=list(dict.fromkeys(one.margin for study in comparison.studies for one in study.differences)),
+            shade=shade,
+            value_words=value_words,
+            interval_words=interval_words,
+        )
+    )
+
+
+def study_views(comparison: StressComparison) -> list[StudyView]:
+    """Returns the studies as the page shows them; those of one dataset are told apart by their stimuli."""
+    signs = _signs(comparison)
+    return [
+        _view(study, title, [signs[side.place] for side in study.sides], len(signs))
+        for study, title in zip(comparison.studies, study_titles(comparison.studies), strict=True)
+    ]
+
+
+def _signs(comparison: StressComparison) -> list[JudgeSign]:
+    return [
+        JudgeSign(letter(place), place % STYLES, judge.name, judge.model)
+        for place, judge in enumerate(comparison.judges)
+    ]
+
+
+def _view(study: ComparedStudy, title: str, judges: Sequence[JudgeSign], everyone: int) -> StudyView:
+    rates = pass_rates(study.sides, [f"{judge.sign} {judge.name}" for judge in judges])
+    places = [side.place for side in study.sides]
+    standings: list[Standing | None] = [None] * everyone
+    for number, side in enumerate(study.sides):
+        standings[side.place] = _standing(side, rates, number)
+    # The matrices are among the judges of the study: each is told by its row.
+    own = [
+        one.model_copy(update={"first": places.index(one.first), "second": places.index(one.second)})
+        for one in study.differences
+        if one.family == "primary"
+    ]
+    tests = {test.name: test.title for side in study.sides for test in side.tests}
+    found = [one.model_copy(update={"stratum": tests.get(one.stratum, one.stratum)}) for one in own]
+    return StudyView(
+        title=title,
+        study=study,
+        judges=tuple(judges),
+        standings=tuple(standings),
+        rates=rates,
+        matrices=matrices(found, len(places)),
+        overview=overview(own, len(places)),
+    )
+
+
+def _standing(side: StressSide, rates: PassRates, number: int) -> Standing:
+    counted = [(verdict, sum(cell.verdict == verdict for cell in side.verdicts)) for verdict in SIGNS]
+    spread = rates.by_judge[number]
+    cells = [(cells[number], test.title) for test, cells, _ in rates.rows]
+    known = [(m.result.value, title) for m, title in cells if m and isinstance(m.result, EstimateRecord)]
+    return Standing(
+        verdicts=tuple((SIGNS[verdict], verdict, times) for verdict, times in counted if times),
+        spread=spread,
+        worst=min(known)[1] if known else "",
+        complete=side.complete,
+    )
+
+
+def spread_words(spread: Spread) -> str:
+    """Says what a judge's rates are like, in one line.
+
+    >>> spread_words(Spread(4, 0.8, 0.1, 0.7, 0.95))
+    'mean 0.800 of 4 tests, least 0.700'
+    """
+    tests = f"{numbers.count(spread.count)} {numbers.units('test', spread.count)}"
+    return f"mean {numbers.rate(spread.mean)} of {tests}, least {numbers.rate(spread.least)}"
+
+
+MOST_STUDIES = 8
+
+MOST_FINDINGS = 24
+
+
+def render_stress_comparison_markdown(comparison: StressComparison) -> str:
+    """Renders the card. The same record gives the same encodable text."""
+    return "\n".join(_card(comparison)) + "\n"
+
+
+def _card(comparison: StressComparison) -> Iterator[str]:
+    views, judges = study_views(comparison), comparison.judges
+    yield from ("---", f"format: {quoted(comparison.format)}", f"judges: {quoted(numbers.count(len(judges)))}")
+    yield from (f"studies: {quoted(numbers.count(len(views)))}", "---", "")
+    yield from (f"# {numbers.count(len(judges))} {numbers.units('judge', len(judges))} under stress", "")
+    yield from (f"- {plain(finding)}" for finding in comparison.findings[:MOST_FINDINGS])
+    if (more := len(comparison.findings) - MOST_FINDINGS) > 0:
+        yield f"- And {numbers.count(more)} more in the JSON record."
+    head = ["", "judge", *(plain(view.title) for view in views[:MOST_STUDIES])]
+    yield from ("", f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}")
+    for place, judge in enumerate(judges[:MOST_JUDGES]):
+        cells = [_cell(view.standings[place]) for view in views[:MOST_STUDIES]]
+        yield f"| {' | '.join([letter(place), plain(judge.name), *cells])} |"
+
+
+def _cell(standing: Standing | None) -> str:
+    if standing is None:
+        return "not run"
+    verdicts = ", ".join(f"{numbers.count(times)} {verdict}" for _, verdict, times in standing.verdicts)
+    return f"{verdicts}; {spread_words(standing.spread)}" if standing.spread else verdicts
+
+
+def compare_stress_runs(folders: Sequence[Path], *, margin: float | None = None) -> StressComparison:
+    """Rereads runs of stress tests. Judges of one study are compared, each with each; studies stand side by side."""
+    runs = open_runs(folders)
+    refuse_one_run(runs)
+    refuse_margin(margin)
+    _refuse_one_judge_twice(runs)
+    return compare_under_stress([_read(run) for run in runs], margin=margin)
+
+
+def write_stress_comparison(comparison: StressComparison, folder: Path) -> Documents:
+    """Writes the record, and the documents that are pure functions of it."""
+    json, html = render_stress_comparison_json(comparison), render_stress_comparison_html(comparison)
+    return write_documents(folder, "comparison", json, html, render_stress_comparison_markdown(comparison))
+
+
+def _read(run: Run) -> ReadStress:
+    report, tallies = read_stress(run)
+    return ReadStress(report, tallies, run.stimuli.digest)
+
+
+def _refuse_one_judge_twice(runs: Sequence[Run]) -> None:
+    """A judge against itself would be counted as a pair of judges, and told apart by its own noise."""
+    seen: dict[tuple[str, str, str], str] = {}
+    for run in runs:
+        key = (run.stimuli.digest, run.judge.name, ": ".join(run.judge.made_of))
+        if key in seen:
+            raise UsageError(
+                f"runs {seen[key]} and {run.name} are of the same judge on the same texts",
+                fix="name one of them, or give the judges different names in the study",
+            )
+        seen[key] = run.name
