@@ -86,6 +86,7 @@ SECTIONS = {
     "PairsStudySpec": "A study of labelled pairs",
     "JudgeSpec": "A judge",
     "ModelSpec": "A model",
+    "TlsSpec": "Encrypted connections",
     "PriceSpec": "A price",
     "Decoding": "Decoding",
     "AnswerSpec": "How an answer is read",

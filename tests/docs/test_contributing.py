@@ -24,7 +24,8 @@ def test_every_kind_of_plugin_has_its_row():
 @pytest.mark.parametrize("row", CHANGES, ids=lambda row: row[0])
 def test_a_change_is_made_where_the_guide_says(row):
     _, file, line, _, check = row
-    folder = re.search(r"`([^`]+)`", file)[1].partition("NAME")[0].partition("FAMILY")[0]
+    folder = re.search(r"`([^`]+)`", file)[1]
+    folder = re.split("NAME|FAMILY|KIND", folder)[0]
     assert (SOURCE / folder).is_dir()
     if named := re.search(r"`(\S+\.py)`", line):
         assert "Registry(" in (SOURCE / named[1]).read_text(encoding="utf-8")
@@ -37,7 +38,7 @@ def test_files_that_the_guide_names_are_there():
         GUIDE.read_text(encoding="utf-8"),
     )
     assert len(named) > 10
-    placeholders = re.compile("NAME|FAMILY")
+    placeholders = re.compile("NAME|FAMILY|KIND")
     assert [name for name in named if not placeholders.search(name) and not (SOURCE / name).is_file()] == []
 
 

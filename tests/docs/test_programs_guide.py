@@ -14,7 +14,7 @@ from umpirical.judges.adapters import program as processes
 from umpirical.study.file import parse_study
 
 GUIDE = ROOT / "docs" / "programs.md"
-PROGRAM, ENDPOINT = blocks(GUIDE, "yaml")
+PROGRAM, ENDPOINT, PRIVATE = blocks(GUIDE, "yaml")
 (JUDGE,) = blocks(GUIDE, "python")
 (LINES,) = blocks(GUIDE, "json")
 SMALL = "design: {size: screen}\n"
@@ -70,3 +70,4 @@ def test_every_kind_of_error_is_named_and_the_limits_are_those_of_the_code(tmp_p
     assert (processes.BARREN_STARTS, processes.MOST_STARTS, processes.LONGEST_LINE) == (3, 50, 2**20)
     assert parse_study(PROGRAM, tmp_path).spec.judges[0].deadline == 120
     assert parse_study(ENDPOINT, tmp_path).spec.judges[0].http.attempts == 5
+    assert parse_study(PRIVATE, tmp_path).spec.judges[0].model.tls.ca == "/etc/ssl/internal-ca.pem"

@@ -68,10 +68,13 @@ def test_the_extras_are_those_of_the_project():
 
 
 def test_the_variables_are_those_that_the_code_reads():
-    told = {cell.strip("`") for cell, _ in table(FOLDER / "environment.md", "variable")} - {"what `api_key_env` names"}
+    cells = [cell for cell, _ in table(FOLDER / "environment.md", "variable")]
+    told = {name for cell in cells for name in re.findall(r"[A-Z_]{4,}", cell)}
     source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src" / "umpirical").rglob("*.py"))
-    read = set(re.findall(r"\"((?:UMPIRICAL|GITHUB|XDG_STATE)_[A-Z_]+)\"", source))
-    assert told - {"what api_key_env names"} == read | {"UMPIRICAL_DEBUG"}
+    read = set(re.findall(r"\"((?:UMPIRICAL|GITHUB|XDG_STATE|SSL_CERT)_[A-Z_]+)\"", source))
+    # Python's own `getproxies` reads the first three.
+    proxies = {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"}
+    assert told == read | proxies | {"UMPIRICAL_DEBUG"}
 
 
 def test_the_systems_that_are_named_are_those_of_the_project():

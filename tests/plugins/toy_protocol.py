@@ -157,7 +157,6 @@ class Mirror(Protocol[Study[MirrorSpec], MirrorRecord]):
                 fields={"format": record.format, "judge": record.judge.name},
             ),
             record,
-            lambda: self.render(record),
         )
 
 
