@@ -63,8 +63,8 @@ IDENTITY = {"Accept-Encoding": "identity"}
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
-_SENT: ContextVar[bool] = ContextVar("umpirical_sent", default=False)
-"""Whether the exchange of this task has a connection, so that the server may have been asked."""
+_SENT: ContextVar[list[bool]] = ContextVar("umpirical_sent")
+"""Gets an entry when the exchange of this task has a connection, so that the server may have been asked."""
 
 # Made once: json.loads would make another one for every reply.
 _DECODER = json.JSONDecoder(object_pairs_hook=without_doubles)
@@ -171,13 +171,16 @@ class Exchanges:
         """Yields a reply of status 200, whose body is to be read. `most` is for the body of any other."""
         import aiohttp
 
-        _SENT.set(False)
+        _SENT.set([])
         try:
-            # Precise: aiohttp would round a deadline of more than five seconds up.
-            timeout = aiohttp.ClientTimeout(total=seconds, ceil_threshold=seconds)
             url = f"{self._base.rstrip('/')}{path}" if path else self._base
             async with self._opened().request(
-                method, url, headers={**headers, **self._headers}, allow_redirects=False, timeout=timeout, **more
+                method,
+                url,
+                headers={**headers, **self._headers},
+                allow_redirects=False,
+                timeout=_within(seconds),
+                **more,
             ) as http:
                 try:
                     if http.status != 200:
@@ -196,6 +199,14 @@ class Exchanges:
         if self._session is None:
             self._session = _open_session(self._base, self._headers, self._context or tls_context())
         return self._session
+
+
+@lru_cache(maxsize=64)
+def _within(seconds: float) -> "aiohttp.ClientTimeout":
+    """Returns a precise deadline: aiohttp would round one of more than five seconds up."""
+    import aiohttp
+
+    return aiohttp.ClientTimeout(total=seconds, ceil_threshold=seconds)
 
 
 def _open_session(url: str, headers: Mapping[str, str], context: ssl.SSLContext) -> "aiohttp.ClientSession":
@@ -321,7 +332,7 @@ def _guarded() -> "tuple[type[aiohttp.ClientRequest], type[aiohttp.ClientRespons
                 guard = _Guard(transport, conn.protocol)
                 transport.set_protocol(guard)
             guard.begin()
-            _SENT.set(True)
+            _SENT.get().append(True)
             return await super().send(conn)
 
     class Response(aiohttp.ClientResponse):
@@ -400,8 +411,10 @@ def check_head(status: int, headers: Mapping[str, str], most: int) -> None:
     if 300 <= status < 400:
         # Whoever points elsewhere may have done the work first.
         raise CallFailed("rejected", f"HTTP {status}: {_redirect(headers)}")
-    encodings = getattr(headers, "getall", lambda name, _: (headers.get(name, ""),))("Content-Encoding", ())
-    encoding = ", ".join(encodings).strip().lower()
+    encoding = headers.get("Content-Encoding", "").strip().lower()
+    if encoding and hasattr(headers, "getall"):
+        # One that is said several times is all of them.
+        encoding = ", ".join(headers.getall("Content-Encoding")).strip().lower()
     if encoding not in ("", "identity"):
         raise CallFailed("malformed", f"HTTP {status}: a reply in {encoding[:40]}, although it was asked for as it is")
     length = headers.get("Content-Length", "")
@@ -427,7 +440,7 @@ def _failure_of(error: Exception, seconds: float) -> CallFailed:
     # Nothing is sent before there is a connection, and nothing that was not sent is billed.
     kind: FailureKind = "connection"
     cause: BaseException
-    unsent, lasting = not _SENT.get(), False
+    unsent, lasting = not _SENT.get([]), False
     match error:
         case TimeoutError():
             kind, said = "timeout", f"no answer within {seconds:g} s"
