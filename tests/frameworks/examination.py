@@ -27,8 +27,8 @@ from umpirical.domain.judgments import Abstained, Failed, Outcome, Unparsed, Ver
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.integrations.promptfoo import judge as promptfoo
 from umpirical.judges.adapters.catalogue import Adapted, judge_adapter_of
+from umpirical.judges.endpoint_spec import PromptfooSpec
 from umpirical.judges.factory import build_judge
-from umpirical.judges.promptfoo import PromptfooSpec
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import silence_telemetry
 from umpirical.models.spec import Calling

@@ -13,8 +13,8 @@ from umpirical.domain.judgments import Failed, Unparsed, Verdict
 from umpirical.domain.trials import Presentation, Presented
 from umpirical.integrations.promptfoo.assertion import read_assertion
 from umpirical.integrations.promptfoo.judge import describe
+from umpirical.judges.endpoint_spec import PromptfooSpec
 from umpirical.judges.factory import build_judge
-from umpirical.judges.promptfoo import PromptfooSpec
 from umpirical.judges.spec import JudgeSpec
 from umpirical.models.spec import Calling
 from umpirical.study.trust import powers_of_judges

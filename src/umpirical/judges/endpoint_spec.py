@@ -1,9 +1,9 @@
-"""What the user writes about an HTTP endpoint that judges. Data only."""
+"""What the user writes about an HTTP endpoint that judges, or an assertion of promptfoo's. Data only."""
 
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -79,3 +79,29 @@ def _texts(part: Any) -> Iterator[str]:  # noqa: ANN401  # JSON
     elif isinstance(part, list):
         for value in part:
             yield from _texts(value)
+
+
+class PromptfooSpec(BaseModel):
+    """An assertion that a model decides, in a config of promptfoo's."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    config: str = Field(min_length=1, description="promptfooconfig.yaml, from the study's folder.")
+    assertion: int = Field(
+        default=0,
+        ge=0,
+        description="Which one, counted from 0 among those that a model decides: defaultTest first, then each test.",
+    )
+    command: tuple[Annotated[str, Field(max_length=4096)], ...] = Field(
+        default=("promptfoo",),
+        min_length=1,
+        max_length=16,
+        description="How promptfoo is started; a path is from the study's folder: [node_modules/.bin/promptfoo].",
+    )
+
+    @field_validator("command")
+    @classmethod
+    def _startable(cls, command: tuple[str, ...]) -> tuple[str, ...]:
+        if not command[0] or any("\0" in word for word in command):
+            raise ValueError("command: name a program, such as [promptfoo]")
+        return command

@@ -7,10 +7,9 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from umpirical.domain.scales import Choice, GradeScale, JudgeKind
-from umpirical.judges.endpoint_spec import HttpSpec
+from umpirical.judges.endpoint_spec import HttpSpec, PromptfooSpec
 from umpirical.judges.judge import Capabilities
 from umpirical.judges.placeholders import ROW
-from umpirical.judges.promptfoo import PromptfooSpec
 from umpirical.judges.shapes import AnswerSpec
 from umpirical.models.requests import Decoding, Message
 from umpirical.models.spec import ADAPTERS, ModelSpec

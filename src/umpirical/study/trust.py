@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 from umpirical.datasets.readers import READERS
 from umpirical.domain.errors import NotTrusted, UsageError
 from umpirical.judges.adapters.program import program_files
-from umpirical.judges.endpoint_spec import HttpSpec
-from umpirical.judges.promptfoo import PromptfooSpec, promptfoo
+from umpirical.judges.endpoint_spec import HttpSpec, PromptfooSpec
+from umpirical.judges.promptfoo import promptfoo
 from umpirical.judges.spec import JudgeSpec
 from umpirical.judges.user_code import code_files
 from umpirical.models.spec import ADAPTERS, ModelSpec, TlsSpec

@@ -13,8 +13,8 @@ from typing import Any
 
 from umpirical.domain.errors import UsageError
 from umpirical.domain.responses import FailureKind
+from umpirical.judges.endpoint_spec import PromptfooSpec
 from umpirical.judges.failures import Unreadable
-from umpirical.judges.promptfoo import PromptfooSpec
 from umpirical.judges.shapes import json_objects
 from umpirical.models.caller import CallFailed
 from umpirical.store.files import inside

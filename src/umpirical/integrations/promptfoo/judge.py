@@ -41,7 +41,7 @@ from umpirical.models.caller import CallFailed
 from umpirical.store.manifests import file_sha256
 
 if TYPE_CHECKING:
-    from umpirical.judges.promptfoo import PromptfooSpec
+    from umpirical.judges.endpoint_spec import PromptfooSpec
     from umpirical.judges.spec import JudgeSpec
 
 

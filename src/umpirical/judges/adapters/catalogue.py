@@ -3,15 +3,13 @@
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from umpirical.domain.digests import Json
 from umpirical.domain.trials import Presented
 from umpirical.judges.failures import JSON_READING
+from umpirical.judges.spec import JudgeSpec
 from umpirical.registry import INTEGRATION, Registry
-
-if TYPE_CHECKING:
-    from umpirical.judges.spec import JudgeSpec
 
 PYTHON = "python"
 """The adapter for every object whose package has none."""
@@ -43,7 +41,7 @@ class JudgeAdapter(Protocol):
         """
         ...
 
-    def adapt(self, judge: object, spec: "JudgeSpec") -> Adapted:
+    def adapt(self, judge: object, spec: JudgeSpec) -> Adapted:
         """Makes the object askable. Raises UsageError, with a fix, if it is not a judge of the kind in the spec."""
         ...
 

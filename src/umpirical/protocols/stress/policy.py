@@ -4,19 +4,17 @@ They are a policy: the shipped one is a file, and a user's own says what differs
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from umpirical.domain.errors import ConfigError
+from umpirical.domain.scales import ScaleKind
 from umpirical.measures.catalogue import MEASURES
 from umpirical.reports import numbers
 from umpirical.reports.policy import Limit, Shelf, merged, refuse_unknown
 from umpirical.reports.record import EstimateRecord, IntervalRecord, MeasureRecord, Strict
 from umpirical.store.yaml_files import YamlDocument
-
-if TYPE_CHECKING:
-    from umpirical.protocols.stress.record import ScaleRecord
 
 MARGIN = 0.05
 """The default margin: a rate for changes, a share of the scale's range for shifts."""
@@ -24,6 +22,14 @@ MARGIN = 0.05
 TestKind = Literal["same-verdict", "flipped-verdict", "repeats", "given-label", "original"]
 """What a test asks of the judge: to keep its verdict, to change it, to answer the same again, to give new texts their
 label, and to give the user's own texts theirs."""
+
+
+class ScaleRecord(Strict):
+    """What the judge may answer."""
+
+    kind: ScaleKind
+    labels: list[str] = Field(default=[])
+    range: float | None = Field(description="Steps from the least grade to the greatest; null without order.")
 
 
 class StressLimit(Strict):
@@ -129,7 +135,7 @@ class Allowed:
 
 
 def allowed(
-    kind: TestKind, *, margin: float, scale: "ScaleRecord", policy: StressPolicy | None = None
+    kind: TestKind, *, margin: float, scale: ScaleRecord, policy: StressPolicy | None = None
 ) -> tuple[Allowed, ...]:
     """Returns the limits on a kind of test; empty if none is set. The default is the shipped policy."""
     held = []
@@ -146,7 +152,7 @@ def limit_words(held: Allowed) -> str:
     return allowed_words(held.least, held.most, unit="grades" if held.limit.of_range else "")
 
 
-def policy_words(*, margin: float, scale: "ScaleRecord", policy: StressPolicy | None = None) -> list[str]:
+def policy_words(*, margin: float, scale: ScaleRecord, policy: StressPolicy | None = None) -> list[str]:
     """Returns the rules and limits as printed on the page."""
     kinds: dict[TestKind, str] = {
         "same-verdict": "Should change nothing",

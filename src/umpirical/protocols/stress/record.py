@@ -6,10 +6,9 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from umpirical.domain.measures import Unit
-from umpirical.domain.scales import ScaleKind
 from umpirical.domain.stimuli import GoldSource
 from umpirical.protocols.review_record import ReviewRecord
-from umpirical.protocols.stress.policy import StressPolicy, TestKind
+from umpirical.protocols.stress.policy import ScaleRecord, StressPolicy, TestKind
 from umpirical.reports.limits import Leaning
 from umpirical.reports.record import (
     AuditRow,
@@ -120,14 +119,6 @@ class StressTest(Strict):
     about: str
     kind: TestKind
     made: MadeRecord
-
-
-class ScaleRecord(Strict):
-    """What the judge may answer."""
-
-    kind: ScaleKind
-    labels: list[str] = Field(default=[])
-    range: float | None = Field(description="Steps from the least grade to the greatest; null without order.")
 
 
 class StressMeasure(GroupedMeasure):

@@ -24,11 +24,10 @@ from umpirical.protocols.review_record import ReviewRecord
 from umpirical.protocols.stress.counting import WorstRow, Wrong, stress_counts
 from umpirical.protocols.stress.findings import find_stress
 from umpirical.protocols.stress.key import truths
-from umpirical.protocols.stress.policy import MARGIN, StressPolicy, policy_words
+from umpirical.protocols.stress.policy import MARGIN, ScaleRecord, StressPolicy, policy_words
 from umpirical.protocols.stress.record import (
     DatasetRecord,
     MadeRecord,
-    ScaleRecord,
     StressMeasure,
     StressReport,
     StressTest,
