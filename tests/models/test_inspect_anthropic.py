@@ -64,6 +64,24 @@ async def test_what_anthropic_does_not_take_is_not_recorded_as_sent():
     assert response.logprobs == ""
 
 
+async def test_what_is_logged_during_a_call_does_not_hide_what_was_sent(monkeypatch):
+    """Inside an evaluation, a client's warnings are events of the transcript, and come after the call."""
+    from inspect_ai.log import transcript
+    from inspect_ai.model import Model
+
+    generated = Model.generate
+
+    async def and_logged(self, *arguments, **more):
+        output = await generated(self, *arguments, **more)
+        transcript().info("a warning of the client")
+        return output
+
+    monkeypatch.setattr(Model, "generate", and_logged)
+    async with AnthropicServer(tie) as server:
+        response = await generate(NAME, server.base_url, request(Decoding(seed=1, max_tokens=8)))
+    assert json.loads(response.sent) == {"inspect": VERSION, "max_tokens": 8}
+
+
 async def test_nothing_is_written_to_the_prompt_cache():
     async with AnthropicServer(tie) as server:
         await generate(NAME, server.base_url, request(text="long " * 5000))

@@ -17,6 +17,8 @@ from umpirical.models.money import counted_usage
 from umpirical.models.requests import ChatRequest
 
 if TYPE_CHECKING:
+    from inspect_ai.event import ModelEvent
+    from inspect_ai.log import Transcript
     from inspect_ai.model import ChatCompletionChoice, ChatMessage, GenerateConfig, Model, ModelCall, ModelOutput
 
 
@@ -50,11 +52,10 @@ class Asked:
 
 async def ask(model: "Model", messages: "list[ChatMessage]", config: "GenerateConfig", version: str) -> Asked:
     """Makes one call, and reads Inspect's transcript of it. `version` is Inspect's."""
-    from inspect_ai.event import ModelEvent
     from inspect_ai.log import transcript
     from inspect_ai.util import LimitExceededError
 
-    output, failed = None, None
+    output, failed, before = None, None, _last_call(transcript())
     try:
         output = await model.generate(messages, config=config, cache=False)
     except LimitExceededError:
@@ -63,12 +64,19 @@ async def ask(model: "Model", messages: "list[ChatMessage]", config: "GenerateCo
     except Exception as error:  # noqa: BLE001  # 30 providers, each with exceptions of its own
         failed = error
     kept = transcript()
-    event = kept.history.last_event
-    if not isinstance(event, ModelEvent):
+    event = _last_call(kept)
+    if event is None or event is before:
         return Asked(output, failed, None, "")
     call = event.call
     sent = sent_parameters(call, kept.attachments, version) if call is not None and call.request else ""
     return Asked(output, failed, call, sent, event.config)
+
+
+def _last_call(kept: "Transcript") -> "ModelEvent | None":
+    """The last call in a transcript. Inside an evaluation, what a provider's client logs stands behind it."""
+    from inspect_ai.event import ModelEvent
+
+    return next((event for event in reversed(kept.history.resident_events) if isinstance(event, ModelEvent)), None)
 
 
 def chat_messages(request: ChatRequest) -> "list[ChatMessage]":
