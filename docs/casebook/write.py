@@ -288,7 +288,7 @@ class Casebook:
             raise NotBorneOut(f"{record}: there is no {name} {stratum} {where or ''}, and the text speaks of it")
         return found
 
-    def _find(  # where a measure is found
+    def _find(
         self, record: str, name: str, stratum: str, *, arm: str = BASELINE, readout: str = "", on: str = "reported_on"
     ) -> MeasureRecord | None:
         """A measure of the judge in one arm; of a readout, `reported_on`, `chosen_on` or `against_text`."""

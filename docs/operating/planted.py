@@ -114,7 +114,7 @@ def draw(
 class _Drawing:
     """Everything is drawn for all families at once: an entry of an array is that of a family."""
 
-    def __init__(  # what is drawn, and how
+    def __init__(
         self,
         judge: Planted,
         families: list[str],

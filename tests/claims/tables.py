@@ -7,9 +7,7 @@ from pathlib import Path
 WORDS = {1.0: "win", 0.5: "tie", 0.0: "loss"}
 
 
-def planted_rows(  # each by its name
-    rows=1200, *, labelled=300, seed=1, right=0.8, wins=(0.4, 0.2, 0.4), leaning="win", system=""
-):
+def planted_rows(rows=1200, *, labelled=300, seed=1, right=0.8, wins=(0.4, 0.2, 0.4), leaning="win", system=""):
     """Rows of a judge that is right in a share of pairs, and says `leaning` in most of the others."""
     draw = random.Random(seed)  # noqa: S311  # no secret
     for number in range(rows):

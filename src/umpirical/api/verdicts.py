@@ -277,7 +277,7 @@ def _by_name(names: Iterable[str], tallies: Tallies) -> list[tuple[MeasureSpec, 
     return found
 
 
-def _row(  # the parts of a judgment, in the order of `judgment_row`
+def _row(
     asked: Asked, family: str, outcome: Outcome, scale: GradeScale | None, facts: Facts, *, by_order: bool = False
 ) -> dict[str, Any]:
     verdict, repeat = asked

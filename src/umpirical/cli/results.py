@@ -160,7 +160,7 @@ def runs_command(target: str, as_json: bool) -> None:  # noqa: FBT001
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; default: in the study.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
-def compare_command(  # each an option
+def compare_command(
     targets: tuple[str, ...],
     policy: str | None,
     reference: str | None,
@@ -204,7 +204,7 @@ def compare_command(  # each an option
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; default: juries, in the study.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record.")
-def jury_command(  # each an option
+def jury_command(
     targets: tuple[str, ...],
     rule: str | None,
     choose: bool,  # noqa: FBT001
@@ -292,7 +292,7 @@ MARGIN = 0.05
 )
 @click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), help="Write JUnit's XML to this file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the decision as JSON.")
-def gate_command(  # each an option
+def gate_command(
     target: str,
     policy: str,
     baseline: str | None,

@@ -43,7 +43,7 @@ def units_to_settle(value: float, limit: float, *, bound: float, units: int, is_
     return _more_than(units, units * now / wanted * (1 + POWER / TWO_SIDED) ** 2) if wanted else None
 
 
-def settling_units(  # a limit, and how surely it is to be settled
+def settling_units(
     value: float, limit: float, *, effect: float, units: int, alpha: float = 0.05, power: float = 0.90
 ) -> int | None:
     """Returns the units at which samples settle `limit` with this power, if the rate is `value`; None if none do.

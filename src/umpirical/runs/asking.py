@@ -27,7 +27,7 @@ REQUESTS_KEPT = 64
 """Rendered requests that are kept for the repeats of the same question, which the plan has close to each other."""
 
 
-async def ask_shards(  # each by its name
+async def ask_shards(
     shards: Iterable[int],
     call: CallSpec,
     store: RunStore,

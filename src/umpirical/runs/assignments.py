@@ -65,7 +65,7 @@ class Ended:
     error: BaseException | None = None
 
 
-def ask_assigned(  # each by its name
+def ask_assigned(
     assignment: Assignment,
     store: RunStore,
     shards: Iterable[int],

@@ -64,7 +64,7 @@ class Open(ABC):
         return False
 
 
-async def settle(  # each by its name
+async def settle(
     left: Sequence[Open],
     store: GenerationStore,
     models: Mapping[str, Model],

@@ -205,7 +205,7 @@ def read_judgments(
         yield reading
 
 
-def judgment_row(  # the trial, and what became of it
+def judgment_row(
     trial: Trial,
     stimulus: Stimulus,
     outcome: Outcome | None,

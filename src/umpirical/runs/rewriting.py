@@ -86,7 +86,7 @@ def estimated(
     )
 
 
-async def rewrite_transcripts(  # each by its name
+async def rewrite_transcripts(
     commissions: Sequence[Rewriting],
     store: GenerationStore,
     models: Mapping[str, Model],

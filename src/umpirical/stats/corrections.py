@@ -179,7 +179,7 @@ class PoweredMean:
     """Clusters with labels."""
 
 
-def powered_mean(  # two samples of scores and clusters
+def powered_mean(
     labels: ArrayLike,
     judged: ArrayLike,
     others: ArrayLike,

@@ -329,9 +329,7 @@ def _read(db: sqlite3.Connection) -> list[sqlite3.Row]:
     return rows
 
 
-def _insert(  # each by its name
-    db: sqlite3.Connection, account: str, part: str, *, held: Decimal, bill: Bill, is_open: bool
-) -> int:
+def _insert(db: sqlite3.Connection, account: str, part: str, *, held: Decimal, bill: Bill, is_open: bool) -> int:
     opened = datetime.now(UTC).isoformat(timespec="seconds")
     return _put(db, None, [account, part, opened, int(is_open), str(held), *_columns(bill)])
 

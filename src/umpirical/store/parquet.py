@@ -27,7 +27,7 @@ _AT_A_TIME = 64_000_000
 """Bytes that one batch of rows may have in memory, about."""
 
 
-def write_rows(  # each by its name
+def write_rows(
     path: Path,
     rows: Iterable[Row],
     schema: "pa.Schema",

@@ -213,7 +213,7 @@ WAYS = (
 )
 
 
-def judges_study(  # each by its name
+def judges_study(
     targets: Sequence[str],
     folder: Path,
     *,

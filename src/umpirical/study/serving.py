@@ -212,7 +212,7 @@ async def _ask(plan: ServingPlan, meter: Meter, settled: Callable[[Outcome, Resp
     return answers
 
 
-async def _ask_all(  # of one caller
+async def _ask_all(
     judge: Judge,
     questions: Sequence[_Question],
     workers: int,

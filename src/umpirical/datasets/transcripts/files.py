@@ -128,7 +128,7 @@ class TranscriptFile:
     """What a person should know: what was left out, what ended with an error, which head does not tell the truth."""
 
 
-def read_transcripts(  # what may be said about a file
+def read_transcripts(
     path: Path,
     *,
     format: str | None = None,  # noqa: A002  # the word that a person uses

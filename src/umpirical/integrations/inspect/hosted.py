@@ -252,7 +252,7 @@ def hosted_datasheet(judge: str | None, *, design: Design, policy: str, trust: b
     return replace(study, policy=policy, commands=_commands(study))
 
 
-def hosted_stress(  # each by its name
+def hosted_stress(
     judge: str | None,
     data: str | None,
     *,
@@ -276,7 +276,7 @@ def hosted_stress(  # each by its name
     return replace(study, commands=_commands(study))
 
 
-def hosted_study(  # likewise
+def hosted_study(
     place: str, protocol: str, *, judge: str | None, design: Design, policy: str = "", trust: bool
 ) -> Study[Any]:
     """Returns a study file's study of one of its judges, with the evaluated model in place of the judge's own."""

@@ -189,7 +189,7 @@ def _cheapest(places: Sequence[int], sheets: Sequence[Datasheet]) -> list[int]:
     return [place for place, price in zip(places, known, strict=True) if price == min(known)]
 
 
-def _sentences(  # what the words are about
+def _sentences(
     sheets: Sequence[Datasheet],
     verdicts: Sequence[Advice],
     admitted: Sequence[int],

@@ -129,7 +129,7 @@ def plan_draft(spec: ModelSpec, rubric: str, pricer: Pricer, *, rounds: int, max
     return DraftPlan(rounds, most_input_tokens(first), worst.at_most)
 
 
-def draft_family(  # each by its name
+def draft_family(
     spec: ModelSpec,
     rubric: str,
     meter: Meter,
@@ -175,7 +175,7 @@ def write_draft(draft: Draft, path: Path, *, by: str, rubric: str) -> Path | Non
     return list_file
 
 
-async def _drafted(  # as above
+async def _drafted(
     model: Model, spec: ModelSpec, rubric: str, rounds: int, max_tokens: int, keep: Callable[[Reply], None]
 ) -> Draft:
     best: Draft | None = None

@@ -51,7 +51,7 @@ def restore(database: Database, additions: Additions, *, overlap: int, at: str) 
     return len(new)
 
 
-def _restore(  # a decision and all that comes with it
+def _restore(
     connection: Connection,
     said: ReviewDecision,
     texts: dict[tuple[str, int], Revision],

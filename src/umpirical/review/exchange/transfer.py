@@ -120,7 +120,7 @@ def from_own(bundle: Bundle, held: Bundle, *, people: FilePeople, at: str) -> Ad
     return found
 
 
-def _revisions(  # a file, a review, and what the one adds to the other
+def _revisions(
     bundle: Bundle,
     items: Mapping[str, ReviewItem],
     held: Bundle,

@@ -85,7 +85,7 @@ def _home(request: ReviewRequest, query: str = "") -> Response:
     return RedirectResponse(f"{request.address}/{query}", status_code=303)
 
 
-def _item(  # each a part of the page
+def _item(
     request: ReviewRequest,
     shown: ItemView | None,
     *,
@@ -176,7 +176,7 @@ def _choice(form: Form, shown: ItemView) -> ReviewChoice:
     )
 
 
-def _disputed_item(  # each a part of the page
+def _disputed_item(
     request: ReviewRequest,
     shown: ItemView | None,
     *,

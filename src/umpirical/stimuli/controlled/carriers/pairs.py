@@ -161,7 +161,7 @@ def _corrupted(carrier: Carrier, claims: Sequence[int], rng: np.random.Generator
     return None if corruption_problem(carrier, text) or len(lost_claims(carrier, text)) != len(claims) else text
 
 
-def _stimulus(  # the fields of a stimulus
+def _stimulus(
     carrier: Carrier, text: str, stratum: str, expectation: Expectation, *, turned: bool, lost: int = 0
 ) -> Stimulus:
     pair = (text, carrier.answer) if turned else (carrier.answer, text)

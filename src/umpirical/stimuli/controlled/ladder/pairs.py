@@ -187,7 +187,7 @@ class PairMaker:
         grain = self.task.grain
         return frozenset(range(requirement * grain, (requirement + 1) * grain))
 
-    def _stimulus(  # the fields of a stimulus
+    def _stimulus(
         self,
         pair: tuple[str, str],
         expectation: Expectation,
