@@ -1,4 +1,4 @@
-"""The list of trials, and one trial with everything known of it."""
+"""The list of trials, and the page of one trial."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What stands between a browser and the pages: limits, sessions, checks on every request, and forms."""
+"""Checks between a browser and the pages: limits, sessions, request checks and forms."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping

@@ -73,7 +73,7 @@ async def ask(model: "Model", messages: "list[ChatMessage]", config: "GenerateCo
 
 
 def _last_call(kept: "Transcript") -> "ModelEvent | None":
-    """The last call in a transcript. Inside an evaluation, what a provider's client logs stands behind it."""
+    """Returns the last call in a transcript. Inside an evaluation, log events can follow it."""
     from inspect_ai.event import ModelEvent
 
     return next((event for event in reversed(kept.history.resident_events) if isinstance(event, ModelEvent)), None)
